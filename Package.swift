@@ -132,6 +132,10 @@ let package = Package(
         .target(name: "TestServers", path: "Tests/TestServers", swiftSettings: strict),
         // The real binary, and folders to run it in.
         .target(name: "TestCommands", dependencies: ["Base"], path: "Tests/TestCommands", swiftSettings: strict),
+        // What every transport of Delivery must do.
+        .target(
+            name: "TransportConformance", dependencies: ["Base", "Cryptography", "HTTP2"], path: "Tests/TransportConformance",
+            swiftSettings: strict),
         // Slow readers that fast ones are held against, and random numbers from a seed.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         tests("Base", ["Base"]),
@@ -143,7 +147,12 @@ let package = Package(
         tests("Content", ["Base", "Content", "PushServices"]),
         .testTarget(
             name: "PushServicesTests", dependencies: ["Base", "PushServices"], exclude: ["apns_answers.csv"], swiftSettings: strict),
-        tests("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "Delivery", "Reports", "Simulators", "TestServers"]),
+        tests(
+            "Delivery",
+            [
+                "Base", "Cryptography", "HTTP2", "PushServices", "Delivery", "Reports", "Simulators", "TestServers",
+                "TransportConformance",
+            ]),
         // What every kind of ledger is held to, and the plainest of them.
         .target(
             name: "LedgerConformance", dependencies: ["Base", "PushServices", "Runs"], path: "Tests/LedgerConformance",

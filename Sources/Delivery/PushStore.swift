@@ -70,6 +70,24 @@ struct PushStore {
         }
     }
 
+    /// The payload of a batch's push.
+    func payload(batch: Int, index: Int) -> ArraySlice<UInt8> {
+        let push = batches[batch].batch.pushes[index]
+        return batches[batch].batch.bytes[push.payloadStart..<push.end]
+    }
+
+    /// The target and the payload, as parts of the bytes that are kept.
+    func bytes(of slot: Int) -> (target: ArraySlice<UInt8>, payload: ArraySlice<UInt8>) {
+        let place = places[slot]
+        guard place.batch >= 0 else {
+            let push = held[slot]
+            return (push.bytes[..<push.tokenCount], push.bytes[push.tokenCount...])
+        }
+        let batch = batches[Int(place.batch)].batch
+        let push = batch.pushes[Int(place.index)]
+        return (batch.bytes[push.start..<push.payloadStart], batch.bytes[push.payloadStart..<push.end])
+    }
+
     private mutating func release(_ slot: Int) {
         let batch = Int(places[slot].batch)
         places[slot] = Place()

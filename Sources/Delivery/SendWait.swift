@@ -44,7 +44,7 @@ extension DeliveryMachine {
         guard end == nil, openPushes > 0 else { return nil }
         if let since = serviceHealth.lastsSince { return .outage(seconds: Int((now.nanoseconds - since) / 1_000_000_000)) }
         guard !fresh.isEmpty || !again.isEmpty else {
-            return isSourceEnded || ending != nil ? .last(answers: inFlightCount, again: waiting.count) : nil
+            return isSourceEnded || ending != nil ? .last(answers: inFlightCount, again: waitingPushes) : nil
         }
         if inFlightCount == 0, !connections.contains(where: { $0.state == .open }) { return restsForPace(at: now) ? .pace : .connection }
         if !canaryAllowsNext { return .canary(answers: canary.awaited) }
@@ -52,6 +52,8 @@ extension DeliveryMachine {
         if connectionWithRoom() == nil { return .server }
         return pacer == nil && paceShare == nil ? nil : .pace
     }
+
+    private var waitingPushes: Int { waiting.requests.reduce(0) { $0 + Int(pushes[$1].count) } }
 
     /// With a pace of one push in many minutes a connection is opened only when its time comes.
     private func restsForPace(at now: Moment) -> Bool {

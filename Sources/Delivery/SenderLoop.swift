@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// Drives the machine: tells it what happened, carries out what it decides. One thread, one loop; it sleeps whenever nothing is due.
 struct SenderLoop {
@@ -15,6 +16,10 @@ struct SenderLoop {
     private let place: Int
     private var machine: DeliveryMachine
     private var store = PushStore()
+    private var texts: TextIndex
+    private let template: RequestTemplate
+    /// The body that is being made.
+    private var body: [UInt8] = []
     private let transport: HTTP2Transport
     private var actions: [DeliveryMachine.Action] = []
     private var isSourceEmpty = false
@@ -38,6 +43,8 @@ struct SenderLoop {
         self.source = source
         self.results = results
         self.team = team
+        template = settings.request
+        texts = TextIndex(settings.service.batching)
         var machineSettings = MachineSettings(settings)
         machineSettings.connectsFirst = isHelper
         machineSettings.earlier = earlier
@@ -90,7 +97,7 @@ struct SenderLoop {
     }
 
     private mutating func tellPushesStarted() {
-        let (started, settled) = (pushesTaken - machine.fresh.count, pushesHandedOver + machine.settlements.count)
+        let (started, settled) = (pushesTaken - machine.untriedPushes, pushesHandedOver + machine.settlements.count)
         if started != pushesStarted || settled != pushesSettled {
             team.control.add(started: started - pushesStarted, settled: settled - pushesSettled)
         }
@@ -151,7 +158,11 @@ struct SenderLoop {
         pushesTaken += batch.pushes.count
         let stored = store.insert(batch)
         for (index, push) in batch.pushes.enumerated() {
-            store.assign(machine.add(recipient: push.recipient, at: now), batch: stored, index: index)
+            if machine.largestRequest > 1 {
+                texts.add(push.recipient, batch: stored, index: index, to: &machine, &store, at: now)
+            } else {
+                store.assign(machine.add(recipient: push.recipient, at: now), batch: stored, index: index)
+            }
         }
     }
 
@@ -162,10 +173,11 @@ struct SenderLoop {
         let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
         for event in transport.events {
             switch event {
-            case .answered(let push, let answer): machine.answered(push, answer, at: now)
-            case .notProcessed(let push): machine.notProcessed(push, at: now)
-            case .refused(let push): machine.streamRefused(push, at: now)
-            case .reset(let push): machine.streamReset(push, at: now)
+            case .answered(let request, let answer):
+                machine.answered(request, answer, targets: answer.targets.isEmpty ? [] : targets(of: request, answer), at: now)
+            case .notProcessed(let request): machine.notProcessed(request, at: now)
+            case .refused(let request): machine.streamRefused(request, at: now)
+            case .reset(let request): machine.streamReset(request, at: now)
             case .opened(let connection): machine.connectionOpened(connection, at: now)
             case .limitChanged(let connection, let limit): machine.limitChanged(connection, to: limit)
             case .ended(let connection, let cause):
@@ -193,8 +205,8 @@ struct SenderLoop {
             switch action {
             case .open(let connection): transport.open(connection)
             case .close(let connection): transport.close(connection)
-            case .submit(let push, let connection): submit(push, on: connection)
-            case .abandon(let push, let connection): transport.abandon(push: push, on: connection)
+            case .submit(let request, let connection): submit(request, on: connection)
+            case .abandon(let request, let connection): transport.abandon(request: request, on: connection)
             case .hold(let push): store.hold(push)
             case .ping(let connection): transport.ping(connection)
             case .renewToken(let connection): renewToken(of: connection, at: now)
@@ -205,11 +217,29 @@ struct SenderLoop {
         machine.released.removeAll(keepingCapacity: true)
     }
 
-    private func submit(_ push: Int, on connection: Int) {
-        let id = PushID(runSeed: settings.runSeed, recipient: machine.pushes[push].recipient)
-        store.withBytes(of: push) { token, payload in
-            transport.submit(push: push, id: id, on: connection, token: token, payload: payload)
+    private mutating func submit(_ request: Int, on connection: Int) {
+        let id = id(of: request)
+        guard let makeBody = template.body else {
+            return store.withBytes(of: request) { target, payload in
+                transport.submit(request: request, id: id, on: connection, target: target, body: payload)
+            }
         }
+        body.removeAll(keepingCapacity: true)
+        makeBody(
+            machine.pushes(of: request).map { push in
+                let (target, payload) = store.bytes(of: push)
+                return RequestPush(id: self.id(of: push), target: target, payload: payload)
+            }, &body)
+        body.withUnsafeBufferPointer {
+            transport.submit(request: request, id: id, on: connection, target: .init(start: nil, count: 0), body: $0)
+        }
+    }
+
+    private func id(of push: Int) -> PushID { PushID(runSeed: settings.runSeed, recipient: machine.pushes[push].recipient) }
+
+    /// What an answer says of each push of its request; blank for one that it does not name.
+    private func targets(of request: Int, _ answer: DeliveryMachine.Answer) -> [String] {
+        machine.pushes(of: request).map { answer.targets[String(decoding: store.bytes(of: $0).target, as: UTF8.self)] ?? "" }
     }
 
     // MARK: Provider token

@@ -1,4 +1,5 @@
 public import Base
+public import PushServices
 import Synchronization
 
 /// One pace for several senders of a process: together they never push faster. Whoever has fewer pushes out lately goes first when several wait.
@@ -36,10 +37,12 @@ public final class SharedPace: Sendable {
     /// One may be ahead of the others by so many pushes.
     private let slack: Int
 
-    /// - Parameter pace: of all together.
-    public init(_ pace: Pace) {
+    /// - Parameters:
+    ///   - pace: of all together.
+    ///   - batching: of the service to which all push: what the pace counts.
+    public init(_ pace: Pace, _ batching: Batching = .single) {
         self.pace = pace
-        state = Mutex(State(pacer: Pacer(pace)))
+        state = Mutex(State(pacer: Pacer(pace, batching)))
         slack = max(1, Int(pace.perSecond * Self.burstSeconds))
     }
 
@@ -65,7 +68,7 @@ public final class SharedPace: Sendable {
         }
     }
 
-    fileprivate func take(for number: Int, at nanoseconds: Int64) -> Bool {
+    fileprivate func take(_ count: Int, for number: Int, at nanoseconds: Int64) -> Bool {
         state.withLock { state in
             var member = state.members[number] ?? Member(askedAt: .min)
             if member.askedAt == .min || !member.isPresent(at: nanoseconds) {
@@ -74,9 +77,9 @@ public final class SharedPace: Sendable {
                 member.taken = max(member.taken, others.values.map(\.taken).max() ?? 0)
             }
             member.askedAt = nanoseconds
-            let isAllowed = !yieldsTo(number, member, state) && state.pacer.take(at: nanoseconds)
+            let isAllowed = !yieldsTo(number, member, state) && state.pacer.take(count, at: nanoseconds)
             member.isWaiting = !isAllowed
-            if isAllowed { member.taken += 1 }
+            if isAllowed { member.taken += count }
             state.members[number] = member
             return isAllowed
         }
@@ -104,8 +107,9 @@ struct PaceShare: Sendable {
     /// When the next push may leave, in monotonic nanoseconds; nil for at once.
     var nextTime: Int64? { shared.nextTime(for: member) }
 
-    /// Whether a push may leave now; counts it if so.
-    func take(at nanoseconds: Int64) -> Bool { shared.take(for: member, at: nanoseconds) }
+    /// Whether a request may leave now; counts it if so.
+    /// - Parameter count: what it counts: 1, or its targets.
+    func take(_ count: Int = 1, at nanoseconds: Int64) -> Bool { shared.take(count, for: member, at: nanoseconds) }
 
     /// No more pushes will come.
     func leave() { shared.leave(member) }

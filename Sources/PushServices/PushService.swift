@@ -32,6 +32,8 @@ public protocol PushService: Sendable {
     var target: TargetForm { get }
     /// A push that reaches nobody.
     var probe: ProbePush { get }
+    /// How many pushes a request carries.
+    var batching: Batching { get }
 
     /// What a payload becomes of a campaign's content, and what the service's rules say about it.
     func payload(of content: MessageContent) -> PayloadDraft
@@ -47,10 +49,14 @@ public protocol PushService: Sendable {
     func topicSuffix(of type: PushType) -> String
     /// What all requests of a run have in common.
     func request(_ options: PushOptions) -> RequestTemplate
-    /// What the body of an answer says that is not "accepted".
+    /// What the body of an answer says that is not "accepted", or that may say something of each target.
     func details(of body: JSONValue) -> AnswerDetails
-    /// What an answer means for its push and for the run.
+    /// What an answer means for all pushes of its request, and for the run.
     func meaning(of answer: ServiceAnswer) -> AnswerMeaning
+    /// What an answer means for each push of its request, in their order; nil: for all the same. Asked where a request may carry several, also when it
+    /// carries one.
+    /// - Parameter targets: what the answer says of each (`AnswerDetails.targets`), blank for one that it does not name.
+    func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]?
     /// What the report says of a reason; nil for one that the service does not document.
     func words(about reason: String) -> ReasonWords?
     /// Reasons that wrong settings cause as well as dead targets.
@@ -64,6 +70,12 @@ public protocol PushService: Sendable {
 extension PushService {
     /// How long a signed credential is good for; nil for a service that takes none.
     public var signedToken: SignedTokenFacts? { account.signedToken }
+
+    /// One push a request, as most services have it.
+    public var batching: Batching { .single }
+
+    /// Every answer is for the request as a whole.
+    public func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]? { nil }
 
     /// A topic as requests name it: with what the push type needs at its end, unless it has that already.
     public func topic(_ topic: String, for type: PushType) -> String {

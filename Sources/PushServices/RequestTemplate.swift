@@ -23,8 +23,11 @@ public struct PushOptions: Hashable, Sendable {
     }
 }
 
-/// What all requests of a run have in common: POST over HTTPS, the payload as the body.
-public struct RequestTemplate: Hashable, Sendable {
+/// What all requests of a run have in common: POST over HTTPS.
+public struct RequestTemplate: Sendable {
+    /// Appends the body of a request to bytes, around the pushes that it carries, in their order.
+    public typealias Body = @Sendable (_ pushes: [RequestPush], _ bytes: inout [UInt8]) -> Void
+
     /// A header field.
     public struct Header: Hashable, Sendable {
         /// In lower-case letters, as HTTP/2 wants it.
@@ -39,18 +42,21 @@ public struct RequestTemplate: Hashable, Sendable {
         }
     }
 
-    /// The path up to the target, which is its last component.
+    /// The path; without a `body` of its own up to the target, which is its last component then.
     public var pathPrefix: String
     /// Fields in the order in which they are sent.
     public var headers: [Header]
-    /// The field that carries each push's own id, and in which answers give it back.
+    /// The field that carries a request's own id, which is that of its first push, and in which answers give it back.
     public var idHeader: String
+    /// Makes the body; nil where the payload is the body, and the path names the target.
+    public var body: Body?
 
     /// Requests of a run.
-    public init(pathPrefix: String, headers: [Header], idHeader: String) {
+    public init(pathPrefix: String, headers: [Header], idHeader: String, body: Body? = nil) {
         self.pathPrefix = pathPrefix
         self.headers = headers
         self.idHeader = idHeader
+        self.body = body
     }
 }
 
@@ -68,6 +74,9 @@ public struct AnswerDetails: Hashable, Sendable {
     public var reason = ""
     /// Since when the target is dead.
     public var invalidSince: Timestamp?
+    /// What it says of single targets of the request, in the service's words, by the target as the request named it; empty where it answers for
+    /// the request as a whole.
+    public var targets: [String: String] = [:]
 
     /// Nothing.
     public init() {}

@@ -23,7 +23,7 @@ public struct ServiceAnswer: Hashable, Sendable {
     }
 }
 
-/// What an answer means for a push and for the run.
+/// What an answer means for the pushes of a request and for the run.
 public enum AnswerMeaning: Hashable, Sendable {
     /// The service has taken the push.
     case accepted
@@ -35,6 +35,9 @@ public enum AnswerMeaning: Hashable, Sendable {
     case stop
     /// Refused for now: again, later.
     case retry(Retry)
+    /// The service did nothing about it because of another target of its request: again at once, which is no attempt. Without those that the answer
+    /// settled, or, when it settled none, in two halves. A request of one target is refused for good.
+    case split
     /// Something in front of the service answered, or the answer was cut off before its reason: the service may have taken the push.
     case maybeTaken
     /// Something else than the service answers, as if it were the service: what it does with pushes is not known.
@@ -58,7 +61,7 @@ public enum AnswerMeaning: Hashable, Sendable {
     public var isFinal: Bool {
         switch self {
         case .accepted, .invalidTarget, .rejected, .stop: true
-        case .retry, .maybeTaken, .notTheService: false
+        case .retry, .split, .maybeTaken, .notTheService: false
         }
     }
 

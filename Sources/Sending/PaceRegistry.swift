@@ -1,5 +1,6 @@
 import Base
 import Delivery
+import PushServices
 import Runs
 import Synchronization
 
@@ -19,7 +20,7 @@ final class PaceRegistry: Sendable {
         guard let pace = settings.appPace else { return nil }
         return paces.withLock { paces in
             let app = App(name: name, environment: settings.environment, pace: pace)
-            let shared = paces[app] ?? SharedPace(pace)
+            let shared = paces[app] ?? SharedPace(pace, PushServices.standard.batching)
             paces[app] = shared
             return shared
         }

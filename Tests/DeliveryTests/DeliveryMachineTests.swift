@@ -306,7 +306,7 @@ struct DeliveryMachineTests {
         bench.advance()
         bench.answer(0, 403, "ExpiredProviderToken")
         let actions = bench.advance()
-        #expect(actions == [.renewToken(connection: 0), .close(connection: 0), .open(connection: 0), .submit(push: 0, connection: 0)])
+        #expect(actions == [.renewToken(connection: 0), .close(connection: 0), .open(connection: 0), .submit(request: 0, connection: 0)])
     }
 
     @Test("Shutdown lets the connection finish what is in flight, and takes another for the rest")
@@ -332,7 +332,7 @@ struct DeliveryMachineTests {
         for push in 2...5 { bench.answer(push, 200) }
         var actions: [DeliveryMachine.Action] = []
         for _ in 0..<15 { actions += bench.advance(seconds: 0.9) }
-        #expect(actions.contains(.abandon(push: 1, connection: 0)))
+        #expect(actions.contains(.abandon(request: 1, connection: 0)))
         #expect(!actions.contains(.close(connection: 0)))
         bench.answersPings = false
         for _ in 0..<30 { actions += bench.advance(seconds: 0.9) }

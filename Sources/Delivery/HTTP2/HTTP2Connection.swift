@@ -58,14 +58,14 @@ final class HTTP2Connection {
     // MARK: What the transport asks for
 
     func submit(
-        push: Int, path: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>), id: UnsafeBufferPointer<UInt8>,
-        payload: UnsafeBufferPointer<UInt8>
+        request: Int, path: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>), id: UnsafeBufferPointer<UInt8>,
+        body: UnsafeBufferPointer<UInt8>
     ) -> Bool {
         guard case .open = phase else { return false }
-        return session.submit(tag: push, path: path, own: id, body: payload)
+        return session.submit(tag: request, path: path, own: id, body: body)
     }
 
-    func abandon(push: Int) { session.cancel(tag: push) }
+    func abandon(request: Int) { session.cancel(tag: request) }
 
     func ping() { session.ping() }
 
@@ -237,14 +237,14 @@ final class HTTP2Connection {
     private func report(_ request: EndedRequest, _ events: inout [TransportEvent]) {
         if request.status != 0 {
             hasAnswered = true
-            events.append(.answered(push: request.tag, DeliveryMachine.Answer(request, of: service)))
+            events.append(.answered(request: request.tag, DeliveryMachine.Answer(request, of: service)))
         } else if request.error == .refusedStream, session.goAway == nil {
-            events.append(.refused(push: request.tag))
+            events.append(.refused(request: request.tag))
         } else if request.isUnsent || request.error == .refusedStream {
             // Above GOAWAY's last stream, or never handed to the socket.
-            events.append(.notProcessed(push: request.tag))
+            events.append(.notProcessed(request: request.tag))
         } else {
-            events.append(.reset(push: request.tag))
+            events.append(.reset(request: request.tag))
         }
     }
 }

@@ -5,7 +5,7 @@ import Glibc
 import HTTP2
 import PushServices
 
-/// Carries pushes and reports what became of them: bytes only, every decision is the machine's. Pushes and connections are named by the machine's
+/// Carries requests and reports what became of them: bytes only, every decision is the machine's. Requests and connections are named by the machine's
 /// slots. Belongs to one thread.
 ///
 /// nghttp2 and OpenSSL on an epoll loop: frames are gathered into large writes, answers read in large reads.
@@ -25,16 +25,16 @@ final class HTTP2Transport {
     private var ready = [epoll_event](repeating: epoll_event(), count: 64)
     @exclusivity(unchecked) private var connections: [HTTP2Connection?] = []
     private let idText = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: PushID.textCount)
-    private let request: RequestTemplate
+    private let template: RequestTemplate
     /// Of the path, up to the target.
     private let pathPrefix: UnsafeMutableBufferPointer<UInt8>
 
     /// - Throws: a `Diagnostic` when no more files can be opened.
     init(_ settings: SenderSettings) throws(Diagnostic) {
         self.settings = settings
-        request = settings.request
-        pathPrefix = .allocate(capacity: request.pathPrefix.utf8.count)
-        _ = pathPrefix.initialize(from: request.pathPrefix.utf8)
+        template = settings.request
+        pathPrefix = .allocate(capacity: template.pathPrefix.utf8.count)
+        _ = pathPrefix.initialize(from: template.pathPrefix.utf8)
         wakeup = try Wakeup()
         epoll = try EpollHandle()
         epoll.watch(wakeup.descriptor, for: EPOLLIN.rawValue, named: Self.wakeupName)
@@ -61,7 +61,7 @@ final class HTTP2Transport {
         if case .token(let source) = settings.credentials { token = source.current() }
         let session: HTTP2ClientSession
         do throws(Diagnostic) {
-            session = try HTTP2ClientSession(authority: settings.endpoint.authority, headers: headers(token), ownHeader: request.idHeader)
+            session = try HTTP2ClientSession(authority: settings.endpoint.authority, headers: headers(token), ownHeader: template.idHeader)
         } catch {
             // There may be memory for it later.
             return events.append(.failed(connection: connection, .unreachable(error.message)))
@@ -81,20 +81,20 @@ final class HTTP2Transport {
     /// The provider token that a connection uses.
     func token(of connection: Int) -> SignedToken? { connection < connections.count ? connections[connection]?.token : nil }
 
-    /// Sends a push.
+    /// Sends a request.
     /// - Parameters:
-    ///   - token: the target's bytes. Both are copied.
-    func submit(push: Int, id: PushID, on connection: Int, token: UnsafeBufferPointer<UInt8>, payload: UnsafeBufferPointer<UInt8>) {
+    ///   - target: the end of the path; empty where the body names the targets. It and the body are copied.
+    func submit(request: Int, id: PushID, on connection: Int, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>) {
         id.write(to: idText)
         let isQueued =
             connection < connections.count
-            && connections[connection]?.submit(push: push, path: (.init(pathPrefix), token), id: .init(idText), payload: payload) == true
-        if !isQueued { events.append(.notProcessed(push: push)) }
+            && connections[connection]?.submit(request: request, path: (.init(pathPrefix), target), id: .init(idText), body: body) == true
+        if !isQueued { events.append(.notProcessed(request: request)) }
     }
 
-    /// Gives a push up whose answer does not come.
-    func abandon(push: Int, on connection: Int) {
-        if connection < connections.count { connections[connection]?.abandon(push: push) }
+    /// Gives a request up whose answer does not come.
+    func abandon(request: Int, on connection: Int) {
+        if connection < connections.count { connections[connection]?.abandon(request: request) }
     }
 
     /// Asks the peer for a sign of life.
@@ -150,7 +150,7 @@ final class HTTP2Transport {
     }
 
     private func headers(_ token: SignedToken?) -> [HTTP2Header] {
-        var list = request.headers.map { HTTP2Header($0.name, $0.value) }
+        var list = template.headers.map { HTTP2Header($0.name, $0.value) }
         // A secret that nobody on the way may keep in a table.
         if let token { list.append(HTTP2Header("authorization", "bearer \(token.text)", isNeverIndexed: true)) }
         return list

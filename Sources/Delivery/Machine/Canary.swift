@@ -22,15 +22,18 @@ struct Canary {
     /// All of it is on its way, and nothing is awaited any more.
     var isOver: Bool { admitted == size && awaited == 0 }
 
+    /// So many more pushes belong to it.
+    var capacity: Int { size - admitted }
+
     /// Whether one more push belongs to it.
     var hasCapacity: Bool { admitted < size }
 
-    mutating func admit() {
-        admitted += 1
-        awaited += 1
+    mutating func admit(_ pushes: Int) {
+        admitted += pushes
+        awaited += pushes
     }
 
-    mutating func resolve() { awaited -= 1 }
+    mutating func resolve(_ pushes: Int) { awaited -= pushes }
 
     /// True once, when it is over.
     mutating func isDueForJudgement() -> Bool {

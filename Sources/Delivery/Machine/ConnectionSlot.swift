@@ -14,17 +14,17 @@ struct ConnectionSlot {
     var isWarm = false
     /// The peer's latest limit of streams.
     var peerLimit = Int.max
-    /// How many more pushes it takes before they only wait for the peer's window.
+    /// How many more requests it takes before they only wait for the peer's window.
     var freeWindow = Int.max
     /// Answers it gave.
     var answers = 0
-    /// Pushes that were submitted to it.
+    /// Requests that were submitted to it.
     var submitted = 0
     /// The last sign of life, or when it was opened: monotonic nanoseconds.
     var lastProgress: Int64 = 0
     /// When it was asked for a sign of life that has not come yet.
     var pingedAt: Int64?
-    /// Pushes in flight, linked in order of submission; -1 for none.
+    /// Requests in flight, linked in order of submission; -1 for none.
     var inFlight = 0
     var oldest: Int32 = -1
     var newest: Int32 = -1
@@ -32,11 +32,11 @@ struct ConnectionSlot {
     /// The peer lowered its limit below what is in flight here.
     var isOverLimit: Bool { inFlight > peerLimit }
 
-    /// Takes a push as its newest; returns the one that was it before, -1 for none.
-    mutating func add(_ push: Int, at nanoseconds: Int64) -> Int32 {
+    /// Takes a request as its newest; returns the one that was it before, -1 for none.
+    mutating func add(_ request: Int, at nanoseconds: Int64) -> Int32 {
         let before = newest
-        if before < 0 { oldest = Int32(push) }
-        newest = Int32(push)
+        if before < 0 { oldest = Int32(request) }
+        newest = Int32(request)
         if inFlight == 0 { lastProgress = nanoseconds }
         inFlight += 1
         submitted += 1
@@ -44,7 +44,7 @@ struct ConnectionSlot {
         return before
     }
 
-    /// Loses a push that stood between these two.
+    /// Loses a request that stood between these two.
     mutating func remove(previous: Int32, next: Int32) {
         if previous < 0 { oldest = next }
         if next < 0 { newest = previous }

@@ -2,36 +2,68 @@ import Base
 import PushServices
 
 extension DeliveryMachine {
-    /// The service answered a push in flight.
-    mutating func answered(_ push: Int, _ answer: Answer, at now: Moment) {
-        let connection = takeOff(push)
+    /// The service answered a request in flight.
+    /// - Parameter targets: what it says of each of its pushes, in the service's words; blank for one that it does not name. Of no matter where a
+    ///   request carries one push.
+    mutating func answered(_ request: Int, _ answer: Answer, targets: [String] = [], at now: Moment) {
+        let connection = takeOff(request)
         noteAnswer(on: connection, at: now)
-        pushes[push].noteAnswer(status: answer.status, at: now.nanoseconds)
-        resolveCanary(push)
+        pushes[request].noteAnswer(status: answer.status, at: now.nanoseconds)
         noteClock(answer, at: now)
-        let meaning = settings.service.meaning(of: answer.facts)
-        if meaning.isOverload(status: answer.status) { noteOverload(push, at: now) } else if meaning.isFinal { noteTaken(push, at: now) }
+        if batching.largestTargets > 1, let parts = parts(of: request, by: answer, targets) {
+            answered(in: parts, answer, on: connection, at: now)
+        } else {
+            let meaning = settings.service.meaning(of: answer.facts)
+            if meaning.isOverload(status: answer.status) {
+                noteOverload(request, at: now)
+            } else if meaning.isFinal {
+                noteTaken(request, at: now)
+            }
+            answered(request, meaning, answer, on: connection, at: now)
+        }
+        closeIfDrained(connection)
+    }
+
+    /// The same where the answer says something of each push.
+    private mutating func answered(in parts: [Part], _ answer: Answer, on connection: Int, at now: Moment) {
+        let settlesSome = parts.contains(where: \.meaning.isFinal)
+        if settlesSome {
+            noteTaken(parts[0].request, at: now)
+        } else if parts.contains(where: { $0.meaning.isOverload(status: answer.status) }) {
+            noteOverload(parts[0].request, at: now)
+        }
+        for part in parts {
+            var answer = answer
+            if !part.words.isEmpty { answer.reason = part.words }
+            if case .split = part.meaning {
+                split(part.request, answer, settlesOthers: settlesSome, at: now)
+            } else {
+                answered(part.request, part.meaning, answer, on: connection, at: now)
+            }
+        }
+    }
+
+    /// What an answer means for all pushes of a request.
+    private mutating func answered(_ request: Int, _ meaning: AnswerMeaning, _ answer: Answer, on connection: Int, at now: Moment) {
+        if case .split = meaning { return split(request, answer, at: now) }
+        resolveCanary(request)
         switch meaning {
         case .accepted:
-            noteHealth(at: now)
-            _ = rejectionHealth.isAlarming(afterBad: false)
+            noteHealth(of: request, at: now)
+            _ = rejectionHealth.isAlarming(afterBad: false, pushes: pushes[request].count)
             connections[connection].isWarm = true
             window.accepted()
-            settle(push, .accepted, reason: "", at: now)
+            settle(request, .accepted, reason: "", at: now)
         case .invalidTarget(let pointsAtSettings):
-            let isAlarming = noteHealth(badToken: pointsAtSettings, at: now)
+            let isAlarming = noteHealth(of: request, badToken: pointsAtSettings, at: now)
             lastReasons.invalidToken = reasonText(answer)
             if pointsAtSettings { lastReasons.badToken = reasonText(answer) }
-            settle(push, .invalidToken, reason: answer.reason, invalidSince: answer.invalidSince, at: now)
+            settle(request, .invalidToken, reason: answer.reason, invalidSince: answer.invalidSince, at: now)
             if isAlarming { stopForBadTokens(at: now) }
-        case .rejected:
-            noteHealth(at: now)
-            lastReasons.rejected = "\(reasonText(answer)) (\(answer.status))"
-            settle(push, .rejected, reason: reasonText(answer), at: now)
-            if rejectionHealth.isAlarming(afterBad: true) { stopForRejections(at: now) }
+        case .rejected: refused(request, answer, at: now)
         case .stop:
-            noteHealth(at: now)
-            settle(push, .rejected, reason: reasonText(answer), at: now)
+            noteHealth(of: request, at: now)
+            settle(request, .rejected, reason: reasonText(answer), at: now)
             stopForService(
                 .refused(reason: answer.reason, status: answer.status, clockLagSeconds: harmfulClockLagSeconds), at: now)
         case .retry(let retry):
@@ -42,27 +74,36 @@ extension DeliveryMachine {
                 serviceHealth.answered()
                 _ = tokenHealth.isAlarming(afterBad: false)
             }
-            pushes[push].reason = reasonText(answer)
-            self.retry(push, retry, answer, connection, at: now)
+            pushes[request].reason = reasonText(answer)
+            self.retry(request, retry, answer, connection, at: now)
+        case .split: break
         case .maybeTaken:
             lastServiceReason = "\(reasonText(answer)), and not from \(settings.service.displayName) itself, as far as can be seen"
-            leaveInDoubt(push, reasonText(answer), at: now)
+            leaveInDoubt(request, reasonText(answer), at: now)
         case .notTheService:
-            settle(push, .unknown, reason: reasonText(answer), at: now)
+            settle(request, .unknown, reason: reasonText(answer), at: now)
             stopForService(.notTheService(status: answer.status), at: now)
         }
-        closeIfDrained(connection)
     }
 
-    /// The service took a push or refused it for good; true when too many of its answers blame tokens.
+    /// The service refused a request for good.
+    mutating func refused(_ request: Int, _ answer: Answer, at now: Moment) {
+        let count = pushes[request].count
+        noteHealth(of: request, at: now)
+        lastReasons.rejected = "\(reasonText(answer)) (\(answer.status))"
+        settle(request, .rejected, reason: reasonText(answer), at: now)
+        if rejectionHealth.isAlarming(afterBad: true, pushes: count) { stopForRejections(at: now) }
+    }
+
+    /// The service took a request or refused it for good; true when too many of its answers blame tokens.
     @discardableResult
-    private mutating func noteHealth(badToken: Bool = false, at now: Moment) -> Bool {
+    private mutating func noteHealth(of request: Int, badToken: Bool = false, at now: Moment) -> Bool {
         serviceHealth.taken(at: now.nanoseconds)
-        return tokenHealth.isAlarming(afterBad: badToken)
+        return tokenHealth.isAlarming(afterBad: badToken, pushes: pushes[request].count)
     }
 
-    /// Something was heard of a push, and not what the service did with it: again only after a while, if at all.
-    private mutating func leaveInDoubt(_ push: Int, _ reason: String, at now: Moment) {
+    /// Something was heard of a request, and not what the service did with it: again only after a while, if at all.
+    private mutating func leaveInDoubt(_ request: Int, _ reason: String, at now: Moment) {
         serviceHealth.doubted(at: now.nanoseconds)
         if serviceHealth.probes > 0 {
             probeAt =
@@ -70,75 +111,75 @@ extension DeliveryMachine {
                 + settings.retry.delayNanoseconds(
                     afterAttempts: serviceHealth.probes, retryAfterSeconds: nil, random: &random)
         }
-        resolveCanary(push)
-        pushes[push].mayBeDelivered = true
-        pushes[push].reason = reason
+        resolveCanary(request)
+        pushes[request].mayBeDelivered = true
+        pushes[request].reason = reason
         if settings.resendsUnknown {
-            retryLater(push, retryAfterSeconds: nil, at: now)
+            retryLater(request, retryAfterSeconds: nil, at: now)
         } else {
-            settle(push, .unknown, reason: reason, at: now)
+            settle(request, .unknown, reason: reason, at: now)
         }
     }
 
-    /// Nothing of a push in flight reached the peer's application, provably: it is sent again and the attempt does not count.
-    mutating func notProcessed(_ push: Int, at now: Moment) {
-        let connection = takeOff(push)
-        pushes[push].attempts -= 1
-        requeueAtOnce(push, at: now)
+    /// Nothing of a request in flight reached the peer's application, provably: it is sent again and the attempt does not count.
+    mutating func notProcessed(_ request: Int, at now: Moment) {
+        let connection = takeOff(request)
+        pushes[request].attempts -= 1
+        requeueAtOnce(request, at: now)
         closeIfDrained(connection)
     }
 
-    /// A stream was refused while its connection goes on: the push is sent again, and the attempt does not count. A server that refuses
+    /// A stream was refused while its connection goes on: the request is sent again, and the attempt does not count. A server that refuses
     /// stream after stream has trouble, unless it has just lowered its limit below what was in flight.
-    mutating func streamRefused(_ push: Int, at now: Moment) {
-        let isOverLimit = connections[Int(pushes[push].connection)].isOverLimit
-        let connection = takeOff(push)
-        pushes[push].attempts -= 1
+    mutating func streamRefused(_ request: Int, at now: Moment) {
+        let isOverLimit = connections[Int(pushes[request].connection)].isOverLimit
+        let connection = takeOff(request)
+        pushes[request].attempts -= 1
         if !isOverLimit {
-            pushes[push].refusals += 1
-            noteOverload(push, at: now)
+            pushes[request].refusals += 1
+            noteOverload(request, at: now)
             serviceHealth.refused(at: now.nanoseconds)
             lastServiceReason = "REFUSED_STREAM"
             // No answer, but the canary must not hang on a stream that is refused for ever.
-            if pushes[push].refusals >= settings.retry.maximumAttempts { resolveCanary(push) }
+            if pushes[request].refusals >= settings.retry.maximumAttempts { resolveCanary(request) }
         }
         if serviceHealth.troubleSince == nil || ending != nil || isExpired {
-            requeueAtOnce(push, at: now)
+            requeueAtOnce(request, at: now)
         } else {
-            wait(push, until: now.adding(nanoseconds: retryDelay(of: push, retryAfterSeconds: nil)))
+            wait(request, until: now.adding(nanoseconds: retryDelay(of: request, retryAfterSeconds: nil)))
         }
         closeIfDrained(connection)
     }
 
     /// A stream was reset while its connection goes on, for a reason of the server's own: in doubt, and tried again only after a while.
-    mutating func streamReset(_ push: Int, at now: Moment) {
-        let connection = takeOff(push)
+    mutating func streamReset(_ request: Int, at now: Moment) {
+        let connection = takeOff(request)
         lastServiceReason = OwnReason.streamReset.rawValue
-        leaveInDoubt(push, OwnReason.streamReset.rawValue, at: now)
+        leaveInDoubt(request, OwnReason.streamReset.rawValue, at: now)
         closeIfDrained(connection)
     }
 
-    /// A push was handed to the wire and its answer will never come; nobody knows whether the phone has it.
-    mutating func answerLost(_ push: Int, reason: OwnReason, at now: Moment) {
-        let connection = takeOff(push)
+    /// A request was handed to the wire and its answer will never come; nobody knows whether the phones have its pushes.
+    mutating func answerLost(_ request: Int, reason: OwnReason, at now: Moment) {
+        let connection = takeOff(request)
         window.lost(afterAnswers: connections[connection].answers)
-        resolveLost(push, reason: reason, at: now)
+        resolveLost(request, reason: reason, at: now)
         closeIfDrained(connection)
     }
 
-    private mutating func retry(_ push: Int, _ retry: AnswerMeaning.Retry, _ answer: Answer, _ connection: Int, at now: Moment) {
+    private mutating func retry(_ request: Int, _ retry: AnswerMeaning.Retry, _ answer: Answer, _ connection: Int, at now: Moment) {
         switch retry {
         case .deviceBusy:
-            retryLater(push, retryAfterSeconds: answer.retryAfterSeconds, at: now)
+            retryLater(request, retryAfterSeconds: answer.retryAfterSeconds, at: now)
         case .serviceBusy, .serviceLeaves:
             if retry == .serviceLeaves { drain(connection) } else { serviceHealth.refused(at: now.nanoseconds) }
-            retryLater(push, retryAfterSeconds: answer.retryAfterSeconds, at: now)
+            retryLater(request, retryAfterSeconds: answer.retryAfterSeconds, at: now)
         case .connectionIdle:
             drain(connection)
-            retryAtOnce(push, at: now)
+            retryAtOnce(request, at: now)
         case .credentialExpired:
             guard settings.usesProviderToken else {
-                settle(push, .rejected, reason: reasonText(answer), at: now)
+                settle(request, .rejected, reason: reasonText(answer), at: now)
                 return stopForService(.certificateExpired(reason: answer.reason), at: now)
             }
             // The connection stays wedged with the token it saw first.
@@ -146,69 +187,73 @@ extension DeliveryMachine {
                 actions.append(.renewToken(connection: connection))
                 drain(connection)
             }
-            retryAtOnce(push, at: now)
+            retryAtOnce(request, at: now)
         }
     }
 
-    /// Queues a push that the service refused for a later attempt, or gives it up.
-    mutating func retryLater(_ push: Int, retryAfterSeconds: Double?, at now: Moment) {
-        let due = now.adding(nanoseconds: retryDelay(of: push, retryAfterSeconds: retryAfterSeconds))
-        let isTooLate = due.nanoseconds - pushes[push].firstSubmitted > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds)
+    /// Queues a request that the service refused for a later attempt, or gives it up.
+    mutating func retryLater(_ request: Int, retryAfterSeconds: Double?, at now: Moment) {
+        let due = now.adding(nanoseconds: retryDelay(of: request, retryAfterSeconds: retryAfterSeconds))
+        let isTooLate = due.nanoseconds - pushes[request].firstSubmitted > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds)
         let isPastDeadline = settings.deadline.map { due.wall >= $0 } ?? false
-        if isPastDeadline { return giveUp(push, at: now) }
-        guard ending == nil else { return settleUnsent(push, at: now) }
-        // A push that is kept although its attempts are used up has all others for company: the service takes none of them.
-        if isTooLate || !mayTryAgain(push), pushes[push].mayBeDelivered || isAllowedToFail(push, at: now) {
-            return giveUp(push, at: now)
+        if isPastDeadline { return giveUp(request, at: now) }
+        guard ending == nil else { return settleUnsent(request, at: now) }
+        // A request that is kept although its attempts are used up has all others for company: the service takes none of them.
+        if isTooLate || !mayTryAgain(request), pushes[request].mayBeDelivered || isAllowedToFail(request, at: now) {
+            return giveUp(request, at: now)
         }
-        wait(push, until: due)
+        wait(request, until: due)
     }
 
-    private mutating func isAllowedToFail(_ push: Int, at now: Moment) -> Bool {
-        serviceHealth.mayFail(firstSubmitted: pushes[push].firstSubmitted, at: now.nanoseconds)
+    private mutating func isAllowedToFail(_ request: Int, at now: Moment) -> Bool {
+        serviceHealth.mayFail(firstSubmitted: pushes[request].firstSubmitted, at: now.nanoseconds)
     }
 
     private static let refusalsThatSlowDown: Int32 = 5
 
-    private mutating func retryDelay(of push: Int, retryAfterSeconds: Double?) -> Int64 {
+    private mutating func retryDelay(of request: Int, retryAfterSeconds: Double?) -> Int64 {
         // Streams may be refused many times within a moment, which says nothing of how long to wait.
         settings.retry.delayNanoseconds(
-            afterAttempts: Int(pushes[push].attempts + min(pushes[push].refusals, Self.refusalsThatSlowDown)),
+            afterAttempts: Int(pushes[request].attempts + min(pushes[request].refusals, Self.refusalsThatSlowDown)),
             retryAfterSeconds: retryAfterSeconds, random: &random)
     }
 
-    private mutating func wait(_ push: Int, until due: Moment) {
-        pushes[push].state = .waiting
-        waiting.insert(push, at: due.nanoseconds)
-        actions.append(.hold(push: push))
+    private mutating func wait(_ request: Int, until due: Moment) {
+        pushes[request].state = .waiting
+        waiting.insert(request, at: due.nanoseconds)
+        var push = request
+        repeat {
+            actions.append(.hold(push: push))
+            push = Int(pushes[push].companion)
+        } while push >= 0
     }
 
-    private mutating func retryAtOnce(_ push: Int, at now: Moment) {
-        guard mayTryAgain(push) else { return retryLater(push, retryAfterSeconds: nil, at: now) }
-        requeueAtOnce(push, at: now)
+    private mutating func retryAtOnce(_ request: Int, at now: Moment) {
+        guard mayTryAgain(request) else { return retryLater(request, retryAfterSeconds: nil, at: now) }
+        requeueAtOnce(request, at: now)
     }
 
-    mutating func resolveLost(_ push: Int, reason: OwnReason, at now: Moment) {
-        pushes[push].mayBeDelivered = true
-        pushes[push].reason = reason.rawValue
-        guard settings.resendsUnknown, ending == nil, !isExpired, mayTryAgain(push) else {
-            return settle(push, .unknown, reason: reason.rawValue, at: now)
+    mutating func resolveLost(_ request: Int, reason: OwnReason, at now: Moment) {
+        pushes[request].mayBeDelivered = true
+        pushes[request].reason = reason.rawValue
+        guard settings.resendsUnknown, ending == nil, !isExpired, mayTryAgain(request) else {
+            return settle(request, .unknown, reason: reason.rawValue, at: now)
         }
-        requeueAtOnce(push, at: now)
+        requeueAtOnce(request, at: now)
     }
 
-    mutating func requeueAtOnce(_ push: Int, at now: Moment) {
-        guard ending == nil, !isExpired else { return settleUnsent(push, at: now) }
-        pushes[push].state = .ready
-        if pushes[push].attempts == 0 { fresh.prepend(push) } else { again.append(push) }
+    mutating func requeueAtOnce(_ request: Int, at now: Moment) {
+        guard ending == nil, !isExpired else { return settleUnsent(request, at: now) }
+        pushes[request].state = .ready
+        if pushes[request].attempts == 0 { queueUntried(request, isFirst: true) } else { again.append(request) }
     }
 
-    private func mayTryAgain(_ push: Int) -> Bool { Int(pushes[push].attempts) < max(1, settings.retry.maximumAttempts) }
+    private func mayTryAgain(_ request: Int) -> Bool { Int(pushes[request].attempts) < max(1, settings.retry.maximumAttempts) }
 
-    /// The retries are used up. A push that was lost before may have arrived, whatever the later refusals say.
-    mutating func giveUp(_ push: Int, at now: Moment) {
-        settle(push, pushes[push].mayBeDelivered ? .unknown : .failed, reason: pushes[push].reason, at: now)
+    /// The retries are used up. What was lost before may have arrived, whatever the later refusals say.
+    mutating func giveUp(_ request: Int, at now: Moment) {
+        settle(request, pushes[request].mayBeDelivered ? .unknown : .failed, reason: pushes[request].reason, at: now)
     }
 
-    private func reasonText(_ answer: Answer) -> String { answer.reason.isEmpty ? "HTTP\(answer.status)" : answer.reason }
+    func reasonText(_ answer: Answer) -> String { answer.reason.isEmpty ? "HTTP\(answer.status)" : answer.reason }
 }

@@ -11,19 +11,24 @@ extension DeliveryMachine {
         return fresh.first.map { pushes[$0].isCanary || pushes[$0].refusals > 0 } ?? true
     }
 
-    /// A push goes out: the first ones are the canary.
-    mutating func admitToCanary(_ push: Int) {
-        // One that was let go after many refusals is no other push when it comes again.
-        guard canary.hasCapacity, !pushes[push].isCanary, pushes[push].attempts == 0, pushes[push].refusals == 0 else { return }
-        pushes[push].isCanary = true
-        canary.admit()
+    /// A request goes out: the first pushes are the canary.
+    mutating func admitToCanary(_ request: Int) {
+        guard belongsToCanary(request) else { return }
+        pushes[request].isCanary = true
+        canary.admit(Int(pushes[request].count))
     }
 
-    /// A push needs no longer to be awaited before others may go out.
-    mutating func resolveCanary(_ push: Int) {
-        guard pushes[push].isCanary else { return }
-        pushes[push].isCanary = false
-        canary.resolve()
+    /// Whether a request is to be one of the canary, as far as its pushes fit.
+    func belongsToCanary(_ request: Int) -> Bool {
+        // One that was let go after many refusals is no other push when it comes again.
+        canary.hasCapacity && !pushes[request].isCanary && pushes[request].attempts == 0 && pushes[request].refusals == 0
+    }
+
+    /// A request needs no longer to be awaited before others may go out.
+    mutating func resolveCanary(_ request: Int) {
+        guard pushes[request].isCanary else { return }
+        pushes[request].isCanary = false
+        canary.resolve(Int(pushes[request].count))
     }
 
     // MARK: Judging

@@ -41,7 +41,7 @@ extension DeliveryMachine {
         guard connections[connection].state != .closed else { return }
         // Not to be closed halfway, when it is empty.
         connections[connection].state = .open
-        while let push = oldest(on: connection) { notProcessed(push, at: now) }
+        while let request = oldest(on: connection) { notProcessed(request, at: now) }
         forget(connection)
         switch failure {
         case .unreachable(let cause): noteFruitless(cause, at: now)
@@ -81,7 +81,7 @@ extension DeliveryMachine {
         drain(connection)
     }
 
-    /// The peer's window takes so many more pushes for now; `.max` when it is no limit.
+    /// The peer's window takes so many more requests for now; `.max` when it is no limit.
     mutating func windowChanged(_ connection: Int, room: Int) {
         if connections[connection].state != .closed { connections[connection].freeWindow = room }
     }
@@ -193,12 +193,12 @@ extension DeliveryMachine {
         if let newcomer = open.min(by: { connections[$0].answers < connections[$1].answers }) { drain(newcomer) }
     }
 
-    /// Pushes that may be in flight there: one until the first was accepted, then what both sides allow.
+    /// Requests that may be in flight there: one until the first was accepted, then what both sides allow.
     func limit(of connection: ConnectionSlot) -> Int {
         connection.isWarm ? max(1, min(window.limit, connection.peerLimit)) : 1
     }
 
-    /// How many more pushes should go there.
+    /// How many more requests should go there.
     private func room(of connection: ConnectionSlot) -> Int { min(limit(of: connection) - connection.inFlight, connection.freeWindow) }
 
     /// The open connection with the most room, nil when all are full; one that is soon used up before all others.

@@ -31,23 +31,23 @@ extension DeliveryMachine {
     }
 
     private mutating func settleAllNotInFlight(at now: Moment) {
-        while let push = fresh.removeFirst() { settleUnsent(push, at: now) }
-        while let push = again.removeFirst() { settleUnsent(push, at: now) }
-        for push in waiting.removeAll() { settleUnsent(push, at: now) }
+        while let request = removeUntried() { settleUnsent(request, at: now) }
+        while let request = again.removeFirst() { settleUnsent(request, at: now) }
+        for request in waiting.removeAll() { settleUnsent(request, at: now) }
     }
 
-    /// Settles a push that will not be submitted (again).
-    mutating func settleUnsent(_ push: Int, at now: Moment) {
-        let slot = pushes[push]
+    /// Settles the pushes of a request that will not be submitted (again).
+    mutating func settleUnsent(_ request: Int, at now: Moment) {
+        let slot = pushes[request]
         if slot.mayBeDelivered {
-            settle(push, .unknown, reason: slot.reason, at: now)
+            settle(request, .unknown, reason: slot.reason, at: now)
         } else if let ending {
             // Also when the service refused it for now: it has not got the push, and resuming the run tries again.
-            settle(push, .unsent, reason: ending.reason.rawValue, at: now)
+            settle(request, .unsent, reason: ending.reason.rawValue, at: now)
         } else if slot.attempts > 0 {
-            settle(push, .failed, reason: slot.reason, at: now)
+            settle(request, .failed, reason: slot.reason, at: now)
         } else {
-            settle(push, .unsent, reason: OwnReason.expired.rawValue, at: now)
+            settle(request, .unsent, reason: OwnReason.expired.rawValue, at: now)
         }
     }
 

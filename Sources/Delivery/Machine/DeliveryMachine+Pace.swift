@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// How fast pushes may leave: the campaign's pace, the pace that several runs share, and what the service takes at present.
 extension DeliveryMachine {
@@ -11,26 +12,30 @@ extension DeliveryMachine {
     /// When the next push may be tried while they are tried one at a time: far away while one is.
     private var nextProbeTime: Int64 { serviceHealth.probes == 0 ? .min : inFlightCount > 0 ? .max / 2 : probeAt }
 
-    /// Whether a push may leave now; counts it if so.
-    mutating func takePace(at nanoseconds: Int64) -> Bool {
-        guard nextProbeTime <= nanoseconds, pacer?.mayTake(at: nanoseconds) ?? true, throttle.nextTime.map({ $0 <= nanoseconds }) ?? true
-        else { return false }
+    /// Whether a request may leave now; counts it if so.
+    mutating func takePace(for request: Int, at nanoseconds: Int64) -> Bool {
+        // Asked one by one: in a single condition the whole machine would be copied for each request.
+        if serviceHealth.probes > 0, nextProbeTime > nanoseconds { return false }
+        if let pacer, !pacer.mayTake(at: nanoseconds) { return false }
+        if let next = throttle.nextTime, next > nanoseconds { return false }
+        let count = batching.paceUnit == .targets ? Int(pushes[request].count) : 1
         // Last, as what was taken from others cannot be given back.
-        guard paceShare?.take(at: nanoseconds) ?? true else { return false }
-        _ = pacer?.take(at: nanoseconds)
+        guard paceShare?.take(count, at: nanoseconds) ?? true else { return false }
+        _ = pacer?.take(count, at: nanoseconds)
         throttle.take(at: nanoseconds)
         return true
     }
 
-    /// The service took a push, whatever became of it: so it is not overloaded.
-    mutating func noteTaken(_ push: Int, at now: Moment) {
+    /// The service took a request, whatever became of it: so it is not overloaded.
+    mutating func noteTaken(_ request: Int, at now: Moment) {
         guard canary.isOver else { return }
-        throttle.noteTaken(submittedAt: pushes[push].submitted, at: now.nanoseconds)
+        throttle.noteTaken(submittedAt: pushes[request].submitted, at: now.nanoseconds)
     }
 
-    /// The service had no time for a push. The canary is too few to tell.
-    mutating func noteOverload(_ push: Int, at now: Moment) {
+    /// The service had no time for a request. The canary is too few to tell.
+    mutating func noteOverload(_ request: Int, at now: Moment) {
         guard canary.isOver else { return }
-        throttle.noteRefused(lastWindow: &pushes[push].refusedInWindow, submittedAt: pushes[push].submitted, at: now.nanoseconds)
+        throttle.noteRefused(
+            lastWindow: &pushes[request].refusedInWindow, submittedAt: pushes[request].submitted, at: now.nanoseconds)
     }
 }

@@ -6,9 +6,9 @@ extension DeliveryMachine {
         guard end == nil else { return }
         noteStall(at: now)
         expireIfDue(at: now)
-        while let push = waiting.removeDue(by: now.nanoseconds) {
-            pushes[push].state = .ready
-            again.append(push)
+        while let request = waiting.removeDue(by: now.nanoseconds) {
+            pushes[request].state = .ready
+            again.append(request)
         }
         checkTimeouts(at: now)
         checkHealth(at: now)
@@ -54,19 +54,17 @@ extension DeliveryMachine {
     }
 
     private mutating func settleNewcomers(at now: Moment) {
-        while let push = fresh.removeFirst() { settleUnsent(push, at: now) }
-        while let push = again.removeFirst() { settleUnsent(push, at: now) }
+        while let request = removeUntried() { settleUnsent(request, at: now) }
+        while let request = again.removeFirst() { settleUnsent(request, at: now) }
     }
 
     // MARK: Submitting
 
     private mutating func submitReady(at now: Moment) {
-        while !fresh.isEmpty || !again.isEmpty {
+        while let next = again.first ?? fresh.first {
             guard nextPushIsAllowed, let connection = connectionWithRoom() else { return }
-            guard takePace(at: now.nanoseconds) else { return }
-            // Those tried before come first: they are the oldest, and the number of pushes in doubt stays small.
-            guard let push = again.removeFirst() ?? fresh.removeFirst() else { return }
-            submit(push, on: connection, at: now)
+            guard takePace(for: next, at: now.nanoseconds), let request = removeNext() else { return }
+            submit(request, on: connection, at: now)
         }
     }
 
@@ -74,23 +72,23 @@ extension DeliveryMachine {
     var nextPushIsAllowed: Bool {
         guard canaryAllowsNext else { return false }
         guard serviceHealth.troubleSince != nil, again.isEmpty else { return true }
-        return openPushes - fresh.count < ServiceHealth.pushesTriedInTrouble
+        return openPushes - untriedPushes < ServiceHealth.pushesTriedInTrouble
     }
 
-    private mutating func submit(_ push: Int, on connection: Int, at now: Moment) {
-        admitToCanary(push)
-        let newest = connections[connection].add(push, at: now.nanoseconds)
+    private mutating func submit(_ request: Int, on connection: Int, at now: Moment) {
+        admitToCanary(request)
+        let newest = connections[connection].add(request, at: now.nanoseconds)
         // It would be the server's turn to leave.
         if requestBudget.isUsed(by: connections[connection].submitted) { drain(connection) }
-        pushes[push].beginAttempt(on: connection, behind: newest, at: now.nanoseconds)
-        if newest >= 0 { pushes[Int(newest)].next = Int32(push) }
+        pushes[request].beginAttempt(on: connection, behind: newest, at: now.nanoseconds)
+        if newest >= 0 { pushes[Int(newest)].next = Int32(request) }
         inFlightCount += 1
-        actions.append(.submit(push: push, connection: connection))
+        actions.append(.submit(request: request, connection: connection))
     }
 
-    /// Takes a push off its connection; returns the connection. The push is nowhere until the caller queues or settles it.
-    mutating func takeOff(_ push: Int) -> Int {
-        let (connection, previous, next) = pushes[push].leaveConnection()
+    /// Takes a request off its connection; returns the connection. The request is nowhere until the caller queues or settles it.
+    mutating func takeOff(_ request: Int) -> Int {
+        let (connection, previous, next) = pushes[request].leaveConnection()
         if previous >= 0 { pushes[Int(previous)].next = next }
         if next >= 0 { pushes[Int(next)].previous = previous }
         connections[connection].remove(previous: previous, next: next)
@@ -98,9 +96,10 @@ extension DeliveryMachine {
         return connection
     }
 
+    /// The request that has been in flight there for longest.
     func oldest(on connection: Int) -> Int? {
-        let push = connections[connection].oldest
-        return push < 0 ? nil : Int(push)
+        let request = connections[connection].oldest
+        return request < 0 ? nil : Int(request)
     }
 
     // MARK: Timeouts
@@ -114,7 +113,7 @@ extension DeliveryMachine {
         }
     }
 
-    /// When the oldest push in flight, or the connection attempt, has waited for long enough.
+    /// When the oldest request in flight, or the connection attempt, has waited for long enough.
     private func timeout(of connection: ConnectionSlot) -> Int64 {
         if connection.state == .opening { return connection.lastProgress + Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds) }
         guard connection.oldest >= 0 else { return .max }
@@ -126,24 +125,24 @@ extension DeliveryMachine {
             actions.append(.close(connection: connection))
             return connectionFailed(connection, .unreachable("no connection within \(settings.connectTimeoutSeconds) s"), at: now)
         }
-        guard let push = oldest(on: connection) else { return }
-        if connections[connection].lastProgress <= pushes[push].submitted {
-            // Not a word since this push: the connection is dead, whatever TCP believes.
+        guard let request = oldest(on: connection) else { return }
+        if connections[connection].lastProgress <= pushes[request].submitted {
+            // Not a word since this request: the connection is dead, whatever TCP believes.
             actions.append(.close(connection: connection))
             connectionLost(connection, cause: "no answer within \(settings.answerTimeoutSeconds) s", at: now)
         } else {
-            actions.append(.abandon(push: push, connection: connection))
-            resolveCanary(push)
-            answerLost(push, reason: .noAnswer, at: now)
+            actions.append(.abandon(request: request, connection: connection))
+            resolveCanary(request)
+            answerLost(request, reason: .noAnswer, at: now)
         }
     }
 
     /// Everything in flight there will not be answered.
     mutating func loseAllInFlight(on connection: Int, reason: OwnReason, at now: Moment) {
         if connections[connection].inFlight > 0 { window.lost(afterAnswers: connections[connection].answers) }
-        while let push = oldest(on: connection) {
-            _ = takeOff(push)
-            resolveLost(push, reason: reason, at: now)
+        while let request = oldest(on: connection) {
+            _ = takeOff(request)
+            resolveLost(request, reason: reason, at: now)
         }
     }
 

@@ -7,16 +7,16 @@ import PushServices
 /// It owns retry, pacing, stream limits, timeouts, reconnecting and the reasons to stop. A driver's loop: tell it the events, call `advance`,
 /// carry out the actions, sleep until something happens or until `nextWake`.
 struct DeliveryMachine {
-    /// What the driver is to do. Pushes and connections are named by their slots.
+    /// What the driver is to do. Pushes and connections are named by their slots, requests by the slot of the first push that they carry.
     enum Action: Hashable, Sendable {
         /// Open a connection, and say `connectionOpened` or `connectionFailed`.
         case open(connection: Int)
         /// Close it; nothing is in flight on it any more as far as the machine is concerned.
         case close(connection: Int)
-        /// Hand a push to a connection.
-        case submit(push: Int, connection: Int)
-        /// Stop waiting for an answer; the push is settled, or will be submitted again.
-        case abandon(push: Int, connection: Int)
+        /// Hand a request to a connection, with all its pushes.
+        case submit(request: Int, connection: Int)
+        /// Stop waiting for an answer; the pushes are settled, or will be submitted again.
+        case abandon(request: Int, connection: Int)
         /// The push will wait for a while: keep its bytes without its batch.
         case hold(push: Int)
         /// Ask the peer for a sign of life, and say `connectionAlive` when it comes.
@@ -33,6 +33,8 @@ struct DeliveryMachine {
         var invalidSince: Timestamp?
         /// Header date, of answers that refuse who sends (403).
         var serverTime: Timestamp?
+        /// What it says of single targets, by the target (`AnswerDetails.targets`).
+        var targets: [String: String] = [:]
         /// Whose id it has.
         var id = ServiceAnswer.Identity.missing
         /// Its body ended before its end.
@@ -52,6 +54,9 @@ struct DeliveryMachine {
     }
 
     let settings: MachineSettings
+    let batching: Batching
+    /// Pushes that a request carries at most.
+    let largestRequest: Int
     var random: SplitMix
 
     // What the driver reads.
@@ -64,10 +69,12 @@ struct DeliveryMachine {
     /// How the run ended; nil while it goes on.
     var end: SendEnd?
 
-    // Pushes.
+    // Pushes, and the requests that carry them.
     var pushes: [PushSlot] = []
     var freePushes = IndexQueue()
     var openPushes = 0
+    /// Those of the requests in `fresh`.
+    var untriedPushes = 0
     var fresh = IndexQueue()
     var again = IndexQueue()
     var waiting = RetryHeap()
@@ -76,6 +83,7 @@ struct DeliveryMachine {
     // Connections.
     var connections: [ConnectionSlot] = []
     var window: StreamWindow
+    /// Requests.
     var inFlightCount = 0
     var reconnectAt: Int64 = 0
     /// Connections in a row that ended without a single answer.
@@ -117,9 +125,11 @@ struct DeliveryMachine {
 
     init(_ settings: MachineSettings) {
         self.settings = settings
+        batching = settings.service.batching
+        largestRequest = batching.largestRequest(at: Pace.slower(settings.pace, settings.sharedPace))
         random = SplitMix(seed: settings.jitterSeed)
         window = StreamWindow(largest: settings.streamsPerConnection)
-        pacer = settings.pace.map { Pacer($0) }
+        pacer = settings.pace.map { [batching] in Pacer($0, batching) }
         let earlier = settings.earlier
         canary = Canary(size: max(0, settings.canaryPushes - earlier.canary))
         tokenHealth = ShareAlarm(answers: earlier.canary, bad: earlier.ambiguous)
@@ -130,23 +140,23 @@ struct DeliveryMachine {
     /// Whether more pushes are welcome: enough to keep all streams busy, and never so many that memory grows with the audience.
     var wantsPushes: Bool {
         guard end == nil, ending == nil, openPushes < settings.openPushLimit, !settings.connectsFirst || hasConnected else { return false }
-        return isExpired || fresh.count < settings.readyTarget(connections: connections.count)
+        return isExpired || untriedPushes < settings.readyTarget(connections: connections.count)
     }
 
-    /// Takes a push over; returns its slot, by which the driver finds its bytes.
+    /// Takes a push over, in a request of its own; returns its slot, by which the driver finds its bytes.
     mutating func add(recipient: Int, at now: Moment) -> Int {
         precondition(end == nil, "a machine that ended takes no pushes")
         let push = claimSlot()
         pushes[push].recipient = recipient
-        pushes[push].state = .ready
-        fresh.append(push)
+        pushes[push].isOpen = true
+        queueUntried(push, isFirst: false)
         return push
     }
 
     /// No more pushes will come.
     mutating func sourceEnded() { isSourceEnded = true }
 
-    private mutating func claimSlot() -> Int {
+    mutating func claimSlot() -> Int {
         openPushes += 1
         if let free = freePushes.removeFirst() {
             pushes[free] = PushSlot()
@@ -156,22 +166,28 @@ struct DeliveryMachine {
         return pushes.count - 1
     }
 
-    /// The only place where a push is settled: once, and its slot is free again.
-    mutating func settle(_ push: Int, _ outcome: Outcome, reason: String, invalidSince: Timestamp? = nil, at now: Moment) {
-        let state = pushes[push].state
+    /// Settles all pushes of a request alike. The only place where a push is settled: once, and its slot is free again.
+    mutating func settle(_ request: Int, _ outcome: Outcome, reason: String, invalidSince: Timestamp? = nil, at now: Moment) {
+        let state = pushes[request].state
         precondition(state != .free, "a push settles exactly once")
-        precondition(state != .inFlight, "a push in flight must be taken off its connection first")
-        resolveCanary(push)
-        tally.count(outcome)
+        precondition(state == .ready || state == .waiting, "a request in flight must be taken off its connection first")
+        resolveCanary(request)
         if outcome == .failed { lastReasons.failed = reason }
-        settlements.append(
-            Settlement(
-                recipient: pushes[push].recipient, outcome: outcome, status: Int(pushes[push].status), reason: reason,
-                attempts: Int(pushes[push].attempts), latencyMilliseconds: Int(pushes[push].latencyNanoseconds / 1_000_000),
-                settledAt: now.wall, invalidSince: invalidSince))
-        pushes[push].state = .free
-        freePushes.append(push)
-        released.append(Int32(push))
-        openPushes -= 1
+        var push = request
+        while true {
+            let companion = pushes[push].companion
+            tally.count(outcome)
+            settlements.append(
+                Settlement(
+                    recipient: pushes[push].recipient, outcome: outcome, status: Int(pushes[request].status), reason: reason,
+                    attempts: Int(pushes[request].attempts), latencyMilliseconds: Int(pushes[request].latencyNanoseconds / 1_000_000),
+                    settledAt: now.wall, invalidSince: invalidSince))
+            pushes[push].state = .free
+            freePushes.append(push)
+            released.append(Int32(push))
+            openPushes -= 1
+            if companion < 0 { return }
+            push = Int(companion)
+        }
     }
 }

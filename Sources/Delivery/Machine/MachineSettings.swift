@@ -69,10 +69,11 @@ struct MachineSettings: Sendable {
         jitterSeed = .random(in: .min ... .max)
     }
 
-    /// Pushes to have at hand so that no stream waits for the source. With a pace never more than `Pace.pushesAhead`.
+    /// Pushes to have at hand so that no stream waits for the source. With a pace never more than `Batching.pushesAhead`.
     func readyTarget(connections: Int) -> Int {
-        let wanted = min(openPushLimit, max(1000, 2 * max(1, connections) * streamsPerConnection))
-        return min(wanted, Pace.slower(pace, sharedPace)?.pushesAhead ?? .max)
+        let batching = service.batching
+        let wanted = min(openPushLimit, max(1000, 2 * max(1, connections) * streamsPerConnection) * batching.largestTargets)
+        return min(wanted, Pace.slower(pace, sharedPace).map(batching.pushesAhead) ?? .max)
     }
 
     /// Answers still awaited once the run is ending.

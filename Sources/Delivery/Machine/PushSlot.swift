@@ -1,4 +1,8 @@
 /// What the machine knows of a push it holds. Slots lie in one array and are used again: nothing is allocated per push.
+///
+/// A request goes by the slot of its first push; the others are linked behind it. The pushes of a request are together from its first attempt on: it
+/// loses those that are settled and may be divided, and gains none. So what it has been through is the same for all of them, and stands in the
+/// first slot alone.
 struct PushSlot {
     enum State: UInt8 {
         /// Nobody's.
@@ -9,6 +13,8 @@ struct PushSlot {
         case waiting
         /// On a connection.
         case inFlight
+        /// Behind the first push of its request, whose slot says where they all are and what they have been through.
+        case member
     }
 
     var recipient = 0
@@ -29,6 +35,13 @@ struct PushSlot {
     var connection: Int32 = -1
     var previous: Int32 = -1
     var next: Int32 = -1
+    /// The push behind it in its request, -1 for none.
+    var companion: Int32 = -1
+    /// Of a first push: the last of its request where there are several, and how many there are.
+    var last: Int32 = -1
+    var count: Int32 = 1
+    /// Of a first push: never submitted, so that more pushes may join it.
+    var isOpen = false
     /// Monotonic nanoseconds.
     var firstSubmitted: Int64 = 0
     var submitted: Int64 = 0

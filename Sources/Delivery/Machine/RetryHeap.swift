@@ -1,20 +1,21 @@
-/// Pushes that wait for their next attempt, the earliest first: a binary heap in one array.
+/// Requests that wait for their next attempt, the earliest first: a binary heap in one array.
 struct RetryHeap {
     private struct Entry {
         var time: Int64
-        var push: Int32
+        var request: Int32
     }
 
     private var entries: [Entry] = []
 
-    var count: Int { entries.count }
+    /// In no particular order.
+    var requests: some Sequence<Int> { entries.lazy.map { Int($0.request) } }
 
     /// When the earliest is due.
     var earliest: Int64? { entries.first?.time }
 
-    mutating func insert(_ push: Int, at time: Int64) {
+    mutating func insert(_ request: Int, at time: Int64) {
         var child = entries.count
-        entries.append(Entry(time: time, push: Int32(push)))
+        entries.append(Entry(time: time, request: Int32(request)))
         while child > 0 {
             let parent = (child - 1) / 2
             guard entries[child].time < entries[parent].time else { break }
@@ -27,13 +28,13 @@ struct RetryHeap {
     mutating func removeDue(by time: Int64) -> Int? {
         guard let first = entries.first, first.time <= time else { return nil }
         removeFirst()
-        return Int(first.push)
+        return Int(first.request)
     }
 
     /// Takes all, in no particular order.
     mutating func removeAll() -> [Int] {
         defer { entries.removeAll() }
-        return entries.map { Int($0.push) }
+        return entries.map { Int($0.request) }
     }
 
     private mutating func removeFirst() {

@@ -16,6 +16,13 @@ struct ShareAlarm {
     /// may be missing.
     var isBad: Bool { answers >= Self.firstJudgement / 2 && bad * 2 > answers }
 
+    /// Counts an answer for so many pushes; true when the run must stop.
+    mutating func isAlarming(afterBad isBad: Bool, pushes: Int32) -> Bool {
+        var isAlarming = false
+        for _ in 0..<pushes where self.isAlarming(afterBad: isBad) { isAlarming = true }
+        return isAlarming
+    }
+
     /// Counts an answer; true when the run must stop.
     mutating func isAlarming(afterBad isBad: Bool) -> Bool {
         answers += 1

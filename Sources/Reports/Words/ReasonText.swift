@@ -58,7 +58,7 @@ extension AnswerMeaning {
         case .accepted: .accepted
         case .invalidTarget: .invalidToken
         // Where another credential cannot be had.
-        case .rejected, .stop, .retry(.credentialExpired): .rejected
+        case .rejected, .stop, .split, .retry(.credentialExpired): .rejected
         case .retry: .failed
         case .maybeTaken, .notTheService: .unknown
         }

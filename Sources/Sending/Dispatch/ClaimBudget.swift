@@ -1,5 +1,6 @@
 import Base
 import Delivery
+import PushServices
 
 /// How far ahead of the wire recipients may be claimed: whoever is claimed when the process dies is unknown afterwards, so it is no more than
 /// the sender begins with in a tenth of a second, beside those that it has begun with; and nobody while the answers of a fifth of a second
@@ -27,11 +28,13 @@ final class ClaimBudget: @unchecked Sendable {
     /// - Parameters:
     ///   - recorded: settlements that are on the disk.
     ///   - pace: of the run; nil when it goes as fast as it can.
+    ///   - batching: of the service, whose requests are to be full.
     ///   - wakeup: woken by others once there is nothing to wait for any more.
-    package init(control: SendControl, recorded: WatchedCount, pace: Pace?, wakeup: Wakeup) {
+    package init(control: SendControl, recorded: WatchedCount, pace: Pace?, batching: Batching = .single, wakeup: Wakeup) {
         (self.control, self.recorded, self.wakeup) = (control, recorded, wakeup)
-        least = pace?.pushesAhead ?? 256
-        leastUnrecorded = pace.map { max(1, Int($0.perSecond * Self.secondsUnrecorded)) } ?? 5000
+        least = pace.map(batching.pushesAhead) ?? max(256, batching.largestTargets)
+        leastUnrecorded =
+            pace.map { max(1, Int($0.perSecond * Self.secondsUnrecorded * Double(batching.pushesCountedAsOne))) } ?? 5000
     }
 
     /// Recipients were claimed, and are about to be handed over.

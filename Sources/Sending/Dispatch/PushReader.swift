@@ -2,6 +2,7 @@ import Audience
 import Base
 import Content
 import Delivery
+import PushServices
 import Runs
 
 /// What the reader's thread does: run file to batches of payloads, claimed before they are handed on. Large claims are rendered by several threads; one
@@ -11,6 +12,8 @@ struct PushReader: Sendable {
     let messages: MessageCatalog
     /// nil when pushes go out as fast as they can.
     let pace: Pace?
+    /// Of the service, whose requests are to be full.
+    var batching = Batching.single
     /// Whether who is recorded as unknown is sent to again.
     let resendsUnknown: Bool
     /// nil to claim as far ahead as the queue goes.
@@ -31,7 +34,7 @@ struct PushReader: Sendable {
     /// one another.
     var furtherMessages: [MessageCatalog] = []
 
-    /// Recipients of a claim at most, for each thread that renders; with a slow pace it covers less (`Pace.pushesAhead`), and in a slow run (`ClaimBudget`).
+    /// Recipients of a claim at most, for each thread that renders; with a slow pace it covers less (`Batching.pushesAhead`), and in a slow run (`ClaimBudget`).
     private static let largestClaim = 4000
 
     /// Pushes of a batch at most.
@@ -48,7 +51,7 @@ struct PushReader: Sendable {
         (self.capped, self.onCapped, self.onInDoubt) = (capped, onCapped, onInDoubt)
     }
 
-    private var claimSize: Int { min(Self.largestClaim * (1 + furtherMessages.count), pace?.pushesAhead ?? .max) }
+    private var claimSize: Int { min(Self.largestClaim * (1 + furtherMessages.count), pace.map(batching.pushesAhead) ?? .max) }
 
     /// Whole batches, so that they are as full as when one thread renders all.
     private var parts: RangeParts { RangeParts(unit: min(Self.batchSize, claimSize), threads: 1 + furtherMessages.count) }

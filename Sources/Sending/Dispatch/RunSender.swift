@@ -170,7 +170,7 @@ package struct RunSender: Sendable {
         }
         batches.wakeWhenClosed(state.claiming)
         let allowance = ClaimBudget(
-            control: control, recorded: state.recorded, pace: settings.pace, wakeup: state.claiming)
+            control: control, recorded: state.recorded, pace: settings.pace, batching: service.batching, wakeup: state.claiming)
         let recorder: WorkerThread<Void>, loop: WorkerThread<SendEnd>, reader: WorkerThread<[Int]>
         do throws(Diagnostic) {
             // The one that claims comes last: where there is no thread for another, nobody was claimed.
@@ -244,6 +244,7 @@ package struct RunSender: Sendable {
                 attendance.observer(.settled(unsent))
             }, onEarlierAttempts: state.noteAttempts, onInDoubt: state.noteInDoubt)
         reader.furtherMessages = furtherMessages
+        reader.batching = service.batching
         reader.onClaimed = { claimed in
             do { try run.note(claimed: claimed) } catch {
                 state.fail(.ledger(.claimNotNoted("\(error)")))

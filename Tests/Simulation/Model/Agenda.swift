@@ -79,7 +79,8 @@ enum Delivery {
     case leaving(connection: Int, generation: Int, isInOrder: Bool)
     case ended(connection: Int, generation: Int)
     case alive(connection: Int, generation: Int)
-    case answered(push: Int, serial: Int, answer: Int)
+    /// `targets`: the answer that each push of the request has, -1 for none; empty where all have the same.
+    case answered(push: Int, serial: Int, answer: Int, targets: [Int])
     case refused(push: Int, serial: Int)
     case reset(push: Int, serial: Int)
     case neverSent(push: Int, serial: Int)

@@ -35,6 +35,8 @@ struct Fate {
     /// APNs' retry-after: monotonic nanoseconds.
     var notBefore: Int64 = 0
     var lastStatus = 0
+    /// The request that carried it last, and the answer to it: pushes that had the same of both go on together.
+    var lastPart = 0
     var retryAfterSeconds = 0.0
 
     mutating func beginLife(carriesDoubt: Bool) {

@@ -18,6 +18,7 @@ enum Invariant: String, CaseIterable {
     case awake = "never sleeps while something is due"
     case ends = "it ends"
     case bytes = "every token gets its own payload"
+    case requests = "a request carries what its service takes"
     case settingsJudged = "a run whose answers mostly blame its settings stops, and no other at its end"
     case tokensJudged = "doubtful refusals suppress when the run finished and enough others were accepted"
     case goodDevicesStay = "a good device is never suppressed"

@@ -1,6 +1,7 @@
 import Base
 
 @testable import Delivery
+import PushServices
 
 /// What a campaign is like: its size, its settings, and how often what goes wrong. All drawn from the seed. Rates are per thousand.
 struct Nature {
@@ -10,6 +11,9 @@ struct Nature {
     var batchSize: Int
     var queuedBatches: Int
     var settings: MachineSettings
+    var service = SimulatedService()
+    /// How many texts there are, for a service whose requests carry one.
+    var texts = 1
     var deadlineAfter: Int64?
     var loops: Int
     var helperAfter: Int64
@@ -148,6 +152,30 @@ struct Nature {
         sourcePauses = isLong && settings.pace == nil ? random.between(100, 500) : random.rate(oneIn: 6, upTo: 200)
         longestPause = isLong ? 25 * Span.minute : 4 * Span.second
         wakesOften = !isLong && random.oneIn(24) && pushes < 40 && settings.pace?.perSecond ?? 1000 > 1
+        if random.oneIn(3) { sendTogether(&random) }
+        settings.service = service
+    }
+
+    /// The one byte that stands for a recipient's payload.
+    func payload(of recipient: Int) -> UInt8 {
+        service.batching.hasOwnTexts ? UInt8(truncatingIfNeeded: recipient) : UInt8(recipient % texts)
+    }
+
+    /// A service whose requests carry several pushes, and more of them, so that it has something to carry.
+    private mutating func sendTogether(_ random: inout SplitMix) {
+        if pushes < 15, random.oneIn(2) { pushes = random.between(15, 60) }
+        if refusedBySettings > 0 { refusedBySettings = random.between(pushes / 5 + 1, pushes) }
+        batchSize = random.between(1, 60)
+        claimSize = random.between(batchSize, 200)
+        let largest = random.oneIn(2) ? random.between(1, 6) : random.between(7, 200)
+        service.batching = Batching(
+            largestTargets: largest, hasOwnTexts: random.oneIn(2), paceUnit: random.oneIn(2) ? .requests : .targets)
+        service.answering = SimulatedService.Answering.allCases[random.below(3)]
+        texts = random.oneIn(3) ? 1 : random.between(2, 5)
+        // What is suppressed goes by the status of an answer, which is for the whole request here: none of its targets is known to be gone.
+        finalAnswers = ServerAnswer.ofTargets
+        // Among many targets a few refusals are enough.
+        if random.oneIn(2) { final = min(final, 60) }
     }
 
     private static func settings(from random: inout SplitMix) -> MachineSettings {

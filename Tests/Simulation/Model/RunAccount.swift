@@ -1,6 +1,7 @@
 import Base
 
 @testable import Delivery
+import PushServices
 
 /// A model of the run file, as docs/architecture.md describes it: what was claimed, and what was recorded of whom. It survives a crash.
 struct RunAccount {
@@ -129,7 +130,7 @@ struct PushSource {
                 isClosed = true
                 return true
             }
-            hand = rest.prefix(min(nature.claimSize, nature.settings.pace?.pushesAhead ?? .max))
+            hand = rest.prefix(min(nature.claimSize, nature.settings.pace.map(nature.service.batching.pushesAhead) ?? .max))
             rest = rest.dropFirst(hand.count)
             account.claim(hand)
         }

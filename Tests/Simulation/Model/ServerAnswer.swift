@@ -22,6 +22,8 @@ struct ServerAnswer {
         case doubtful
         /// Something else answers as if it were APNs: the run must stop, and the push is unknown.
         case stranger
+        /// Says different things of the targets of a request.
+        case ofTargets
     }
 
     var status: Int
@@ -98,6 +100,9 @@ struct ServerAnswer {
         .init(status: 503, meaning: .doubtful, retryAfterSeconds: 3, encounter: .gatewayAnswer),
         .init(status: 400, meaning: .doubtful, isCutOff: true, encounter: .cutOff),
         .init(status: 403, meaning: .doubtful, isCutOff: true, encounter: .cutOff),
+
+        .init(status: 400, reason: SimulatedService.badTarget, meaning: .ofTargets, encounter: .targetsRefused),
+        .init(status: SimulatedService.eachStatus, meaning: .ofTargets, id: .own, encounter: .eachAnswered),
     ]
 
     /// The outcome of a final answer; nil when it is none.
@@ -106,7 +111,7 @@ struct ServerAnswer {
         case .accepted: .accepted
         case .invalidToken: .invalidToken
         case .rejected, .fatal: .rejected
-        case .temporary, .leave, .expired, .doubtful, .stranger: nil
+        case .temporary, .leave, .expired, .doubtful, .stranger, .ofTargets: nil
         }
     }
 }

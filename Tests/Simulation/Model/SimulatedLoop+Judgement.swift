@@ -1,6 +1,7 @@
 import Base
 
 @testable import Delivery
+import PushServices
 
 /// Why a loop may have stopped.
 struct StopCauses {
@@ -25,21 +26,18 @@ struct StopCauses {
 extension SimulatedLoop {
     // MARK: Submissions
 
-    func judgeSubmission(of push: Int, _ recipient: Int, on connection: Int, at now: Moment) {
+    /// - Parameter push: the first of the request.
+    func judgeSubmission(of push: Int, _ wire: Wire, at now: Moment) {
+        judgeConnection(wire.connection, at: now)
+        judgePace(wire.count, at: now.nanoseconds)
+        judgeRequest(push, wire)
+        wire.forEachRecipient { judgeSubmission(of: $0, at: now) }
+    }
+
+    private func judgeSubmission(of recipient: Int, at now: Moment) {
         judgeLeave(for: recipient, at: now)
-        judgeConnection(connection, at: now)
         if endsSince != nil { campaign.violate(.afterEnd, "recipient \(recipient) is submitted although the run is ending") }
         if hasSeenDeadline { campaign.violate(.afterEnd, "recipient \(recipient) is submitted past the deadline") }
-        judgePace(at: now.nanoseconds)
-        var token = 0
-        var payload: UInt8?
-        store.withBytes(of: push) { digits, bytes in
-            for digit in digits { token = token * 10 + Int(digit) - 48 }
-            payload = bytes.first
-        }
-        if token != recipient || payload != UInt8(truncatingIfNeeded: recipient) {
-            campaign.violate(.bytes, "recipient \(recipient) gets the bytes of \(token)")
-        }
         if campaign.fates[recipient].submissions == 0 { judgeCanary(before: recipient) }
         if campaign.fates[recipient].submissions == campaign.fates[recipient].uncounted {
             campaign.fates[recipient].firstSubmitted = now.nanoseconds
@@ -48,6 +46,30 @@ extension SimulatedLoop {
         campaign.fates[recipient].state = .inFlight
         campaign.lastProgress = campaign.clock.now
         campaign.tally.noteSubmission()
+    }
+
+    /// What a request carries, and that it is the service's to take.
+    private func judgeRequest(_ request: Int, _ wire: Wire) {
+        let batching = campaign.nature.service.batching
+        if wire.count > batching.largestTargets {
+            campaign.violate(.requests, "\(wire.count) pushes in a request, of \(batching.largestTargets)")
+        }
+        if wire.count > 1 { campaign.tally.note(.together) }
+        if machine.serviceHealth.probes > 0, batching.largestTargets > 1 {
+            campaign.tally.note(.probedWithOne)
+            if wire.count > 1 { campaign.violate(.requests, "\(wire.count) pushes are risked to see whether the service is well") }
+        }
+        var text: UInt8?
+        for push in machine.pushes(of: request) {
+            let recipient = machine.pushes[push].recipient
+            let bytes = store.bytes(of: push)
+            let token = bytes.target.reduce(0) { $0 * 10 + Int($1) - 48 }
+            if token != recipient || bytes.payload.first != campaign.nature.payload(of: recipient) {
+                campaign.violate(.bytes, "recipient \(recipient) gets the bytes of \(token)")
+            }
+            if let text, text != bytes.payload.first, !batching.hasOwnTexts { campaign.violate(.requests, "a request has two texts") }
+            text = bytes.payload.first
+        }
     }
 
     private func judgeCanary(before recipient: Int) {
@@ -101,11 +123,11 @@ extension SimulatedLoop {
         if age > Span.hour { campaign.violate(.tokenAge, "connection \(connection) uses a token that is \(age / Span.second) s old") }
     }
 
-    private func judgePace(at now: Int64) {
+    private func judgePace(_ pushes: Int, at now: Int64) {
         guard let pace = settings.pace else { return }
         campaign.tally.note(.paced)
         let perSecond = (pace.pushes + pace.intervalSeconds - 1) / pace.intervalSeconds
-        submissions.append(now)
+        for _ in 0..<(campaign.nature.service.batching.paceUnit == .targets ? pushes : 1) { submissions.append(now) }
         for (span, limit) in [(1, perSecond), (pace.intervalSeconds, pace.pushes)] where submissions.count > limit {
             if now - submissions[submissions.count - 1 - limit] <= Int64(span) * Span.second {
                 campaign.violate(.pace, "more than \(limit) pushes within \(span) s")
@@ -115,9 +137,40 @@ extension SimulatedLoop {
 
     // MARK: Answers
 
-    func judgeAnswer(_ index: Int, _ recipient: Int, on connection: Int, at now: Moment) {
+    /// All pushes of a request have the same answer.
+    func judgeAnswer(_ index: Int, _ wire: Wire, at now: Moment) {
+        let status = ServerAnswer.all[index].status
+        wire.forEachRecipient { judgeAnswer(index, $0, of: wire, status: status, at: now) }
+    }
+
+    /// Each has its own, or none: then nothing was done about it.
+    func judgeTargets(of wire: Wire, _ answer: ServerAnswer, _ targets: [Int], at now: Moment) {
+        var position = 0
+        // Some fail before it is the others' turn to be judged.
+        let refused = Set(targets.filter { $0 >= 0 && ServerAnswer.all[$0].outcome == nil })
+        let others = max(0, refused.count - 1)
+        wire.forEachRecipient { recipient in
+            let index = targets.isEmpty ? -1 : targets[position]
+            position += 1
+            if index >= 0 {
+                judgeAnswer(index, recipient, of: wire, status: answer.status, failingBefore: others, at: now)
+            } else {
+                campaign.fates[recipient].lastStatus = answer.status
+                campaign.fates[recipient].retryAfterSeconds = 0
+                campaign.fates[recipient].state = .unprocessed
+                campaign.fates[recipient].uncounted += 1
+            }
+        }
+    }
+
+    private func judgeAnswer(
+        _ index: Int, _ recipient: Int, of wire: Wire, status: Int, failingBefore: Int = 0, at now: Moment
+    ) {
         let answer = ServerAnswer.all[index]
-        campaign.fates[recipient].lastStatus = answer.status
+        let connection = wire.connection
+        campaign.fates[recipient].isHeard = true
+        campaign.fates[recipient].lastPart = wire.serial * ServerAnswer.all.count + index
+        campaign.fates[recipient].lastStatus = status
         campaign.fates[recipient].retryAfterSeconds = answer.retryAfterSeconds ?? 0
         if case .doubtful = answer.meaning {
             // How long to wait is not for a gateway to say: it is tried as any other in doubt.
@@ -128,7 +181,9 @@ extension SimulatedLoop {
             causes.fatalAnswer = true
             return
         }
-        if isAlone(campaign.fates[recipient]) || machine.serviceHealth.troubleSince != nil { campaign.fates[recipient].wasKept = true }
+        if isAlone(campaign.fates[recipient], failing: failingBefore) || machine.serviceHealth.troubleSince != nil {
+            campaign.fates[recipient].wasKept = true
+        }
         campaign.fates[recipient].state = .answered(index)
         switch answer.meaning {
         case .accepted: peers[connection].isWarm = true
@@ -148,7 +203,7 @@ extension SimulatedLoop {
             campaign.fates[recipient].state = .refused
             campaign.fates[recipient].notBefore = 0
             peers[connection].mustRest = true
-        case .doubtful, .stranger: break
+        case .doubtful, .stranger, .ofTargets: break
         }
         if case .answered = campaign.fates[recipient].state { answeredForGood += 1 }
     }
@@ -186,7 +241,10 @@ extension SimulatedLoop {
     }
 
     /// Whether APNs has taken nobody since a recipient was first submitted, while a few have failed already.
-    private func isAlone(_ fate: Fate) -> Bool { takenAt.map { $0 < fate.firstSubmitted && failuresInARow >= 3 } ?? true }
+    /// - Parameter failing: that may fail just before it.
+    private func isAlone(_ fate: Fate, failing: Int = 0) -> Bool {
+        takenAt.map { $0 < fate.firstSubmitted && failuresInARow + failing >= 3 } ?? true
+    }
 
     /// More attempts than a push may have are for times in which APNs takes none at all, and nobody fails then.
     private func judgeAttempts(_ settlement: Settlement, _ fate: Fate, at now: Moment) {
@@ -195,8 +253,9 @@ extension SimulatedLoop {
             if !fate.wasKept { campaign.violate(.attempts, "recipient \(settlement.recipient) had \(settlement.attempts) attempts") }
         }
         if [.accepted, .invalidToken, .rejected].contains(settlement.outcome) { (takenAt, failuresInARow) = (now.nanoseconds, 0) }
-        guard settlement.outcome == .failed else { return }
-        defer { failuresInARow += 1 }
+        // What went together fails together.
+        guard settlement.outcome == .failed, fate.lastPart != failedPart || fate.lastPart == 0 else { return }
+        defer { (failedPart, failuresInARow) = (fate.lastPart, failuresInARow + 1) }
         guard !isWindingUp, settings.deadline == nil else { return }
         if isAlone(fate) {
             campaign.violate(.patience, "recipient \(settlement.recipient) failed while APNs took nobody")

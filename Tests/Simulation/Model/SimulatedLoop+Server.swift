@@ -105,6 +105,7 @@ extension SimulatedLoop {
             if random.oneIn(2) { accept(push) }
             return answer(push, serial, connection, with: index)
         }
+        if wires[push].count > 1 { return answerTogether(push, serial, connection) }
         answer(push, serial, connection, with: decide(wires[push].recipient, connection))
     }
 
@@ -148,21 +149,29 @@ extension SimulatedLoop {
     }
 
     private func accept(_ push: Int) {
-        let recipient = wires[push].recipient
+        if wires[push].count > 1, nature.service.answering != .each {
+            var isRefused = false
+            wires[push].forEachRecipient { if campaign.truths[$0].answer != nil { isRefused = true } }
+            if isRefused { return }
+        }
+        wires[push].forEachRecipient(accept(recipient:))
+    }
+
+    private func accept(recipient: Int) {
         guard campaign.truths[recipient].answer == nil else { return }
         campaign.fates[recipient].accepted += 1
         campaign.trace("server: accepts \(recipient)")
         if campaign.fates[recipient].accepted > 1 { campaign.tally.note(.duplicateAccepted) }
     }
 
-    private func answer(_ push: Int, _ serial: Int, _ connection: Int, with index: Int) {
+    private func answer(_ push: Int, _ serial: Int, _ connection: Int, with index: Int, targets: [Int] = []) {
         var wait = nature.latency + random.span(0, nature.processing)
         if random.happens(nature.slow) {
             wait += random.span(0, 70 * Span.second)
             campaign.tally.note(.lateAnswer)
         }
-        if index == ServerAnswer.accepted {
-            accept(push)
+        if index == ServerAnswer.accepted || index == ServerAnswer.each && targets.contains(ServerAnswer.accepted) {
+            if targets.isEmpty { accept(push) }
             if !peers[connection].hasAccepted {
                 peers[connection].hasAccepted = true
                 peers[connection].limit = nature.limit
@@ -173,17 +182,64 @@ extension SimulatedLoop {
             peers[connection].hasAccepted = false
             changeLimit(connection, to: 1)
         }
-        schedule(.answered(push: push, serial: serial, answer: index), after: wait)
+        schedule(.answered(push: push, serial: serial, answer: index, targets: targets), after: wait)
     }
 
-    /// The answer to a request, as an index.
-    private func decide(_ recipient: Int, _ connection: Int) -> Int {
+    /// The answer to a request of several pushes.
+    private func answerTogether(_ push: Int, _ serial: Int, _ connection: Int) {
+        if let index = refusesAll(connection) { return answer(push, serial, connection, with: index) }
+        var targets: [Int] = []
+        wires[push].forEachRecipient { targets.append(targetAnswer($0)) }
+        if random.happens(nature.fatal) {
+            return answer(push, serial, connection, with: ServerAnswer.fatal.lowerBound + random.below(ServerAnswer.fatal.count))
+        }
+        if nature.service.answering == .each {
+            for position in targets.indices where targets[position] < 0 && random.happens(nature.temporary) {
+                targets[position] = ServerAnswer.ofTargetsForNow[random.below(2)]
+            }
+            var position = 0
+            wires[push].forEachRecipient {
+                if targets[position] < 0 { accept(recipient: $0) }
+                position += 1
+            }
+            return answer(push, serial, connection, with: ServerAnswer.each, targets: targets.map { $0 < 0 ? ServerAnswer.accepted : $0 })
+        }
+        guard targets.contains(where: { $0 >= 0 }) else { return answer(push, serial, connection, with: ServerAnswer.accepted) }
+        guard nature.service.answering == .naming, !random.oneIn(4) else {
+            campaign.tally.note(.halved)
+            return answer(push, serial, connection, with: ServerAnswer.badTarget)
+        }
+        // Perhaps not all of them.
+        if random.oneIn(3), let last = targets.lastIndex(where: { $0 >= 0 }), targets.firstIndex(where: { $0 >= 0 }) != last {
+            targets[last] = -1
+        }
+        campaign.tally.note(.targetsNamed)
+        answer(push, serial, connection, with: ServerAnswer.badTarget, targets: targets)
+    }
+
+    /// What is wrong with one target among several; -1 when nothing is.
+    private func targetAnswer(_ recipient: Int) -> Int {
+        if let answer = campaign.truths[recipient].answer { return answer }
+        guard random.happens(nature.final) else { return -1 }
+        let answer = nature.finalAnswers.lowerBound + random.below(nature.finalAnswers.count)
+        campaign.learn(recipient, answer)
+        return answer
+    }
+
+    /// The answer to a request that has nothing to do with its targets; nil for none.
+    private func refusesAll(_ connection: Int) -> Int? {
         if let answer = checkToken(of: connection) { return answer }
         if !nature.outageIsUnreachable, nature.outage.contains(campaign.clock.now) {
             campaign.tally.note(.outage)
             return ServerAnswer.busy
         }
-        if random.happens(nature.temporary) { return ServerAnswer.temporary.lowerBound + random.below(ServerAnswer.temporary.count) }
+        guard random.happens(nature.temporary) else { return nil }
+        return ServerAnswer.temporary.lowerBound + random.below(ServerAnswer.temporary.count)
+    }
+
+    /// The answer to a request of one push, as an index.
+    private func decide(_ recipient: Int, _ connection: Int) -> Int {
+        if let answer = refusesAll(connection) { return answer }
         if let answer = campaign.truths[recipient].answer { return answer }
         if random.happens(nature.final) {
             let answer = nature.finalAnswers.lowerBound + random.below(nature.finalAnswers.count)

@@ -39,7 +39,7 @@ struct Peer {
     var isSilent = false
 }
 
-/// A push on a connection.
+/// A request on a connection, by the slot of its first push.
 struct Wire {
     enum State {
         case idle
@@ -53,9 +53,19 @@ struct Wire {
     var state = State.idle
     var serial = 0
     var recipient = 0
+    /// Those whom it carries behind the first one.
+    var others: [Int] = []
     var connection = 0
     /// Monotonic.
     var sentAt: Int64 = 0
+
+    var count: Int { 1 + others.count }
+
+    /// Whom it carries, in their order.
+    func forEachRecipient(_ body: (Int) -> Void) {
+        body(recipient)
+        for other in others { body(other) }
+    }
 }
 
 /// What a loop's transport does, and what it hears.
@@ -140,8 +150,10 @@ extension SimulatedLoop {
 
     /// No answer will come; what became of it only the server knows.
     private func lose(_ push: Int) {
-        campaign.fates[wires[push].recipient].lose()
-        campaign.tally.note(.doubt)
+        wires[push].forEachRecipient {
+            campaign.fates[$0].lose()
+            campaign.tally.note(.doubt)
+        }
         takeOff(push)
     }
 
@@ -156,7 +168,7 @@ extension SimulatedLoop {
     func abandon(_ push: Int, on connection: Int) {
         guard wires[push].state != .idle else { return }
         campaign.trace("loop \(index) abandons \(wires[push].recipient)")
-        campaign.fates[wires[push].recipient].isHeard = true
+        wires[push].forEachRecipient { campaign.fates[$0].isHeard = true }
         lose(push)
     }
 
@@ -172,11 +184,14 @@ extension SimulatedLoop {
 
     func submit(_ push: Int, on connection: Int, at now: Moment) {
         let recipient = machine.pushes[push].recipient
+        let others = machine.pushes[push].count == 1 ? [] : machine.pushes(of: push).dropFirst().map { machine.pushes[$0].recipient }
         lastSerial += 1
-        campaign.trace("loop \(index) submits \(recipient) on connection \(connection)")
-        judgeSubmission(of: push, recipient, on: connection, at: now)
+        campaign.trace("loop \(index) submits \(recipient)\(others.isEmpty ? "" : " and \(others)") on connection \(connection)")
+        let wire = Wire(
+            state: .sent, serial: lastSerial, recipient: recipient, others: others, connection: connection, sentAt: now.nanoseconds)
+        judgeSubmission(of: push, wire, at: now)
         guard campaign.violation == nil else { return }
-        wires[push] = Wire(state: .sent, serial: lastSerial, recipient: recipient, connection: connection, sentAt: now.nanoseconds)
+        wires[push] = wire
         peers[connection].inFlight += 1
         if peers[connection].toldRoom < .max { peers[connection].toldRoom -= 1 }
         peers[connection].lastSubmission = now.nanoseconds
@@ -210,7 +225,8 @@ extension SimulatedLoop {
 
     private func deliver(_ delivery: Delivery, at now: Moment) {
         switch delivery {
-        case .answered(let push, let serial, let answer): if wires[push].serial == serial { deliverAnswer(push, answer, at: now) }
+        case .answered(let push, let serial, let answer, let targets):
+            if wires[push].serial == serial { deliverAnswer(push, answer, targets, at: now) }
         case .refused(let push, let serial): if wires[push].serial == serial { deliverRefusal(push, at: now) }
         case .reset(let push, let serial): if wires[push].serial == serial { deliverReset(push, at: now) }
         case .neverSent(let push, let serial): if wires[push].serial == serial { deliverUnprocessed(push, at: now) }
@@ -236,25 +252,28 @@ extension SimulatedLoop {
         }
     }
 
-    private func deliverAnswer(_ push: Int, _ index: Int, at now: Moment) {
+    private func deliverAnswer(_ push: Int, _ index: Int, _ targets: [Int], at now: Moment) {
         let answer = ServerAnswer.all[index]
-        let connection = wires[push].connection
-        let recipient = wires[push].recipient
+        let wire = wires[push]
+        let connection = wire.connection
         switch answer.meaning {
         case .doubtful, .stranger: lose(push)
         default: takeOff(push)
         }
-        campaign.trace("loop \(self.index): \(recipient) is answered with \(answer.status) \(answer.reason)")
+        campaign.trace("loop \(self.index): \(wire.recipient) is answered with \(answer.status) \(answer.reason) \(targets)")
         campaign.tally.note(answer.encounter)
         if peers[connection].mustRest { campaign.tally.note(.answeredAfterGoAway) }
         peers[connection].lastSign = now.nanoseconds
-        campaign.fates[recipient].isHeard = true
-        judgeAnswer(index, recipient, on: connection, at: now)
+        if case .ofTargets = answer.meaning {
+            judgeTargets(of: wire, answer, targets, at: now)
+        } else {
+            judgeAnswer(index, wire, at: now)
+        }
         machine.answered(
             push,
             .init(
                 status: answer.status, reason: answer.reason, retryAfterSeconds: answer.retryAfterSeconds, id: answer.id,
-                isCutOff: answer.isCutOff), at: now)
+                isCutOff: answer.isCutOff), targets: targets.map { $0 < 0 ? "" : ServerAnswer.all[$0].reason }, at: now)
         judgeSettlements(at: now)
         if case .stopped = machine.ending?.end { noteEnding(at: now) }
     }
@@ -265,20 +284,22 @@ extension SimulatedLoop {
     }
 
     private func noteUnprocessed(_ push: Int) {
-        let recipient = wires[push].recipient
-        campaign.trace("loop \(index): \(recipient) was not processed")
+        campaign.trace("loop \(index): \(wires[push].recipient) was not processed")
         takeOff(push)
-        campaign.fates[recipient].state = .unprocessed
-        campaign.fates[recipient].uncounted += 1
+        wires[push].forEachRecipient {
+            campaign.fates[$0].state = .unprocessed
+            campaign.fates[$0].uncounted += 1
+        }
     }
 
     private func deliverRefusal(_ push: Int, at now: Moment) {
         campaign.tally.note(.streamRefused)
         causes.busy += 1
-        let recipient = wires[push].recipient
-        campaign.fates[recipient].refusals += 1
-        // A stream that is refused for ever must not hold up the rest.
-        if campaign.fates[recipient].refusals >= settings.retry.maximumAttempts { campaign.fates[recipient].isHeard = true }
+        wires[push].forEachRecipient {
+            campaign.fates[$0].refusals += 1
+            // A stream that is refused for ever must not hold up the rest.
+            if campaign.fates[$0].refusals >= settings.retry.maximumAttempts { campaign.fates[$0].isHeard = true }
+        }
         noteUnprocessed(push)
         machine.streamRefused(push, at: now)
     }
@@ -287,7 +308,7 @@ extension SimulatedLoop {
         campaign.tally.note(.streamReset)
         campaign.trace("loop \(index): the stream of \(wires[push].recipient) is reset")
         causes.busy += 1
-        campaign.fates[wires[push].recipient].isHeard = true
+        wires[push].forEachRecipient { campaign.fates[$0].isHeard = true }
         lose(push)
         machine.streamReset(push, at: now)
     }

@@ -24,6 +24,7 @@ final class SimulatedLoop {
     let index: Int
     var machine: DeliveryMachine
     var store = PushStore()
+    private var texts: TextIndex
     var isOver = false
     private(set) var wakeAt: Int64
 
@@ -54,6 +55,8 @@ final class SimulatedLoop {
     /// When APNs last accepted a push, or refused one for good; how many failed since.
     var takenAt: Int64?
     var failuresInARow = 0
+    /// The last one that failed, as `Fate.lastPart` has it.
+    var failedPart = 0
     /// The server was seen to leave each connection after as many requests.
     var knewBudget = false
     var idleTurns = 0
@@ -70,6 +73,7 @@ final class SimulatedLoop {
         settings.jitterSeed &+= UInt64(index + 16 * campaign.life)
         settings.deadline = campaign.nature.deadlineAfter.map { campaign.clock.moment.adding(nanoseconds: $0).wall }
         machine = DeliveryMachine(settings)
+        texts = TextIndex(settings.service.batching)
         wakeAt = campaign.clock.now
     }
 
@@ -223,14 +227,17 @@ final class SimulatedLoop {
     private func add(_ batch: ArraySlice<Int>, at now: Moment) {
         var bytes = PushBatch()
         for recipient in batch {
-            bytes.append(recipient: recipient, token: String(recipient), payload: [UInt8(truncatingIfNeeded: recipient)])
+            bytes.append(recipient: recipient, token: String(recipient), payload: [campaign.nature.payload(of: recipient)])
         }
         let stored = store.insert(bytes)
         for (index, recipient) in batch.enumerated() {
-            let push = machine.add(recipient: recipient, at: now)
-            store.assign(push, batch: stored, index: index)
-            while wires.count <= push { wires.append(Wire()) }
+            if machine.largestRequest > 1 {
+                texts.add(recipient, batch: stored, index: index, to: &machine, &store, at: now)
+            } else {
+                store.assign(machine.add(recipient: recipient, at: now), batch: stored, index: index)
+            }
         }
+        while wires.count < machine.pushes.count { wires.append(Wire()) }
         addedCount += batch.count
         campaign.lastProgress = campaign.clock.now
     }

@@ -1,0 +1,42 @@
+import PushServices
+
+/// Decides which pushes share a request, as they are handed to the machine: all of them where each may have its own text, those with the same rendered
+/// text otherwise.
+///
+/// It remembers a request for each of some texts, found by a hash, and asks before a push joins one whether that is still right: so nothing needs to be
+/// taken out, and many texts cost fuller requests, no memory.
+struct TextIndex {
+    private static let size = 1024
+
+    private let hasOwnTexts: Bool
+    /// By hash of the text; -1 for none.
+    private var requests: [Int32]
+
+    init(_ batching: Batching) {
+        hasOwnTexts = batching.hasOwnTexts
+        requests = Array(repeating: -1, count: batching.hasOwnTexts ? 1 : Self.size)
+    }
+
+    /// Adds a push of a stored batch to a request that it fits, or to a new one.
+    mutating func add(
+        _ recipient: Int, batch: Int, index: Int, to machine: inout DeliveryMachine, _ store: inout PushStore, at now: Moment
+    ) {
+        let payload = store.payload(batch: batch, index: index)
+        let place = hasOwnTexts ? 0 : Self.place(of: payload)
+        let known = Int(requests[place])
+        if known >= 0, machine.mayJoin(known), hasOwnTexts || store.bytes(of: known).payload == payload {
+            store.assign(machine.add(recipient: recipient, to: known, at: now), batch: batch, index: index)
+        } else {
+            let request = machine.add(recipient: recipient, at: now)
+            store.assign(request, batch: batch, index: index)
+            requests[place] = Int32(request)
+        }
+    }
+
+    private static func place(of payload: ArraySlice<UInt8>) -> Int {
+        // FNV-1a: the same in every process, so that a simulated campaign can be repeated.
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in payload { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        return Int(hash % UInt64(size))
+    }
+}

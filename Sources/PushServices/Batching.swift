@@ -1,0 +1,60 @@
+public import Base
+
+/// How many pushes a request to a service carries, and what a pace counts there.
+public struct Batching: Hashable, Sendable {
+    /// What a service's pace limits.
+    public enum PaceUnit: Hashable, Sendable {
+        /// Requests, however many targets each has (JPush: 600 a minute).
+        case requests
+        /// Targets, however many requests carry them (RongCloud: 100 a second).
+        case targets
+    }
+
+    /// Targets of a request at most, from 1 on.
+    public var largestTargets: Int
+    /// Whether each target of a request may have its own text; otherwise all have the same.
+    public var hasOwnTexts: Bool
+    /// What a pace counts.
+    public var paceUnit: PaceUnit
+
+    /// - Parameter largestTargets: at least 1.
+    public init(largestTargets: Int, hasOwnTexts: Bool, paceUnit: PaceUnit) {
+        precondition(largestTargets >= 1, "a request has a target")
+        self.largestTargets = largestTargets
+        self.hasOwnTexts = hasOwnTexts
+        self.paceUnit = paceUnit
+    }
+
+    /// Each request carries one push.
+    public static let single = Batching(largestTargets: 1, hasOwnTexts: true, paceUnit: .requests)
+
+    /// Pushes that a request carries at most when they may leave at this pace; nil for no limit. Where targets are counted, what leaves at one moment is
+    /// no more than a twentieth of what may leave in a second.
+    public func largestRequest(at pace: Pace?) -> Int {
+        guard paceUnit == .targets, let pace else { return largestTargets }
+        return min(largestTargets, pace.pushesAhead)
+    }
+
+    /// Pushes that a run may claim or keep at hand ahead of a pace (`Pace.pushesAhead`), so that its requests can be full.
+    public func pushesAhead(of pace: Pace) -> Int { pace.pushesAhead * pushesCountedAsOne }
+
+    /// Pushes at most that count as one against a pace.
+    public var pushesCountedAsOne: Int { paceUnit == .requests ? largestTargets : 1 }
+}
+
+/// A push as the body of a request carries it.
+public struct RequestPush: Sendable {
+    /// Its own id, derived from run and recipient.
+    public var id: PushID
+    /// Bytes of the target as the service calls the device.
+    public var target: ArraySlice<UInt8>
+    /// The rendered payload; the same for all pushes of a request where the service takes one text.
+    public var payload: ArraySlice<UInt8>
+
+    /// A push of a request.
+    public init(id: PushID, target: ArraySlice<UInt8>, payload: ArraySlice<UInt8>) {
+        self.id = id
+        self.target = target
+        self.payload = payload
+    }
+}

@@ -1,0 +1,65 @@
+import Base
+import PushServices
+
+/// Speaks as APNs does, with requests of several pushes. Its body is a line for each: target, space, payload; its answers name bad targets as
+/// `{"bad": {"TARGET": "BadDeviceToken"}}`, and with status 207 that is all that was wrong.
+struct BatchService: PushService {
+    var batching: Batching
+    private let apns = APNs()
+
+    init(_ largestTargets: Int, hasOwnTexts: Bool = false, paceUnit: Batching.PaceUnit = .requests) {
+        batching = Batching(largestTargets: largestTargets, hasOwnTexts: hasOwnTexts, paceUnit: paceUnit)
+    }
+
+    var name: String { apns.name }
+    var displayName: String { apns.displayName }
+    var introduction: String { apns.introduction }
+    var reasonsPage: String { apns.reasonsPage }
+    var idColumn: String { apns.idColumn }
+    var ports: String { apns.ports }
+    var signedToken: SignedTokenFacts? { apns.signedToken }
+    var probe: ProbePush { apns.probe }
+    var blamingReasons: Set<String> { apns.blamingReasons }
+
+    func payload(of content: MessageContent) -> PayloadDraft { apns.payload(of: content) }
+    func payloadLimit(of type: PushType) -> Int { apns.payloadLimit(of: type) }
+    func topicSuffix(of type: PushType) -> String { apns.topicSuffix(of: type) }
+    func words(about reason: String) -> ReasonWords? { apns.words(about: reason) }
+    func advice(status: Int, reason: String) -> String { apns.advice(status: status, reason: reason) }
+    func probeMeaning(status: Int, reason: String) -> ProbeMeaning { apns.probeMeaning(status: status, reason: reason) }
+
+    func request(_ options: PushOptions) -> RequestTemplate {
+        RequestTemplate(pathPrefix: "/push", headers: [.init("topic", options.topic)], idHeader: "id") { pushes, bytes in
+            for push in pushes {
+                bytes += push.target
+                bytes.append(UInt8(ascii: " "))
+                bytes += push.payload
+                bytes.append(UInt8(ascii: "\n"))
+            }
+        }
+    }
+
+    func details(of body: JSONValue) -> AnswerDetails {
+        var details = apns.details(of: body)
+        if case .object(let members)? = body["bad"] {
+            for member in members { details.targets[member.name] = member.value.stringValue }
+        }
+        return details
+    }
+
+    func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
+        answer.reason == "BadTarget" ? .split : apns.meaning(of: answer)
+    }
+
+    func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]? {
+        func meaning(_ reason: String) -> AnswerMeaning {
+            apns.meaning(of: ServiceAnswer(status: reason == "TooManyRequests" ? 429 : 400, reason: reason))
+        }
+        switch (answer.status, answer.reason) {
+        case (207, _): return targets.map { $0.isEmpty ? .accepted : meaning($0) }
+        case (400, "BadTarget") where targets.count == 1: return [.invalidTarget(blamesSettings: false)]
+        case (400, "BadTarget"): return targets.map { $0.isEmpty ? .split : meaning($0) }
+        default: return nil
+        }
+    }
+}

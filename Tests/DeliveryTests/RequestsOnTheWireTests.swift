@@ -1,0 +1,90 @@
+import Base
+import Cryptography
+import PushServices
+import Synchronization
+import Testing
+import TransportConformance
+
+@testable import Delivery
+
+@Suite("requests of several pushes, on the wire")
+struct RequestsOnTheWireTests {
+    /// What a server took, and how many requests it got.
+    private struct Log: Sendable {
+        var requests: [[String]] = []
+        var accepted: [String: String] = [:]
+        var acceptedTwice = 0
+    }
+
+    private final class Flag: Sendable { let isSet = Atomic(false) }
+
+    /// Serves until it is told to stop: refuses a request with a bad target, and names it.
+    private static func serve(_ peer: Peer, badTargets: Set<String>, until isOver: () -> Bool) -> Log {
+        var log = Log()
+        var answered: [Int] = []
+        while !isOver() {
+            peer.turn()
+            while answered.count < peer.sessions.count { answered.append(0) }
+            for (index, session) in peer.sessions.enumerated() {
+                while answered[index] < session.requests.count, session.requests[answered[index]].isComplete {
+                    answer(session, answered[index], badTargets, &log)
+                    answered[index] += 1
+                }
+            }
+        }
+        return log
+    }
+
+    private static func answer(_ session: PeerSession, _ request: Int, _ badTargets: Set<String>, _ log: inout Log) {
+        let lines = String(decoding: session.requests[request].body, as: UTF8.self).split(separator: "\n")
+        let pushes = lines.map { $0.split(separator: " ", maxSplits: 1).map(String.init) }
+        log.requests.append(pushes.map { $0[0] })
+        let bad = pushes.filter { badTargets.contains($0[0]) }.map { "\"\($0[0])\":\"BadDeviceToken\"" }
+        guard bad.isEmpty else {
+            return session.answer(request, status: 400, body: "{\"reason\":\"BadTarget\",\"bad\":{\(bad.joined(separator: ","))}}")
+        }
+        for push in pushes {
+            if log.accepted.updateValue(push[1], forKey: push[0]) != nil { log.acceptedTwice += 1 }
+        }
+        session.answer(request)
+    }
+
+    @Test("every target gets its own text once, and those that an answer names are invalid")
+    func delivers() throws {
+        let peer = try Peer()
+        let folder = try TemporaryFolder()
+        var settings = SenderSettings(
+            endpoint: Endpoint(
+                host: peer.address.host, port: peer.address.port,
+                certificateAuthorityFile: try folder.write("ca.pem", peer.address.authorityPEM)),
+            credentials: .token(SimulatorRun.source(.generate())),
+            options: PushOptions(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: .random())
+        settings.service = BatchService(10)
+        settings.loops = 1
+        let texts = ["Hi", "Hello", "Hey"]
+        let source = BoundedQueue<PushBatch>(capacity: 10)
+        for start in stride(from: 0, to: 250, by: 50) {
+            var batch = PushBatch()
+            for recipient in start..<start + 50 {
+                batch.append(recipient: recipient, token: "t\(recipient)", payload: Array(texts[recipient % 3].utf8))
+            }
+            source.put(batch)
+        }
+        source.close()
+        let results = BoundedQueue<[Settlement]>(capacity: 100)
+        let sender = try Sender(settings), isOver = Flag()
+        let thread = try WorkerThread("send") {
+            defer { isOver.isSet.store(true, ordering: .releasing) }
+            return sender.run(source: source, results: results, control: SendControl())
+        }
+        let log = Self.serve(peer, badTargets: ["t7", "t100", "t101"]) { isOver.isSet.load(ordering: .acquiring) }
+        #expect(thread.join() == .finished)
+        var outcomes: [Int: Outcome] = [:]
+        while let group = results.take() { for settlement in group { outcomes[settlement.recipient] = settlement.outcome } }
+        #expect(outcomes.filter { $0.value == .invalidToken }.keys.sorted() == [7, 100, 101])
+        #expect(outcomes.values.count { $0 == .accepted } == 247)
+        #expect(log.accepted.count == 247 && log.acceptedTwice == 0)
+        #expect((0..<250).allSatisfy { [nil, texts[$0 % 3]].contains(log.accepted["t\($0)"]) })
+        #expect(log.requests.allSatisfy { $0.count <= 10 } && log.requests.count < 40)
+    }
+}

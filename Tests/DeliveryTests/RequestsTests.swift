@@ -1,0 +1,272 @@
+import Base
+import PushServices
+import Testing
+
+@testable import Delivery
+
+/// Requests that carry several pushes.
+@Suite("requests of several pushes")
+struct RequestsTests {
+    /// A machine with the bytes of its pushes, as a loop has them; targets are the recipients' numbers.
+    private struct Loop {
+        var machine: DeliveryMachine
+        var store = PushStore()
+        var texts: TextIndex
+        var now = Moment(nanoseconds: 1_000_000_000, wall: Timestamp(epochSeconds: 1_800_000_000))
+
+        init(_ service: BatchService, _ change: (inout MachineSettings) -> Void = { _ in }) {
+            var settings = MachineSettings(endpoint: "example.com:443", usesProviderToken: true)
+            settings.service = service
+            settings.connections = 1
+            change(&settings)
+            machine = DeliveryMachine(settings)
+            texts = TextIndex(service.batching)
+        }
+
+        mutating func add(_ recipients: Range<Int>, text: (Int) -> String = { _ in "Hi" }) {
+            var batch = PushBatch()
+            for recipient in recipients { batch.append(recipient: recipient, token: "\(recipient)", payload: Array(text(recipient).utf8)) }
+            let stored = store.insert(batch)
+            for (index, push) in batch.pushes.enumerated() {
+                texts.add(push.recipient, batch: stored, index: index, to: &machine, &store, at: now)
+            }
+        }
+
+        /// Lets time pass; returns the requests that go out, each with its recipients.
+        mutating func advance(seconds: Double = 0) -> [(request: Int, recipients: [Int])] {
+            now = now.adding(nanoseconds: Int64(seconds * 1e9))
+            var requests: [(request: Int, recipients: [Int])] = []
+            var actions: [DeliveryMachine.Action] = []
+            repeat {
+                machine.advance(to: now)
+                (actions, machine.actions) = (machine.actions, [])
+                for action in actions {
+                    switch action {
+                    case .open(let connection): machine.connectionOpened(connection, at: now)
+                    case .submit(let request, _): requests.append((request, recipients(of: request)))
+                    case .hold(let push): store.hold(push)
+                    case .ping(let connection): machine.connectionAlive(connection, at: now)
+                    default: break
+                    }
+                }
+                for push in machine.released { store.free(Int(push)) }
+                machine.released.removeAll()
+            } while !actions.isEmpty
+            return requests
+        }
+
+        func recipients(of request: Int) -> [Int] { machine.pushes(of: request).map { machine.pushes[$0].recipient } }
+
+        mutating func answer(_ request: Int, _ status: Int, _ reason: String = "", targets: [String] = []) {
+            machine.answered(request, .init(status: status, reason: reason, id: .own), targets: targets, at: now)
+        }
+
+        /// Goes on until nothing more goes out, each request answered by what the service says of its recipients.
+        mutating func run(_ answer: ([Int]) -> (status: Int, reason: String, targets: [String])) -> [[Int]] {
+            var all: [[Int]] = []
+            var requests = advance()
+            while !requests.isEmpty {
+                for request in requests {
+                    all.append(request.recipients)
+                    let said = answer(request.recipients)
+                    self.answer(request.request, said.status, said.reason, targets: said.targets)
+                }
+                requests = advance(seconds: 100)
+            }
+            return all
+        }
+
+        func outcomes() -> [Int: Outcome] {
+            Dictionary(machine.settlements.map { ($0.recipient, $0.outcome) }) { _, _ in preconditionFailure("settled twice") }
+        }
+    }
+
+    // MARK: Who goes together
+
+    @Test("pushes of one text share a request, up to what the service takes, whatever lies between them")
+    func oneText() {
+        var loop = Loop(BatchService(10)) { $0.canaryPushes = 0 }
+        loop.add(0..<24) { $0 % 2 == 0 ? "Hi" : "Bye" }
+        let requests = loop.run { _ in (200, "", []) }
+        #expect(
+            requests == [
+                Array(stride(from: 0, to: 20, by: 2)), Array(stride(from: 1, to: 20, by: 2)), [20, 22], [21, 23],
+            ])
+        #expect(loop.outcomes().values.allSatisfy { $0 == .accepted } && loop.outcomes().count == 24)
+    }
+
+    @Test("where each push may have its own text all share requests")
+    func ownTexts() {
+        var loop = Loop(BatchService(10, hasOwnTexts: true)) { $0.canaryPushes = 0 }
+        loop.add(0..<24) { "Hi \($0)" }
+        #expect(loop.run { _ in (200, "", []) }.map(\.count) == [10, 10, 4])
+    }
+
+    @Test("where a request has one text and each push its own, each goes alone")
+    func personalTexts() {
+        var loop = Loop(BatchService(10)) { $0.canaryPushes = 0 }
+        loop.add(0..<3) { "Hi \($0)" }
+        #expect(loop.run { _ in (200, "", []) } == [[0], [1], [2]])
+    }
+
+    @Test("a request that waits for its turn is filled up by later batches, one that was submitted is not")
+    func laterBatches() {
+        var loop = Loop(BatchService(10)) { ($0.canaryPushes, $0.streamsPerConnection) = (0, 1) }
+        loop.add(0..<3)
+        let first = loop.advance()
+        loop.add(3..<5)
+        loop.add(5..<8)
+        loop.answer(first[0].request, 200)
+        #expect(first.map(\.recipients) == [[0, 1, 2]])
+        #expect(loop.advance().map(\.recipients) == [[3, 4, 5, 6, 7]])
+    }
+
+    @Test("the canary is as large as it should be, however many pushes a request could carry")
+    func canary() {
+        var loop = Loop(BatchService(1000)) { $0.canaryPushes = 100 }
+        loop.add(0..<1000)
+        let first = loop.advance()
+        #expect(first.map(\.recipients.count) == [100])
+        loop.answer(first[0].request, 200)
+        #expect(loop.advance().map(\.recipients.count) == [900])
+    }
+
+    // MARK: Answers
+
+    @Test("a request that is refused for one bad target is halved until the target stands alone, and that is no attempt")
+    func halved() {
+        var loop = Loop(BatchService(1000)) { ($0.canaryPushes, $0.retry.maximumAttempts) = (0, 1) }
+        loop.add(0..<1000)
+        let requests = loop.run { $0.contains(700) ? (400, "BadTarget", []) : (200, "", []) }
+        #expect(requests.count == 21, "the whole, and two halves ten times")
+        #expect(loop.outcomes().count == 1000)
+        #expect(loop.outcomes()[700] == .invalidToken && loop.outcomes().values.count { $0 == .accepted } == 999)
+        #expect(loop.machine.settlements.allSatisfy { $0.attempts == 1 })
+    }
+
+    @Test("targets that an answer names are settled, and the others go again together, once")
+    func named() {
+        var loop = Loop(BatchService(8)) { ($0.canaryPushes, $0.retry.maximumAttempts) = (0, 1) }
+        loop.add(0..<8)
+        let requests = loop.run { recipients in
+            guard recipients.contains(2) else { return (200, "", []) }
+            return (400, "BadTarget", recipients.map { [2, 5].contains($0) ? "BadDeviceToken" : "" })
+        }
+        #expect(requests == [Array(0..<8), [0, 1, 3, 4, 6, 7]])
+        #expect(loop.outcomes().filter { $0.value == .invalidToken }.keys.sorted() == [2, 5])
+        #expect(loop.outcomes().values.count { $0 == .accepted } == 6)
+        #expect(loop.machine.settlements.allSatisfy { $0.attempts == 1 })
+    }
+
+    @Test("one that is left alone by those that were named is sent again, not refused")
+    func leftAlone() {
+        var loop = Loop(BatchService(2)) { $0.canaryPushes = 0 }
+        loop.add(0..<2)
+        let requests = loop.run { $0.count == 2 ? (400, "BadTarget", ["BadDeviceToken", ""]) : (200, "", []) }
+        #expect(requests == [[0, 1], [1]])
+        #expect(loop.outcomes() == [0: .invalidToken, 1: .accepted])
+    }
+
+    @Test("a request of one target that is refused for its target is refused for good")
+    func singleSplit() {
+        var loop = Loop(BatchService(1)) { $0.canaryPushes = 0 }
+        loop.add(0..<1)
+        let requests = loop.run { _ in (400, "BadTarget", []) }
+        #expect(requests.count == 1)
+        #expect(loop.outcomes() == [0: .rejected])
+    }
+
+    @Test("what an answer says of each target settles each on its own; those refused for now are tried again together, and no other")
+    func each() throws {
+        var loop = Loop(BatchService(6)) { $0.canaryPushes = 0 }
+        loop.add(0..<6)
+        var isFirst = true
+        let requests = loop.run { recipients in
+            defer { isFirst = false }
+            guard isFirst else { return (207, "", recipients.map { _ in "" }) }
+            return (207, "", ["", "TooManyRequests", "BadDeviceToken", "", "TooManyRequests", "Odd"])
+        }
+        #expect(requests == [Array(0..<6), [1, 4]])
+        #expect(loop.outcomes() == [0: .accepted, 1: .accepted, 2: .invalidToken, 3: .accepted, 4: .accepted, 5: .rejected])
+        let settlements = loop.machine.settlements
+        #expect(try #require(settlements.first { $0.recipient == 5 }).reason == "Odd")
+        #expect(settlements.filter { [1, 4].contains($0.recipient) }.allSatisfy { $0.attempts == 2 })
+    }
+
+    @Test("shares of bad answers are judged push by push: a request with more good than bad targets stops nothing")
+    func shares() {
+        var loop = Loop(BatchService(1000)) { $0.canaryPushes = 0 }
+        loop.add(0..<1000)
+        let few = loop.advance()
+        loop.answer(few[0].request, 207, targets: (0..<1000).map { $0 < 400 ? "BadDeviceToken" : "" })
+        #expect(loop.machine.ending == nil)
+        #expect(loop.machine.tally.invalidToken == 400 && loop.machine.tally.accepted == 600)
+        loop.add(1000..<2000)
+        let most = loop.advance()
+        loop.answer(most[0].request, 207, targets: (0..<1000).map { $0 < 900 ? "BadDeviceToken" : "" })
+        #expect(loop.machine.ending != nil, "most targets are refused as in another environment")
+    }
+
+    @Test("an answer that is lost leaves every push of its request unknown", arguments: [true, false])
+    func lost(resendsUnknown: Bool) {
+        var loop = Loop(BatchService(5)) { ($0.canaryPushes, $0.resendsUnknown) = (0, resendsUnknown) }
+        loop.add(0..<5)
+        let first = loop.advance()
+        loop.machine.connectionLost(0, cause: "reset by peer", at: loop.now)
+        #expect(loop.outcomes().values.count { $0 == .unknown } == (resendsUnknown ? 0 : 5))
+        #expect(loop.advance(seconds: 2).map(\.recipients) == (resendsUnknown ? first.map(\.recipients) : []))
+    }
+
+    @Test("a request that was not processed goes again whole, with as many attempts as before")
+    func notProcessed() {
+        var loop = Loop(BatchService(5)) { $0.canaryPushes = 0 }
+        loop.add(0..<5)
+        let first = loop.advance()
+        loop.machine.notProcessed(first[0].request, at: loop.now)
+        #expect(loop.run { _ in (200, "", []) } == [Array(0..<5)])
+        #expect(loop.machine.settlements.allSatisfy { $0.attempts == 1 })
+    }
+
+    // MARK: Pace
+
+    @Test("a pace that counts targets is kept by requests of several, in any sliding second", arguments: [7, 60, 100, 1000])
+    func paceOfTargets(pushes: Int) {
+        var loop = Loop(BatchService(100, paceUnit: .targets)) {
+            $0.canaryPushes = 0
+            $0.pace = Pace(pushes: pushes, intervalSeconds: 1)
+        }
+        var times: [Double] = []
+        var added = 0
+        for step in 0..<3000 {
+            while loop.machine.wantsPushes {
+                loop.add(added..<added + 10)
+                added += 10
+            }
+            for request in loop.advance(seconds: 0.001) {
+                times += request.recipients.map { _ in Double(step) / 1000 }
+                loop.answer(request.request, 200)
+            }
+        }
+        #expect(times.indices.dropFirst(pushes).allSatisfy { times[$0] - times[$0 - pushes] > 1 })
+        #expect(Double(times.count) >= 0.9 * 3 * Double(pushes), "\(times.count) in three seconds")
+    }
+
+    @Test("a pace that counts requests leaves them as full as they can be")
+    func paceOfRequests() {
+        var loop = Loop(BatchService(1000)) {
+            $0.canaryPushes = 0
+            $0.pace = Pace(pushes: 600, intervalSeconds: 60)
+        }
+        #expect(loop.machine.settings.readyTarget(connections: 1) == 1000)
+        loop.add(0..<5000)
+        var requests = 0
+        for _ in 0..<1000 {
+            for request in loop.advance(seconds: 0.001) {
+                requests += 1
+                #expect(request.recipients.count == 1000)
+                loop.answer(request.request, 200)
+            }
+        }
+        #expect((9...10).contains(requests) || requests == 5)
+    }
+}

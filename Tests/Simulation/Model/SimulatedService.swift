@@ -1,0 +1,75 @@
+import Base
+import PushServices
+
+/// The service of a campaign: APNs, or one that speaks as APNs does and whose requests carry several pushes.
+struct SimulatedService: PushService {
+    /// What it says of the targets of a request.
+    enum Answering: CaseIterable {
+        /// Nothing: because of one bad target the whole request is refused.
+        case together
+        /// It refuses the request, too, and names targets that are bad, perhaps not all of them.
+        case naming
+        /// Of each target what became of it; of those that it accepted nothing.
+        case each
+    }
+
+    /// Of the answer that refuses a request because of its targets, of which one at least is bad.
+    static let badTarget = "BadTarget"
+    /// The status of an answer that says what became of each target.
+    static let eachStatus = 207
+
+    var batching = Batching.single
+    var answering = Answering.together
+    private let apns = APNs()
+
+    var name: String { apns.name }
+    var displayName: String { apns.displayName }
+    var introduction: String { apns.introduction }
+    var reasonsPage: String { apns.reasonsPage }
+    var idColumn: String { apns.idColumn }
+    var ports: String { apns.ports }
+    var signedToken: SignedTokenFacts? { apns.signedToken }
+    var probe: ProbePush { apns.probe }
+    var blamingReasons: Set<String> { apns.blamingReasons }
+
+    func payload(of content: MessageContent) -> PayloadDraft { apns.payload(of: content) }
+    func payloadLimit(of type: PushType) -> Int { apns.payloadLimit(of: type) }
+    func topicSuffix(of type: PushType) -> String { apns.topicSuffix(of: type) }
+    func request(_ options: PushOptions) -> RequestTemplate { apns.request(options) }
+    func details(of body: JSONValue) -> AnswerDetails { apns.details(of: body) }
+    func words(about reason: String) -> ReasonWords? { apns.words(about: reason) }
+    func advice(status: Int, reason: String) -> String { apns.advice(status: status, reason: reason) }
+    func probeMeaning(status: Int, reason: String) -> ProbeMeaning { apns.probeMeaning(status: status, reason: reason) }
+
+    func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
+        answer.reason == Self.badTarget ? .split : apns.meaning(of: answer)
+    }
+
+    func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]? {
+        switch (answer.status, answer.reason) {
+        case (Self.eachStatus, _): targets.map { $0.isEmpty ? .accepted : meaning(ofTarget: $0) }
+        case (_, Self.badTarget) where answering == .naming: targets.map { $0.isEmpty ? .split : meaning(ofTarget: $0) }
+        default: nil
+        }
+    }
+
+    private func meaning(ofTarget reason: String) -> AnswerMeaning {
+        guard let answer = ServerAnswer.ofTarget(reason) else { preconditionFailure("the server says of a target what it never says") }
+        return apns.meaning(of: ServiceAnswer(status: answer.status, reason: reason))
+    }
+}
+
+extension ServerAnswer {
+    /// Refuses a request because of one of its targets at least.
+    static let badTarget = 44
+    /// Says of each target what became of it.
+    static let each = 45
+
+    /// What can be said of a single target of several: for good, and for now.
+    static let ofTargets = 16..<20
+    static let ofTargetsForNow = [busy, 8]
+
+    static func ofTarget(_ reason: String) -> ServerAnswer? {
+        (Array(ofTargets) + ofTargetsForNow).lazy.map { all[$0] }.first { $0.reason == reason }
+    }
+}
