@@ -77,6 +77,15 @@ extension PushService {
     /// Every answer is for the request as a whole.
     public func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]? { nil }
 
+    /// None: those of Volley's own do for most services.
+    public var warnings: [WarningName] { [] }
+
+    /// Nothing to say.
+    public func lint(payload: [ContentMember]) -> PayloadLint { PayloadLint() }
+
+    /// Certificates say nothing of a topic.
+    public func topic(ofCertificate commonName: String, userID: String) -> String { "" }
+
     /// A topic as requests name it: with what the push type needs at its end, unless it has that already.
     public func topic(_ topic: String, for type: PushType) -> String {
         let suffix = topicSuffix(of: type)

@@ -62,6 +62,7 @@ package struct CurrentProject {
         func compare(_ name: String, _ isSame: Bool, _ then: String, _ now: String) {
             if !isSame { changes.append("\(name) was \(then) and is \(now) now") }
         }
+        compare("the service", settings.serviceName == now.serviceName, settings.serviceName, now.serviceName)
         let environments = (settings.environment, now.environment)
         compare("the environment", environments.0.isSame(as: environments.1), environments.0.inFull, environments.1.inFull)
         compare("the topic", settings.topic == now.topic, settings.topic, now.topic)
