@@ -8,6 +8,7 @@ import Synchronization
 final class PaceRegistry: Sendable {
     private struct App: Hashable {
         var name: String
+        var service: String
         var environment: FrozenEnvironment
         /// One that was changed in volley.yaml meanwhile counts for the runs that were planned with it.
         var pace: Pace
@@ -19,8 +20,8 @@ final class PaceRegistry: Sendable {
     func shared(byRunsOf name: String, _ settings: RunSettings) -> SharedPace? {
         guard let pace = settings.appPace else { return nil }
         return paces.withLock { paces in
-            let app = App(name: name, environment: settings.environment, pace: pace)
-            let shared = paces[app] ?? SharedPace(pace, PushServices.standard.batching)
+            let app = App(name: name, service: settings.serviceName, environment: settings.environment, pace: pace)
+            let shared = paces[app] ?? SharedPace(pace, settings.service.batching)
             paces[app] = shared
             return shared
         }

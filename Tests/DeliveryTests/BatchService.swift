@@ -17,11 +17,17 @@ struct BatchService: PushService {
     var reasonsPage: String { apns.reasonsPage }
     var idColumn: String { apns.idColumn }
     var ports: String { apns.ports }
-    var signedToken: SignedTokenFacts? { apns.signedToken }
+    var networks: String { apns.networks }
+    var owner: String { apns.owner }
+    var account: AccountForm { apns.account }
+    var rules: CampaignRules { apns.rules }
+    var terms: ServiceTerms { apns.terms }
+    var target: TargetForm { apns.target }
     var probe: ProbePush { apns.probe }
     var blamingReasons: Set<String> { apns.blamingReasons }
 
     func payload(of content: MessageContent) -> PayloadDraft { apns.payload(of: content) }
+    func shown(_ payload: JSONValue) -> ShownPush { apns.shown(payload) }
     func payloadLimit(of type: PushType) -> Int { apns.payloadLimit(of: type) }
     func topicSuffix(of type: PushType) -> String { apns.topicSuffix(of: type) }
     func words(about reason: String) -> ReasonWords? { apns.words(about: reason) }

@@ -103,7 +103,7 @@ extension LedgerConformance {
                 }
                 let expected = (2..<6).map { id in
                     let recipient = LedgerBench.recipient(id)
-                    return "\(id) \(recipient.token.hex) \(recipient.fields[0]) \(isAsked ? recipient.language : "")"
+                    return "\(id) \(recipient.token.text) \(recipient.fields[0]) \(isAsked ? recipient.language : "")"
                 }
                 try expect(found, expected, "pushes")
             }

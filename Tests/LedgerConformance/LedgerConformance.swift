@@ -1,4 +1,5 @@
 public import Base
+import PushServices
 public import Runs
 
 /// What every ledger must do, whatever it keeps runs in: who claims, what is recorded, what a crash leaves, who may send, what others ask for. A new kind of ledger
@@ -52,7 +53,7 @@ final class LedgerBench {
     /// Opens a planned run of so many recipients, again and again.
     /// - Parameter waves: how many recipients go out together, wave after wave; empty when all do at once.
     func run(of audience: Int, waves: [Int] = []) throws -> LedgerConformance.Open {
-        var settings = RunSettings(environment: .sandbox, topic: "com.example.shop", pushType: .alert, renderingRules: 5)
+        var settings = RunSettings(environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
         settings.unknownPolicy = .resend
         var plan = RunPlan(
             id: "run", campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml", campaignSource: "name: spring-sale\n",

@@ -39,7 +39,7 @@ extension MemoryLedger {
     private func lend(_ id: Int, _ withTraits: Bool, _ body: (StoredPush) throws -> Void) throws {
         let recipient = run.recipients[id]
         let cells = Array("[\(recipient.fields.map { "\"\($0)\"" }.joined(separator: ","))]".utf8)
-        try Array(recipient.token.hex.utf8).withUnsafeBufferPointer { token in
+        try Array(recipient.token.text.utf8).withUnsafeBufferPointer { token in
             try cells.withUnsafeBufferPointer { cells in
                 try Array((withTraits ? recipient.language : "").utf8).withUnsafeBufferPointer { language in
                     try Array((withTraits ? recipient.variant : "").utf8).withUnsafeBufferPointer { variant in

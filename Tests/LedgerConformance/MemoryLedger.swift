@@ -73,7 +73,9 @@ final class MemoryLedger: RunLedger {
         try with { account in
             guard expected.contains(account.state) || has(.beginsFromAnyState) else { throw Diagnostic("the run is \(account.state)") }
             account.life = life
-            if !account.claims.isEmpty { account.beforeLives.append(account.figures(audience: plan.audience).tokenEvidence) }
+            if !account.claims.isEmpty {
+                account.beforeLives.append(account.figures(audience: plan.audience).tokenEvidence(of: plan.service))
+            }
             let end = account.finishedAt
             Self.set(.running, nil, at: now, &account)
             if has(.keepsTheEnd) { account.finishedAt = end }

@@ -243,7 +243,7 @@ extension SuppressionList {
     func suppressGone() throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
-        let list = run.catalog.suppression(app: run.plan.app, environment: "production")
+        let list = run.catalog.suppression(app: run.plan.app, service: APNs(), environment: "production")
         #expect(try list.suppressGone(of: run).added == 4)
         #expect(try list.summary == known + settingsEvidence)
         let before = try list.all
@@ -259,7 +259,7 @@ extension SuppressionList {
     func notFinished(state: RunState, reason: String) throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder, state, reason: reason)
-        let list = run.catalog.suppression(app: run.plan.app, environment: "production")
+        let list = run.catalog.suppression(app: run.plan.app, service: APNs(), environment: "production")
         let change = try list.suppressGone(of: run)
         #expect(change.added == 2 && change.notSuppressed == 2)
         #expect(try list.summary == known)
@@ -273,7 +273,7 @@ extension SuppressionList {
     func tooFewAccepted(accepted: Int) throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder, accepted: accepted)
-        let list = run.catalog.suppression(app: run.plan.app, environment: "production")
+        let list = run.catalog.suppression(app: run.plan.app, service: APNs(), environment: "production")
         #expect(try list.suppressGone(of: run).notSuppressed == 2)
         #expect(try list.summary == known)
     }
@@ -296,7 +296,7 @@ extension SuppressionList {
         try retry.record(
             (0..<accepted.itself).map { settled($0) } + [settled(accepted.itself, .invalidToken, status: 400, reason: "BadDeviceToken")])
         try retry.setState(.finished, at: noon)
-        let list = retry.catalog.suppression(app: retry.plan.app, environment: "production")
+        let list = retry.catalog.suppression(app: retry.plan.app, service: APNs(), environment: "production")
         #expect(try list.suppressGone(of: retry).added == accepted.suppressed)
     }
 
@@ -317,7 +317,7 @@ extension SuppressionList {
         try run.closeIntoOneFile()
         let evidence = try SQLiteRun(path: run.path, readOnly: true).evidence()
         #expect(evidence.lives.map(\.accepted) == [45, 0] && evidence.settingsEvidence?.ambiguous == 5)
-        let change = try run.catalog.suppression(app: run.plan.app, environment: "production").suppressGone(of: run)
+        let change = try run.catalog.suppression(app: run.plan.app, service: APNs(), environment: "production").suppressGone(of: run)
         #expect(change.added == 0 && change.notSuppressed == 5)
     }
 
@@ -344,7 +344,7 @@ extension SuppressionList {
                         ? nil : .described("settings")
                 }
             ) == nil)
-        let list = retry.catalog.suppression(app: retry.plan.app, environment: "production")
+        let list = retry.catalog.suppression(app: retry.plan.app, service: APNs(), environment: "production")
         let change = try list.suppressGone(of: retry)
         #expect(change.added == 1 && change.notSuppressed == 1)
     }
@@ -353,7 +353,9 @@ extension SuppressionList {
     func nothing() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 3)
-        #expect(try run.catalog.suppression(app: run.plan.app, environment: "production").suppressGone(of: run) == SuppressionList.Change())
+        #expect(
+            try run.catalog.suppression(app: run.plan.app, service: APNs(), environment: "production").suppressGone(of: run)
+                == SuppressionList.Change())
         #expect(folder.names == ["run.sqlite"])
     }
 }

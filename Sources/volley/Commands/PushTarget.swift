@@ -55,7 +55,8 @@ extension PushCommand {
 
         /// The service of the app; the standard one where there is no app. What is wrong with volley.yaml is said when it is needed.
         func service(_ options: CommonOptions) -> any PushService {
-            guard !isComplete, let path = options.project.file ?? Project.find(startingAt: "."), let project = try? Project.read(file: path).0,
+            guard !isComplete, let path = options.project.file ?? Project.find(startingAt: "."),
+                let project = try? Project.read(file: path).0,
                 let app = try? project.app(calledOrOnly: app)
             else { return PushServices.standard }
             return app.service
