@@ -163,10 +163,10 @@ let package = Package(
             swiftSettings: strict),
         tests("Simulators", ["Base", "Cryptography", "HTTP2", "Simulators"]),
         tests(
-            "Workspace", ["Base", "Campaigns", "Content", "Runs", "Scheduling", "Workspace"]),
+            "Workspace", ["Base", "Campaigns", "Delivery", "PushServices", "Runs", "Workspace"]),
         tests(
             "Planning",
-            ["Audience", "Base", "Campaigns", "Content", "Planning", "Reports", "Runs", "Scheduling", "TestSupport", "Workspace"]),
+            ["Audience", "Base", "Campaigns", "Content", "Delivery", "Planning", "PushServices", "Reports", "Runs", "Scheduling"]),
         tests(
             "Sending",
             [

@@ -4,7 +4,6 @@ import Content
 import Foundation
 import Runs
 
-@testable import Planning
 
 /// A folder of runs for the same ten devices.
 final class PlannedFolder {

@@ -8,7 +8,6 @@ import Runs
 import Synchronization
 import Testing
 
-@testable import Planning
 @testable import Sending
 
 @Suite("reading pushes of a run")

@@ -1,7 +1,6 @@
 import CLinux
 import Glibc
 import Commands
-import Automation
 
 /// What the whole process is set to before a command begins: its parent may have left it in any state. VolleyKit, which others embed, sets
 /// nothing of it.

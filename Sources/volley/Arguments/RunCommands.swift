@@ -1,6 +1,5 @@
 import ArgumentParser
 import Commands
-import Sending
 
 /// Which run.
 struct RunArgument: ParsableArguments {
