@@ -90,7 +90,7 @@ let package = Package(
 
         // What volley.yaml and the runs beside it say together.
         room(
-            "Workspace", ["Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs"]),
+            "Workspace", ["Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Runs"]),
         // The stages: functions of values that print, ask and exit nowhere.
         room(
             "Planning",

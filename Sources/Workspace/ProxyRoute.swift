@@ -1,6 +1,5 @@
 package import Base
 package import Campaigns
-import Delivery
 package import Runs
 
 /// The way from this machine to the server: through which proxy. It belongs to the machine, as credentials do: chosen when something is sent, and no

@@ -4,7 +4,6 @@ import Content
 import Foundation
 import Runs
 
-
 /// A folder of runs for the same ten devices.
 final class PlannedFolder {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("volley-planned-\(UUID().uuidString)").path
