@@ -116,7 +116,9 @@ let package = Package(
             ], path: "Sources/volley", exclude: ["Arguments"], swiftSettings: strict),
         .executableTarget(
             name: "volley",
-            dependencies: ["Base", "Commands", "PushServices", "Simulators", "Planning", "Workspace", argumentParser, "CLinux"],
+            dependencies: [
+                "Base", "Automation", "Commands", "PushServices", "Simulators", "Planning", "Workspace", argumentParser, "CLinux",
+            ],
             path: "Sources/volley/Arguments",
             swiftSettings: strict),
 

@@ -1,3 +1,4 @@
+import Automation
 import CLinux
 import Glibc
 import Commands
