@@ -12,7 +12,11 @@ package struct SendProposal {
     /// What volley.yaml, keys and certificates showed.
     package let warnings: [Diagnostic]
     /// The campaign's file, when it was changed after the run was planned.
-    package let changedFile: String?
+    package var changedFile: String? {
+        let file = run.plan.campaignFile
+        let isChanged = run.plan.retryOf == nil && FilePaths.exists(file) && !FilePaths.holds(file, run.plan.campaignSource)
+        return isChanged ? file : nil
+    }
     /// volley.yaml as it is now.
     package var project: Project { dispatch.project }
     private let dispatch: RunToSend
@@ -28,9 +32,6 @@ package struct SendProposal {
         run = dispatch.run
         settings = dispatch.settings
         warnings = dispatch.warnings
-        let file = run.plan.campaignFile
-        let isChanged = run.plan.retryOf == nil && FilePaths.exists(file) && !FilePaths.holds(file, run.plan.campaignSource)
-        changedFile = isChanged ? file : nil
     }
 
     /// Sends until the run has ended.
