@@ -113,14 +113,13 @@ let package = Package(
             dependencies: [
                 "Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports",
                 "Simulators", "Workspace", "Planning", "Sending", "Automation",
-            ], path: "Sources/volley", exclude: ["Arguments"], swiftSettings: strict),
+            ], path: "Sources/volley", exclude: ["Arguments"], packageAccess: false, swiftSettings: strict),
         .executableTarget(
             name: "volley",
             dependencies: [
                 "Base", "Automation", "Commands", "PushServices", "Simulators", "Planning", "Workspace", argumentParser, "CLinux",
             ],
-            path: "Sources/volley/Arguments",
-            swiftSettings: strict),
+            path: "Sources/volley/Arguments", packageAccess: false, swiftSettings: strict),
 
         // What `make bench` runs.
         .target(name: "BareCurl", dependencies: ["CCurl"], path: "Sources/Benchmarks/BareCurl"),
@@ -191,7 +190,7 @@ let package = Package(
         // A program of others, as it were, that is made of the stages.
         .executableTarget(
             name: "volley-embedding", dependencies: ["Base", "Runs", "Workspace", "Planning", "Sending"], path: "Tests/Embedding",
-            swiftSettings: strict),
+            packageAccess: false, swiftSettings: strict),
         // Reads the sources as text.
         .testTarget(name: "HouseTests", path: "Tests/HouseTests", exclude: ["Openings.txt"], swiftSettings: strict),
         // Servers of others as judges; their programs are not Swift.

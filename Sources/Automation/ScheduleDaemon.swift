@@ -1,29 +1,31 @@
-package import Workspace
+public import Workspace
 import Sending
-package import Base
-package import Campaigns
+public import Base
+public import Campaigns
 import Reports
-package import Runs
+public import Runs
 import Scheduling
 import Synchronization
 
-/// `volley schedule` at work: reads files and clock, asks the `Scheduler` what to do, and does it. Planning has a thread of its own, one plan after the
-/// other, as each takes all cores; every run that is sent has one too. A further one looks into run files: whoever holds one holds up nothing else.
-package final class ScheduleDaemon {
-    /// What a thread has to say.
+/// The work of `volley schedule`: reads the files and the clock, asks the `Scheduler` what to do, and does it. One thread plans, one plan
+/// after the other, as each plan uses all cores. Every run that is sent has a thread. A further thread reads run files, so that a process
+/// that holds one delays nothing else.
+public final class ScheduleDaemon {
+    /// A result from one of the threads.
     private enum Event: Sendable {
         case planned(ScheduledRun.Key, ScheduledRunWork.Planned)
         case found(ScheduledRun.Key, Scheduler.Finding)
         case sent(ScheduledRun.Key, Result<ScheduledRunWork.SendOutcome, Diagnostic>)
     }
 
-    /// What is done with a run file.
+    /// A task for the thread that reads run files.
     private enum Look: Sendable {
         case examine(ScheduledRun)
         case withdraw(ScheduledRun)
     }
 
-    /// Files and the clock are looked at once a second: a file system of another machine tells nobody of its changes, and the lock has to be kept.
+    /// The pause between two readings of the files and the clock. They are polled because a network file system does not report changes,
+    /// and because the lock's file must be created again if it was removed.
     private static let secondsPerLook = 1.0
     private static let looksPerReport = 5
 
@@ -47,7 +49,7 @@ package final class ScheduleDaemon {
 
     private final class EventList: Sendable {
         private let events = Mutex<[Event]>([])
-        /// Rung by each event.
+        /// Woken by each event.
         let added: Wakeup
 
         init() throws(Diagnostic) { added = try Wakeup() }
@@ -67,10 +69,10 @@ package final class ScheduleDaemon {
     }
 
     /// - Parameters:
-    ///   - project: whom to tell, and what to keep up to date.
-    ///   - lock: the right to be the only one.
-    /// - Throws: `Diagnostic`: the record cannot be used.
-    package init(
+    ///   - project: names the receivers of notices and the files of `monitoring`.
+    ///   - lock: ensures that this is the only `volley schedule` for the record.
+    /// - Throws: a `Diagnostic` if the record cannot be used.
+    public init(
         files: ScheduleFiles, project: Project, catalog: any RunCatalog, lock: ScheduleLock, in choice: ProjectChoice,
         _ attendance: ScheduleAttendance
     ) throws {
@@ -91,9 +93,10 @@ package final class ScheduleDaemon {
         }
     }
 
-    /// Works until somebody interrupts it, or its record fails. That is said here: pushes may have been sent by then.
-    /// - Throws: a `Diagnostic` when there are no threads for it; nothing was done.
-    package func run() throws(Diagnostic) -> ScheduleEnd {
+    /// Works until it is interrupted or its record fails. A failed record goes to the observer and is not thrown: pushes may have been sent
+    /// by then.
+    /// - Throws: a `Diagnostic` if its threads cannot be started; then nothing was done.
+    public func run() throws(Diagnostic) -> ScheduleEnd {
         heartbeats.sign(of: .mainLoop)
         watchdog.note(.init(isUp: true, campaigns: [:], next: [:], open: [], mistakes: [:], last: []))
         let planner = try startPlanner(), looker: WorkerThread<Void>, watcher: WorkerThread<Void>
@@ -114,18 +117,18 @@ package final class ScheduleDaemon {
             try loop()
             observer(.ending)
         } catch {
-            // Without a record nothing may be sent any more.
+            // Nothing more may be sent without the record.
             failure = error
             cancellation.request()
         }
-        // From here on it waits for the others.
+        // From here on the main loop only waits for the other threads.
         heartbeats.ended(.mainLoop)
         plans.close()
         looks.close()
         planner.join()
         looker.join()
         for thread in sending.values { thread.join() }
-        // A thread is joined once.
+        // Each thread may be joined only once.
         sending = [:]
         for event in events.take() where failure == nil { try? handle(event, isEnding: true) }
         notices.finish(withinSeconds: Notices.longestFlushSeconds)
@@ -138,7 +141,7 @@ package final class ScheduleDaemon {
         return .recordLost
     }
 
-    /// Looks, and does what is to be done, until it is interrupted.
+    /// Reads the files and the clock and acts on them until it is interrupted.
     private func loop() throws {
         let clock = ContinuousClock()
         var next = clock.now, looks = 0
@@ -196,16 +199,16 @@ package final class ScheduleDaemon {
         }
     }
 
-    // MARK: - What happens
+    // MARK: - Events
 
     private func look() throws {
         let now = Timestamp.now()
         try lock.keep()
-        if let reading = files.readIfChanged(now: now) { try take(reading, now) }
+        if let reading = files.readIfChanged(now: now) { try take(reading, now: now) }
         try perform(scheduler.timePassed(to: now))
     }
 
-    private func take(_ reading: ScheduleFiles.Reading, _ now: Timestamp) throws {
+    private func take(_ reading: ScheduleFiles.Reading, now: Timestamp) throws {
         let before = scheduler.campaigns
         for (file, found) in reading.mistakes.sorted(by: { $0.key < $1.key }) where mistakes[file]?.all != found.all {
             observer(.invalid(file: file, found))
@@ -232,7 +235,7 @@ package final class ScheduleDaemon {
         let now = Timestamp.now()
         switch event {
         case .planned(let key, .planned(let needsApproval)):
-            // Whoever starts next finds the plan.
+            // The next process finds the plan.
             if !isEnding { try perform(scheduler.planned(key, needsApproval: needsApproval, at: now)) }
         case .planned(let key, .failed(let words)):
             observer(.planFailed(key, words: words))
@@ -242,17 +245,17 @@ package final class ScheduleDaemon {
             if !actions.isEmpty { observer(.postponed(key, problem)) }
             try perform(actions)
         case .planned(let key, .cancelledPlan(let problem)): try perform(scheduler.cancelledPlan(key, because: problem, at: now))
-        // Whoever starts next looks again.
+        // The next process examines it again.
         case .found(let key, let finding): if !isEnding { try perform(scheduler.found(key, finding, at: now)) }
         case .planned(_, .interrupted): break
         case .sent(_, .success(let sent)) where sent.end == .interrupted: break
         case .sent(let key, let result):
             sending.removeValue(forKey: key)?.join()
-            try handleEnd(key, result, now)
+            try handleEnd(key, result, now: now)
         }
     }
 
-    private func handleEnd(_ key: ScheduledRun.Key, _ result: Result<ScheduledRunWork.SendOutcome, Diagnostic>, _ now: Timestamp) throws {
+    private func handleEnd(_ key: ScheduledRun.Key, _ result: Result<ScheduledRunWork.SendOutcome, Diagnostic>, now: Timestamp) throws {
         switch result {
         case .failure(let mistake):
             observer(.sendFailed(key, mistake))
@@ -269,7 +272,7 @@ package final class ScheduleDaemon {
         }
     }
 
-    // MARK: - What is done
+    // MARK: - Actions
 
     private func perform(_ actions: [Scheduler.Action]) throws {
         var taken: Set<ScheduledRun.Key> = []
@@ -292,7 +295,8 @@ package final class ScheduleDaemon {
         }
     }
 
-    /// Another program holds the record: nothing is decided meanwhile, and what is being sent goes on. It is no sign of life to wait for it.
+    /// Reports that another program holds the record. Nothing is decided meanwhile, and runs continue to be sent. Waiting gives no sign of
+    /// life, so the watchdog notices a long wait.
     private func waitsForRecord() -> Bool {
         observer(.recordBusy(path: store.place))
         return !cancellation.isRequested
@@ -323,7 +327,7 @@ package final class ScheduleDaemon {
         notices.post(notice)
     }
 
-    // MARK: - What is shown
+    // MARK: - Monitoring
 
     private func report(isUp: Bool) {
         let now = Timestamp.now()

@@ -1,16 +1,16 @@
-package import Planning
-package import Sending
-package import Base
-package import Runs
-package import Scheduling
+public import Planning
+public import Sending
+public import Base
+public import Runs
+public import Scheduling
 
-/// What happens while `volley schedule` is at work.
-package enum ScheduleEvent: Sendable {
+/// An event in the work of `volley schedule`.
+public enum ScheduleEvent: Sendable {
     // The process.
-    /// Where its record is.
+    /// It has started, with the record at this path.
     case started(record: String)
     case ending
-    /// It cannot go on without its record.
+    /// Its record failed, and it cannot continue without it.
     case recordLost(any Error)
     /// Another program holds its record.
     case recordBusy(path: String)
@@ -19,12 +19,12 @@ package enum ScheduleEvent: Sendable {
 
     // Files.
     case invalid(file: String, Diagnostics)
-    /// It has no mistakes any more, or is gone.
+    /// The file no longer has mistakes, or no longer exists.
     case mended(file: String, isGone: Bool)
-    /// A campaign was read, or changed: when it goes out next; nil for never.
+    /// A campaign was read or changed; its next time, or nil if it has none.
     case next(campaign: String, Occurrence?, Schedule.Zone)
     case gone(campaign: String)
-    /// Not taken for campaigns.
+    /// Files in the folders that were not read as campaigns.
     case ignored(files: [String])
     case unscheduled(file: String)
 
@@ -34,44 +34,44 @@ package enum ScheduleEvent: Sendable {
     case planFailed(ScheduledRun.Key, words: String)
     case postponed(ScheduledRun.Key, ScheduleProblem)
     case sendFailed(ScheduledRun.Key, Diagnostic)
-    /// The problem is nil when there is nothing to say.
+    /// A scheduled run ended. The problem is nil if there is none.
     case ended(ScheduledRun.Key, ScheduledRun.State, ScheduleProblem?)
-    /// Another process has it.
+    /// Another process has claimed the time.
     case taken(ScheduledRun.Key)
     case planNotCancelled(run: String, any Error)
-    /// The file of a run that is over cannot be closed.
+    /// The file of an ended run cannot be closed.
     case fileNotClosed(run: String, any Error)
-    /// Somebody is told of it.
+    /// A notice was posted.
     case notice(Notice)
 
-    // What its stages say.
+    // Events of its stages.
     case planning(PlanningEvent)
     case run(RunEvent)
     case noticeDelivery(NoticeDeliveryEvent)
 }
 
-/// Who is told what happens while `volley schedule` is at work.
-package typealias ScheduleObserver = Observer<ScheduleEvent>
+/// Receives the events of `volley schedule`.
+public typealias ScheduleObserver = Observer<ScheduleEvent>
 
 extension ScheduleObserver {
-    /// Is told what becomes of notices.
+    /// Receives events about the delivery of notices.
     var notices: NoticeObserver { NoticeObserver { self(.noticeDelivery($0)) } }
 
-    /// Is told which file of `monitoring` cannot be written.
+    /// Receives the error of a file of `monitoring` that cannot be written.
     var monitoring: Observer<Diagnostic> { Observer<Diagnostic> { self(.monitoringFailed($0)) } }
 }
 
-/// Who looks on while `volley schedule` is at work, and may end it.
-package struct ScheduleAttendance: Sendable {
+/// The connection between `volley schedule` and its caller, which observes the work and can end it.
+public struct ScheduleAttendance: Sendable {
     package var observer: ScheduleObserver
     package var cancellation: Cancellation
-    /// What all its runs share.
+    /// The context that all its runs share.
     package var context: SendingContext
-    /// What planning may use; nil for all that it needs.
+    /// The memory that planning may use; nil for no limit.
     package var memory: MemoryBudget?
 
-    /// Somebody.
-    package init(
+    /// A caller with an observer and a cancellation.
+    public init(
         observer: ScheduleObserver, cancellation: Cancellation, context: SendingContext = SendingContext(), memory: MemoryBudget? = nil
     ) {
         self.context = context
@@ -82,9 +82,9 @@ package struct ScheduleAttendance: Sendable {
 }
 
 /// How the work of `volley schedule` ended.
-package enum ScheduleEnd: Sendable {
-    /// Somebody ended it.
+public enum ScheduleEnd: Sendable {
+    /// It was interrupted.
     case cancelled
-    /// Its record failed, without which nothing may be sent.
+    /// Its record failed. Nothing may be sent without it.
     case recordLost
 }

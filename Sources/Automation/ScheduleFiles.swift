@@ -1,44 +1,44 @@
-package import Workspace
+public import Workspace
 import Planning
-package import Base
+public import Base
 import Campaigns
 import Glibc
-package import Runs
+public import Runs
 import Scheduling
 
-/// The campaign files that `volley schedule` looks after: those that were named, and those of named folders.
-package struct ScheduleFiles {
-    /// What the files hold.
-    package struct Reading {
-        /// Campaigns with times, by file.
+/// The campaign files that `volley schedule` sends: the named files, and the files in the named folders.
+public struct ScheduleFiles: Sendable {
+    /// The content of the files.
+    public struct Reading: Sendable {
+        /// Campaigns with times.
         var campaigns: [Scheduler.Campaign] = []
         /// Mistakes by file, each with its place.
         var mistakes: [String: Diagnostics] = [:]
-        /// Files without times: sent by hand.
+        /// Files without times, which are sent by hand.
         var unscheduledFiles: [String] = []
-        /// What lies in the folders, looks like campaigns and is not read: folders within them, files that end in .YAML or .yaml.txt.
+        /// Paths in the folders that look like campaigns but are not read: subfolders with campaigns, files that end in .YAML or .yaml.txt.
         var ignoredFiles: [String] = []
-        /// Files of which nothing can be said now: those with mistakes, and those of a folder that cannot be read.
+        /// Files whose content is unknown now: those with mistakes, and those in a folder that cannot be read.
         var unreadable: Set<String> = []
     }
 
-    /// What changes when a file does.
+    /// Values of which at least one changes when a file does.
     private struct Stamp: Hashable { var size: Int64, seconds: Int, nanoseconds: Int, inode: UInt64 }
 
     private let arguments: [String]
     private let choice: ProjectChoice
     private let catalog: any RunCatalog
     private let folders: Set<String>
-    /// What was last seen in each folder.
+    /// The campaign files that were last seen in each folder.
     private var seen: [String: Set<String>] = [:]
     private var stamps: [String: [Stamp?]] = [:]
     private var pending: [String: [Stamp?]]?
 
     /// - Parameter arguments: files and folders.
-    /// - Throws: `Diagnostic`: one of them is not there.
-    package init(_ arguments: [String], catalog: any RunCatalog, in choice: ProjectChoice) throws(Diagnostic) {
+    /// - Throws: a `Diagnostic` if one of them does not exist.
+    public init(_ arguments: [String], catalog: any RunCatalog, in choice: ProjectChoice) throws(Diagnostic) {
         for path in arguments where !FilePaths.exists(path) {
-            throw Diagnostic("there is no such file or folder", file: path, remedy: "Name campaign files, or a folder of them.")
+            throw Diagnostic("there is no such file or folder", file: path, remedy: "Name campaign files, or a folder that contains them.")
         }
         self.arguments = arguments
         self.catalog = catalog
@@ -46,11 +46,12 @@ package struct ScheduleFiles {
         folders = Set(arguments.filter(Self.isFolder))
     }
 
-    /// Where volley.yaml is looked for from.
-    package static func startingFolder(of argument: String) -> String { isFolder(argument) ? argument : FilePaths.folder(of: argument) }
+    /// The folder where the search for volley.yaml starts.
+    public static func startingFolder(of argument: String) -> String { isFolder(argument) ? argument : FilePaths.folder(of: argument) }
 
-    /// Reads all files, if any of them was changed since the last time, and has been left alone for as long as between two calls: an editor may be
-    /// writing it.
+    /// Reads all files if any of them changed since the last reading, and none changed between this call and the one before: an editor may
+    /// still be writing.
+    /// - Returns: the content; nil if there is nothing new to read.
     mutating func readIfChanged(now: Timestamp) -> Reading? {
         let present = stampsNow()
         guard present != stamps else {
@@ -67,7 +68,7 @@ package struct ScheduleFiles {
     }
 
     /// Reads all files.
-    package func read(now: Timestamp) -> Reading {
+    public func read(now: Timestamp) -> Reading {
         var reading = Reading()
         var found: [(context: CampaignContext, campaign: Scheduler.Campaign)] = []
         for file in files() {
@@ -77,7 +78,7 @@ package struct ScheduleFiles {
                     reading.unreadable.formUnion(seen[file] ?? [])
                     throw Diagnostic(
                         "this folder cannot be read", file: file,
-                        remedy: "Nothing of its campaigns is sent until it is there, and readable.")
+                        remedy: "Make sure that it exists and that you may read it. Until then its campaigns are not sent.")
                 }
                 let context = try CampaignContext.read(CampaignFile(file, in: choice), now: now)
                 guard let schedule = context.campaign.schedule, schedule.hasTimes else {
@@ -94,8 +95,8 @@ package struct ScheduleFiles {
             }
         }
         reading.ignoredFiles = ignoredFiles()
-        // Two campaigns of one name would be one to the record, and which of them is meant nobody can know: a copy comes before its original as often
-        // as not.
+        // The record cannot distinguish two campaigns with one name, and there is no telling which is meant: a copy sorts before its
+        // original as often as after it.
         let sharing = Dictionary(grouping: found) { $0.campaign.name }
         for (context, campaign) in found {
             let others = (sharing[campaign.name] ?? []).filter { $0.campaign.file != campaign.file }.map(\.context.campaign.file)
@@ -105,34 +106,34 @@ package struct ScheduleFiles {
             }
             reading.mistakes[campaign.file] = Diagnostics(
                 Diagnostic(
-                    "\(others.joined(separator: ", ")) \(TextFormat.plural(others.count, "has", "have")) the name '\(campaign.name)' too",
+                    "\(others.joined(separator: ", ")) also \(TextFormat.plural(others.count, one: "has", many: "have")) the name '\(campaign.name)'",
                     at: context.campaign.name.position,
-                    remedy: "Give each campaign with a schedule a name of its own; until then none of these is sent."))
+                    remedy: "Give each campaign with a schedule a different name. Until then none of these campaigns is sent."))
         }
         reading.unreadable.formUnion(reading.mistakes.keys)
         return reading
     }
 
-    /// Two folders of runs would have two records.
+    /// Rejects a campaign with another runs folder: that folder has another record.
     private func check(_ context: CampaignContext) throws(Diagnostic) {
         let folder = FilePaths.absolute(context.catalog.place)
         guard folder == FilePaths.absolute(catalog.place) else {
             throw Diagnostic(
-                "its runs belong into \(folder), and this volley schedule works with \(catalog.place)", file: context.campaign.file,
-                remedy: "Start another volley schedule for it, or name a folder for all with --runs.")
+                "its runs folder is \(folder), but this volley schedule uses \(catalog.place)", file: context.campaign.file,
+                remedy: "Start another volley schedule for this campaign, or name one runs folder for all campaigns with --runs.")
         }
     }
 
-    /// Campaign files, in the order of arguments and names; for a folder that cannot be read itself.
+    /// The campaign files, in the order of arguments and names. A folder that cannot be read is itself in the list.
     private func files() -> [String] {
         var known: Set<String> = []
         return arguments.flatMap { files(of: $0) ?? [$0] }.filter { known.insert(FilePaths.absolute($0)).inserted }
     }
 
-    /// Campaign files that an argument means; nil when it is a folder that cannot be read.
+    /// The campaign files that an argument names; nil if it is a folder that cannot be read.
     private func files(of argument: String) -> [String]? {
         guard folders.contains(argument) else { return [argument] }
-        return Self.names(in: argument)?.filter(Self.isCampaign).map { FilePaths.join(argument, $0) }
+        return Self.names(in: argument)?.filter(Self.isCampaign).map { FilePaths.join(argument, name: $0) }
     }
 
     private static func isCampaign(_ name: String) -> Bool {
@@ -143,20 +144,21 @@ package struct ScheduleFiles {
         let named = Set(arguments.map(FilePaths.absolute))
         let found = arguments.filter(folders.contains).flatMap { folder in
             (Self.names(in: folder) ?? []).filter { name in
-                let path = FilePaths.join(folder, name)
+                let path = FilePaths.join(folder, name: name)
                 guard !name.hasPrefix("."), !Self.isCampaign(name) else { return false }
                 if Self.isFolder(path) { return Self.names(in: path)?.contains(where: Self.isCampaign) ?? false }
-                // Some editors put .txt behind it.
+                // Some editors append .txt.
                 return Self.isCampaign(name.lowercased()) || name.hasSuffix(".txt") && Self.isCampaign(String(name.dropLast(4)))
-            }.map { FilePaths.join(folder, $0) }
+            }.map { FilePaths.join(folder, name: $0) }
         }
         return found.filter { !named.contains(FilePaths.absolute($0)) }
     }
 
-    /// Symbolic links are kept: a file whose folder is replaced behind one stays the same file.
+    /// The path that a file is known by. Symbolic links stay in it: when the folder behind a link is replaced, the file stays the same
+    /// file.
     private func path(_ file: String) -> String { FilePaths.named(file) }
 
-    /// Of each file, and of the volley.yaml that counts for it. A file that is gone has none.
+    /// The stamps of each file and of the volley.yaml that applies to it; nil for a file that does not exist.
     private func stampsNow() -> [String: [Stamp?]] {
         var stamps: [String: [Stamp?]] = [:]
         for file in files() {

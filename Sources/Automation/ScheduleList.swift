@@ -1,15 +1,15 @@
 import Sending
-package import Base
+public import Base
 import Campaigns
 import Reports
-package import Runs
-package import Scheduling
+public import Runs
+public import Scheduling
 
-/// What comes next, and what became of the last: `volley schedule --list`.
-package struct ScheduleList {
-    /// So far it looks ahead, and back.
-    package static let daysAhead = 30.0, daysBack = 7.0
-    /// Times of one campaign that are shown; of more only the number is.
+/// The coming times of the schedules, and how the last ones ended: `volley schedule --list`.
+public struct ScheduleList: Sendable {
+    /// How far the list reaches into the future and the past.
+    public static let daysAhead = 30.0, daysBack = 7.0
+    /// The most times of one campaign that are shown; of further ones only the number is.
     static let longestList = 100
 
     /// A time of a campaign.
@@ -19,7 +19,7 @@ package struct ScheduleList {
         var occurrence: String
         var begins: Timestamp, ends: Timestamp
         var notes: [String]
-        /// What became of it so far; nil for a time to come.
+        /// Its scheduled run; nil for a time to come.
         var scheduledRun: ScheduledRun?
     }
 
@@ -31,10 +31,10 @@ package struct ScheduleList {
     private let here: ZoneRules
 
     /// - Parameters:
-    ///   - scheduledRuns: of the last days, and those that are open.
-    ///   - records: what is known of campaigns.
-    ///   - needsApproval: whether an app demands it, by its name.
-    package init(
+    ///   - scheduledRuns: those of the last days, and all open ones.
+    ///   - records: the saved state of the campaigns.
+    ///   - needsApproval: whether the app of this name requires approval.
+    public init(
         _ reading: ScheduleFiles.Reading, scheduledRuns: [ScheduledRun], records: [ScheduledCampaign], isAtWork: Bool, here: ZoneRules,
         now: Timestamp,
         needsApproval: (String) -> Bool
@@ -54,7 +54,7 @@ package struct ScheduleList {
         }
         for campaign in reading.campaigns {
             let record = records.first { $0.name == campaign.name }
-            // What a process that is not there would find due when it starts.
+            // Begin where a process that starts now would begin, so that times that it would find due are listed.
             let isKnown = record?.times == campaign.schedule.timesInWords
             let start = campaign.schedule.repeat == nil ? .distantPast : (isKnown ? record?.decidedThrough : nil) ?? now
             let from = max(min(start, now), now.adding(seconds: -Self.daysBack * 86_400))
@@ -64,10 +64,10 @@ package struct ScheduleList {
             rows += times.prefix(Self.longestList).map { time in
                 Row(
                     campaign: campaign, name: campaign.name, occurrence: time.name, begins: time.begins, ends: time.ends,
-                    notes: Self.notes(campaign, time, needsApproval(campaign.app), now), scheduledRun: nil)
+                    notes: Self.notes(campaign, time, needsApproval: needsApproval(campaign.app), now: now), scheduledRun: nil)
             }
             if times.count > Self.longestList, let last = times.last {
-                rows[rows.count - 1].notes.append("and \(TextFormat.count(times.count - Self.longestList)) more until \(last.name)")
+                rows[rows.count - 1].notes.append("and \(TextFormat.count(times.count - Self.longestList)) more through \(last.name)")
             }
         }
         self.rows = rows.sorted { ($0.begins, $0.name) < ($1.begins, $1.name) }
@@ -78,10 +78,10 @@ package struct ScheduleList {
             + (scheduledRun.problem.map { [$0.sentence] } ?? [])
     }
 
-    private static func notes(_ campaign: Scheduler.Campaign, _ time: Occurrence, _ needsApproval: Bool, _ now: Timestamp) -> [String] {
+    private static func notes(_ campaign: Scheduler.Campaign, _ time: Occurrence, needsApproval: Bool, now: Timestamp) -> [String] {
         var notes: [String] = []
         let zone = campaign.schedule.zone.fallback
-        if time.isInGap { notes.append("clocks skip it: goes out at \(zone.localTime(at: time.begins).timeOfDay)") }
+        if time.isInGap { notes.append("clocks skip this time: sent at \(zone.localTime(at: time.begins).timeOfDay)") }
         if campaign.schedule.zone.isRecipient { notes.append("on each device's clock") }
         if let quiet = campaign.schedule.quietHours, quiet.contains(minuteOfDay: time.localTime.minuteOfDay) {
             notes.append("quiet hours until \(LocalTime(minutes: quiet.end).timeOfDay)")
@@ -95,8 +95,8 @@ package struct ScheduleList {
 
     // MARK: - Output
 
-    /// A table, and what is wrong below it.
-    package func text(colour: Bool) -> String {
+    /// The list as a table, with the mistakes below it.
+    public func text(colour: Bool) -> String {
         var lines: [String] = []
         let isHereUseful = rows.contains { $0.campaign?.schedule.zone.fallback.name != here.name }
         var cells = [["WHEN", "ZONE"] + (isHereUseful ? ["HERE (\(here.name))"] : []) + ["CAMPAIGN", "NOTES"]]
@@ -108,7 +108,7 @@ package struct ScheduleList {
                 ])
         }
         if rows.isEmpty {
-            lines.append("Nothing is to be sent within \(Int(Self.daysAhead)) days.")
+            lines.append("No campaign is scheduled within the next \(Int(Self.daysAhead)) days.")
         } else {
             let widths = cells[0].indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
             for row in cells {
@@ -116,17 +116,19 @@ package struct ScheduleList {
                 lines.append(String(padded.reversed().drop { $0 == " " }.reversed()))
             }
         }
-        if !unscheduledFiles.isEmpty { lines.append("\nWithout a schedule, sent by hand: \(unscheduledFiles.joined(separator: ", "))") }
+        if !unscheduledFiles.isEmpty { lines.append("\nNo schedule, sent by hand: \(unscheduledFiles.joined(separator: ", "))") }
         if !ignoredFiles.isEmpty { lines.append("\n" + Self.words(ignoredFiles: ignoredFiles)) }
-        for (_, found) in mistakes.sorted(by: { $0.key < $1.key }) { lines.append("\nNothing is sent of this file:\n\(found)") }
+        for (_, found) in mistakes.sorted(by: { $0.key < $1.key }) {
+            lines.append("\nThis file has mistakes; nothing is sent from it:\n\(found)")
+        }
         lines.append(isAtWork ? "\nvolley schedule is at work." : "\nvolley schedule is not at work: nothing is sent until it is.")
         return lines.joined(separator: "\n")
     }
 
-    /// What was not read, and how it would be.
-    package static func words(ignoredFiles: [String]) -> String {
+    /// The message about files and folders that were not read, and how to include them.
+    public static func words(ignoredFiles: [String]) -> String {
         "Not read: \(ignoredFiles.map { TextFormat.inLine($0) }.joined(separator: ", ")). "
-            + "Name folders within folders as well, and end campaigns in .yaml or .yml, in small letters."
+            + "Name subfolders as well, and let the names of campaign files end in .yaml or .yml, in lower case."
     }
 
     private func localTimes(_ row: Row) -> String {
@@ -134,8 +136,8 @@ package struct ScheduleList {
         return row.begins == row.ends ? begins : "\(begins) – \(here.localTime(at: row.ends).words)"
     }
 
-    /// The same as a document.
-    package var json: JSONValue {
+    /// The list as JSON.
+    public var json: JSONValue {
         .object(pairs: [
             ("at_work", .bool(isAtWork)), ("zone_here", .string(here.name)), ("times", .array(rows.map(json))),
             ("without_schedule", .array(unscheduledFiles.map { .string($0) })),

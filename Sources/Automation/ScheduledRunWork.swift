@@ -7,13 +7,13 @@ import Reports
 import Runs
 import Scheduling
 
-/// What is done for one scheduled run: planning, looking, sending. Blocks its thread, and leaves deciding to the scheduler.
+/// The work for one scheduled run: planning, examining, sending. It blocks its thread, and leaves all decisions to the scheduler.
 struct ScheduledRunWork: Sendable {
     let catalog: any RunCatalog
     let choice: ProjectChoice
     let attendance: ScheduleAttendance
     let heartbeats: Heartbeats
-    /// What it has sent.
+    /// Counts the pushes of this process.
     let counter = PushCounter()
 
     package init(catalog: any RunCatalog, choice: ProjectChoice, attendance: ScheduleAttendance, heartbeats: Heartbeats) {
@@ -26,20 +26,20 @@ struct ScheduledRunWork: Sendable {
     /// How planning ended.
     enum Planned: Sendable {
         case planned(needsApproval: Bool)
-        /// An error's words.
+        /// Planning failed, with an error's text.
         case failed(String)
-        /// Not yet: what it is planned from may still be being written.
+        /// Not yet: a file that it is planned from may still be being written.
         case postponed(ScheduleProblem)
-        /// The campaign is not to be sent at this time any more.
+        /// The campaign is no longer to be sent at this time.
         case cancelledPlan(ScheduleProblem)
-        /// The process is to end.
+        /// The process must end.
         case interrupted
     }
 
     /// Plans a campaign from its file and its exports as they are now, into the scheduled run's run.
     /// - Parameters:
-    ///   - queuedAt: since when it has waited for its turn.
-    ///   - quiet: what was seen of exports so far.
+    ///   - queuedAt: when the scheduled run was queued for planning.
+    ///   - quiet: what was seen of the exports so far.
     func plan(_ scheduledRun: ScheduledRun, queuedAt: Timestamp, _ quiet: inout StableFiles) -> Planned {
         do {
             let now = Timestamp.now()
@@ -60,14 +60,14 @@ struct ScheduledRunWork: Sendable {
         }
     }
 
-    /// What there is of the scheduled run's run.
+    /// Finds the state of the scheduled run's run.
     func examine(_ scheduledRun: ScheduledRun) -> Scheduler.Finding {
         guard let id = scheduledRun.run, catalog.holds(id) else { return .nothing }
         do {
             let run = try catalog.open(id)
             defer { run.close() }
             if run.isBeingSent { return .elsewhere }
-            // What its file says of its state is not how it was.
+            // The file lacks something that was recorded, or may, so the state in it may be outdated.
             if let gap = LedgerGap(of: run) { return .unreadable("\(gap.diagnostic)") }
             let status = try run.status()
             switch status.state {
@@ -75,7 +75,7 @@ struct ScheduledRunWork: Sendable {
             case .running, .paused: return .elsewhere
             case .finished: return .ended(.finished, Self.missed(of: run).map { .missed($0) })
             case .cancelled: return .ended(.cancelled, status.cause.map { .stopped($0) })
-            // One that was cut off has no end, one that was interrupted is to go on.
+            // A run that was cut off has no end time. An interrupted run must continue.
             case .stopped where status.finishedAt == nil || status.cause == .interrupted: return .unfinished
             case .stopped: return .ended(.stopped, status.cause.map { .stopped($0) })
             }
@@ -96,12 +96,12 @@ struct ScheduledRunWork: Sendable {
     /// How sending ended.
     struct SendOutcome: Sendable {
         var end: RunEnd
-        /// Of a run that finished: how many were never sent to, and why; nil when nobody was missed.
+        /// How many devices a finished run never sent to, and why; nil if it missed none.
         var missed: MissedPushes?
     }
 
     /// Sends the scheduled run's run to its end.
-    /// - Throws: `Diagnostic`: nothing was sent by this call.
+    /// - Throws: a `Diagnostic` if it cannot be sent; this call sent nothing then.
     package func send(_ scheduledRun: ScheduledRun, _ notices: Notices) throws -> SendOutcome {
         let run = try catalog.open(scheduledRun.run ?? "", readOnly: false)
         defer { run.close() }
@@ -113,7 +113,7 @@ struct ScheduledRunWork: Sendable {
         return SendOutcome(end: end, missed: Self.missed(of: run))
     }
 
-    /// Planning is told on, and shows that it is alive.
+    /// The attendance of planning: it passes events on, and each is a sign of life.
     private func planning(_ key: ScheduledRun.Key) -> PlanningAttendance {
         PlanningAttendance(
             observer: Observer { [heartbeats, attendance] event in
@@ -122,7 +122,7 @@ struct ScheduledRunWork: Sendable {
             }, cancellation: attendance.cancellation, memory: attendance.memory)
     }
 
-    /// So is sending, of which pushes are counted as well.
+    /// The attendance of sending: it passes events on, gives signs of life, posts notices and counts pushes.
     private func sending(_ key: ScheduledRun.Key, _ plan: RunPlan, _ notices: Notices) -> RunAttendance {
         RunAttendance(
             context: attendance.context,

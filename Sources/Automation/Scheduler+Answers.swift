@@ -4,9 +4,9 @@ import Base
 import Campaigns
 import Runs
 
-/// What became of actions.
+/// The results of actions.
 extension Scheduler {
-    /// The plan of a scheduled run is made. It was begun in time; but a machine may have slept meanwhile.
+    /// The plan of a scheduled run is ready. Planning began in time, but the machine may have slept meanwhile.
     mutating func planned(_ key: ScheduledRun.Key, needsApproval: Bool, at now: Timestamp) -> [Action] {
         guard let scheduledRun = open[key]?.scheduledRun else { return [] }
         if isTooLate(scheduledRun, at: now.adding(seconds: -Self.planningSeconds)) {
@@ -20,8 +20,8 @@ extension Scheduler {
         return [.save([waiting], []), .tell(.approvalNeeded, waiting)]
     }
 
-    /// A scheduled run could not be planned, or sending it could not begin or go on. It is tried again: as long as `late` allows, and without an end once
-    /// something was sent.
+    /// A scheduled run could not be planned, or sending it could not begin or continue. It is tried again as long as `late` allows, and
+    /// without limit once something was sent.
     mutating func failed(_ key: ScheduledRun.Key, because problem: ScheduleProblem, at now: Timestamp) -> [Action] {
         guard let entry = open[key] else { return [] }
         var scheduledRun = entry.scheduledRun
@@ -34,8 +34,8 @@ extension Scheduler {
         return isNews ? [.save([scheduledRun], [])] + (failures == 1 ? [.tell(.failed, scheduledRun)] : []) : []
     }
 
-    /// A scheduled run was not planned, because what it is planned from may still be being written. That is no failure: it is tried again soon, as long as
-    /// `late` allows.
+    /// A scheduled run was not planned because a file that it is planned from may still be being written. That is not a failure: it is
+    /// tried again soon, as long as `late` allows.
     mutating func postponed(_ key: ScheduledRun.Key, because problem: ScheduleProblem, at now: Timestamp) -> [Action] {
         guard var scheduledRun = open[key]?.scheduledRun else { return [] }
         let isNews = scheduledRun.problem != problem
@@ -44,13 +44,13 @@ extension Scheduler {
         return isNews ? [.save([scheduledRun], [])] : []
     }
 
-    /// Between the time and its planning the campaign was changed, so that this is no time of it any more.
+    /// The campaign was changed between the time and its planning, and no longer has this time.
     mutating func cancelledPlan(_ key: ScheduledRun.Key, because problem: ScheduleProblem, at now: Timestamp) -> [Action] {
         guard let scheduledRun = open[key]?.scheduledRun else { return [] }
         return skip(scheduledRun, because: problem, hasPlan: false, at: now)
     }
 
-    /// What there is of a scheduled run's run.
+    /// The state of a scheduled run's run was found.
     mutating func found(_ key: ScheduledRun.Key, _ finding: Finding, at now: Timestamp) -> [Action] {
         guard let (scheduledRun, _) = open[key] else { return [] }
         switch (scheduledRun.state, finding) {
@@ -68,7 +68,7 @@ extension Scheduler {
             }
             guard let campaign = campaigns[key.campaign] else { return plan(scheduledRun) }
             guard campaign.isValid else { return failed(key, because: .campaignBroken, at: now) }
-            // Its file may have another name by now.
+            // The campaign's file may have another name by now.
             var moved = scheduledRun
             moved.file = campaign.file
             return (moved == scheduledRun ? [] : [.save([moved], [])]) + plan(moved)
@@ -85,7 +85,7 @@ extension Scheduler {
         }
     }
 
-    /// Sending has ended. `interrupted` is no end: whoever comes next goes on.
+    /// Sending has ended. An interruption is not an end: the next process continues the run.
     mutating func ended(_ key: ScheduledRun.Key, _ state: ScheduledRun.State, because problem: ScheduleProblem?, at now: Timestamp)
         -> [Action]
     {
@@ -93,7 +93,7 @@ extension Scheduler {
         return end(scheduledRun, as: state, problem, at: now)
     }
 
-    /// A scheduled run could not be saved, as another process has claimed its time: that one sends it, or has.
+    /// A scheduled run could not be saved because another process has claimed its time, and sends it or has sent it.
     mutating func taken(_ key: ScheduledRun.Key) {
         open[key] = nil
         failures[key] = nil
@@ -112,7 +112,7 @@ extension Scheduler {
         return (scheduledRun.state == .sending && scheduledRun.problem == nil ? [] : [.save([sending], [])]) + [.send(sending)]
     }
 
-    /// All is well with a scheduled run, and it is looked at again soon.
+    /// Clears the failures of a scheduled run that only has to wait; it is examined again soon.
     private mutating func rest(_ scheduledRun: ScheduledRun, at now: Timestamp) -> [Action] {
         var calm = scheduledRun
         failures[scheduledRun.key] = nil
@@ -121,7 +121,7 @@ extension Scheduler {
         return calm == scheduledRun ? [] : [.save([calm], [])]
     }
 
-    /// A run came to an end that this process has not seen. Of one that stopped perhaps nobody was told.
+    /// Notes the end of a run that this process did not send. If the run stopped, a notice may be missing, so one is posted.
     private mutating func observedEnd(
         _ scheduledRun: ScheduledRun, as state: ScheduledRun.State, _ problem: ScheduleProblem?, at now: Timestamp
     )

@@ -3,9 +3,9 @@ import Campaigns
 import Runs
 import Scheduling
 
-/// What is due.
+/// The times that are due.
 extension Scheduler {
-    /// Says what the clock says. Call it often; a clock that was set changes nothing but what is due.
+    /// Notes the time on the clock. Call it often. Setting the clock changes only what is due.
     mutating func timePassed(to now: Timestamp) -> [Action] {
         var actions: [Action] = []
         if decided.count > Self.knownNames {
@@ -20,7 +20,7 @@ extension Scheduler {
         return actions
     }
 
-    /// When something happens next by itself, as far as known; nil when nothing does.
+    /// The next time of a campaign; nil if the campaign is unknown or has no further time.
     func nextTime(of name: String, after now: Timestamp) -> Occurrence? {
         guard let campaign = campaigns[name] else { return nil }
         return campaign.schedule.next(after: max(now, records[name]?.decidedThrough ?? now))
@@ -31,7 +31,7 @@ extension Scheduler {
     private mutating func dueTimes(of name: String, at now: Timestamp) -> [Action] {
         guard let campaign = campaigns[name], var record = records[name] else { return [] }
         if record.decidedThrough.epochSeconds - now.epochSeconds > Self.longestStepSeconds {
-            // The clock had been wrong. What fired or was skipped meanwhile is known by name, and does not come again.
+            // The clock had been wrong. What fired or was skipped meanwhile is known by name, and does not fire again.
             record.decidedThrough = now
             (records[name], next[name]) = (record, nil)
             return [.save([], [record])]
@@ -42,7 +42,7 @@ extension Scheduler {
         var saved: [ScheduledRun] = []
         var told: [Action] = [], done: [Action] = []
         for (index, time) in times.enumerated() {
-            // A mistake in the file may still be put right.
+            // The mistake in the file may still be corrected in time.
             if !campaign.isValid, !isTooLate(campaign, ends: time.ends, at: now) { break }
             record.decidedThrough = max(record.decidedThrough, time.begins)
             guard decided[.init(campaign: name, occurrence: time.name)] == nil else { continue }
@@ -70,12 +70,12 @@ extension Scheduler {
         return [.save(saved, [record])] + told + done
     }
 
-    /// All times that are due and not decided, the oldest first; of very many only the last ones, and how many others there are.
+    /// All times that are due and not decided, the oldest first: the last `recordedMisses` at most, and the number of those before them.
     private func missedTimes(
         of campaign: Campaign, since decided: inout Timestamp, at now: Timestamp
     ) -> (times: [Occurrence], forgotten: Int) {
         guard campaign.schedule.repeat != nil else {
-            // However long ago it is.
+            // A single time counts however long ago it is.
             let time = campaign.schedule.at.map { campaign.schedule.occurrence(at: $0) }
             return ([time].compactMap(\.self).filter { $0.begins > decided && $0.begins <= now }, 0)
         }
@@ -88,7 +88,7 @@ extension Scheduler {
         campaign.schedule.isTooLate(for: ends, at: now)
     }
 
-    /// Why a time is not sent; nil when it is.
+    /// Why a time is not sent; nil if it is.
     private func problem(_ campaign: Campaign, _ time: Occurrence, later: Occurrence?, at now: Timestamp) -> ScheduleProblem? {
         if isTooLate(campaign, ends: time.ends, at: now) {
             let seconds = Int(now.epochSeconds - time.ends.epochSeconds)
@@ -97,12 +97,12 @@ extension Scheduler {
         if decidedByFile[.init(campaign: campaign.file, occurrence: time.name)] != nil {
             return .sentUnderAnotherName
         }
-        // Who did not get it at all these times gets it once.
+        // Devices that missed several times get the push once, at the last of them.
         if let later, time.ends < now { return .nextHadCome(later.name) }
         return nil
     }
 
-    /// Gives up what of a campaign is still waiting when its next time comes.
+    /// Skips the times of a campaign that are still waiting when its next time is due.
     private mutating func supersede(_ campaign: Campaign, by time: Occurrence, at now: Timestamp) -> (
         saved: [ScheduledRun], actions: [Action]
     ) {
@@ -131,11 +131,11 @@ extension Scheduler {
         switch phase {
         case .planning, .sending, .examining: return []
         case .retrying(let time):
-            // Of what has a plan, its run says first whether anything was sent.
+            // If there is a plan, examine the run first: something may have been sent.
             if scheduledRun.state == .planning, isTooLate(scheduledRun, at: now) {
                 return skip(scheduledRun, because: scheduledRun.problem, hasPlan: false, at: now)
             }
-            // A clock that was set back must not make it wait for long.
+            // A clock that was set back must not prolong the wait.
             guard now >= time || time.epochSeconds - now.epochSeconds > Int64(Self.longestPauseSeconds) else { return [] }
             open[key]?.phase = .examining
             return [.examine(scheduledRun)]
@@ -145,14 +145,14 @@ extension Scheduler {
         }
     }
 
-    /// A scheduled run of a campaign whose file is gone is judged by what usually holds.
+    /// Whether a scheduled run is too late to begin. If the campaign's file no longer exists, the default of `late` applies.
     func isTooLate(_ scheduledRun: ScheduledRun, at now: Timestamp) -> Bool {
         campaigns[scheduledRun.key.campaign]?.schedule.isTooLate(for: scheduledRun.ends, at: now)
             ?? LatePolicy.usual.isTooLate(bySeconds: Int(now.epochSeconds - scheduledRun.ends.epochSeconds))
     }
 
-    /// Ends a scheduled run without sending.
-    /// - Parameter hasPlan: whether there is a plan that nobody may send any more.
+    /// Ends a scheduled run without sending it.
+    /// - Parameter hasPlan: whether there is a plan, which must be cancelled so that it cannot be sent.
     mutating func skip(_ scheduledRun: ScheduledRun, because problem: ScheduleProblem?, hasPlan: Bool, at now: Timestamp) -> [Action] {
         var skipped = scheduledRun
         (skipped.state, skipped.problem, skipped.changedAt) = (.skipped, problem, now)

@@ -5,39 +5,39 @@ import Campaigns
 import Runs
 import Scheduling
 
-/// Decides what is sent when: a value without clock, files or threads. What happens goes in as calls, what is to be done comes out as actions, to be
-/// done in their order. Whatever must survive a crash is in a `save` before the action that relies on it, so that the process may die between any two
-/// actions: the next one begins with what was saved.
+/// Decides what is sent when. It has no clock, files or threads: events go in as calls, and the calls return actions, which must be done in
+/// order. Whatever must survive a crash is in a `save` before the action that relies on it. The process may therefore die between any two
+/// actions: the next process begins with what was saved.
 ///
-/// A time of a schedule becomes a *scheduled run* when it is due: it gets the name of a run, and both are saved before anything is planned. From then on its
-/// state and the run's file say what is left to do. It never fires again, whatever becomes of the campaign's file.
+/// A time of a schedule becomes a *scheduled run* when it is due: it gets the name of a run, and both are saved before anything is planned.
+/// From then on its state and the run's file say what is left to do. It never fires again, whatever happens to the campaign's file.
 struct Scheduler {
-    /// A campaign as its file says now.
+    /// A campaign as its file describes it now.
     struct Campaign: Hashable {
         var name: String
         var app: String
-        /// Absolute.
+        /// The absolute path.
         var file: String
         var schedule: Schedule
-        /// false while its file has mistakes: these are its times of before, and nothing is sent.
+        /// Whether its file is free of mistakes. While it is not, the schedule is the last valid one, and nothing is sent.
         var isValid = true
     }
 
-    /// What is to be done.
+    /// Something to do.
     enum Action: Hashable {
-        /// Write these, all or none; on the disk before the next action.
+        /// Write all of these or none. They must be on disk before the next action.
         case save([ScheduledRun], [ScheduledCampaign])
         /// Plan the campaign afresh into the scheduled run's run. Answered by `planned`, `postponed`, `failed` or `cancelledPlan`.
         case plan(ScheduledRun)
-        /// See what there is of a scheduled run's run. Answered by `found`.
+        /// Find the state of a scheduled run's run. Answered by `found`.
         case examine(ScheduledRun)
-        /// Send the scheduled run's run, or go on with it. Answered by `ended` or `failed`.
+        /// Send the scheduled run's run, or continue it. Answered by `ended` or `failed`.
         case send(ScheduledRun)
         /// Cancel the plan of a scheduled run that will not be sent.
         case withdraw(ScheduledRun)
         case tell(NoticeEvent, ScheduledRun)
 
-        /// The time that it is about; nil for a `save`, which may be about several.
+        /// The time that the action concerns; nil for a `save`, which may concern several.
         var key: ScheduledRun.Key? {
             switch self {
             case .save: nil
@@ -48,59 +48,60 @@ struct Scheduler {
         }
     }
 
-    /// What there is of a scheduled run's run.
+    /// The state of a scheduled run's run.
     enum Finding: Hashable {
-        /// No file.
+        /// It has no file.
         case nothing
         case plan(needsApproval: Bool)
-        /// Begun, and nobody sends it now.
+        /// It was begun, and no process sends it now.
         case unfinished
-        /// Another process sends it, or somebody has paused it.
+        /// Another process sends it, or it is paused.
         case elsewhere
         case ended(ScheduledRun.State, ScheduleProblem?)
-        /// There is a file, and it cannot be read, perhaps for the moment: an error's words.
+        /// Its file exists but cannot be read, perhaps only for the moment; with an error's text.
         case unreadable(String)
     }
 
-    /// What this process does about an open scheduled run.
+    /// What this process is doing for an open scheduled run.
     enum Phase: Hashable {
-        /// Nothing yet: it was found open, or is looked at again and again.
+        /// Nothing yet: it is examined at the next reading of the clock.
         case idle, examining, planning, sending
         case retrying(at: Timestamp)
     }
 
-    /// The first pause after a failure; each further one is twice as long, up to the last.
+    /// The pause after the first failure, which doubles with each further one, and the longest pause.
     static let firstPauseSeconds = 60.0, longestPauseSeconds = 900.0
-    /// The pause before an export that was not quiet is looked at again.
+    /// The pause before an export that may still be being written is checked again.
     static let quietPauseSeconds = 2.0
-    /// Times that lie further back are not looked for: nobody wants a push of last month.
+    /// How far back missed times of a repeating campaign are looked for: older pushes are of no use.
     static let lookBackSeconds = 35.0 * 86_400
-    /// What planning may take beyond what `late` allows.
+    /// How much longer than `late` allows planning may take.
     static let planningSeconds = 900.0
-    /// A clock that is further behind what it once said was wrong then.
+    /// If the clock is further back than this from a time that it showed before, it was wrong then.
     static let longestStepSeconds: Int64 = 3600
-    /// A process lives for months: beyond so many names, those that cannot come up again are forgotten.
+    /// The number of known times above which those that cannot come up again are forgotten. A process may run for months.
     static let knownNames = 20_000
-    /// Missed times that are recorded one by one; of still more only the number is.
+    /// The most missed times that are recorded one by one; of earlier ones only the number is.
     static let recordedMisses = 100
 
-    /// By name.
+    /// The campaigns by name.
     var campaigns: [String: Campaign] = [:]
     var records: [String: ScheduledCampaign] = [:]
     var open: [ScheduledRun.Key: (scheduledRun: ScheduledRun, phase: Phase)] = [:]
-    /// Failures in a row.
+    /// The number of failures in a row.
     var failures: [ScheduledRun.Key: Int] = [:]
-    /// All that is known to have fired or been skipped, and when it was due; what lies further back than `lookBackSeconds` is forgotten some time.
+    /// All times that are known to have fired or been skipped, and when each was due. Those older than `lookBackSeconds` are forgotten
+    /// eventually.
     var decided: [ScheduledRun.Key: Timestamp] = [:]
-    /// The same by file: a campaign that gets another name does not fire again for the same time.
+    /// The same, keyed by file: a campaign that gets another name must not fire again for the same time.
     var decidedByFile: [ScheduledRun.Key: Timestamp] = [:]
-    /// When the next time of a campaign is due; nil when there is none. What is not there is to be found out.
+    /// When the next time of each campaign is due; nil if it has none. A campaign without an entry is computed when needed.
     var next: [String: Timestamp?] = [:]
     let makeRunID: (_ campaign: String, _ now: Timestamp) -> String
 
     /// - Parameters:
-    ///   - scheduled runs: the open ones, and all of which a time within `lookBackSeconds` might come up again.
-    ///   - makeRunID: a name that no run has.
+    ///   - scheduledRuns: the open ones, and all whose time is within `lookBackSeconds` and could otherwise fire again.
+    ///   - makeRunID: makes a name that no run has.
     package init(
         scheduledRuns: [ScheduledRun], campaigns: [ScheduledCampaign], makeRunID: @escaping (_ campaign: String, _ now: Timestamp) -> String
     ) {
@@ -119,12 +120,12 @@ struct Scheduler {
 
     // MARK: - Files
 
-    /// The campaigns with times that the files hold now; those that are missing are gone.
+    /// Takes the campaigns with times that the files contain now. Campaigns that are missing are removed.
     ///
-    /// A repeating campaign that is new, or whose times were changed, begins with the times to come. One that names a single time, and never fired,
-    /// is a different matter: somebody wants it sent at that time, and if it is past, `late` decides. One whose file was away and comes back with the same
-    /// times goes on where it was: the file may have been replaced, or its disk not been there.
-    /// - Parameter unreadable: files with mistakes: what is known of their campaigns stays, and none of them is sent.
+    /// A repeating campaign that is new, or whose times were changed, begins with the times to come. A campaign with a single time that has
+    /// not fired is meant for that time: if the time is past, `late` decides. A campaign whose file disappears and returns with the same
+    /// times continues where it was: the file may have been replaced, or its disk may have been unavailable.
+    /// - Parameter unreadable: files with mistakes. What is known of their campaigns stays, but they are not sent.
     mutating func campaignsRead(_ read: [Campaign], unreadable: Set<String> = [], at now: Timestamp) -> [Action] {
         var changed: [ScheduledCampaign] = []
         for campaign in read {
@@ -163,7 +164,7 @@ struct Scheduler {
             } else if let begins = campaign.schedule.at.map({ campaign.schedule.occurrence(at: $0).begins }),
                 begins > now.adding(seconds: -Self.lookBackSeconds)
             {
-                // A single time is meant, also where it lies before what was decided: what has fired is known by name.
+                // A single time counts even if later times were decided already: what has fired is known by name.
                 record.decidedThrough = min(record.decidedThrough, Timestamp(epochMilliseconds: begins.epochMilliseconds - 1))
             }
         }
@@ -171,7 +172,7 @@ struct Scheduler {
         return record
     }
 
-    /// From when on the times of a new campaign that repeats count: from now, or from its first time, if that is not too long ago.
+    /// The moment after which the times of a new repeating campaign count: now, or just before its first time if that is not too long ago.
     private func beginning(of campaign: Campaign, at now: Timestamp) -> Timestamp {
         guard let first = campaign.schedule.at.map({ campaign.schedule.occurrence(at: $0) }), first.begins <= now,
             !campaign.schedule.isTooLate(for: first.ends, at: now)
@@ -181,17 +182,17 @@ struct Scheduler {
 }
 
 extension Schedule {
-    /// Its times, in a form that is equal for equal ones.
+    /// Its times as text; equal schedules have equal texts.
     var timesInWords: String {
         [at?.description ?? "", zone.isRecipient ? "recipient" : "", zone.fallback.name, `repeat`?.description ?? ""].joined(
             separator: " | ")
     }
 
-    /// The first occurrence that begins after a moment; nil when none follows.
+    /// The first occurrence that begins after a moment; nil if there is none.
     func next(after moment: Timestamp) -> Occurrence? { nextOccurrence(from: Timestamp(epochMilliseconds: moment.epochMilliseconds + 1)) }
 }
 
 extension Timestamp {
-    /// Before everything that a schedule names.
+    /// A moment before all times of schedules.
     static let distantPast = Timestamp(epochMilliseconds: 0)
 }

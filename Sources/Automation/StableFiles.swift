@@ -1,27 +1,27 @@
 import Base
 
-/// Decides whether files have been left alone for long enough to be read: an export that is still being written ends in the middle of its devices. A
-/// value without a clock or files: looks come in.
+/// Decides whether files have been unchanged for long enough to be read: an export that is still being written lacks its last devices. It
+/// has no clock and opens no files: callers pass what they see.
 ///
-/// A file is quiet when it was last changed so long ago by the clocks of machine and file system; or, where these disagree (a file from the future, a
-/// server whose clock is wrong), when it was the same in all looks for so long.
+/// A file is stable when its last change is at least `seconds` ago by the machine's clock. Where the clocks of machine and file system
+/// disagree (a file from the future, a server whose clock is wrong), it is stable when every look in that many seconds saw it unchanged.
 struct StableFiles {
-    /// What a file has to be left alone for.
+    /// The seconds that a file must have been unchanged.
     static let seconds = 10
-    /// What was not asked for in so long is forgotten.
+    /// The seconds after which a file that is not asked about is forgotten.
     private static let rememberedSeconds = 3600.0
 
-    /// What was last seen of a file.
+    /// The stamp that was last seen of a file, and the uptime of the first and the last look that saw it.
     private struct Look { var stamp: FileStamp, since: Double, last: Double }
 
     private var looks: [String: Look] = [:]
 
-    /// Takes a look at files.
+    /// Notes the present stamps of files.
     /// - Parameters:
-    ///   - files: what is seen of each now. What is not there is nobody's business here.
-    ///   - now: what the clock says.
-    ///   - uptime: seconds of a clock that nobody sets.
-    /// - Returns: those that may still be being written, in their order.
+    ///   - files: the files with their stamps; a file without a stamp does not exist, and is ignored here.
+    ///   - now: the time on the machine's clock.
+    ///   - uptime: seconds on a clock that cannot be set.
+    /// - Returns: the files that may still be being written, in their order.
     mutating func look(at files: [(path: String, stamp: FileStamp?)], now: Timestamp, uptime: Double) -> [String] {
         looks = looks.filter { uptime - $0.value.last < Self.rememberedSeconds }
         return files.compactMap { path, stamp in

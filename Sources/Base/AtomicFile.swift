@@ -67,6 +67,6 @@ public final class AtomicFile {
 
     /// A name that nobody can guess, and that no collector of files takes for one of its own.
     private static func randomPath(beside path: String) -> String {
-        FilePaths.join(FilePaths.folder(of: path), ".volley-\(String(UInt64.random(in: 0...UInt64.max), radix: 16)).partial")
+        FilePaths.join(FilePaths.folder(of: path), name: ".volley-\(String(UInt64.random(in: 0...UInt64.max), radix: 16)).partial")
     }
 }

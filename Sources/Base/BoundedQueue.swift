@@ -25,7 +25,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
-        // `take(until:)` counts by a clock that nobody sets.
+        // `take(until:)` uses a clock that cannot be set.
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         pthread_cond_init(notEmpty, &attributes)
         pthread_condattr_destroy(&attributes)
@@ -52,7 +52,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         return true
     }
 
-    /// Puts if there is room; never waits. False when there is none, or the queue is closed, and the element is dropped.
+    /// Adds an element without waiting. Returns false, and drops the element, if the queue is full or closed.
     public func putIfNotFull(_ element: Element) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

@@ -19,7 +19,7 @@ public enum CSVCell {
         // Each byte is looked at, as an early end would keep several from being looked at at once.
         var needsQuotes = false, mayNeedEscapes = false
         for byte in text {
-            needsQuotes = needsQuotes || Self.needsQuotes(byte, form.separator)
+            needsQuotes = needsQuotes || Self.needsQuotes(byte, separator: form.separator)
             mayNeedEscapes = mayNeedEscapes || Self.mayNeedEscape(byte)
         }
         guard mayNeedEscapes else { return append(text, inQuotes: needsQuotes, to: &bytes) }
@@ -65,7 +65,7 @@ public enum CSVCell {
         }
     }
 
-    private static func needsQuotes(_ byte: UInt8, _ separator: UInt8) -> Bool {
+    private static func needsQuotes(_ byte: UInt8, separator: UInt8) -> Bool {
         byte == separator || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
     }
 }

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Asks work to end in good order. Whoever starts something makes one, hands it in, and requests it from any thread or signal handler.
+/// Asks work to end in good order. The caller makes one, passes it to the work, and requests the end from any thread or signal handler.
 public final class Cancellation: Sendable {
     private let requests = Atomic(0)
     /// Readable for good once it was requested, so that all who wait are woken.

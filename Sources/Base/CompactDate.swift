@@ -9,7 +9,7 @@ public struct CompactDate: Hashable, Sendable {
     /// nil for anything else than the digits of such a date.
     public init?(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard bytes.count == 8 || bytes.count == 12 || bytes.count == 14 else { return nil }
-        func number(_ first: Int, _ count: Int) -> Int? {
+        func number(_ first: Int, count: Int) -> Int? {
             var value = 0
             for place in first..<first + count {
                 let digit = bytes[place] &- UInt8(ascii: "0")
@@ -18,13 +18,13 @@ public struct CompactDate: Hashable, Sendable {
             }
             return value
         }
-        guard let year = number(0, 4), (1970...2199).contains(year), let month = number(4, 2), (1...12).contains(month),
-            let day = number(6, 2), (1...daysInMonth(month, year: year)).contains(day)
+        guard let year = number(0, count: 4), (1970...2199).contains(year), let month = number(4, count: 2), (1...12).contains(month),
+            let day = number(6, count: 2), (1...daysInMonth(month, year: year)).contains(day)
         else { return nil }
         (self.year, self.month, self.day) = (year, month, day)
         guard bytes.count > 8 else { return }
-        guard let hour = number(8, 2), hour < 24, let minute = number(10, 2), minute < 60,
-            let second = bytes.count == 14 ? number(12, 2) : 0, second < 61
+        guard let hour = number(8, count: 2), hour < 24, let minute = number(10, count: 2), minute < 60,
+            let second = bytes.count == 14 ? number(12, count: 2) : 0, second < 61
         else { return nil }
         (self.hour, self.minute, self.second) = (hour, minute, second)
     }

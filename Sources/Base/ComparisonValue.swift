@@ -68,7 +68,7 @@ public struct ComparisonValue: Sendable {
             switch kind {
             case .number: DecimalText(value).flatMap { number in DecimalText(cell)?.compare(number) }
             case .version:
-                // A date is no version, though it looks like one with a suffix.
+                // A date is not a version, though it looks like one with a suffix.
                 cell.count > 4 && cell[4] == UInt8(ascii: "-") && dateMilliseconds(cell) != nil
                     ? nil : VersionText(value).flatMap { version in VersionText(cell)?.compare(version) }
             case .date: dateMilliseconds(cell).map { $0 < date ? -1 : $0 == date ? 0 : 1 }

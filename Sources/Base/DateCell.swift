@@ -1,6 +1,6 @@
 /// Reads a date as `Timestamp` does, without an allocation for the two forms that most exports hold: `2026-11-01` and
 /// `2026-11-01T09:30:15` with `Z` or without.
-/// - Returns: milliseconds since 1970, or nil when it is no date.
+/// - Returns: milliseconds since 1970, or nil when it is not a date.
 public func dateMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     if bytes.count == 10 || bytes.count == 19 || bytes.count == 20, let moment = commonDate(bytes) { return moment }
     guard bytes.count >= 8, bytes.count <= 64 else { return nil }
@@ -8,7 +8,7 @@ public func dateMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
 }
 
 /// The last moment that a cell may mean: a date alone is all of its day.
-/// - Returns: milliseconds since 1970, or nil when it is no date.
+/// - Returns: milliseconds since 1970, or nil when it is not a date.
 public func latestMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     dateMilliseconds(bytes).map { isDayOnly(bytes) ? $0 + 86_399_999 : $0 }
 }
@@ -24,7 +24,7 @@ public func latestMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     guard tens <= 3, ones <= 9, day >= 1, day <= 28 || month != 2 && day <= 30 + (month ^ month >> 3) & 1 else { return nil }
     let year = date.pair(0) * 100 + date.pair(2)
     guard year > 0 else { return nil }
-    let midnight = Int64(days(year, month, day)) * 86_400_000
+    let midnight = Int64(days(year, month: month, day: day)) * 86_400_000
     guard raw.count > 10 else { return midnight }
     guard raw[10] == UInt8(ascii: "T") || raw[10] == UInt8(ascii: " "), raw.count == 19 || raw[19] == UInt8(ascii: "Z"),
         let time = Digits(raw, 11, of: "00:00:00")
@@ -35,7 +35,7 @@ public func latestMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
 }
 
 /// `daysFromCivil` of a year above 0, in a third of the steps.
-@inline(__always) private func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+@inline(__always) private func days(_ year: Int, month: Int, day: Int) -> Int {
     // Years begin in March, so that the day that leap years have more is their last.
     let isBeforeMarch = month < 3
     let years = UInt32(truncatingIfNeeded: isBeforeMarch ? year - 1 : year)

@@ -11,7 +11,7 @@ public struct DecimalText {
     /// Digits behind the point, without zeros at the end.
     public private(set) var fraction: Range<Int> = 0..<0
 
-    /// nil when the text is no number.
+    /// nil when the text is not a number.
     public init?(_ bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
         var (index, end) = (0, bytes.count)

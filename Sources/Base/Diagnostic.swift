@@ -56,7 +56,7 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// A warning at a line and column.
     public static func warning(
-        _ name: WarningName, _ message: String, at position: SourcePosition, remedy: String? = nil
+        _ name: WarningName, message: String, at position: SourcePosition, remedy: String? = nil
     ) -> Diagnostic {
         var warning = Diagnostic(message, at: position, remedy: remedy, severity: .warning)
         warning.name = name
@@ -64,7 +64,7 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// A warning about a whole file, or about none.
-    public static func warning(_ name: WarningName, _ message: String, file: String? = nil, remedy: String? = nil) -> Diagnostic {
+    public static func warning(_ name: WarningName, message: String, file: String? = nil, remedy: String? = nil) -> Diagnostic {
         var warning = Diagnostic(message, file: file, remedy: remedy, severity: .warning)
         warning.name = name
         return warning

@@ -18,7 +18,7 @@ public struct EscapedCells {
 
     /// Finds the cells of a JSON array. Allocates nothing once there was an array of as many.
     /// - Parameter bytes: must stay where they are while this value is used.
-    /// - Returns: false, and no cells, when this is no array of strings or not in the form described above.
+    /// - Returns: false, and no cells, when this is not an array of strings or not in the form described above.
     public mutating func locate(in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         self.bytes = bytes
         ranges.removeAll(keepingCapacity: true)

@@ -55,7 +55,7 @@ public enum FileKind: Hashable, Sendable {
     ///   - remedy: nil for what helps with most files.
     public func refusal(_ file: String, wanted: String = "a file", remedy: String? = nil) -> Diagnostic {
         let usual =
-            self == .folder ? "Name a file in it." : "Volley reads files only: save what it gives as a file, and name that file instead."
+            self == .folder ? "Name a file in it." : "Volley reads only files: save its output as a file, and name that file instead."
         return Diagnostic("this is \(text), not \(wanted)", file: file, remedy: remedy ?? usual)
     }
 }

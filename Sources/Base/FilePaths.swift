@@ -34,7 +34,7 @@ public enum FilePaths {
         if path.hasPrefix("/") { return path }
         guard let folder = getcwd(nil, 0) else { return path }
         defer { free(folder) }
-        return join(String(cString: folder), path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
+        return join(String(cString: folder), name: path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
     }
 
     /// An absolute path with symbolic links kept, and without `.` and `..`: one spelling of a file's name. What follows a link and leads up again is
@@ -67,13 +67,13 @@ public enum FilePaths {
     }
 
     /// Whether a file holds a text, but for a byte order mark.
-    public static func holds(_ file: String, _ text: String) -> Bool {
+    public static func holds(_ file: String, text: String) -> Bool {
         guard let bytes = try? RegularFile.bytes(of: file, atMost: text.utf8.count + 3) else { return false }
         return bytes.count <= text.utf8.count + 3 && bytes.suffix(text.utf8.count).elementsEqual(text.utf8)
     }
 
     /// A file of a folder.
-    public static func join(_ folder: String, _ name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
+    public static func join(_ folder: String, name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
 
     /// As it is typed at a prompt.
     public static func inShell(_ path: String) -> String { quoted(path, quote: "'\\''") }
@@ -127,7 +127,7 @@ public enum FilePaths {
 
     /// Writes a whole new file; refuses to overwrite one, and follows no link.
     /// - Parameter mode: permissions, before the umask.
-    public static func create(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
+    public static func create(_ path: String, bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw Diagnostic("the file cannot be written: \(String(cString: strerror(errno)))", file: path) }
         defer { close(descriptor) }
@@ -140,7 +140,7 @@ public enum FilePaths {
 
     /// Writes a whole file, in place of whatever has its name.
     /// - Parameter mode: permissions, before the umask.
-    public static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
+    public static func replace(_ path: String, bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
         do throws(FileError) {
             let file = try AtomicFile(path, mode: mode)
             try file.write(bytes)

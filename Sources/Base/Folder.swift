@@ -4,7 +4,7 @@ import Glibc
 public enum Folder {
     /// The names in a folder, without `.` and `..`, sorted by their bytes.
     /// - Parameters:
-    ///   - limit: of a larger folder only so many, whichever the system names first.
+    ///   - limit: the most names to return; from a larger folder, those that the system lists first.
     ///   - isWanted: others are left out, and do not count.
     /// - Throws: it is not there, or cannot be read to its end.
     public static func names(

@@ -5,7 +5,7 @@ public struct FrequencyCap: Hashable, Sendable, CustomStringConvertible {
     /// The stretch, in seconds: a whole number of hours, at most a year.
     public var seconds: Int
 
-    /// At most so many pushes in every stretch of so many seconds.
+    /// The most pushes per device in any period of the given seconds.
     public init(pushes: Int, seconds: Int) {
         self.pushes = pushes
         self.seconds = seconds

@@ -22,7 +22,7 @@ public struct HTML: ExpressibleByStringInterpolation, Sendable {
         /// An empty piece.
         public init(literalCapacity: Int, interpolationCount: Int) {}
 
-        /// Markup, as it stands.
+        /// Markup, inserted unchanged.
         public mutating func appendLiteral(_ literal: String) { markup += literal }
 
         /// Text, escaped.

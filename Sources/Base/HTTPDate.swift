@@ -11,9 +11,9 @@ extension Timestamp {
             let month = Self.months.firstIndex(of: String(parts[2]))
         else { return nil }
         let clock = parts[4].split(separator: ":", omittingEmptySubsequences: false)
-        guard clock.count == 3, let day = Self.number(parts[1], 2), let year = Self.number(parts[3], 4),
-            let hour = Self.number(clock[0], 2),
-            let minute = Self.number(clock[1], 2), let second = Self.number(clock[2], 2),
+        guard clock.count == 3, let day = Self.number(parts[1], count: 2), let year = Self.number(parts[3], count: 4),
+            let hour = Self.number(clock[0], count: 2),
+            let minute = Self.number(clock[1], count: 2), let second = Self.number(clock[2], count: 2),
             // A leap second is written as 60.
             (1...31).contains(day), hour < 24, minute < 60, second <= 60
         else { return nil }
@@ -27,17 +27,18 @@ extension Timestamp {
         let days = Int((Double(epochSeconds) / 86_400).rounded(.down))
         let date = civilDate(fromDays: days)
         let seconds = Int(epochSeconds) - days * 86_400
-        let clock = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { Self.digits($0, 2) }.joined(separator: ":")
+        let clock = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { Self.digits($0, width: 2) }.joined(separator: ":")
         let weekday = Self.weekdays[((days % 7) + 7) % 7]
-        return "\(weekday), \(Self.digits(date.day, 2)) \(Self.months[date.month - 1]) \(Self.digits(date.year, 4)) \(clock) GMT"
+        return
+            "\(weekday), \(Self.digits(date.day, width: 2)) \(Self.months[date.month - 1]) \(Self.digits(date.year, width: 4)) \(clock) GMT"
     }
 
-    private static func number(_ digits: Substring, _ count: Int) -> Int? {
+    private static func number(_ digits: Substring, count: Int) -> Int? {
         guard digits.utf8.count == count, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil
         }
         return Int(digits)
     }
 
-    private static func digits(_ number: Int, _ width: Int) -> String { TextFormat.zeroPadded(number, digits: width) }
+    private static func digits(_ number: Int, width: Int) -> String { TextFormat.zeroPadded(number, digits: width) }
 }

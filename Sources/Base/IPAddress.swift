@@ -5,7 +5,7 @@ public struct IPAddress: Hashable, Sendable {
     /// 4 or 16, in network order.
     public var bytes: [UInt8]
 
-    /// nil when the text is no address.
+    /// nil when the text is not an address.
     public init?(_ text: String) {
         for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
             var bytes = [UInt8](repeating: 0, count: count)

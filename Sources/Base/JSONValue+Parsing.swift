@@ -120,7 +120,7 @@ private struct JSONParser {
                 }
                 return string
             case UInt8(ascii: "\\"): try parseEscape(into: &text)
-            case 0..<0x20: throw JSONSyntaxError(offset: index - 1, message: "a control character stands inside a text")
+            case 0..<0x20: throw JSONSyntaxError(offset: index - 1, message: "there is a control character inside a text")
             default: text.append(byte)
             }
         }

@@ -32,7 +32,7 @@ public enum LanguageTag {
     /// The tags in which a text for a device may be written, the nearest first: `zh-hans-cn`, `zh-hans`, `zh`. A region that implies a script
     /// counts as that script, and old codes of a language as the new ones.
     /// - Parameter tag: of the device, as its export has it.
-    /// - Returns: normalised tags; none when the device's is no tag.
+    /// - Returns: normalised tags; none when the device's is not a tag.
     public static func fallbacks(of tag: some StringProtocol) -> [String] {
         guard let normal = normalized(tag) else { return [] }
         var chain = shortened(normal)

@@ -146,7 +146,7 @@ extension [ContentMember] {
     public var repeatedNames: [Diagnostic] {
         var seen: Set<String> = []
         return filter { !seen.insert($0.name.value).inserted }.map {
-            Diagnostic("the key '\($0.name.value)' stands here twice", at: $0.name.position, remedy: "Keep one of them.")
+            Diagnostic("the key '\($0.name.value)' appears here twice", at: $0.name.position, remedy: "Keep one of them.")
         }
     }
 }

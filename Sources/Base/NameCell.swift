@@ -10,7 +10,7 @@ public enum NameCell {
         ].contains(plain)
     }
 
-    /// Whether a cell is no name.
+    /// Whether a cell is not a name.
     /// - Parameter cell: not blank.
     public static func isNoName(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
         // Letters of other scripts begin above ASCII.

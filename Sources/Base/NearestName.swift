@@ -6,7 +6,7 @@ public func nearestName(to name: String, among valid: some Sequence<String>) -> 
     let limit = max(1, (wanted.count + 1) / 3)
     var best: (name: String, distance: Int)?
     for candidate in valid {
-        if isOpposite(name.lowercased(), candidate.lowercased()) { continue }
+        if isOpposite(name.lowercased(), right: candidate.lowercased()) { continue }
         let distance = editDistance(wanted, Array(candidate.lowercased().unicodeScalars))
         if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
     }
@@ -14,7 +14,7 @@ public func nearestName(to name: String, among valid: some Sequence<String>) -> 
 }
 
 /// Whether one is the other behind a sign or word of negation.
-private func isOpposite(_ left: String, _ right: String) -> Bool {
+private func isOpposite(_ left: String, right: String) -> Bool {
     let (short, long) = left.utf8.count < right.utf8.count ? (left, right) : (right, left)
     guard long.hasSuffix(short), !short.isEmpty else { return false }
     return [

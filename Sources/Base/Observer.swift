@@ -2,19 +2,19 @@
 public struct Observer<Event: Sendable>: Sendable {
     private let observe: (@Sendable (Event) -> Void)?
 
-    /// - Parameter observe: must return soon; what it is told of waits for it.
+    /// - Parameter observe: must return soon; the work that reports the event waits for it.
     public init(_ observe: @escaping @Sendable (Event) -> Void) { self.observe = observe }
 
     private init() { observe = nil }
 
-    /// Nobody looks on.
+    /// An observer that ignores every event.
     public static var silent: Observer { Observer() }
 
     /// Tells it.
-    /// - Parameter event: not even made when nobody looks on.
+    /// - Parameter event: not evaluated if the observer ignores events.
     public func callAsFunction(_ event: @autoclosure () -> Event) { observe?(event()) }
 
-    /// Two that are told the same, this one first.
+    /// Passes each event to both observers, this one first.
     public func and(_ other: Observer) -> Observer {
         Observer {
             self($0)

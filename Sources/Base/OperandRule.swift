@@ -68,18 +68,18 @@ public struct OperandRule {
         }
         if ComparisonValue.isDate(column: column), kind != .date {
             throw Mistake(
-                "\(quoted(operand)) is no date, and \(quoted(column)) holds dates",
+                "\(quoted(operand)) is not a date, but \(quoted(column)) holds dates",
                 remedy:
                     "Write it as \(written("2026-11-30"))\(notation == .condition ? ", or a time: within 30 days, older than 90 days" : "")."
             )
         }
         if isVersionColumn, kind != .version, isOrder {
-            throw Mistake("\(quoted(operand)) is no version", remedy: "Write it as \(written("3.2.0")).")
+            throw Mistake("\(quoted(operand)) is not a version", remedy: "Write it as \(written("3.2.0")).")
         }
         if !isVersionColumn { try checkGroups() }
         if kind == .text, isOrder {
             throw Mistake(
-                "\(quoted(operand)) is neither a number, a version nor a date, so that nothing is less or more than it", remedy: textRemedy)
+                "\(quoted(operand)) is not a number, a version or a date, so nothing is less or more than it", remedy: textRemedy)
         }
     }
 
@@ -91,10 +91,10 @@ public struct OperandRule {
             parts.allSatisfy({ $0.allSatisfy { $0.isASCII && $0.isNumber } })
         else { return }
         let whole = operand.filter { $0 != "." }
-        let decimal = parts.count == 2 ? " For the decimal write \(written(operand + "0"))." : ""
+        let decimal = parts.count == 2 ? " For the decimal, write \(written(operand + "0"))." : ""
         throw Mistake(
-            "\(quoted(operand)) may be \(whole), or a number with a point",
-            remedy: "For \(whole) write \(written(whole)).\(decimal)")
+            "\(quoted(operand)) may be \(whole) or a decimal number",
+            remedy: "For \(whole), write \(written(whole)).\(decimal)")
     }
 
     private var textRemedy: String {
@@ -102,8 +102,8 @@ public struct OperandRule {
             return "Write a number as 1234.5, without units or groups, a date as 2026-11-30, a version as 3.2.0."
         }
         switch notation {
-        case .condition: return "List the values that are meant: \(column): [\(operand), …]."
-        case .template: return "Name the values that are meant: \(column) == '\(operand)' or \(column) == '…'."
+        case .condition: return "List the values that you mean: \(column): [\(operand), …]."
+        case .template: return "Name the values that you mean: \(column) == '\(operand)' or \(column) == '…'."
         }
     }
 }

@@ -1,6 +1,6 @@
-/// What became of a planned recipient: every one ends in exactly one of these.
+/// The outcome of a planned recipient: each recipient ends with exactly one.
 public enum Outcome: Int, CaseIterable, Hashable, Sendable, CustomStringConvertible {
-    /// The service answered 200: it took the push over. Nobody has seen it yet.
+    /// The service answered 200: it accepted the push. That does not mean that anyone has seen it.
     case accepted = 0
     /// The service does not know the target, or not any more: the app is gone from that device.
     case invalidToken = 1

@@ -17,10 +17,10 @@ public enum OwnReason: String, CaseIterable, Hashable, Sendable {
     case connectionLost = "ConnectionLost"
     case streamReset = "StreamReset"
     case noAnswer = "NoAnswer"
-    /// A run file keeps so many reasons apart and no more.
+    /// A run file distinguishes no more reasons than this.
     case other = "OtherReason"
 
-    /// Nothing more is sent to those who are unsent for one of these, also when their run goes on.
+    /// Devices that are unsent for one of these reasons get nothing more, even when their run continues.
     public static let final: Set<OwnReason> = [.tooLate, .frequencyCap]
 
     /// The outcome that it stands behind; nil where it may be any.

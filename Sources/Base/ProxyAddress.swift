@@ -69,13 +69,13 @@ extension ProxyAddress {
         if let end = text.firstRange(of: "://") {
             guard let known = Scheme(rawValue: text[..<end.lowerBound].lowercased()) else {
                 throw Mistake(
-                    message: "the scheme of the proxy '\(shown)' is not known",
+                    message: "the scheme of the proxy '\(shown)' is unknown",
                     remedy: "It must be one of \(Scheme.allCases.map(\.rawValue).joined(separator: ", ")).")
             }
             scheme = known
             rest = text[end.upperBound...]
         } else if form == .whole {
-            throw Mistake(message: "the proxy '\(shown)' lacks a scheme", remedy: "Write it with one, \(example.lowercasedFirst)")
+            throw Mistake(message: "the proxy '\(shown)' has no scheme", remedy: "Add one, \(example.lowercasedFirst)")
         }
         if rest.last == "/" { rest.removeLast() }
         // A password may hold an @; a host cannot.
@@ -85,14 +85,14 @@ extension ProxyAddress {
         }
         let parts = HostPort(rest)
         host = String(parts.host)
-        guard Self.isHost(host) else { throw Mistake(message: "the proxy '\(shown)' names no host", remedy: example) }
+        guard Self.isHost(host) else { throw Mistake(message: "the proxy '\(shown)' has no host", remedy: example) }
         self.port = scheme == .https ? 443 : 1080
         if password != nil, !takesPassword {
-            throw Mistake(message: "\(scheme.rawValue) knows a user, but no password", remedy: "Remove it, or use socks5h.")
+            throw Mistake(message: "\(scheme.rawValue) takes a user but no password", remedy: "Remove the password, or use socks5h.")
         }
         guard parts.portText != nil else {
             guard form == .asInEnvironment else {
-                throw Mistake(message: "the proxy '\(shown)' lacks a port", remedy: "Add it: most proxies listen at 3128, 8080 or 1080.")
+                throw Mistake(message: "the proxy '\(shown)' has no port", remedy: "Add it: most proxies listen on 3128, 8080 or 1080.")
             }
             return
         }

@@ -12,10 +12,10 @@ public struct ProxyExceptions: Sendable {
     /// `badexample.com`), or in a network.
     public func contains(host: String, port: Int) -> Bool {
         let host = Self.bare(host.lowercased())
-        return entries.contains { Self.matches($0, host, port) }
+        return entries.contains { Self.matches($0, host: host, port: port) }
     }
 
-    private static func matches(_ entry: String, _ host: String, _ port: Int) -> Bool {
+    private static func matches(_ entry: String, host: String, port: Int) -> Bool {
         if entry == "*" { return true }
         let (name, entryPort) = split(entry)
         if let entryPort, entryPort != port { return false }

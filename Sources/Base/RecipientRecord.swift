@@ -129,13 +129,13 @@ public struct RecipientBatch: Sendable {
     private func record(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> RecipientRecord {
         let start = index == 0 ? 0 : ends[index - 1].fields
         let ends = ends[index]
-        func part(_ start: UInt32, _ end: UInt32) -> UnsafeBufferPointer<UInt8> {
+        func part(_ start: UInt32, end: UInt32) -> UnsafeBufferPointer<UInt8> {
             UnsafeBufferPointer(rebasing: bytes[Int(start)..<Int(end)])
         }
         return RecipientRecord(
-            token: part(start, ends.token), registrationID: part(ends.token, ends.registrationID),
-            alias: part(ends.registrationID, ends.alias), language: part(ends.alias, ends.language),
-            fields: part(ends.language, ends.fields))
+            token: part(start, end: ends.token), registrationID: part(ends.token, end: ends.registrationID),
+            alias: part(ends.registrationID, end: ends.alias), language: part(ends.alias, end: ends.language),
+            fields: part(ends.language, end: ends.fields))
     }
 }
 

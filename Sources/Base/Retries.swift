@@ -9,7 +9,7 @@ public struct Retries: ~Copyable {
     private let milliseconds: Int
 
     /// - Parameters:
-    ///   - pauses: at most so many, so that there is one more attempt than that.
+    ///   - pauses: the most pauses; there is one more attempt than that.
     ///   - milliseconds: of each.
     public init(atMost pauses: Int, milliseconds: Int) {
         left = pauses

@@ -1,4 +1,4 @@
-/// What became of one push.
+/// The outcome of one push.
 public struct Settlement: Hashable, Sendable {
     /// The recipient's dense id.
     public var recipient: Int

@@ -187,21 +187,21 @@ extension PassedLimit {
 
 extension LedgerStop {
     fileprivate var fields: CauseFields {
-        func words(_ cause: String, _ words: String) -> CauseFields { CauseFields(cause, ("words", .string(words))) }
-        func loss(_ cause: String, _ words: String, _ activity: RunActivity) -> CauseFields {
+        func words(_ cause: String, words: String) -> CauseFields { CauseFields(cause, ("words", .string(words))) }
+        func loss(_ cause: String, words: String, _ activity: RunActivity) -> CauseFields {
             CauseFields(cause, ("words", .string(words)), ("during", .string(activity.rawValue)))
         }
         return switch self {
-        case .unusable(let error): words("run_unusable", error)
-        case .endNotRecorded(let error): words("end_not_recorded", error)
-        case .recordingFailed(let error): words("recording_failed", error)
-        case .claimNotNoted(let error): words("claim_not_noted", error)
-        case .readingFailed(let error): words("reading_failed", error)
+        case .unusable(let error): words("run_unusable", words: error)
+        case .endNotRecorded(let error): words("end_not_recorded", words: error)
+        case .recordingFailed(let error): words("recording_failed", words: error)
+        case .claimNotNoted(let error): words("claim_not_noted", words: error)
+        case .readingFailed(let error): words("reading_failed", words: error)
         case .beginNotNoted: CauseFields("begin_not_noted")
         case .takenOver: CauseFields("taken_over")
-        case .fileLost(let file, let activity): loss("run_file_lost", file, activity)
-        case .accountFileLost(let file, let activity): loss("account_file_lost", file, activity)
-        case .lockLost(let error, let activity): loss("lock_lost", error, activity)
+        case .fileLost(let file, let activity): loss("run_file_lost", words: file, activity)
+        case .accountFileLost(let file, let activity): loss("account_file_lost", words: file, activity)
+        case .lockLost(let error, let activity): loss("lock_lost", words: error, activity)
         case .processGone: CauseFields("process_gone")
         }
     }

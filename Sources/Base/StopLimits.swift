@@ -5,7 +5,7 @@ public struct StopLimits: Hashable, Sendable {
 
     /// The limits, for `invalidToken`, `rejected` and `failed`; no limit for the others. A run stops when a share is greater.
     public var shares: [Outcome: StopShare] = [:]
-    /// Nothing is judged before so many answers, at least 1.
+    /// The number of answers before the limit applies, at least 1.
     public var after = usualAnswers
 
     /// No limits yet.
@@ -26,7 +26,7 @@ public struct StopShare: Hashable, Sendable, CustomStringConvertible {
     /// 1 (0.0001 %) to 1,000,000 (100 %).
     public var millionths: Int
 
-    /// A share of so many millionths.
+    /// A share in millionths.
     public init(millionths: Int) { self.millionths = millionths }
 
     /// Whether `part` of `whole` are more than this share.

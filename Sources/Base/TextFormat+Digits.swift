@@ -1,17 +1,17 @@
 /// Numbers with a fixed count of digits.
 extension TextFormat {
     /// `007`; a longer number stays whole.
-    public static func zeroPadded(_ number: Int, digits: Int = 2) -> String { filled(String(number), digits) }
+    public static func zeroPadded(_ number: Int, digits: Int = 2) -> String { filled(String(number), digits: digits) }
 
     /// `00ff`; a longer number stays whole.
     public static func hex(_ number: some FixedWidthInteger & UnsignedInteger, digits: Int, uppercase: Bool = false) -> String {
-        filled(String(number, radix: 16, uppercase: uppercase), digits)
+        filled(String(number, radix: 16, uppercase: uppercase), digits: digits)
     }
 
     /// `U+00A0`, as Unicode names its characters.
     public static func codePoint(_ scalar: Unicode.Scalar) -> String { "U+" + hex(scalar.value, digits: 4, uppercase: true) }
 
-    private static func filled(_ text: String, _ digits: Int) -> String {
+    private static func filled(_ text: String, digits: Int) -> String {
         String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
     }
 }

@@ -34,7 +34,7 @@ public enum TextWidth {
         text + String(repeating: " ", count: max(0, width - columns(text)))
     }
 
-    /// Breaks text into lines of at most so many columns: between words, and within what is longer than a line or written without spaces.
+    /// Breaks text into lines of at most this many columns: between words, and within what is longer than a line or written without spaces.
     /// - Parameter width: at least 2.
     public static func wrapped(_ text: String, to width: Int) -> [String] {
         text.split(omittingEmptySubsequences: false) { $0.isNewline }.flatMap { wrappedLine($0, to: width) }

@@ -21,7 +21,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     /// Whole seconds since 1970, rounded down.
     public var epochSeconds: Int64 { epochMilliseconds >= 0 ? epochMilliseconds / 1000 : (epochMilliseconds - 999) / 1000 }
 
-    /// This moment and so many seconds.
+    /// This moment plus a number of seconds.
     public func adding(seconds: Double) -> Timestamp {
         Timestamp(epochMilliseconds: epochMilliseconds + Int64((seconds * 1000).rounded()))
     }
@@ -32,18 +32,19 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     /// ISO 8601 to the second: `2026-12-01T09:00:00Z`.
     public var description: String {
         let parts = civil
-        return "\(pad(parts.year, 4))-\(pad(parts.month))-\(pad(parts.day))T\(pad(parts.hour)):\(pad(parts.minute)):\(pad(parts.second))Z"
+        return
+            "\(pad(parts.year, width: 4))-\(pad(parts.month))-\(pad(parts.day))T\(pad(parts.hour)):\(pad(parts.minute)):\(pad(parts.second))Z"
     }
 
     /// ISO 8601 to the millisecond: `2026-12-01T09:00:00.123Z`.
     public var descriptionWithMilliseconds: String {
-        "\(description.dropLast()).\(pad(Int(epochMilliseconds - epochSeconds * 1000), 3))Z"
+        "\(description.dropLast()).\(pad(Int(epochMilliseconds - epochSeconds * 1000), width: 3))Z"
     }
 
     /// `20261201-090000`, as run ids begin.
     public var compact: String {
         let parts = civil
-        return "\(pad(parts.year, 4))\(pad(parts.month))\(pad(parts.day))-\(pad(parts.hour))\(pad(parts.minute))\(pad(parts.second))"
+        return "\(pad(parts.year, width: 4))\(pad(parts.month))\(pad(parts.day))-\(pad(parts.hour))\(pad(parts.minute))\(pad(parts.second))"
     }
 
     private var civil: (year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
@@ -54,7 +55,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         return (date.year, date.month, date.day, rest / 3600, rest / 60 % 60, rest % 60)
     }
 
-    private func pad(_ number: Int, _ width: Int = 2) -> String { TextFormat.zeroPadded(number, digits: width) }
+    private func pad(_ number: Int, width: Int = 2) -> String { TextFormat.zeroPadded(number, digits: width) }
 }
 
 extension Timestamp {

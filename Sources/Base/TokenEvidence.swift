@@ -5,7 +5,7 @@
 ///
 /// This is the one place that decides it: while a run is sent, at its end, and for the suppression list. It knows all lives of a run.
 public struct TokenEvidence: Hashable, Sendable {
-    /// Everybody whom the run is for.
+    /// All devices of the run.
     public var audience = 0
     /// Devices whose push was accepted.
     public var accepted = 0

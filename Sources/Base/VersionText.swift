@@ -5,7 +5,7 @@ public struct VersionText {
     /// What stands behind the hyphen; nil without one.
     private let suffix: UnsafeBufferPointer<UInt8>?
 
-    /// nil when the text is no version.
+    /// nil when the text is not a version.
     public init?(_ bytes: UnsafeBufferPointer<UInt8>) {
         var start = 0
         if let first = bytes.first, first | 0x20 == UInt8(ascii: "v") { start = 1 }

@@ -221,7 +221,7 @@ extension WarningName {
 public struct AllowedWarning: Hashable, Sendable {
     /// Which.
     public var name: WarningName
-    /// Why it is meant so, in the words of whoever wrote the campaign.
+    /// Why it is intended, in the words of the campaign's author.
     public var reason: String
     /// Where the name stands.
     public var position: SourcePosition

@@ -12,7 +12,7 @@ public final class WatchedCount: Sendable {
     /// The count so far.
     public var value: Int { count.load(ordering: .acquiring) }
 
-    /// Counts so many more. Who is woken by it, or reads it, sees what the caller did before.
+    /// Adds to the count. A thread that it wakes, or that reads it, sees what the caller did before.
     public func add(_ more: Int) {
         let value = count.wrappingAdd(more, ordering: .sequentiallyConsistent).newValue
         if value >= awaited.load(ordering: .sequentiallyConsistent) { tell() }

@@ -41,7 +41,7 @@ private func nameThisThread(_ name: String) {
     fclose(file)
 }
 
-/// Runs something on a thread that nobody waits for: a look-up that may hang, say.
+/// Runs work on a thread that no code waits for, for example a lookup that may hang.
 /// - Throws: a `Diagnostic` when the system has no thread; `body` is not called then.
 public func detachThread(_ body: @escaping @Sendable () -> Void) throws(Diagnostic) {
     pthread_detach(try startThread(body))
@@ -52,7 +52,7 @@ extension Diagnostic {
     /// - Parameter code: what pthread_create returned.
     public static func noThread(_ code: Int32) -> Diagnostic {
         Diagnostic(
-            "no further thread can be started: \(String(cString: strerror(code)))",
+            "Volley cannot start another thread: \(String(cString: strerror(code)))",
             remedy:
                 "Allow more threads or memory: `ulimit -u` and `ulimit -v`, TasksMax= of a systemd unit, or the limits of the container.")
     }

@@ -30,9 +30,9 @@ struct WrittenDate {
 
     /// What is wrong with the date, behind its text.
     var flaw: String {
-        if dates({ $0 }).isEmpty { return "is no day that there is" }
-        guard isYearFirst else { return "is no date as Volley reads it: the year comes first" }
-        return mark == "-" ? "is no date as Volley reads it" : "is no date as Volley reads it: hyphens stand between its parts"
+        if dates({ $0 }).isEmpty { return "is not a day that exists" }
+        guard isYearFirst else { return "is not a date that Volley reads: the year comes first" }
+        return mark == "-" ? "is not a date that Volley reads" : "is not a date that Volley reads: its parts need hyphens between them"
     }
 
     /// - Parameter comparison: how the comparison with a date is written.

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What Volley's transport keeps of its rate through proxies of others (Debian's squid, tinyproxy, dante-server, microsocks).
+"""How much of its rate Volley's transport keeps through other people's proxies (Debian's squid, tinyproxy, dante-server, microsocks).
 
     proxies.py BINARIES [PUSHES [ROUNDS [LATENCY]]]
 
-BINARIES is the folder of `volley` and `volley-bench`. The sender has a core of its own; the proxy shares the other one with the simulator, which
-holds every answer back for LATENCY milliseconds. With 20, and one connection with 1,000 streams, no core is full, and what the way itself loses
-shows; with 0 it shows what a proxy costs where there are not enough cores. Direct and each proxy take turns. Prints Markdown: medians of all rounds,
-shares of the direct rate of the same round, CPU in µs a push. Load goes to 127.0.0.1 only.
+BINARIES is the folder of `volley` and `volley-bench`. The sender has its own core; the proxy shares the other one with the simulator,
+which holds back every answer for LATENCY milliseconds. With 20, and one connection with 1,000 streams, no core is full, and the result
+shows what the route itself loses. With 0 it shows what a proxy costs where there are not enough cores. The direct route and each proxy
+take turns. Prints Markdown: medians of all rounds, shares of the direct rate of the same round, CPU in µs per push. Sends load to
+127.0.0.1 only.
 """
 import json
 import os
@@ -57,7 +58,7 @@ def written(name, text):
 
 
 def cpu(process):
-    """Seconds of a process and its children, by utime, stime, cutime and cstime."""
+    """CPU seconds of a process and its children, from utime, stime, cutime and cstime."""
     total = 0
     pids = [process.pid]
     while pids:
@@ -113,7 +114,7 @@ socks pass {{ from: 127.0.0.0/8 to: 0.0.0.0/0 }}
 
 
 def certificate():
-    """A proxy's own, which the sender is told to trust by SSL_CERT_FILE."""
+    """Make a certificate for a proxy. SSL_CERT_FILE makes the sender trust it."""
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1", "-subj", "/CN=localhost",
          "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", f"{folder}/proxy.key", "-out", f"{folder}/proxy.pem"],

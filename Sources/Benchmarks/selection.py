@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The selection of a campaign by DuckDB or Polars: the devices whose newest row carries one of two tags. (No two rows of
-a device of the generated exports are equally new.)
+"""The selection of a campaign with DuckDB or Polars: the devices whose newest row has one of two tags. (In the generated
+exports no two rows of a device are equally new.)
 
     selection.py duckdb|polars FILE THREADS
 
-Prints one line of JSON: devices selected, and the seconds of the query alone, without starting Python or loading the library.
+Prints one line of JSON: the number of devices selected, and the seconds for the query alone, without starting Python or
+loading the library.
 """
 import json
 import os

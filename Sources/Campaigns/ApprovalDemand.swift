@@ -1,16 +1,16 @@
 import Base
 
-/// Whether the volley.yaml that is found from a campaign's file, by its name and behind its links, demands approval of what its app sends: neither
-/// `--config` nor a link leads past that. Nothing else of it counts, as it may be another project's.
+/// Whether the volley.yaml found from a campaign's file, by its name and with its links resolved, requires approval of what its app sends.
+/// Neither `--config` nor a link gets around that. Nothing else in it counts, as it may belong to another project.
 public enum ApprovalDemand: Hashable, Sendable {
-    /// It demands none, has no such app, or there is none.
+    /// The file demands no approval or has no such app, or there is no such file.
     case none
     /// The file that demands it.
     case made(by: String)
-    /// Nobody can tell: the file, or the campaign's folder, may be away for a moment only. Why, as a clause.
+    /// Not known: the file, or the campaign's folder, may be missing only for a moment. Says why, as a clause.
     case unknown(String)
 
-    /// Whether nothing may be sent that nobody approved.
+    /// Whether nothing may be sent without approval.
     public var binds: Bool { self != .none }
 
     /// - Parameter realFile: the campaign's file with its links resolved. Its folder may be gone, as after a rotation.

@@ -7,7 +7,7 @@ extension Campaign {
     ///   - source: the campaign's text.
     ///   - file: where it came from, for errors; the file itself is not read.
     ///   - service: takes its pushes.
-    ///   - now: the moment against which an expiry is judged as past.
+    ///   - now: an expiry before this moment is in the past.
     /// - Throws: every mistake at once.
     public static func read(
         source: String, file: String, service: any PushService = PushServices.standard, now: Timestamp

@@ -17,23 +17,23 @@ public struct Campaign: Sendable {
     public var audience: CampaignAudience
     /// What they get.
     public var content: MessageContent
-    /// Parts of the audience that get something of their own, or nothing, in the order of the file; empty when all get the same.
+    /// Parts of the audience that get different content, or nothing, in the order of the file; empty when all get the same.
     public var variants: [MessageVariant]
-    /// By what devices are dealt to them. (`variants: {by: alias}`)
+    /// How devices are assigned to them. (`variants: {by: alias}`)
     public var variantDealing: VariantDealing
     /// How it gets there.
     public var delivery: CampaignDelivery
-    /// When it goes out; nil when somebody runs `volley send`.
+    /// When it is sent; nil when it is sent by hand, with `volley send`.
     public var schedule: Schedule?
-    /// Where its zone stands, for errors about it; nil without a schedule.
+    /// Where its zone is, for errors about it; nil without a schedule.
     public var schedulePosition: SourcePosition?
-    /// Warnings that the campaign does not want to hear, each with the reason.
+    /// Warnings that the campaign silences, each with the reason.
     public var allowed: [AllowedWarning]
 }
 
 /// Who gets a campaign, as written.
 public struct CampaignAudience: Sendable {
-    /// Where `audience` stands.
+    /// Where `audience` is.
     public var position: SourcePosition
     /// Paths or globs; empty when the app's default export is meant.
     public var devices: [SourceText] = []
@@ -47,7 +47,7 @@ public struct CampaignAudience: Sendable {
     public var aliases = NameList()
     /// Exactly these devices.
     public var registrationIDs = NameList()
-    /// Broadcast; stands alone.
+    /// Broadcast; cannot be combined with other selectors.
     public var everyone = false
     /// All of these must hold.
     public var conditions: [ColumnCondition] = []
@@ -57,17 +57,17 @@ public struct CampaignAudience: Sendable {
     public var excludedAliases = NameList()
     /// None of these may hold.
     public var excludedRegistrationIDs = NameList()
-    /// Files that list tokens or registration ids; none of those may be sent to.
+    /// Files that list tokens or registration ids, to which nothing is sent.
     public var excludedDevices: [SourceText] = []
-    /// Whether it has the key `exclude`, also an empty one.
+    /// Whether it has the key `exclude`, even an empty one.
     public var excludes = false
-    /// Devices an alias expands to at most, at least 1.
+    /// The most devices that an alias expands to, at least 1.
     public var aliasLimit = 10
     /// The share of unreadable rows (0 to 1) beyond which a plan stops.
     public var maximumBadRowShare = 0.01
     /// How much smaller it may be than in the campaign's last run; nil when the campaign does not say.
     public var shrinkLimit: ShrinkLimit?
-    /// Where `shrinks_at_most` stands, for errors about it.
+    /// Where `shrinks_at_most` is, for errors about it.
     public var shrinkLimitPosition: SourcePosition?
 
     /// An audience with nothing in it yet.
@@ -78,14 +78,14 @@ public struct CampaignAudience: Sendable {
 public enum ShrinkLimit: Hashable, Sendable {
     /// Smaller by this share of it at most.
     case atMost(StopShare)
-    /// As small as it likes.
+    /// No limit.
     case off
 
-    /// What counts for campaigns at their times that do not say.
+    /// What applies to scheduled campaigns that set no limit.
     public static let ofSchedules = ShrinkLimit.atMost(StopShare(millionths: 500_000))
 }
 
-/// Names written in the campaign, or listed in a file of their own, one a line.
+/// Names written in the campaign, or listed in a separate file, one per line.
 public struct NameList: Sendable {
     /// The names written in place.
     public var names: [SourceText] = []
@@ -103,7 +103,7 @@ public struct NameList: Sendable {
 public struct CampaignDelivery: Sendable {
     /// Never faster than this; the app's own pace may be slower still.
     public var pace: Pace?
-    /// How often a device may get a push of the app; the app's own cap counts as well.
+    /// How often a device may get a push of the app; the app's own cap counts too.
     public var frequency: FrequencyCap?
     /// When a push is no longer wanted; nil leaves it to the service (at most 30 days).
     public var expiry: Expiry?
@@ -113,11 +113,11 @@ public struct CampaignDelivery: Sendable {
     public var collapseID: SourceText?
     /// What to do with a push whose answer was lost.
     public var unknownPolicy: UnknownPolicy = .resend
-    /// Shares of bad answers beyond which the run stops; nil for none but those that stop every run.
+    /// Shares of bad answers beyond which the run stops; nil for only those that stop every run.
     public var stopLimits: StopLimits?
-    /// Where `pace` stands, for warnings about it.
+    /// Where `pace` is, for warnings about it.
     public var pacePosition: SourcePosition?
-    /// Where `priority` stands, for errors about it.
+    /// Where `priority` is, for errors about it.
     public var priorityPosition: SourcePosition?
 
     /// Everything by default.

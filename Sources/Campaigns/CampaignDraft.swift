@@ -1,7 +1,7 @@
 public import Base
 public import PushServices
 
-/// What could be read of a campaign file, mistakes or not: so that those who check app and texts find their mistakes in the same go.
+/// What could be read of a campaign file, mistakes or not, so that mistakes in app and texts are reported together with those found here.
 public struct CampaignDraft: Sendable {
     /// The campaign; nil when there are mistakes.
     public internal(set) var campaign: Campaign?
@@ -55,8 +55,8 @@ extension Campaign {
             var draft = CampaignDraft()
             draft.findings = [
                 Diagnostic(
-                    "this file names apps, as volley.yaml does, and is no campaign", at: place,
-                    remedy: "Name a campaign; its volley.yaml is read and checked with it.")
+                    "this file names apps, as volley.yaml does; it is not a campaign", at: place,
+                    remedy: "Name a campaign file; its volley.yaml is checked with it.")
             ]
             return draft
         }

@@ -3,7 +3,7 @@ import PushServices
 
 extension Campaign {
     /// Reads and checks a campaign file. No file but this one is touched.
-    /// - Parameter now: the moment against which an expiry is judged as past.
+    /// - Parameter now: an expiry before this moment is in the past.
     /// - Throws: every mistake of the file at once.
     /// - Returns: the campaign, and warnings.
     public static func read(file: String, now: Timestamp) throws(Diagnostics) -> (Campaign, [Diagnostic]) {

@@ -3,7 +3,7 @@ public import Base
 /// Lengths of time as campaigns and commands take them.
 public enum LengthOfTime {
     /// The seconds of `30s`, `15min`, `4h`, `90d`, `1w`: 0 to a hundred years.
-    /// - Throws: `Diagnostic` when the text is none.
+    /// - Throws: `Diagnostic` when the text is not a length of time.
     public static func seconds(_ text: String) throws(Diagnostic) -> Int {
         do { return try DurationNotation.seconds(text) } catch { throw Diagnostic(error.message, remedy: error.remedy) }
     }

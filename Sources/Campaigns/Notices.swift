@@ -1,12 +1,12 @@
 public import Base
 
-/// What somebody may be told of.
+/// What notices can be about.
 public enum NoticeEvent: String, CaseIterable, Hashable, Sendable {
-    /// Sending has begun, or goes on after it was stopped.
+    /// Sending has begun, or has resumed after it was stopped.
     case started
     /// Every recipient has its outcome.
     case finished
-    /// Sending ended early: stopped by itself, interrupted, or cancelled.
+    /// Sending ended early: it stopped itself, was interrupted, or was cancelled.
     case stopped
     /// A plan waits for `volley approve`.
     case approvalNeeded = "approval_needed"
@@ -18,13 +18,13 @@ public enum NoticeEvent: String, CaseIterable, Hashable, Sendable {
     case invalid
     /// Something that `volley schedule` does shows no sign of life.
     case stuck
-    /// `volley notify` tries the way; whoever is told of anything is told of this.
+    /// `volley notify` tests the target; every target gets this event.
     case test
 }
 
-/// An entry of `notices` in volley.yaml: who is told, and of what.
+/// An entry of `notices` in volley.yaml: who is told, and about what.
 public struct NoticeTarget: Sendable {
-    /// How somebody is told.
+    /// How a notice is delivered.
     public enum Way: Sendable {
         /// An https URL that gets a POST (http on this machine only), the environment variable with the secret that signs it, and a file with the
         /// only authority to trust, as written.
@@ -35,9 +35,9 @@ public struct NoticeTarget: Sendable {
 
     /// How.
     public var way: Way
-    /// Of what; `test` is always among them.
+    /// About what; `test` is always among them.
     public var events: Set<NoticeEvent>
-    /// Where the entry stands.
+    /// Where the entry is.
     public var position: SourcePosition
 }
 

@@ -1,7 +1,7 @@
 public import Base
 public import PushServices
 
-/// volley.yaml: written once, by whoever runs the apps. Paths are as written, relative to `file`.
+/// volley.yaml: written once, by the people who run the apps. Paths are as written, relative to `file`.
 public struct Project: Sendable {
     /// volley.yaml, as it was named or found.
     public var file: String
@@ -11,7 +11,7 @@ public struct Project: Sendable {
     public var apps: [App]
     /// The proxy of all apps that name none themselves; nil leaves it to the environment.
     public var proxy: ProxySetting?
-    /// Who is told of the runs of all apps.
+    /// Who gets notices about the runs of all apps.
     public var notices: [NoticeTarget]
     /// Files that `volley schedule` keeps up to date; nil for none.
     public var monitoring: Monitoring?
@@ -42,13 +42,13 @@ public struct App: Sendable {
     public var pace: Pace?
     /// How often a device may get a push, whatever a campaign asks for.
     public var frequency: FrequencyCap?
-    /// Whether somebody must approve each run before it is sent.
+    /// Whether each run must be approved before it is sent.
     public var needsApproval: Bool
     /// Where `volley send --test` goes.
     public var testDevices: [TestDevice]
     /// The app's own proxy, else the one at the top level of volley.yaml; nil when neither is there and the environment decides.
     public var proxy: ProxySetting?
-    /// Who is told of its runs, beside those whom the project names.
+    /// Who is told of its runs, in addition to those that the project names.
     public var notices: [NoticeTarget]
 }
 
@@ -62,7 +62,7 @@ public struct TestDevice: Sendable {
     public var language: String?
     /// Cells by column, for templates; columns that are not here take those of a recipient.
     public var cells: [String: String]
-    /// Where the token stands.
+    /// Where the token is.
     public var position: SourcePosition
 }
 
@@ -107,9 +107,9 @@ public enum ProxySetting: Sendable {
 
 /// A proxy, whose password is read from the environment when it is needed.
 public struct ProxyReference: Sendable {
-    /// With the user, if there is one, and with the password if it stands in the file itself.
+    /// With the user, if there is one, and with the password if it is in the file itself.
     public var address: ProxyAddress
-    /// Where the address stands.
+    /// Where the address is.
     public var position: SourcePosition
     /// The environment variable that holds the password.
     public var passwordVariable: SourceText?

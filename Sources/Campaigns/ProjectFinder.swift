@@ -4,15 +4,15 @@ extension Project {
     /// What the project's file is called.
     public static let fileName = "volley.yaml"
 
-    /// The other ending of YAML files will do, where there is no file of the first name: one further up is not meant for this place.
+    /// The other ending of YAML files counts where there is no file with the first name: a file further up is not meant for this folder.
     private static let fileNames = [fileName, "volley.yml"]
 
-    /// Looks for volley.yaml in a folder, then in those above it up to the root. The nearest of that name counts, also when it is a link that leads
-    /// nowhere, a folder, or out of reach: what one further up says is not meant for this place. Reading it tells what is wrong with it.
+    /// Looks for volley.yaml in a folder, then in those above it up to the root. The nearest one counts, even when it is a broken link,
+    /// a folder, or not accessible: a file further up is not meant for this folder. Reading it reports what is wrong with it.
     /// - Parameter folder: relative to the current folder, or absolute; empty for the current one.
     /// - Returns: its path: below `folder` as named when it is there, otherwise absolute; nil when there is none.
     public static func find(startingAt folder: String) -> String? {
-        // A path that holds a NUL would be cut there by the system.
+        // The system would cut a path at a NUL.
         guard !folder.utf8.contains(0) else { return nil }
         let beginning = folder.isEmpty || folder == "." ? "" : folder.hasSuffix("/") ? folder : folder + "/"
         if let file = file(in: beginning) { return file }
@@ -27,7 +27,7 @@ extension Project {
     /// - Parameter folder: blank, or with a slash at its end.
     private static func file(in folder: String) -> String? { fileNames.map { folder + $0 }.first(where: isThere) }
 
-    /// Whether the name is taken, or nobody can tell.
+    /// Whether the name is taken, or that cannot be found out.
     private static func isThere(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)

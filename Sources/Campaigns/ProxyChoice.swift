@@ -1,9 +1,9 @@
 public import Base
 import Glibc
 
-/// The proxy that pushes go through, and who said so.
+/// The proxy that pushes go through, and who named it.
 public struct ProxyChoice: Sendable {
-    /// Who said so.
+    /// Who named it.
     public enum Source: Hashable, Sendable, CustomStringConvertible {
         /// volley.yaml, there.
         case project(SourcePosition)
@@ -29,7 +29,7 @@ public struct ProxyChoice: Sendable {
 
     /// With the password, if there is one.
     public var address: ProxyAddress
-    /// Who said so.
+    /// Who named it.
     public var source: Source
 
     init(address: ProxyAddress, source: Source) {
@@ -48,8 +48,8 @@ extension ProxyChoice {
         return String(cString: value)
     }
 
-    /// The proxy to a server: what volley.yaml says, and only where it says nothing what the environment says.
-    /// - Throws: a `Diagnostic` for an address or a password that cannot be had; it shows neither user nor password.
+    /// The proxy to a server: what volley.yaml says or, if it says nothing, what the environment says.
+    /// - Throws: a `Diagnostic` when an address cannot be used or a password is missing; it shows neither user nor password.
     public static func choose(_ setting: ProxySetting?, host: String, port: Int, _ variables: Variables) throws(Diagnostic) -> ProxyChoice?
     {
         switch setting {

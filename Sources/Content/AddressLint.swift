@@ -14,11 +14,11 @@ struct AddressLint {
         return lint.findings
     }
 
-    private mutating func warn(_ name: WarningName, _ message: String, at place: SourcePosition, _ remedy: String) {
-        findings.append(.warning(name, message, at: place, remedy: remedy))
+    private mutating func warn(_ name: WarningName, message: String, at place: SourcePosition, remedy: String) {
+        findings.append(.warning(name, message: message, at: place, remedy: remedy))
     }
 
-    private mutating func report(_ message: String, at place: SourcePosition, _ remedy: String) {
+    private mutating func report(_ message: String, at place: SourcePosition, remedy: String) {
         findings.append(Diagnostic(message, at: place, remedy: remedy))
     }
 
@@ -27,17 +27,17 @@ struct AddressLint {
     private mutating func check(link: SourceText) {
         checkWebScheme(link)
         checkBackslashes(link)
-        checkHost(link, "link")
+        checkHost(link, key: "link")
         checkPlaces(link)
         checkCopied(link)
         guard ShownText.constant(link.value).count == link.value.count, !Self.hasScheme(link.value) else { return }
         warn(
-            .linkWithoutScheme, "the link '\(link.value)' has no scheme, so the app may not know what to open", at: link.position,
-            Self.withScheme(link.value).map { "Write, for example, \($0) or shop://sale." }
+            .linkWithoutScheme, message: "the link '\(link.value)' has no scheme, so the app may not know what to open", at: link.position,
+            remedy: Self.withScheme(link.value).map { "Write, for example, \($0) or shop://sale." }
                 ?? "Write, for example, https://www.example.com/sale or shop://sale.")
     }
 
-    /// The address that a link names otherwise: within brackets of another notation, or by its host alone; nil where it names none.
+    /// The address that a link names in another way: in brackets of another notation, or by its host alone; nil when it names none.
     private static func withScheme(_ link: String) -> String? {
         if let address = link.firstMatch(of: /(?i)https?:\/\/[^\s<>()\[\]"']+/) { return String(address.output) }
         let rest = link.drop { $0 == "/" }
@@ -45,7 +45,7 @@ struct AddressLint {
         }
     }
 
-    /// `htps://…`, `https:/…`, `https//…`: no app calls its own scheme so.
+    /// `htps://…`, `https:/…`, `https//…`: no app has a scheme like these.
     private mutating func checkWebScheme(_ link: SourceText) {
         let scheme = link.value.prefix { $0.isASCII && $0.isLetter }.lowercased()
         let rest = link.value.dropFirst(scheme.count)
@@ -58,7 +58,8 @@ struct AddressLint {
             isWeb ? rest.first.map { ":;/".contains($0) } ?? false && !(rest.first == ":" && slashes == 2) : isNear && slashes > 0
         guard isMisspelt else { return }
         report(
-            "the link '\(link.value)' is no web address", at: link.position, "Did you mean https://\(rest.drop { ":;/\\".contains($0) })?")
+            "the link '\(link.value)' is not a web address", at: link.position,
+            remedy: "Did you mean https://\(rest.drop { ":;/\\".contains($0) })?")
     }
 
     /// `shop:\\sale`
@@ -68,28 +69,29 @@ struct AddressLint {
         else { return }
         report(
             "the link '\(link.value)' has backslashes, which no app opens", at: link.position,
-            "Write \(match.output.1)://\(link.value[match.range.upperBound...]).")
+            remedy: "Write \(match.output.1)://\(link.value[match.range.upperBound...]).")
     }
 
-    /// `https://x.y/[id]`, `https://x.y/?id=<id>`: what was to be filled in, as tools write it.
+    /// `https://x.y/[id]`, `https://x.y/?id=<id>`: places that should have been filled in, as tools write them.
     private mutating func checkPlaces(_ link: SourceText) {
         guard let match = link.value.firstMatch(of: /[\/=]([\[<]([A-Za-z][A-Za-z0-9_]*)[\]>])/) else { return }
         warn(
-            .placeholderInText, "'\(match.output.1)' is sent as it stands", at: link.position,
-            "\(PlaceName.suggestion(for: match.output.2)).")
+            .placeholderInText, message: "'\(match.output.1)' is sent as written", at: link.position,
+            remedy: "\(PlaceName.suggestion(for: match.output.2)).")
     }
 
     /// `?a=1&amp;b=2`, as HTML writes it, and `%7B%7Bcity%7D%7D`, as browsers do.
     private mutating func checkCopied(_ link: SourceText) {
         if link.value.contains("&amp;") {
             warn(
-                .markupInText, "'&amp;' in the link '\(link.value)' is sent as it stands; HTML alone writes & so", at: link.position,
-                "Write \(link.value.replacing("&amp;", with: "&")).")
+                .markupInText, message: "'&amp;' in the link '\(link.value)' is sent as written; only HTML writes & like that",
+                at: link.position,
+                remedy: "Write \(link.value.replacing("&amp;", with: "&")).")
         }
         if let match = link.value.firstMatch(of: /(?i)%7B(?:%7B)?\s*([A-Za-z_][A-Za-z0-9_]*)\s*%7D(?:%7D)?/) {
             warn(
-                .placeholderInText, "'\(match.output.0)' is sent as it stands; so browsers write braces", at: link.position,
-                "For a column write {{ \(match.output.1) }}.")
+                .placeholderInText, message: "'\(match.output.0)' is sent as written; this is how browsers write braces", at: link.position,
+                remedy: "For a column write {{ \(match.output.1) }}.")
         }
     }
 
@@ -107,8 +109,8 @@ struct AddressLint {
     // MARK: - Hosts
 
     /// `https://`, `https://example,com/x`, `https://example..com`: the host of a web address is labels of letters, digits and hyphens, with single
-    /// points between. Source: RFC 3986 3.2.2, RFC 1123 2.1.
-    private mutating func checkHost(_ address: SourceText, _ key: String) {
+    /// dots between. Source: RFC 3986 3.2.2, RFC 1123 2.1.
+    private mutating func checkHost(_ address: SourceText, key: String) {
         guard let match = address.value.firstMatch(of: /(?i)^(https?:\/\/)([^\/?#]*)/) else { return }
         let authority = match.output.2
         // A cell may be any host.
@@ -119,19 +121,19 @@ struct AddressLint {
         if place.first != "[", let flaw = Self.flaw(ofHost: host) {
             return report(
                 host.isEmpty
-                    ? "the \(key) '\(address.value)' names no host" : "the \(key)'s host '\(host)' is no name of a server: \(flaw)",
-                at: address.position, "Write it with letters, digits, hyphens and single points, as in https://www.example.com/sale.")
+                    ? "the \(key) '\(address.value)' names no host" : "the \(key)'s host '\(host)' is not a server name: \(flaw)",
+                at: address.position, remedy: "Write it with letters, digits, hyphens and single dots, as in https://www.example.com/sale.")
         }
         guard port.dropFirst().allSatisfy({ $0.isASCII && $0.isNumber }), port.isEmpty || port.first == ":" else {
             return report(
-                "the \(key)'s port '\(port.dropFirst())' is no number", at: address.position,
-                "Leave it out: \(match.output.1)\(host)\(address.value[match.range.upperBound...]).")
+                "the \(key)'s port '\(port.dropFirst())' is not a number", at: address.position,
+                remedy: "Leave it out: \(match.output.1)\(host)\(address.value[match.range.upperBound...]).")
         }
-        guard host.utf8.allSatisfy({ $0 < 0x80 }) else { return reportLetters(host, address, key) }
+        guard host.utf8.allSatisfy({ $0 < 0x80 }) else { return reportLetters(host, address, key: key) }
         guard !Self.isReachable(host) else { return }
         warn(
-            .hostNotReachable, "the \(key) leads to '\(host)', which people's phones cannot reach", at: address.position,
-            "Write the address under which everybody reaches it, as in https://www.example.com/sale.")
+            .hostNotReachable, message: "the \(key) leads to '\(host)', which people's phones cannot reach", at: address.position,
+            remedy: "Write the address at which everyone can reach it, as in https://www.example.com/sale.")
     }
 
     /// What is wrong with a name; nil for a good one, in letters of any script.
@@ -140,24 +142,24 @@ struct AddressLint {
         func isAllowed(_ letter: Character) -> Bool {
             letter.isLetter || letter.isNumber || "-_%".contains(letter) || !letter.isASCII && !letter.isPunctuation && !letter.isWhitespace
         }
-        if host.contains(where: \.isWhitespace) { return "it holds a blank" }
-        if labels.first?.isEmpty ?? true { return "it begins with a point" }
-        if labels.last?.isEmpty ?? true { return "it ends with a point" }
-        if labels.contains(where: \.isEmpty) { return "two points stand side by side" }
+        if host.contains(where: \.isWhitespace) { return "it holds a space" }
+        if labels.first?.isEmpty ?? true { return "it begins with a dot" }
+        if labels.last?.isEmpty ?? true { return "it ends with a dot" }
+        if labels.contains(where: \.isEmpty) { return "it has two dots in a row" }
         if labels.contains(where: { $0.first == "-" || $0.last == "-" }) { return "a part of it begins or ends with a hyphen" }
         return host.first { $0 != "." && !isAllowed($0) }.map { "it holds '\($0)'" }
     }
 
-    /// Not all that opens links does with letters beyond ASCII what browsers do, so that such a link may open nothing.
-    private mutating func reportLetters(_ host: Substring, _ address: SourceText, _ key: String) {
+    /// Not everything that opens links handles letters beyond ASCII as browsers do, so such a link may open nothing.
+    private mutating func reportLetters(_ host: Substring, _ address: SourceText, key: String) {
         let spelling = Punycode.host(host)
         let whole = spelling.map { "Write \(address.value.replacing(host, with: $0, maxReplacements: 1)), which is the same host." }
         report(
             "the \(key)'s host '\(host)' has letters beyond ASCII, which not everything that opens links understands", at: address.position,
-            whole ?? "Write it as a browser shows it where the address is copied: it begins with xn--.")
+            remedy: whole ?? "Copy the address from a browser, which writes it with xn-- at its beginning.")
     }
 
-    /// Whether a name or number can be reached from everywhere. Source: RFC 1918, 3927, 6761, 6762; of IPv6, RFC 4193 and 4291.
+    /// Whether a name or number can be reached from anywhere. Source: RFC 1918, 3927, 6761, 6762; of IPv6, RFC 4193 and 4291.
     private static func isReachable(_ host: Substring) -> Bool {
         let host = host.lowercased()
         if host.contains(":") { return host != "::1" && !["fc", "fd", "fe8", "fe9", "fea", "feb"].contains(where: host.hasPrefix) }
@@ -177,7 +179,7 @@ struct AddressLint {
     /// What iOS shows beside a push: Apple, "UNNotificationAttachment": JPEG, GIF and PNG, and some films and sounds. Pages that show a picture
     /// are none.
     private mutating func check(image: SourceText) {
-        checkHost(image, "image")
+        checkHost(image, key: "image")
         let address = image.value.lowercased()
         let path = address.prefix { $0 != "?" && $0 != "#" }
         let ending = [".svg", ".pdf", ".html", ".htm", ".heic", ".heif", ".tif", ".tiff", ".bmp", ".psd"].first { path.hasSuffix($0) }
@@ -185,14 +187,14 @@ struct AddressLint {
         guard ending != nil || isPage || address.contains("dropbox.com/") && address.hasSuffix("dl=0") else { return }
         warn(
             .imageNotShown,
-            ending.map { "phones show no \($0) as a push's image" } ?? "this is the address of a page, not of the image on it",
+            message: ending.map { "phones do not show \($0) as a push's image" } ?? "this is the address of a page, not of the image on it",
             at: image.position,
-            ending != nil ? "Use a .jpg, .png or .gif." : "Upload the image to your own server, and write its address there.")
+            remedy: ending != nil ? "Use a .jpg, .png or .gif." : "Upload the image to your own server, and write its address there.")
     }
 
     private static let pictureEndings = [".jpg", ".jpeg", ".png", ".gif", ".webp"]
 
-    /// Addresses that are given out where pictures are shared.
+    /// Addresses that sharing sites give out for pictures.
     private static let pages = [
         "://drive.google.com/file/", "://photos.app.goo.gl/", "://photos.google.com/", "://1drv.ms/", "://onedrive.live.com/",
         "://imgur.com/", "://www.imgur.com/", "instagram.com/p/", "facebook.com/photo", "pinterest.com/pin/", "://www.icloud.com/",

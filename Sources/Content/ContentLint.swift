@@ -1,8 +1,8 @@
 import Base
 import PushServices
 
-/// What is allowed in a push, but rarely meant. Only what a campaign says is looked at; what templates come to is looked at when they are
-/// rendered.
+/// What is allowed in a push, but rarely meant. Only what a campaign says is looked at; the results of templates are looked at when they
+/// are rendered.
 struct ContentLint {
     private let content: MessageContent
     private var findings: [Diagnostic] = []
@@ -20,8 +20,8 @@ struct ContentLint {
 
     private init(_ content: MessageContent) { self.content = content }
 
-    private mutating func warn(_ name: WarningName, _ message: String, at place: SourcePosition, _ remedy: String) {
-        findings.append(.warning(name, message, at: place, remedy: remedy))
+    private mutating func warn(_ name: WarningName, message: String, at place: SourcePosition, remedy: String) {
+        findings.append(.warning(name, message: message, at: place, remedy: remedy))
     }
 
     // MARK: - Texts
@@ -36,7 +36,7 @@ struct ContentLint {
     /// iOS plays these: Apple, "Preparing custom alert sounds".
     private static let soundEndings = ["aiff", "aif", "wav", "caf"]
 
-    /// A file of the app under another name is no sound, and phones play their usual one.
+    /// A name that is not a sound file of the app: phones play their usual sound instead.
     private mutating func checkSound() {
         guard let sound = content.sound, sound.value != "default", !sound.value.contains("{") else { return }
         let ending = sound.value.lowercased().split(separator: ".", omittingEmptySubsequences: false).dropFirst().last
@@ -44,19 +44,20 @@ struct ContentLint {
         if !isAddress, let ending, Self.soundEndings.contains(String(ending)) { return }
         let isDefault = sound.value.lowercased() == "default"
         let message =
-            isAddress ? "is an address and no file of the app" : ending == nil ? "has no ending" : "is in no format that iOS plays"
+            isAddress ? "is an address, not a file of the app" : ending == nil ? "has no ending" : "is not in a format that iOS plays"
         warn(
             .soundNotPlayable,
-            isDefault
+            message: isDefault
                 ? "the sound '\(sound.value)' is read as a file's name"
                 : "the sound '\(sound.value)' \(message), so phones play their usual one",
             at: sound.position,
-            isDefault ? "Write sound: default." : "Name a file of the app with its ending: .caf, .aiff or .wav; or write sound: default.")
+            remedy: isDefault
+                ? "Write sound: default." : "Name a file of the app with its ending: .caf, .aiff or .wav; or write sound: default.")
     }
 
     // MARK: - Media
 
-    /// Own keys with the address of a picture, film or sound: the app's extension can load it only in a mutable push.
+    /// Custom keys with the address of a picture, film or sound: the app's extension can load it only in a mutable push.
     private mutating func checkMedia(_ members: [ContentMember]) {
         guard !content.isSilent, content.image == nil, content.title != nil || content.subtitle != nil || content.body != nil else {
             return
@@ -70,11 +71,14 @@ struct ContentLint {
         guard case .text(let address) = member.value, let scheme = Self.mediaScheme(address.value) else { return }
         if !isMutable {
             warn(
-                .mediaNotMutable, "'\(member.name.value)' looks like media, but without mutable-content no app can show it in the push",
-                at: member.name.position, remedy)
+                .mediaNotMutable,
+                message: "'\(member.name.value)' looks like media, but without mutable-content no app can show it in the push",
+                at: member.name.position, remedy: remedy)
         }
         if scheme == "http" {
-            warn(.mediaNotHTTPS, "'\(member.name.value)' is loaded over http, which iOS refuses", at: address.position, "Write https://.")
+            warn(
+                .mediaNotHTTPS, message: "'\(member.name.value)' is loaded over http, which iOS refuses", at: address.position,
+                remedy: "Write https://.")
         }
     }
 

@@ -1,6 +1,6 @@
 import Base
 
-/// What a content says, wherever it stands: equal for contents that give the same push.
+/// What a content says, without its places in the file: equal for contents that give the same push.
 struct ContentSignature: Hashable {
     private let texts: [String?]
     private let badge: Int?

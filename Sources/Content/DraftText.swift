@@ -1,6 +1,6 @@
-/// What drafts hold instead of what is meant: `XXX`, `____`, `TODO: …`, `Lorem ipsum`, `[TEST]`, `INSERT NAME`, `Your text here`.
+/// What drafts hold in place of the real text: `XXX`, `____`, `TODO: …`, `Lorem ipsum`, `[TEST]`, `INSERT NAME`, `Your text here`.
 enum DraftText {
-    /// All that a text holds of it.
+    /// All such marks in a text.
     static func found(in text: String) -> [Substring] {
         if isWhole(text) { return [text[...]] }
         let marks: [Substring?] = [
@@ -26,7 +26,7 @@ enum DraftText {
         for match in text.matches(of: /(?:^|[^\p{L}\p{N}_-])(XX+)(?![\p{L}\p{N}_-])/) {
             let word = text[..<match.output.1.startIndex].split { !$0.isLetter }.last ?? ""
             let isKiss = ["love", "hugs", "kisses", "xoxo"].contains(word.lowercased())
-            // Two alone are a Roman number.
+            // Two alone are a Roman numeral.
             if !isKiss, match.output.1.count > 2 || PlaceName.isGreeting(word) { return match.output.1 }
         }
         return nil

@@ -11,20 +11,20 @@ public struct MessageCatalog: Sendable {
         public let language: String
         /// Its cells come in the order of the catalog's columns.
         public let template: PayloadTemplate
-        /// What it was made from: where its texts stand in the campaign.
+        /// What it was made from: says where its texts are in the campaign.
         public let content: MessageContent
     }
 
-    /// Changes whenever the same campaign and cells may come to another payload: what was planned by other rules is not sent.
+    /// Changes whenever the same campaign and cells may give another payload: what was planned by other rules is not sent.
     public static let renderingRules = 5
 
-    /// Messages at most: more than a preview can count apart.
+    /// The most messages: with more, a preview could not count them separately.
     public static let mostMessages = 500
 
-    /// A variant, with the share of the hashes that fall to it.
+    /// A variant, with its share of the hashes.
     struct Variant: Sendable {
         let name: String
-        /// Hashes below this, in units of 1/10,000, that are not below an earlier one's are its own.
+        /// Its hashes are those below this, in units of 1/10,000, and not below the bound of an earlier variant.
         let bound: UInt64
         /// The number of its first message; nil for the holdout.
         let firstMessage: Int?
@@ -39,22 +39,22 @@ public struct MessageCatalog: Sendable {
     /// Variant by variant, in the order of the file, and in each the text above `languages` first.
     public let messages: [Message]
 
-    /// Who takes the pushes.
+    /// The service that takes the pushes.
     public let service: any PushService
 
     let variants: [Variant]
-    /// Normalised tags of `languages`; the place in it + 1 is the place of a language's message in its variant.
+    /// Normalised tags of `languages`; a tag's index + 1 is the index of the language's message in its variant.
     let languages: [String]
     /// What aliases and device tokens are hashed with.
     let campaign: String
-    /// By what devices are dealt to variants.
+    /// How devices are assigned to variants.
     public let dealing: VariantDealing
 
     /// Compiles and checks all that a campaign may say.
     /// - Parameters:
     ///   - service: says how payloads look, and how large they may be.
     ///   - variants: their shares add up to `MessageVariant.wholeShare`; none when all get the same.
-    ///   - campaign: its name, which decides together with a device's alias or token which variant the device falls into.
+    ///   - campaign: its name; together with a device's alias or token it decides which variant the device gets.
     ///   - dealing: by which of the two.
     /// - Throws: every mistake at once, each at its place in the campaign.
     public init(
@@ -96,20 +96,20 @@ public struct MessageCatalog: Sendable {
     /// - Parameters:
     ///   - message: a number that `MessageChooser` gave, or 0 when there is no choice.
     ///   - cells: the device's cells in the order of `columns`.
-    ///   - language: its language tag; nothing for one that is not known.
+    ///   - language: its language tag; empty when it is not known.
     public func append(
         message: Int, _ cells: EscapedCells, language: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]
     ) -> RenderFailure? {
         messages[message].template.append(cells, language: language, to: &bytes)
     }
 
-    /// What conditions of its texts compare cells with: each comparison once, at its first place, however many texts hold it.
+    /// What conditions in its texts compare cells with: each comparison once, at its first place, however many texts hold it.
     public var comparisons: [TemplateComparison] {
         var seen: Set<String> = []
         return messages.flatMap(\.template.comparisons).filter { seen.insert($0.description).inserted }
     }
 
-    /// What people read, each text once, without its tags and without what the texts themselves were warned of.
+    /// What people read, each text once, without its tags and without anything that already has a warning.
     public var texts: [SourceText] {
         var seen: Set<String> = []
         return messages.flatMap { [$0.content.title, $0.content.subtitle, $0.content.body] }.compactMap(\.self)
@@ -136,7 +136,7 @@ public struct MessageCatalog: Sendable {
     /// Whether a device's language or variant must be known to render what it gets.
     public var needsTraits: Bool { hasChoice || messages.contains { $0.template.usesLanguage } }
 
-    /// Languages of which Volley knows neither dates nor numbers, although they are asked for, so that English's are taken, among these.
+    /// Those of these languages whose dates and numbers are needed but not known to Volley, so that the English ones are used.
     public func unknownLanguages(among tags: some Sequence<String>) -> [String] {
         let tags = Array(tags)
         return messages.lazy.map { $0.template.unknownLanguages(among: tags) }.first { !$0.isEmpty } ?? []
@@ -164,7 +164,7 @@ private struct MessageCompiler {
                 findings.append(
                     Diagnostic(
                         "some devices would get a visible push here, and others a background push", at: content.position,
-                        remedy: "Make a campaign of its own for each."))
+                        remedy: "Make a separate campaign for each."))
             }
             pushType = pushType ?? template.pushType
             return template

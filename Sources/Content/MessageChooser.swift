@@ -8,7 +8,7 @@ public struct MessageChooser {
     private var lastLanguage: [UInt8] = []
     private var lastNumber = 0
 
-    /// Languages that are remembered at most: a column that holds something else must not fill the memory.
+    /// The most languages that are remembered: a column that holds something else must not fill the memory.
     private static let mostLanguages = 10_000
 
     /// A chooser that has met no device yet.
@@ -18,7 +18,7 @@ public struct MessageChooser {
         for (index, tag) in catalog.languages.enumerated() { known[tag] = index + 1 }
     }
 
-    /// The number of the variant that a device falls into, in the order of `variantNames`; 0 when there are none. Always the same for the same
+    /// The number of the variant that a device gets, in the order of `variantNames`; 0 when there are none. Always the same for the same
     /// campaign name, shares and alias or token.
     ///
     /// FNV-1a over the campaign's name, a zero byte and the alias or the token's hex digits, mixed as SplitMix64 does; the upper 32 bits times 10,000 say
@@ -72,7 +72,7 @@ public struct MessageChooser {
         return language.withUnsafeBufferPointer { message(variant: variant, language: $0) }
     }
 
-    /// The number of the variant that a recipient falls into.
+    /// The number of the variant that a recipient gets.
     public func variant(of recipient: Recipient) -> Int { withKeys(of: recipient) { variant(of: $0, alias: $1) } }
 
     /// The number of the variant that a recipient of the holdout would be in without it.
@@ -88,7 +88,7 @@ public struct MessageChooser {
         }
     }
 
-    /// Of the alias, if that is what variants are dealt by and the device has one, else of the token.
+    /// Of the alias, if variants are assigned by alias and the device has one, else of the token.
     private func hash(_ token: UnsafeBufferPointer<UInt8>, _ alias: UnsafeBufferPointer<UInt8>) -> UInt64 {
         Self.mixed(Self.fold(catalog.dealing == .device || Blank.isCell(alias) ? token : alias, into: seed))
     }

@@ -2,8 +2,8 @@ import Base
 
 /// What each variant says in each language, before it is compiled.
 ///
-/// Of two texts for the same key the more special one counts: a variant's translation, then the campaign's translation, then the variant's
-/// text, then the campaign's. So nobody reads a text in a language other than their own because a variant was not translated.
+/// Of two texts for the same key the more specific one counts: a variant's translation, then the campaign's translation, then the variant's
+/// text, then the campaign's. So no one reads a text in another language because a variant was not translated.
 struct MessageSources {
     struct Tag {
         let written: String
@@ -29,7 +29,7 @@ struct MessageSources {
         var tags: [Tag] = []
         var warnings: [Diagnostic] = []
         for translation in content.languages + variants.flatMap({ $0.content?.languages ?? [] }) {
-            // Not a tag: whoever read the campaign said so.
+            // Not a tag: reading the campaign reported it.
             guard let normal = LanguageTag.normalized(translation.language.value), !tags.contains(where: { $0.normal == normal }) else {
                 continue
             }
@@ -52,12 +52,12 @@ struct MessageSources {
     /// How many messages there are.
     var count: Int { variants.count { !$0.isHoldout } * (tags.count + 1) }
 
-    /// The contents of a variant: that of devices without a language of their own, then those of `tags`.
+    /// The contents of a variant: the one for devices without a language in `tags`, then those of `tags`.
     func contents(of variant: Variant) -> [(language: String, content: MessageContent)] {
         let plain = variant.content.map { base.overlaid(by: $0) } ?? base
         return [("", plain)]
             + tags.map { tag in
-                // From the general to the special: zh, zh-Hans, zh-Hans-CN.
+                // From the general to the specific: zh, zh-Hans, zh-Hans-CN.
                 let chain = LanguageTag.fallbacks(of: tag.normal).reversed()
                 let texts = Self.translations(of: base, chain) + Self.translations(of: variant.content, chain)
                 return (tag.written, texts.reduce(plain) { $0.overlaid(by: $1) })
@@ -70,7 +70,7 @@ struct MessageSources {
         }
     }
 
-    /// Variants that say in every language what an earlier one says: there is nothing to compare.
+    /// Variants that say the same as an earlier one in every language: there is nothing to compare.
     private func sameVariants(_ written: [MessageVariant]) -> [Diagnostic] {
         var seen: [[ContentSignature]: String] = [:]
         return zip(variants, written).compactMap { variant, source in
@@ -81,8 +81,8 @@ struct MessageSources {
                 return nil
             }
             return .warning(
-                .sameVariants, "the variant '\(variant.name)' says the same as '\(other)'", at: source.name.position,
-                remedy: "Change its content, or make one of both; devices that shall get nothing are called 'holdout'.")
+                .sameVariants, message: "the variant '\(variant.name)' says the same as '\(other)'", at: source.name.position,
+                remedy: "Change its content, or make one variant of both; a variant that gets nothing is called 'holdout'.")
         }
     }
 
@@ -103,12 +103,12 @@ struct MessageSources {
         return [
             .warning(
                 .partlyTranslated,
-                "\(translation.language.value) has no \(keys) of its own, so those devices read two languages in one push",
+                message: "\(translation.language.value) has no \(keys) of its own, so those devices read two languages in one push",
                 at: translation.language.position, remedy: "Add \(keys) to \(translation.language.value).")
         ]
     }
 
-    /// A variant that says something new, which devices of some languages never read.
+    /// A variant with a new text that devices of some languages never read.
     private static func untranslated(_ variant: MessageVariant, _ base: MessageContent) -> [Diagnostic] {
         guard let content = variant.content else { return [] }
         return base.languages.compactMap { translation in
@@ -120,7 +120,8 @@ struct MessageSources {
             let keys = missing.map { "'\($0)'" }.joined(separator: " and ")
             return .warning(
                 .variantNotTranslated,
-                "the variant '\(variant.name.value)' has no \(keys) for \(translation.language.value), so its devices read the same as in every other variant",
+                message:
+                    "the variant '\(variant.name.value)' has no \(keys) for \(translation.language.value), so its devices read the same as in every other variant",
                 at: variant.name.position,
                 remedy: "Add it to the variant's content: languages: {\(translation.language.value): {\(missing[0]): \"…\"}}.")
         }

@@ -1,4 +1,4 @@
-/// The words that stand in a text for what is to be filled in: names of columns, and what people call a text's parts before they are written.
+/// Words in a text for what should be filled in: names of columns, and what people call a text's parts before they are written.
 enum PlaceName {
     /// Whether a word is more likely a column's name than anything else.
     static func isColumn(_ word: some StringProtocol) -> Bool {
@@ -9,10 +9,10 @@ enum PlaceName {
     /// Whether a word asks for a person's name.
     static func isName(_ word: some StringProtocol) -> Bool { names.contains(folded(word)) }
 
-    /// Whether a word is one of a program, which no text has for anything else: `firstname`, `FirstName`, `FNAME`.
+    /// Whether a word is a program's name for something, and no text has it for anything else: `firstname`, `FirstName`, `FNAME`.
     static func isOfProgram(_ word: String) -> Bool { ["firstname", "lastname", "fname", "lname"].contains(word.lowercased()) }
 
-    /// Whether words between signs are most likely to be filled in: `First Name`, `your name`, `Name here`, `insert text`, `CITY`.
+    /// Whether words between signs are most likely a place to fill in: `First Name`, `your name`, `Name here`, `insert text`, `CITY`.
     static func isPlace(_ words: [String]) -> Bool {
         guard let first = words.first else { return false }
         if words.count == 1 {
@@ -34,7 +34,7 @@ enum PlaceName {
         return words.count > 1 && words.count < 4 && (isName(words.joined()) || words.last?.lowercased() == "name")
     }
 
-    /// What to write for a column that was named otherwise; its name as it stands only where an export may have it.
+    /// What to write for a column that was named in another way; its name unchanged only where an export may have it.
     static func remedy(for written: some StringProtocol) -> String {
         column(for: written).map { "Write {{ \($0) }}" } ?? suggestion(for: written)
     }
@@ -44,7 +44,7 @@ enum PlaceName {
         "For a column write \(column(for: written).map { "{{ \($0) }}" } ?? "its name, as in {{ first_name }}")"
     }
 
-    /// The column that a word may name as it stands; nil for one that is more likely none.
+    /// The column that a word may name unchanged; nil for a word that is more likely not a column.
     static func column(for written: some StringProtocol) -> String? {
         let name = String(written)
         guard name.utf8.allSatisfy({ $0 < 0x80 }), !name.contains(" ") else { return nil }
@@ -52,14 +52,14 @@ enum PlaceName {
         return name.first?.isLowercase ?? false && isColumn(name) ? name : nil
     }
 
-    /// Whether a word greets whoever is named next.
+    /// Whether a word greets the person named next.
     static func isGreeting(_ word: some StringProtocol) -> Bool { greetings.contains(word.lowercased()) }
 
     private static func folded(_ word: some StringProtocol) -> String {
         word.lowercased().filter { $0 != "_" && $0 != " " }.replacing("é", with: "e")
     }
 
-    /// In small letters, without accents and without lines between the words.
+    /// In lower-case letters, without accents and without underscores between the words.
     private static let names: Set<String> = [
         "name", "firstname", "lastname", "fname", "lname", "fullname", "username", "nickname", "vorname", "nachname", "prenom", "nombre",
         "nome",

@@ -1,11 +1,11 @@
 import Base
 
-/// Whether the words beside a number are there in all forms that a translation's language has.
+/// Whether a word next to a number is given in all forms that a translation's language has.
 enum PluralLint {
-    /// Numbers that people mostly read: what only millions need (French and Spanish `many`) is not missed.
+    /// Numbers that people usually read: a form that only millions need (French and Spanish `many`) may be missing.
     private static let usualNumbers: ClosedRange<UInt64> = 0...200
 
-    /// Of the texts that a translation has of its own.
+    /// For the translation's own texts.
     static func warnings(_ translation: Translation) -> [Diagnostic] {
         let needed = forms(of: translation.language.value)
         guard !needed.isEmpty else { return [] }
@@ -19,7 +19,8 @@ enum PluralLint {
                 let names = missing.map(\.name).joined(separator: ", ")
                 return .warning(
                     .pluralFormMissing,
-                    "\(translation.language.value) has words of their own for some numbers, and this one takes the word for 'other' there: \(names)",
+                    message:
+                        "\(translation.language.value) has its own words for some numbers, but this filter takes the word for 'other' there: \(names)",
                     at: output.column.position,
                     remedy:
                         "Write all of them: pluralize: \(needed.sorted { $0.rawValue < $1.rawValue }.map { "\($0.name): '…'" }.joined(separator: ", "))."
@@ -28,7 +29,7 @@ enum PluralLint {
         }
     }
 
-    /// Forms that whole numbers take in a language; none when it is not known.
+    /// Forms that whole numbers take in a language; empty when it is not known.
     private static func forms(of language: String) -> Set<PluralForm> {
         var tag = language
         guard let number = tag.withUTF8({ LanguageTables.shared.find($0) }) else { return [] }

@@ -1,7 +1,7 @@
-/// Blanks in a rendered text where a tag printed nothing: two in a row, or one at the end behind a word that led to it.
+/// Blanks in a rendered text where a tag printed nothing: two in a row, or one at the end after a word that led to it.
 enum RenderedBlank {
     /// What to do where a tag printed nothing.
-    static let gapRemedy = "Put what leads to it into the condition too, as in {% if city %}in {{ city }} {% endif %}."
+    static let gapRemedy = "Put the words that lead to it into the condition too, as in {% if city %}in {{ city }} {% endif %}."
 
     /// What to do about two blanks in a row.
     /// - Parameter template: what the text was rendered from; nil for a template's constant part.
@@ -11,7 +11,7 @@ enum RenderedBlank {
             ? "A tag prints nothing there. \(gapRemedy)" : "It comes from the export; check the columns of this text."
     }
 
-    /// The word that a text ends with although something was to follow: `Sale in `. Nil where it is the template's own end.
+    /// The word that a text ends with although something should follow: `Sale in `. Nil where it is the template's own end.
     static func danglingWord(in text: String, of template: String) -> String? {
         guard text.last?.isWhitespace ?? false, template.last == "}", mayPrintNothing(template),
             let word = text.split(whereSeparator: \.isWhitespace).last, leadingWords.contains(word.lowercased()), !endsPhrase(text)
@@ -27,15 +27,15 @@ enum RenderedBlank {
             || last == "by" && ["stop", "drop", "come", "swing", "pop"].contains(first)
     }
 
-    /// Whether a text begins with a blank that was to follow something: ` points`.
+    /// Whether a text begins with a blank that should follow something: ` points`.
     static func beginsWithBlank(_ text: String, of template: String) -> Bool {
         text.first?.isWhitespace ?? false && template.first == "{" && mayPrintNothing(template)
     }
 
     /// What to do about that.
-    static let startRemedy = "Put the blank behind it into the condition too, as in {% if city %}{{ city }} {% endif %}."
+    static let startRemedy = "Put the blank after it into the condition too, as in {% if city %}{{ city }} {% endif %}."
 
-    /// Whether the blanks stand side by side in the file.
+    /// Whether the blanks are next to each other in the file.
     private static func isWritten(in template: String) -> Bool {
         template.split(separator: /\{[{%].*?[%}]\}/.dotMatchesNewlines(), omittingEmptySubsequences: false).contains {
             ShownText.hasDoubleBlank("|\($0)|")

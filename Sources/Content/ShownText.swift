@@ -2,8 +2,8 @@ public import Base
 
 /// Rules for texts that people see.
 ///
-/// How much of a push a lock screen shows is not written down by Apple; it depends on phone, text size and what else is there. These are
-/// about what an iPhone at its usual text size shows: a line of 50 characters, and four lines of body.
+/// Apple does not document how much of a push a lock screen shows; it depends on phone, text size and what else is there. These limits are
+/// about what an iPhone shows at its usual text size: a line of 50 characters, and four lines of body.
 public enum ShownText {
     /// Characters of a title or subtitle, about; wide ones (Chinese, emoji) count twice.
     public static let lineCharacters = 50
@@ -16,9 +16,9 @@ public enum ShownText {
     ///   - text: as rendered, or the constant part of a template.
     ///   - isWhole: whether it is all that people will see.
     ///   - template: what it was rendered from; nil where that is not known.
-    ///   - note: what else to say of where it was found.
+    ///   - note: what else to say about where it was found.
     public static func warnings(
-        _ key: String, _ text: String, isWhole: Bool, template: String? = nil, at place: SourcePosition, note: String = ""
+        _ key: String, text: String, isWhole: Bool, template: String? = nil, at place: SourcePosition, note: String = ""
     ) -> [Diagnostic] {
         var warnings: [Diagnostic] = []
         let limit = key == "title" || key == "subtitle" ? lineCharacters : bodyCharacters
@@ -27,24 +27,26 @@ public enum ShownText {
             warnings.append(
                 .warning(
                     .textCutOff,
-                    "the \(key) has \(isWhole ? "" : "at least ")\(length) characters\(note), and a lock screen shows about \(limit)",
+                    message:
+                        "the \(key) has \(isWhole ? "" : "at least ")\(length) characters\(note), and a lock screen shows about \(limit)",
                     at: place, remedy: "Shorten it, or let the part that matters come first."))
         }
         if hasDoubleBlank(text) {
             warnings.append(
-                .warning(.doubleBlank, "the \(key) has two blanks in a row\(note)", at: place, remedy: RenderedBlank.remedy(template)))
+                .warning(
+                    .doubleBlank, message: "the \(key) has two blanks in a row\(note)", at: place, remedy: RenderedBlank.remedy(template)))
         }
         guard isWhole else { return warnings }
         if let word = template.flatMap({ RenderedBlank.danglingWord(in: text, of: $0) }) {
             warnings.append(
                 .warning(
-                    .doubleBlank, "the \(key) ends with '\(word)'\(note), as the tag behind it prints nothing", at: place,
+                    .doubleBlank, message: "the \(key) ends with '\(word)'\(note), as the tag after it prints nothing", at: place,
                     remedy: RenderedBlank.gapRemedy))
         }
         if let template, RenderedBlank.beginsWithBlank(text, of: template) {
             warnings.append(
                 .warning(
-                    .doubleBlank, "the \(key) begins with a blank\(note), as the tag before it prints nothing", at: place,
+                    .doubleBlank, message: "the \(key) begins with a blank\(note), as the tag before it prints nothing", at: place,
                     remedy: RenderedBlank.startRemedy))
         }
         let written = Set(TextAnomaly.all(in: template ?? "").map(\.words))
@@ -55,7 +57,7 @@ public enum ShownText {
         if let braces = placeholder(in: text), !(template?.contains(braces) ?? false) {
             warnings.append(
                 .warning(
-                    .placeholderInText, "people would read '\(braces)' in the \(key)\(note)", at: place,
+                    .placeholderInText, message: "people would read '\(braces)' in the \(key)\(note)", at: place,
                     remedy: "It comes from the export; check that column."))
         }
         return warnings
@@ -63,7 +65,7 @@ public enum ShownText {
 
     /// What is odd about the part of a template that no cell changes.
     static func warnings(_ key: String, template: SourceText) -> [Diagnostic] {
-        warnings(key, constant(template.value), isWhole: false, at: template.position)
+        warnings(key, text: constant(template.value), isWhole: false, at: template.position)
             + TextAnomaly.all(in: words(template.value)).map { $0.warning(key, at: template.position, remedy: $0.remedy) }
     }
 
@@ -91,12 +93,12 @@ public enum ShownText {
         return nil
     }
 
-    /// What stands outside tags, whichever branch is taken, with … for cells.
+    /// The text outside tags, whichever branch is taken, with … for cells.
     static func words(_ template: String) -> String {
         template.replacing(/\{%.*?%\}/.dotMatchesNewlines(), with: "").replacing(/\{\{.*?\}\}/.dotMatchesNewlines(), with: "…")
     }
 
-    /// The part of a template that is the same for every device: what stands outside tags. Nothing when conditions choose between parts.
+    /// The part of a template that is the same for every device: the text outside tags. Empty when conditions choose between parts.
     static func constant(_ template: String) -> String {
         guard !template.contains("{%") else { return "" }
         var constant = ""

@@ -1,6 +1,6 @@
 public import Base
 
-/// Days and hours in a text that no calendar and no clock has, that were to be filled in, or that are past.
+/// Days and hours in a text that do not exist, that should have been filled in, or that are in the past.
 public enum TextDay {
     /// `until DD.MM.`, `until XX.XX.`, `MM/DD/YYYY`, `until ??`
     static func missing(in text: String) -> Substring? {
@@ -11,16 +11,16 @@ public enum TextDay {
     /// `31.11.2026`, `2026-02-30`, `30.02.`, `Feb 30`, `31 June`
     static func impossible(in text: String) -> Substring? {
         for match in text.matches(of: /\b([0-9]{1,2})\.([0-9]{1,2})\.(20[0-9]{2})\b/) {
-            if hasNoDay(match.output.3, match.output.2, match.output.1) { return match.output.0 }
+            if hasNoDay(match.output.3, month: match.output.2, day: match.output.1) { return match.output.0 }
         }
         for match in text.matches(of: /\b(20[0-9]{2})-([0-9]{2})-([0-9]{2})\b/) {
-            if hasNoDay(match.output.1, match.output.2, match.output.3) { return match.output.0 }
-            // Day and month in each other's place.
+            if hasNoDay(match.output.1, month: match.output.2, day: match.output.3) { return match.output.0 }
+            // Day and month swapped.
             if ("13"..."31").contains(match.output.2), ("01"..."12").contains(match.output.3) { return match.output.0 }
         }
-        // An amount may stand so at the end of a sentence.
+        // An amount may look like this at the end of a sentence.
         for match in text.matches(of: /(?:^|[^0-9.,$€£¥])\s?((3[01])\.(0[1-9]|1[0-2])\.)(?![0-9])(?!\s*(?:€|EUR|Euro|CHF|Uhr|%))/) {
-            if hasNoDay("2028", match.output.3, match.output.2) { return match.output.1 }
+            if hasNoDay("2028", month: match.output.3, day: match.output.2) { return match.output.1 }
         }
         return named(text)
     }
@@ -51,17 +51,17 @@ public enum TextDay {
             .output.1
     }
 
-    private static func hasNoDay(_ year: Substring, _ month: Substring, _ day: Substring) -> Bool {
+    private static func hasNoDay(_ year: Substring, month: Substring, day: Substring) -> Bool {
         guard let year = Int(year), let month = Int(month), let day = Int(day), (1...12).contains(month) else { return false }
         return day > daysInMonth(month, year: year)
     }
 
-    // MARK: - Days that are past
+    // MARK: - Days in the past
 
-    /// Texts that end something on a day that is past: `until 24.12.2025`.
-    /// - Parameter texts: with the places where they stand.
+    /// Texts that end something on a day in the past: `until 24.12.2025`.
+    /// - Parameter texts: with their places.
     public static func past(in texts: [SourceText], now: Timestamp) -> [Diagnostic] {
-        // It is still yesterday's day somewhere.
+        // Somewhere it is still yesterday.
         let today = now.epochMilliseconds / 86_400_000 - 1
         return texts.compactMap { text in
             let days = text.value.matches(of: endings).compactMap { match -> Substring? in
@@ -74,7 +74,8 @@ public enum TextDay {
             }
             return days.first.map {
                 .warning(
-                    .placeholderInText, "'\($0)' names a day that is past", at: text.position, remedy: "Write the day that is meant.")
+                    .placeholderInText, message: "'\($0)' names a day in the past", at: text.position,
+                    remedy: "Write the day that you mean.")
             }
         }
     }

@@ -1,6 +1,6 @@
 import Base
 
-/// What stands in a text for something that was to be filled in: places of other tools, what drafts hold, codes that chats show as pictures.
+/// Places in a text that should have been filled in: those of other tools, what drafts hold, codes that chats show as pictures.
 /// `TypingSlip` knows the notations that no text uses for anything else.
 enum TextPlaceholder {
     /// What was found, and what to write for it.
@@ -13,44 +13,46 @@ enum TextPlaceholder {
     static func find(in text: String) -> TextAnomaly? {
         let all =
             [named(text), directive(text)].compactMap(\.self)
-            + DraftText.found(in: text).map { oddity($0, "Write what is meant, or remove it.") }
+            + DraftText.found(in: text).map { oddity($0, remedy: "Write what you mean, or remove it.") }
             + [
-                TextDay.missing(in: text).map { oddity($0, "Write the day that is meant.") },
-                TextDay.impossible(in: text).map { oddity($0, "No calendar has that day: correct it.") },
-                TextDay.impossibleHour(in: text).map { oddity($0, "No clock shows that: correct it.") }, chatCode(text), emojiCode(text),
+                TextDay.missing(in: text).map { oddity($0, remedy: "Write the day that you mean.") },
+                TextDay.impossible(in: text).map { oddity($0, remedy: "No calendar has that day: correct it.") },
+                TextDay.impossibleHour(in: text).map { oddity($0, remedy: "No clock shows that: correct it.") }, chatCode(text),
+                emojiCode(text),
             ].compactMap(\.self)
         guard let first = all.first else { return nil }
         let shown = all.map { "'\($0.text.count > 40 ? $0.text.prefix(39) + "…" : $0.text)'" }.joined(separator: ", ")
         return TextAnomaly(
             name: .placeholderInText,
-            words: "\(shown), which people would read as \(TextFormat.plural(all.count, "it stands", "they stand"))",
+            words: "\(shown), which people would read as written",
             remedy: first.remedy)
     }
 
-    private static func oddity(_ found: Substring, _ remedy: String) -> Found {
+    private static func oddity(_ found: Substring, remedy: String) -> Found {
         Found(text: found.drop(while: \.isWhitespace), remedy: remedy)
     }
 
     /// `@first_name`, `$first_name`, `<<First Name>>`, `«first_name»`, `[firstname | fallback]`. `@shop` is an account, and `«Sale»` a quotation.
     private static func named(_ text: String) -> Found? {
         if let match = text.firstMatch(of: /(?:^|[^\p{L}\p{N}_.@$])([@$]([A-Za-z][A-Za-z0-9_]*))/), PlaceName.isColumn(match.output.2) {
-            return oddity(match.output.1, column(match.output.2))
+            return oddity(match.output.1, remedy: column(match.output.2))
         }
         if let match = text.firstMatch(of: /<<\s*([\p{L}_][\p{L}\p{N}_ .-]*?)\s*>>/),
             PlaceName.isColumn(match.output.1) || PlaceName.isPlace(match.output.1.split(separator: " ").map(String.init))
         {
-            return oddity(match.output.0, column(match.output.1))
+            return oddity(match.output.0, remedy: column(match.output.1))
         }
         if let match = text.firstMatch(of: /[«‹]\s*([A-Za-z_][A-Za-z0-9_ ]*?)\s*[»›]/), PlaceName.isColumn(match.output.1) {
-            return oddity(match.output.0, column(match.output.1))
+            return oddity(match.output.0, remedy: column(match.output.1))
         }
         if let match = text.firstMatch(of: /\[\s*([A-Za-z_][A-Za-z0-9_]*)\s*\|[^\[\]|]*\]/) {
-            return oddity(match.output.0, "Write {{ \(PlaceName.column(for: match.output.1) ?? "first_name") | default: 'there' }}.")
+            return oddity(
+                match.output.0, remedy: "Write {{ \(PlaceName.column(for: match.output.1) ?? "first_name") | default: 'there' }}.")
         }
         return nil
     }
 
-    /// The words of a template without names that a warning is given of, wherever the text is sent.
+    /// The words of a template without the names that get a warning wherever the text is sent.
     static func withoutKnown(_ template: String) -> String {
         let plain = template.replacing(/\{%-?\s*raw\s*-?%\}.*?\{%-?\s*endraw\s*-?%\}/.dotMatchesNewlines(), with: "…")
         return ShownText.words(plain).replacing(/[\[<#]\s*[A-Za-z_][A-Za-z0-9_.-]*\s*[\]>#]/, with: "…")
@@ -59,30 +61,30 @@ enum TextPlaceholder {
 
     private static func column(_ written: Substring) -> String { "\(PlaceName.suggestion(for: written))." }
 
-    /// What is wrong with a text that people would read for a blank cell: a tag, which no default holds; a place to fill in; a sign for nothing.
+    /// What is wrong with a text that people would read for a blank cell: a tag, a place to fill in, or a sign for an empty value.
     /// - Parameters:
     ///   - column: for the remedy.
-    ///   - index: where the text stands.
+    ///   - index: where the text is.
     static func mistake(inFallback text: String, of column: String, at index: Int) -> TemplateMistake? {
         guard !text.isEmpty else { return nil }
         let (pieces, accidents) = TemplateScanner.scan(Array(text.unicodeScalars), isShown: true)
         guard pieces.allSatisfy({ $0.kind == .text }) else {
             return TemplateMistake(
-                message: "a default holds no tags: people would read '\(text)' for a blank cell", index: index,
+                message: "a default cannot hold tags: people would read '\(text)' for a blank cell", index: index,
                 remedy: "Write {% if \(column) != blank %}{{ \(column) }}{% else %}\(text){% endif %}.")
         }
         let isPlace = !accidents.isEmpty || find(in: text) != nil || PlaceName.isNameForBlank(text)
         guard Blank.isSign(text) || isPlace else { return nil }
-        let flaw = Blank.isSign(text) ? "which programs write for nothing" : "which looks like a place to fill in"
+        let flaw = Blank.isSign(text) ? "which programs write for an empty value" : "which looks like a place to fill in"
         return TemplateMistake(
             message: "people would read '\(text)' for a blank cell, \(flaw)", index: index,
-            remedy: "Write what they shall read, for example default: 'there'; default: '' prints nothing.", warning: .placeholderInText)
+            remedy: "Write what they should read, for example default: 'there'; default: '' prints nothing.", warning: .placeholderInText)
     }
 
-    /// `%d points`, `%s`, `%@`, `%1$s`: what programs fill in. `20 %d'achat` is none.
+    /// `%d points`, `%s`, `%@`, `%1$s`: what programs fill in. `20 %d'achat` is not one.
     private static func directive(_ text: String) -> Found? {
         guard let match = text.firstMatch(of: /(?:^|[^0-9\s%]|[^0-9]\s)(%(?:[0-9]\$)?[dsi@])(?![\p{L}\p{N}'’])/) else { return nil }
-        return oddity(match.output.1, "Write a column, for example {{ points }}.")
+        return oddity(match.output.1, remedy: "Write a column, for example {{ points }}.")
     }
 
     /// `:tada:`, which Slack and GitHub show as a picture.
@@ -90,13 +92,13 @@ enum TextPlaceholder {
         guard let match = text.firstMatch(of: /(?:^|[\s(.!?])(:[a-z][a-z0-9_+-]*[a-z0-9]:)(?=$|[\s.,!?):])/),
             !PlaceName.isColumn(match.output.1.dropFirst().dropLast())
         else { return nil }
-        return oddity(match.output.1, "Write the emoji itself; only chats turn such codes into pictures.")
+        return oddity(match.output.1, remedy: "Write the emoji itself; only chats turn such codes into pictures.")
     }
 
     /// `[庆祝]`, `[Smile]`: WeChat and Weibo show them as pictures. Labels such as `[红包]` and `[限时]` are texts of their own.
     private static func chatCode(_ text: String) -> Found? {
         for match in text.matches(of: /\[([\p{Han}]{1,4}|[A-Z][A-Za-z]{2,11})\]/) where chatCodes.contains(String(match.output.1)) {
-            return oddity(match.output.0, "Write an emoji itself; only chats turn such codes into pictures.")
+            return oddity(match.output.0, remedy: "Write an emoji itself; only chats turn such codes into pictures.")
         }
         return nil
     }

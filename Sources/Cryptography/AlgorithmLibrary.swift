@@ -13,7 +13,7 @@ struct AlgorithmLibrary: ~Copyable {
 
     /// - Throws: a `Diagnostic` when there is no memory for it.
     init(allowsLegacy: Bool) throws(Diagnostic) {
-        guard let context = OSSL_LIB_CTX_new() else { throw .openSSLCannotMake("what reads certificates") }
+        guard let context = OSSL_LIB_CTX_new() else { throw .openSSLCannotMake("the library that reads certificates") }
         self.context = context
         standard = OSSL_PROVIDER_load(context, "default")
         legacy = allowsLegacy ? OSSL_PROVIDER_load(context, "legacy") : nil

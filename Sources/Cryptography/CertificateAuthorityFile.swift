@@ -18,8 +18,8 @@ public enum CertificateAuthorityFile {
         }
         guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
             throw Diagnostic(
-                "this is no certificate in PEM form", file: file,
-                remedy: "A PEM file begins with -----BEGIN CERTIFICATE-----; openssl x509 -inform der converts others.")
+                "this is not a certificate in PEM form", file: file,
+                remedy: "A PEM file begins with -----BEGIN CERTIFICATE-----. Use openssl x509 -inform der to convert others.")
         }
     }
 }

@@ -12,7 +12,7 @@ struct CertificateSource {
         guard labels.hasCertificate else {
             let what = labels.hasPrivateKey ? "a key without a certificate" : "a \(labels.all.first?.lowercased() ?? "text")"
             throw Diagnostic(
-                "there is no certificate inside: this is \(what)", file: file,
+                "the file holds no certificate: this is \(what)", file: file,
                 remedy: labels.hasPrivateKey ? "Put the certificate into the same file, or name a .p8 under 'key:'." : exportRemedy)
         }
         guard labels.hasPrivateKey else { throw noKey }
@@ -49,13 +49,13 @@ struct CertificateSource {
 
     private func identity(_ key: OpaquePointer, certificates: [X509Certificate]) throws(Diagnostic) -> CertificateIdentity {
         guard !certificates.isEmpty else {
-            throw Diagnostic("there is a key inside but no certificate", file: file, remedy: exportRemedy)
+            throw Diagnostic("the file holds a key but no certificate", file: file, remedy: exportRemedy)
         }
         guard let leaf = certificates.firstIndex(where: { $0.belongs(to: key) }) else {
             let names = certificates.map(\.commonName).joined(separator: ", ")
             throw Diagnostic(
-                "the key inside does not belong to the certificate (\(names))", file: file,
-                remedy: "Export certificate and key together from the keychain in which the request was made.")
+                "the key in the file does not belong to the certificate (\(names))", file: file,
+                remedy: "Export certificate and key together from the keychain where you made the request.")
         }
         var chain = certificates
         chain.remove(at: leaf)
@@ -95,16 +95,16 @@ extension CertificateSource {
     private var passphraseProblem: Diagnostic {
         passphrase == nil
             ? Diagnostic(
-                "the file needs a passphrase, and none was given", file: file,
+                "the file needs a passphrase, but there is none", file: file,
                 remedy: "Name the environment variable that holds it as 'passphrase_env:' under 'certificate:', and set it.")
             : Diagnostic("the passphrase is wrong", file: file, remedy: "Check the environment variable that 'passphrase_env:' names.")
     }
 
     private var noKey: Diagnostic {
-        Diagnostic("there is a certificate inside but no key", file: file, remedy: exportRemedy)
+        Diagnostic("the file holds a certificate but no key", file: file, remedy: exportRemedy)
     }
 
-    private var empty: Diagnostic { Diagnostic("there is neither a certificate nor a key inside", file: file, remedy: exportRemedy) }
+    private var empty: Diagnostic { Diagnostic("the file holds neither a certificate nor a key", file: file, remedy: exportRemedy) }
 
     private var damaged: Diagnostic {
         Diagnostic("the file is damaged: it starts like a certificate with a key, but cannot be decoded", file: file, remedy: exportRemedy)
@@ -129,7 +129,7 @@ extension CertificateSource {
                 hasLegacy
                     ? "the file is encrypted with an algorithm that this machine's OpenSSL does not know"
                     : "the file is encrypted with an outdated algorithm (RC2 or RC4) that this machine's OpenSSL lacks",
-                file: file, remedy: "On a machine that has it, run: \(command); then name push.pem under 'certificate:'.")
+                file: file, remedy: "On a machine whose OpenSSL has it, run: \(command); then name push.pem under 'certificate:'.")
         }
         return isProtected ? damaged : passphraseProblem
     }

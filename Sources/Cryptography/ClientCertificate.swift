@@ -37,13 +37,13 @@ public struct ClientCertificate: Sendable {
         }
         guard now >= identity.notBefore else {
             throw Diagnostic(
-                "the certificate is valid only from \(identity.notBefore) on", file: file,
+                "the certificate is not valid before \(identity.notBefore)", file: file,
                 remedy: "Check the clock of this machine: it says \(now).")
         }
         guard now < identity.notAfter else {
             throw Diagnostic(
                 "the certificate expired at \(identity.notAfter)", file: file,
-                remedy: "Make a new one under Certificates, Identifiers & Profiles and export it with its key.")
+                remedy: "Create a new one under Certificates, Identifiers & Profiles, and export it with its key.")
         }
         self.file = file
         pem = identity.pem
@@ -60,8 +60,8 @@ public struct ClientCertificate: Sendable {
         let days = max(0, left / day)
         let when = days == 0 ? "within a day" : days == 1 ? "in 1 day" : "in \(days) days"
         return .warning(
-            .certificateExpires, "the certificate expires \(when), at \(notAfter)", file: file,
-            remedy: "Make a new one under Certificates, Identifiers & Profiles in time.")
+            .certificateExpires, message: "the certificate expires \(when), at \(notAfter)", file: file,
+            remedy: "Create a new one under Certificates, Identifiers & Profiles before then.")
     }
 
     /// A warning when other users of the machine may read the file, with the command that ends it; nil when they may not.

@@ -54,6 +54,6 @@ extension Diagnostic {
     static func openSSLCannotMake(_ thing: String) -> Diagnostic {
         let code = ERR_peek_last_error()
         defer { ERR_clear_error() }
-        return .cannotMake(thing, code == 0 ? nil : ERR_reason_error_string(code).map { "OpenSSL: \(String(cString: $0))" })
+        return .cannotMake(thing, cause: code == 0 ? nil : ERR_reason_error_string(code).map { "OpenSSL: \(String(cString: $0))" })
     }
 }

@@ -33,7 +33,7 @@ enum P256 {
     }
 
     private static let curveNames = [
-        "secp384r1": "P-384", "secp521r1": "P-521", "secp224r1": "P-224", "prime192v1": "P-192", "": "of its own, without a name",
+        "secp384r1": "P-384", "secp521r1": "P-521", "secp224r1": "P-224", "prime192v1": "P-192", "": "(unnamed)",
     ]
 
     private static func algorithmName(of key: OpaquePointer) -> String {

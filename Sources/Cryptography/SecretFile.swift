@@ -73,17 +73,17 @@ enum SecretFile {
         guard others != 0 else { return nil }
         let mode = String(status.st_mode & 0o777, radix: 8)
         return .warning(
-            .secretReadable, "other users of this machine may use this secret (its permissions are \(mode))", file: file,
+            .secretReadable, message: "other users of this machine can use this secret (its permissions are \(mode))", file: file,
             remedy: "Run: chmod 600 \(shellQuoted(file))")
     }
 
     private static func cannotOpen(_ file: String, kind: String, error: Int32) -> Diagnostic {
         switch error {
         case ENOENT, ENOTDIR:
-            Diagnostic("there is no such \(kind) file", file: file, remedy: "Correct the path in volley.yaml, or put the file there.")
+            Diagnostic("there is no such \(kind) file", file: file, remedy: "Correct the path in volley.yaml, or copy the file there.")
         case EACCES, EPERM:
             Diagnostic(
-                "the \(kind) file may not be read by this user", file: file,
+                "this user may not read the \(kind) file", file: file,
                 remedy: "Give the file to the user that runs Volley, with permissions 600.")
         default:
             Diagnostic("the \(kind) file cannot be opened: \(systemMessage(error))", file: file, remedy: "Check the path in volley.yaml.")

@@ -23,7 +23,7 @@ public final class SigningKey: @unchecked Sendable {
         guard labels.hasPrivateKey else { throw notAKey(bytes, labels, file: file, words) }
         guard !labels.isEncrypted else {
             throw Diagnostic(
-                "the key is encrypted with a passphrase, and Volley reads only keys without one", file: file,
+                "the key is encrypted with a passphrase, but Volley reads only keys without one", file: file,
                 remedy: "Run: openssl pkcs8 -topk8 -nocrypt -in \(shellQuoted(file)) -out \(words.fileName) && chmod 600 \(words.fileName)")
         }
         var request = PassphraseRequest(nil)
@@ -36,7 +36,7 @@ public final class SigningKey: @unchecked Sendable {
     private static func damaged(_ file: String) -> Diagnostic {
         Diagnostic(
             "the key is damaged: it starts like one, but cannot be decoded", file: file,
-            remedy: "Copy the .p8 file again from where it was downloaded, as a file and not as text.")
+            remedy: "Copy the .p8 file again from where you downloaded it, as a file, not as text.")
     }
 
     private static func notAKey(_ bytes: UnsafeRawBufferPointer, _ labels: PEMLabels, file: String, _ words: KeyFileWords) -> Diagnostic {

@@ -59,7 +59,7 @@ public struct TLSConnection: ~Copyable {
     /// The client's end of a connection whose handshake has not begun.
     /// - Parameter host: the name or address that the server's certificate must carry; a name is also sent as SNI (RFC 6066).
     public init(_ context: TLSClientContext, host: String, socket: Int32) throws(Diagnostic) {
-        ssl = try Self.connecting(Self.make(context.pointer, socket), context, host)
+        ssl = try Self.connecting(Self.make(context.pointer, socket), context, host: host)
         outer = nil
         self.context = context
         requiredProtocol = context.requiredProtocol
@@ -68,7 +68,7 @@ public struct TLSConnection: ~Copyable {
     /// The client's end of a connection inside of another one whose handshake is over: to a server behind a proxy that is spoken to over TLS itself.
     /// Progress speaks of the socket of the outermost.
     public init(_ context: TLSClientContext, host: String, inside outer: consuming TLSConnection) throws(Diagnostic) {
-        let ssl = try Self.connecting(Self.make(context.pointer), context, host)
+        let ssl = try Self.connecting(Self.make(context.pointer), context, host: host)
         // OpenSSL's own filter: what one writes the other one encrypts, and what it lacks is told through.
         guard let filter = BIO_new(BIO_f_ssl()) else {
             SSL_free(ssl)
@@ -83,7 +83,7 @@ public struct TLSConnection: ~Copyable {
     }
 
     /// Makes a new connection the client's end; frees it when that fails.
-    private static func connecting(_ ssl: OpaquePointer, _ context: TLSClientContext, _ host: String) throws(Diagnostic) -> OpaquePointer {
+    private static func connecting(_ ssl: OpaquePointer, _ context: TLSClientContext, host: String) throws(Diagnostic) -> OpaquePointer {
         SSL_set_connect_state(ssl)
         if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) != 1 {
             guard SSL_set1_host(ssl, host) == 1 else {

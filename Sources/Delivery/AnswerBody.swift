@@ -2,7 +2,8 @@ import Base
 import PushServices
 
 extension DeliveryMachine.Answer {
-    /// What a service answered: its body counts unless it accepted the push, or where it may say something of each target.
+    /// Creates an answer from a response. Its body counts unless the service accepted the push, and always
+    /// where it may name single targets.
     init(status: Int, retryAfterSeconds: Double?, date: String?, body: [UInt8], of service: any PushService) {
         self.init(status: status)
         guard status != 200 || service.batching.largestTargets > 1 else { return }

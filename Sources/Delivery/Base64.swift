@@ -1,7 +1,7 @@
-/// base64url without padding (RFC 4648 section 5), as JWS wants it.
+/// Encodes in base64url without padding (RFC 4648 section 5), as JWS requires.
 func base64URL(_ bytes: [UInt8]) -> String { encode(bytes, digits: letters + Array("-_".utf8), isPadded: false) }
 
-/// base64 (RFC 4648 section 4), as HTTP's Basic authentication wants it.
+/// Encodes in base64 (RFC 4648 section 4), as HTTP's Basic authentication requires.
 func base64(_ bytes: [UInt8]) -> String { encode(bytes, digits: letters + Array("+/".utf8), isPadded: true) }
 
 private let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)

@@ -1,14 +1,14 @@
-// Which of the two owns `timespec` to the compiler depends on the order in which it reads headers.
+// Both: which module the compiler attributes `timespec` to depends on the order in which it reads headers.
 import CCurl
 import Glibc
 
-/// The clock that intervals are measured with; stands still while the machine sleeps.
+/// The clock for measuring intervals. It stops while the machine sleeps.
 func monotonicNanoseconds() -> Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
 
-/// The same, but counting while the machine sleeps: a token grows old then as well.
+/// The clock for the age of tokens. It also counts while the machine sleeps, as a token ages then too.
 func bootNanoseconds() -> Int64 { nanoseconds(of: CLOCK_BOOTTIME) }
 
-/// What the calling thread has used of a core.
+/// The CPU time that the calling thread has used.
 func threadNanoseconds() -> Int64 { nanoseconds(of: CLOCK_THREAD_CPUTIME_ID) }
 
 private func nanoseconds(of clock: clockid_t) -> Int64 {

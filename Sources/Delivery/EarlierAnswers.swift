@@ -1,17 +1,18 @@
 public import Base
 
-/// What was answered before a sender begins, by other senders of the same run: in earlier waves, and before a pause.
+/// Answers that other senders of the same run received before this one begins: in earlier waves, or before a pause.
 public struct EarlierAnswers: Hashable, Sendable {
-    /// Answers by outcome that the campaign's own limits judge with those to come (`stop_when`).
+    /// Answers by outcome that the campaign's own limits (`stop_when`) judge together with those to come.
     public var judged: [Outcome: Int] = [:]
-    /// Answers of a canary that was too small to be judged: it goes on.
+    /// Answers of a canary that was too small to be judged and therefore goes on.
     public var canary = 0
-    /// Those of them that refused the token for a reason that wrong settings cause as well, and those that refused the push for good.
+    /// How many of the canary's answers refused the token for a reason that wrong settings can also cause, and how many refused the push
+    /// for good.
     public var ambiguous = 0, rejected = 0
 
-    /// None.
+    /// No earlier answers.
     public init() {}
 
-    /// Answers that make a canary.
+    /// The number of answers that make a canary.
     public static let canarySize = Canary.usualSize
 }

@@ -20,7 +20,7 @@ struct EpollHandle: ~Copyable {
         epoll_ctl(descriptor, EPOLL_CTL_ADD, watched, &event)
     }
 
-    /// Waits for events, at most so long; returns how many came.
+    /// Waits for events, at most the given time, and returns their number.
     func wait(_ events: inout [epoll_event], milliseconds: Int32) -> Int {
         Int(max(0, epoll_wait(descriptor, &events, Int32(events.count), milliseconds)))
     }

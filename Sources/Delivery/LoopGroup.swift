@@ -1,13 +1,13 @@
 import Base
 import Synchronization
 
-/// What the loops of one sender share: when one stops all do, they count their
-/// answers together, and one that has more to do than its core can asks for help.
+/// What the loops of one sender share. When one stops, all do. They count their answers together, and a loop that saturates its core asks
+/// for help.
 final class LoopGroup: Sendable {
     private enum TeamMessage: Sendable { case helpWanted, done }
 
     private struct State {
-        /// Also those that are about to start.
+        /// Includes loops that are about to start.
         var started = 1
         var done = 0
         var stopCause: StopCause?
@@ -23,14 +23,14 @@ final class LoopGroup: Sendable {
     private let isAnswered = Atomic(false)
     private let messages: BoundedQueue<TeamMessage>
 
-    /// - Parameter largest: loops at most.
+    /// - Parameter largest: the most loops that may run.
     init(control: SendControl, largest: Int) {
         self.control = control
         self.largest = largest
         messages = BoundedQueue(capacity: 2 * largest)
     }
 
-    /// Waits until another loop is wanted (true: the caller starts it) or all have ended (false).
+    /// Waits until another loop is needed (true: the caller must start it) or all loops have ended (false).
     func waitForHelpWanted() -> Bool {
         while let word = messages.take() {
             if word == .helpWanted { return true }
@@ -43,32 +43,32 @@ final class LoopGroup: Sendable {
         return false
     }
 
-    /// The calling loop has no time left. Asked once by each loop.
+    /// Asks for another loop, because the calling one has no time left. Each loop calls this once.
     func askForHelp() {
         let isAllowed = state.withLock { state in
             guard state.started < largest, state.done == 0 else { return false }
-            // At once, as another loop may ask before this one's helper is there.
+            // Counted at once: another loop may ask before this one's helper has started.
             state.started += 1
             return true
         }
         if isAllowed { messages.put(.helpWanted) }
     }
 
-    /// The calling loop has ended.
+    /// Notes that the calling loop has ended.
     func leave() { messages.put(.done) }
 
-    /// A server answered the calling loop: it is there, and whoever does not reach it has trouble of its own.
+    /// Notes that a server answered the calling loop. The server is up, so a loop that does not reach it has trouble of its own.
     func noteAnswer() {
         guard !hasAnswered else { return }
         isAnswered.store(true, ordering: .releasing)
         wakeAll()
     }
 
-    /// Whether a server answered any loop.
+    /// Whether a server has answered any loop.
     var hasAnswered: Bool { isAnswered.load(ordering: .acquiring) }
 
-    /// A place among the tallies, for a loop that begins.
-    /// - Parameter wakeup: ends its sleep when there is something that all are told.
+    /// Adds a loop and returns its place among the tallies.
+    /// - Parameter wakeup: ends the loop's sleep when there is news for all loops.
     func join(_ wakeup: Wakeup) -> Int {
         control.wakeWhenInterrupted(wakeup)
         return state.withLock { state in
@@ -78,7 +78,7 @@ final class LoopGroup: Sendable {
         }
     }
 
-    /// Says what a loop has counted; returns what all others have.
+    /// Stores what a loop has counted and returns what all others have counted.
     func exchange(_ tally: AnswerTally, of loop: Int) -> AnswerTally {
         state.withLock { state in
             state.tallies[loop] = tally
@@ -86,7 +86,7 @@ final class LoopGroup: Sendable {
         }
     }
 
-    /// The calling loop stops, and so shall the others.
+    /// Makes all loops stop, because the calling one does.
     func stop(_ cause: StopCause) {
         state.withLock { $0.stopCause = $0.stopCause ?? cause }
         guard !isStopped.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -97,6 +97,6 @@ final class LoopGroup: Sendable {
         for wakeup in state.withLock({ $0.wakeups }) { wakeup.wake() }
     }
 
-    /// Why another loop stopped; nil while all go on.
+    /// Why a loop stopped; nil while all go on.
     var stopCause: StopCause? { isStopped.load(ordering: .acquiring) ? state.withLock { $0.stopCause } : nil }
 }

@@ -1,8 +1,8 @@
-/// Pushes on their way to the sender, a batch at a time: one arena of bytes, no allocation per push.
+/// A batch of pushes on its way to the sender. All bytes are in one arena, without an allocation per push.
 public struct PushBatch: Sendable {
-    /// One push: the recipient's id, and where its token (hex) and payload lie in `bytes`.
+    /// One push: the recipient's id, and where its token (hex) and payload are in `bytes`.
     public struct Push: Hashable, Sendable {
-        /// The dense id within the run.
+        /// The recipient's dense id within the run.
         public var recipient: Int
         /// Token in `bytes[start..<payloadStart]`, payload in `bytes[payloadStart..<end]`.
         public var start: Int, payloadStart: Int, end: Int
@@ -16,7 +16,7 @@ public struct PushBatch: Sendable {
     /// An empty batch.
     public init() {}
 
-    /// Makes room, so that a batch of known size is not copied while it grows.
+    /// Reserves capacity, so that a batch of known size is not copied while it grows.
     public mutating func reserve(pushes: Int, bytes: Int) {
         self.pushes.reserveCapacity(pushes)
         self.bytes.reserveCapacity(bytes)
@@ -31,7 +31,7 @@ public struct PushBatch: Sendable {
         pushes.append(Push(recipient: recipient, start: start, payloadStart: payloadStart, end: bytes.count))
     }
 
-    /// Adds a push whose payload is written where it stays.
+    /// Adds a push and writes its payload in place.
     /// - Parameters:
     ///   - token: lower-case hex digits.
     ///   - appendPayload: appends the payload to the bytes of the batch, and does nothing else with them. When it throws, nothing is added.

@@ -1,5 +1,5 @@
-/// The bytes of the pushes that the machine holds, by slot. Batches are kept whole while they are fresh; a push that must wait for a retry takes
-/// its own few bytes along, so that a single straggler does not keep a whole batch in memory.
+/// The bytes of the pushes that the machine holds, by slot. Fresh batches are kept whole. A push that must wait for a retry gets a copy of
+/// its few bytes, so that a single straggler does not keep a whole batch in memory.
 struct PushStore {
     private struct StoredBatch {
         var batch: PushBatch
@@ -7,7 +7,7 @@ struct PushStore {
     }
 
     private struct Place {
-        /// -1: in `held`.
+        /// -1 for a push in `held`.
         var batch: Int32 = -1
         var index: Int32 = 0
     }
@@ -22,7 +22,7 @@ struct PushStore {
     private var places: [Place] = []
     private var held: [HeldPush] = []
 
-    /// Keeps a batch; its pushes must all be assigned a slot with `assign`.
+    /// Stores a batch. Each of its pushes must then get a slot with `assign`.
     mutating func insert(_ batch: PushBatch) -> Int {
         let stored = StoredBatch(batch: batch, live: batch.pushes.count)
         guard !batch.pushes.isEmpty, let free = freeBatches.removeFirst() else {
@@ -33,7 +33,7 @@ struct PushStore {
         return free
     }
 
-    /// The bytes of `slot` are those of a batch's push.
+    /// Assigns a batch's push to a slot.
     mutating func assign(_ slot: Int, batch: Int, index: Int) {
         while places.count <= slot {
             places.append(Place())
@@ -42,7 +42,7 @@ struct PushStore {
         places[slot] = Place(batch: Int32(batch), index: Int32(index))
     }
 
-    /// Takes a push's bytes out of its batch.
+    /// Copies a push's bytes out of its batch.
     mutating func hold(_ slot: Int) {
         guard places[slot].batch >= 0 else { return }
         let batch = Int(places[slot].batch)
@@ -51,12 +51,12 @@ struct PushStore {
         release(slot)
     }
 
-    /// A push is settled: its bytes are not needed any more.
+    /// Frees the bytes of a settled push.
     mutating func free(_ slot: Int) {
         if places[slot].batch >= 0 { release(slot) } else { held[slot] = HeldPush() }
     }
 
-    /// Lends the token's hex digits and the payload.
+    /// Passes the token's hex digits and the payload to `body`, which must not keep them.
     func withBytes(of slot: Int, _ body: (_ token: UnsafeBufferPointer<UInt8>, _ payload: UnsafeBufferPointer<UInt8>) -> Void) {
         let place = places[slot]
         guard place.batch >= 0 else {
@@ -70,13 +70,13 @@ struct PushStore {
         }
     }
 
-    /// The payload of a batch's push.
+    /// Returns the payload of a batch's push.
     func payload(batch: Int, index: Int) -> ArraySlice<UInt8> {
         let push = batches[batch].batch.pushes[index]
         return batches[batch].batch.bytes[push.payloadStart..<push.end]
     }
 
-    /// The target and the payload, as parts of the bytes that are kept.
+    /// Returns the target and the payload as slices of the stored bytes.
     func bytes(of slot: Int) -> (target: ArraySlice<UInt8>, payload: ArraySlice<UInt8>) {
         let place = places[slot]
         guard place.batch >= 0 else {

@@ -1,16 +1,16 @@
 import Base
 
-/// What holds a sender up just now. Facts only; the words are for whoever shows them.
+/// What holds a sender up right now. Facts only: the code that shows them chooses the words.
 public enum SendWait: Hashable, Sendable {
-    /// There is no connection to the server yet, or not again.
+    /// There is no connection to the server yet, or none since the last one was lost.
     case connection
-    /// The service takes nothing, for so many seconds by now.
+    /// The service has taken nothing for this many seconds.
     case outage(seconds: Int)
-    /// The first pushes go ahead of all others; the answers to so many of them are missing.
+    /// The first pushes go ahead of all others, and this many of their answers are missing.
     case canary(answers: Int)
-    /// All are on their way: so many answers are missing, and so many pushes were refused for now and wait for another attempt.
+    /// All pushes are on their way: `answers` are missing, and `again` pushes were refused for now and wait for another attempt.
     case last(answers: Int, again: Int)
-    /// The service had no time for what it was sent, so that fewer leave: so many a second.
+    /// The service was overloaded, so pushes leave at this lower rate.
     case throttle(perSecond: Double)
     /// Every stream that the server allows is in use.
     case server
@@ -19,11 +19,11 @@ public enum SendWait: Hashable, Sendable {
 }
 
 extension SendWait {
-    /// What several loops of a sender wait for together.
-    /// - Parameter waits: what each waits for; nil for one that nothing holds up.
+    /// Returns what the loops of a sender wait for as a whole; nil if nothing holds up the sender.
+    /// - Parameter waits: what each loop waits for; nil for a loop that nothing holds up.
     static func together(_ waits: [SendWait?]) -> SendWait? {
         let known = waits.compactMap(\.self)
-        // These tell of the service, which is one for all.
+        // An outage or a throttle concerns the service, which all loops share.
         let outages = known.compactMap { if case .outage(let seconds) = $0 { seconds } else { nil } }
         if let longest = outages.max() { return .outage(seconds: longest) }
         let rates = known.compactMap { if case .throttle(let rate) = $0 { rate } else { nil } }
@@ -39,7 +39,7 @@ extension SendWait {
 }
 
 extension DeliveryMachine {
-    /// What keeps pushes from leaving, or the run from ending; nil when nothing does.
+    /// What keeps pushes from leaving, or the run from ending; nil if nothing does.
     func wait(at now: Moment) -> SendWait? {
         guard end == nil, openPushes > 0 else { return nil }
         if let since = serviceHealth.lastsSince { return .outage(seconds: Int((now.nanoseconds - since) / 1_000_000_000)) }
@@ -55,7 +55,7 @@ extension DeliveryMachine {
 
     private var waitingPushes: Int { waiting.requests.reduce(0) { $0 + Int(pushes[$1].count) } }
 
-    /// With a pace of one push in many minutes a connection is opened only when its time comes.
+    /// With a pace of one push in many minutes, a connection is opened only when the push is nearly due.
     private func restsForPace(at now: Moment) -> Bool {
         pacer?.nextTime.map { $0 - now.nanoseconds > Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds) } ?? false
     }

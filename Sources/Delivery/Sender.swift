@@ -3,23 +3,24 @@ import Cryptography
 
 /// How a sender's run ended.
 public enum SendEnd: Hashable, Sendable {
-    /// The source is exhausted and every push settled.
+    /// The source is exhausted and every push is settled.
     case finished
-    /// It would have been wrong to go on. What was not on the wire is unsent.
+    /// Going on would have been wrong. What was not on the wire is unsent.
     case stopped(StopCause)
-    /// Someone asked it to stop.
+    /// The run was asked to stop.
     case interrupted
 }
 
 /// Pushes batches to the service. Every push taken from the source is settled exactly once, whatever happens.
 ///
-/// It begins with one loop on one thread. When that loop has no time left on its core, a second one with connections of its own takes batches from the
-/// same source; when that has none left either, a third, up to as many as there are cores. A run with a pace has one loop, which keeps the pace exactly.
+/// It begins with one loop on one thread. When that loop saturates its core, a second one with its own connections takes batches from the
+/// same source; when that is saturated too, a third, and so on up to the number of cores. A run with a pace has one loop, which keeps the
+/// pace exactly.
 public struct Sender: Sendable {
     private let settings: SenderSettings
 
-    /// - Throws: a `Diagnostic` when the settings cannot work (an authority file that is missing or broken, a proxy
-    ///   that is no address, a header with a line break).
+    /// - Throws: a `Diagnostic` when the settings cannot work (an authority file that is missing or broken, a proxy that is not an address,
+    ///   a header with a line break).
     public init(_ settings: SenderSettings) throws(Diagnostic) {
         try settings.request.check()
         if let file = settings.endpoint.certificateAuthorityFile { try CertificateAuthorityFile.check(file) }
@@ -33,10 +34,10 @@ public struct Sender: Sendable {
         self.settings = settings
     }
 
-    /// Runs until the source is closed and empty and everything in it is settled, or the run must stop; the calling thread waits.
+    /// Runs until the source is closed and empty and all its pushes are settled, or until the run must stop. Blocks the calling thread.
     /// - Parameters:
     ///   - source: batches in sending order. On a stop the sender closes it and settles what it holds as unsent.
-    ///   - results: settlements in groups, at least five times a second while there are any. Closed by the sender at its end.
+    ///   - results: receives settlements in groups, at least five times a second while there are any. The sender closes it at its end.
     public func run(
         source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, control: SendControl,
         after earlier: EarlierAnswers = EarlierAnswers()
@@ -53,7 +54,7 @@ public struct Sender: Sendable {
                         return loop.run()
                     } catch {
                         team.leave()
-                        // What a helper cannot do the others do alone.
+                        // If a helper cannot start, the other loops do its work.
                         return isHelper ? .finished : Self.refuse(source, results, because: error)
                     }
                 }
@@ -65,7 +66,7 @@ public struct Sender: Sendable {
             return Self.refuse(source, results, because: error)
         }
         while team.waitForHelpWanted() {
-            // Without a thread for another one the loops that are there do it all.
+            // Without a thread for another loop, the running ones do all the work.
             do throws(Diagnostic) { loops.append(try startLoop(isHelper: true)) } catch { team.leave() }
         }
         let ends = loops.map { $0.join() }
@@ -73,7 +74,7 @@ public struct Sender: Sendable {
         return ends.first { if case .stopped = $0 { true } else { false } } ?? ends.first { $0 == .interrupted } ?? .finished
     }
 
-    /// Settles everything as unsent.
+    /// Settles everything in the source as unsent.
     private static func refuse(_ source: BoundedQueue<PushBatch>, _ results: BoundedQueue<[Settlement]>, because mistake: Diagnostic)
         -> SendEnd
     {

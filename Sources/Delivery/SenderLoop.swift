@@ -1,9 +1,9 @@
 import Base
 import PushServices
 
-/// Drives the machine: tells it what happened, carries out what it decides. One thread, one loop; it sleeps whenever nothing is due.
+/// Drives the machine on one thread: tells it what happened, carries out what it decides, and sleeps whenever nothing is due.
 struct SenderLoop {
-    /// No sleep is longer: the machine takes gaps of a second for a stall. Whatever comes from other threads wakes it.
+    /// The longest sleep. The machine takes a gap of a second for a stall. Other threads wake the loop earlier when they need it.
     private static let longestSleep: Int64 = 500_000_000
     private static let flushInterval: Int64 = 100_000_000
     private static let groupLimit = 1000
@@ -18,7 +18,7 @@ struct SenderLoop {
     private var store = PushStore()
     private var texts: TextIndex
     private let template: RequestTemplate
-    /// The body that is being made.
+    /// The request body under construction.
     private var body: [UInt8] = []
     private let transport: HTTP2Transport
     private var actions: [DeliveryMachine.Action] = []
@@ -48,7 +48,7 @@ struct SenderLoop {
         var machineSettings = MachineSettings(settings)
         machineSettings.connectsFirst = isHelper
         machineSettings.earlier = earlier
-        // The first loop asks for help only when its canary is over.
+        // A helper has no canary: the first loop asks for help only once its canary is over.
         if isHelper { (machineSettings.canaryPushes, machineSettings.earlier.canary) = (0, 0) }
         machine = DeliveryMachine(machineSettings)
         machine.paceShare = paceShare
@@ -88,7 +88,7 @@ struct SenderLoop {
         askForHelpIfNeeded(at: now)
     }
 
-    /// Once: a loop that joins asks for the next one.
+    /// Asks for another loop, once: a loop that joins asks for the next one.
     private mutating func askForHelpIfNeeded(at now: Moment) {
         guard !hasAskedForHelp, machine.canary.isJudged, machine.ending == nil else { return }
         guard settings.startsLoopsAtOnce || load.isSaturated(at: now.nanoseconds) else { return }
@@ -104,7 +104,8 @@ struct SenderLoop {
         (pushesStarted, pushesSettled) = (started, settled)
     }
 
-    /// What is waited for changes with every push; who looks at it looks a few times a second.
+    /// Reports what the loop waits for. That changes with every push but is read only a few times a second, so
+    /// reporting it more often is waste.
     private mutating func tellWait(at now: Moment) {
         guard now.nanoseconds - waitToldAt >= Self.tellingInterval else { return }
         waitToldAt = now.nanoseconds
@@ -112,11 +113,11 @@ struct SenderLoop {
     }
 
     private func sleepEnd(after now: Moment) -> Int64 {
-        // Something may have been decided while actions were carried out.
+        // Carrying out actions may have led to new decisions.
         guard transport.events.isEmpty, machine.actions.isEmpty else { return now.nanoseconds }
-        // It was decided to end since the source was closed and the others were told.
+        // The machine decided to end after the source and the other loops were last checked.
         if machine.ending != nil, !machine.isSourceEnded { return now.nanoseconds }
-        // The source was not asked since there is room.
+        // Room for pushes appeared after the source was last asked.
         if machine.wantsPushes, !isSourceEmpty, !machine.isSourceEnded { return now.nanoseconds }
         var end = min(machine.nextWake(after: now) ?? .max, now.nanoseconds + Self.longestSleep)
         if !machine.settlements.isEmpty { end = min(end, flushedAt + Self.flushInterval) }
@@ -130,17 +131,17 @@ struct SenderLoop {
         isSourceEmpty = false
         while machine.wantsPushes, !machine.isSourceEnded {
             guard let batch = source.takeIfReady(orWake: transport.wakeup) else {
-                // Asked in this order: a batch may come between the two questions, but none after it is finished.
+                // A batch may arrive between these two calls, but none comes after the source is finished. So the order matters.
                 if source.isFinished { machine.sourceEnded() } else { isSourceEmpty = true }
                 return
             }
             add(batch, at: now)
         }
-        // One that wants no pushes yet may never get any.
+        // A machine that does not want pushes yet may never get any.
         if machine.openPushes == 0, !machine.isSourceEnded, source.isFinished(orWake: transport.wakeup) { machine.sourceEnded() }
     }
 
-    /// The run is ending: what the source still holds is settled as unsent, at once.
+    /// Settles what the source still holds as unsent at once, because the run is ending.
     private mutating func drainSource(at now: Moment) {
         guard !machine.isSourceEnded else { return }
         source.close()
@@ -199,7 +200,7 @@ struct SenderLoop {
     // MARK: Actions
 
     private mutating func carryOut(at now: Moment) {
-        // Carrying one out may lead to others, which come next time.
+        // Carrying out an action may add others, which wait for the next call.
         swap(&machine.actions, &actions)
         for action in actions {
             switch action {
@@ -237,7 +238,7 @@ struct SenderLoop {
 
     private func id(of push: Int) -> PushID { PushID(runSeed: settings.runSeed, recipient: machine.pushes[push].recipient) }
 
-    /// What an answer says of each push of its request; blank for one that it does not name.
+    /// Returns what an answer says about each push of its request; blank for a push that it does not name.
     private func targets(of request: Int, _ answer: DeliveryMachine.Answer) -> [String] {
         machine.pushes(of: request).map { answer.targets[String(decoding: store.bytes(of: $0).target, as: UTF8.self)] ?? "" }
     }

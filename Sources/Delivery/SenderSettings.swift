@@ -12,35 +12,36 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// A PEM file with the only authority to trust; nil for the system's.
     public var certificateAuthorityFile: String?
 
-    /// A server.
+    /// Creates an endpoint.
     public init(host: String, port: Int, certificateAuthorityFile: String? = nil) {
         self.host = host
         self.port = port
         self.certificateAuthorityFile = certificateAuthorityFile
     }
 
-    /// One of a service's own servers.
+    /// Creates the endpoint of one of a service's own servers.
     public init(_ environment: ServiceEnvironment) { self.init(host: environment.host, port: environment.port) }
 
     /// `host:port`
     public var description: String { "\(host):\(port)" }
 }
 
-/// How Volley shows who it is.
+/// How Volley proves its identity to the service.
 public enum Credentials: Sendable {
-    /// Provider tokens. One source for all senders of a process: the 20-minute rule counts per key, not per connection.
+    /// Provider tokens. All senders of a process share one source, because the 20-minute rule applies to a key, not to a connection.
     case token(SignedTokenSource)
     /// TLS with a client certificate.
     case certificate(ClientCertificate)
 }
 
 extension RequestTemplate {
-    /// - Throws: a `Diagnostic` when a value cannot be a header: with a line break in it the rest would be a header of its own, and with a space at an
-    /// end HTTP/2 takes no request (RFC 9113 section 8.2.1).
+    /// Checks that each value can be a header. After a line break the rest would become a header of its own, and a space at either end
+    /// makes an HTTP/2 request malformed (RFC 9113 section 8.2.1).
+    /// - Throws: a `Diagnostic` when a value cannot be a header.
     func check() throws(Diagnostic) {
         for header in headers where !HTTP2Header.canHold(header.value) || header.value.hasPrefix(" ") || header.value.hasSuffix(" ") {
             throw Diagnostic(
-                "\(header.name) holds a control character, or begins or ends with a space, which no header may: '\(header.value)'",
+                "\(header.name) contains a control character, or begins or ends with a space, which a header may not: '\(header.value)'",
                 remedy: "Write it as one line of visible text, without spaces around it.")
         }
     }
@@ -48,50 +49,50 @@ extension RequestTemplate {
 
 /// Everything a sender needs to know before the first push.
 public struct SenderSettings: Sendable {
-    /// Who takes the pushes.
+    /// The service that receives the pushes.
     public var service: any PushService
     /// Where pushes go.
     public var endpoint: Endpoint
-    /// Who sends.
+    /// The sender's credentials.
     public var credentials: Credentials
-    /// What all pushes have in common.
+    /// The options that all pushes share.
     public var options: PushOptions
-    /// Derives each push's id.
+    /// The seed from which each push's id is derived.
     public var runSeed: RunSeed
-    /// Never faster than this in any second; nil for no limit.
+    /// The pace, never exceeded in any second; nil for no limit.
     public var pace: Pace?
-    /// The pace of an app, which all senders that name the same object keep together; nil for none.
+    /// The pace of an app, shared by all senders that name the same object; nil for none.
     public var sharedPace: SharedPace?
-    /// After this moment nothing more is sent: what is left is unsent.
+    /// The moment after which nothing more is sent; what is left is unsent. nil for none.
     public var deadline: Timestamp?
     /// Whether a push whose answer was lost is sent again (under the same id) or reported as unknown.
     public var resendsUnknown: Bool
-    /// Shares of bad answers beyond which the run stops, on top of what always stops one (most tokens bad, most pushes rejected); nil for none.
+    /// Shares of bad answers beyond which the run stops, in addition to what always stops a run (most tokens bad, most pushes rejected);
+    /// nil for none.
     public var stopLimits: StopLimits?
     /// When and how often a refused push is tried again.
     public var retry: RetryPolicy
-    /// A proxy (`http://user:password@host:3128`, `socks5h://host:1080`; user and password percent-encoded); nil for none, whatever the environment
-    /// says.
+    /// A proxy (`http://user:password@host:3128`, `socks5h://host:1080`; user and password percent-encoded); nil for none, whatever the
+    /// environment says.
     public var proxy: String?
-    /// For tests: a PEM file with authorities that an `https` proxy's certificate may come from, in place of the system's bundle.
+    /// For tests: a PEM file of authorities to trust for an `https` proxy's certificate, in place of the system's bundle.
     var proxyAuthorityFile: String?
-    /// Loops at most, each on a thread of its own with its own connections; as many as there are cores unless said otherwise. A run with a pace
-    /// has one, whatever is said.
+    /// The most loops, each on its own thread with its own connections; by default the number of cores. A run with a pace always has one.
     public var loops: Int
-    /// For tests: loops join whether or not those that are there have all the work that they can do.
+    /// For tests: further loops join even if the running ones are not saturated.
     var startsLoopsAtOnce = false
-    /// TCP connections of a loop at most; it begins with one, and adds others while streams are the limit.
+    /// The most TCP connections of a loop. It begins with one and adds others while streams are the limit.
     public var connections: Int
-    /// Streams in flight on a connection at most; the server's own limit is obeyed as well.
+    /// The most streams in flight on a connection. The server's own limit applies as well.
     public var streamsPerConnection: Int
-    /// So many pushes are answered before any other goes out; for measurements alone anything but the usual.
+    /// How many pushes must be answered before any other goes out. Only measurements change it.
     var canaryPushes = Canary.usualSize
-    /// To connect, TLS included.
+    /// The longest time to connect, including TLS.
     public var connectTimeoutSeconds: Double
-    /// From submitting a push to its answer.
+    /// The longest wait from submitting a push to its answer.
     public var answerTimeoutSeconds: Double
 
-    /// What all requests have in common.
+    /// What all requests share.
     var request: RequestTemplate { service.request(options) }
 
     /// Settings with the usual limits.
@@ -110,19 +111,19 @@ public struct SenderSettings: Sendable {
         answerTimeoutSeconds = 30
     }
 
-    /// The proxy in its parts; nil for none.
+    /// The parsed proxy; nil for none.
     var proxyAddress: ProxyAddress? { proxy.flatMap { try? ProxyAddress($0, .asInEnvironment) } }
 }
 
 /// When and how often a push is tried again after a temporary refusal.
 public struct RetryPolicy: Hashable, Sendable {
-    /// Attempts in all, at least 1.
+    /// The most attempts in all, at least 1.
     public var maximumAttempts = 6
     /// The wait after the first refusal, doubled after each further one, with full jitter.
     public var firstDelaySeconds = 0.5
-    /// No wait is longer, unless the server's retry-after asks for it.
+    /// The longest wait, unless the server's retry-after asks for more.
     public var longestDelaySeconds = 60.0
-    /// A push is given up this long after its first attempt.
+    /// How long after its first attempt a push is given up.
     public var maximumTotalSeconds = 900.0
 
     /// The usual policy.

@@ -2,20 +2,21 @@ public import Base
 public import PushServices
 import Synchronization
 
-/// One pace for several senders of a process: together they never push faster. Whoever has fewer pushes out lately goes first when several wait.
+/// A pace that several senders of a process share: together they never push faster. When several wait, one
+/// that has sent less lately goes first.
 ///
-/// Each `Sender` whose settings name it takes part while it runs.
+/// Each `Sender` whose settings name this pace takes part while it runs.
 public final class SharedPace: Sendable {
     private struct Member {
         var taken = 0
-        /// When it last wanted to push.
+        /// When it last asked to push.
         var askedAt: Int64
-        /// It was turned away, and has had no push since.
+        /// Whether its last request was turned down.
         var isWaiting = false
-        /// When it was told to come back.
+        /// When it may ask again.
         var returnsAt = Int64.min
 
-        /// Whether it still takes part: it asked, or was to come back, only a moment ago.
+        /// Whether it still takes part: it asked, or was due to ask again, only a moment ago.
         func isPresent(at nanoseconds: Int64) -> Bool { nanoseconds - max(askedAt, returnsAt) <= SharedPace.patienceNanoseconds }
     }
 
@@ -25,28 +26,28 @@ public final class SharedPace: Sendable {
         var joined = 0
     }
 
-    /// A loop that waits for its turn sleeps until it is told to come back; who comes later than this is passed over.
+    /// A loop that waits for its turn sleeps until it may ask again. One that asks later than this after that time loses its turn.
     private static let patienceNanoseconds: Int64 = 60_000_000
-    /// Who gave way to another asks again after this.
+    /// A member that gave way to another asks again after this.
     private static let yieldNanoseconds: Int64 = 1_000_000
     private static let burstSeconds = 0.02
 
-    /// The pace that they share.
+    /// The shared pace.
     public let pace: Pace
     private let state: Mutex<State>
-    /// One may be ahead of the others by so many pushes.
+    /// How many pushes one member may be ahead of the others.
     private let slack: Int
 
     /// - Parameters:
-    ///   - pace: of all together.
-    ///   - batching: of the service to which all push: what the pace counts.
+    ///   - pace: the limit for all members together.
+    ///   - batching: how the service batches pushes; says what the pace counts.
     public init(_ pace: Pace, _ batching: Batching = .single) {
         self.pace = pace
         state = Mutex(State(pacer: Pacer(pace, batching)))
         slack = max(1, Int(pace.perSecond * Self.burstSeconds))
     }
 
-    /// Takes part from now on.
+    /// Adds a member.
     func join() -> PaceShare {
         let number = state.withLock { state in
             state.joined += 1
@@ -72,7 +73,7 @@ public final class SharedPace: Sendable {
         state.withLock { state in
             var member = state.members[number] ?? Member(askedAt: .min)
             if member.askedAt == .min || !member.isPresent(at: nanoseconds) {
-                // Who comes or comes back has no claim to what the others had meanwhile.
+                // A member that joins or returns may not catch up on what the others sent meanwhile.
                 let others = state.members.filter { $0.key != number && $0.value.isPresent(at: nanoseconds) }
                 member.taken = max(member.taken, others.values.map(\.taken).max() ?? 0)
             }
@@ -85,7 +86,7 @@ public final class SharedPace: Sendable {
         }
     }
 
-    /// Whether another one waits that has had less.
+    /// Whether another member that has sent less is waiting.
     private func yieldsTo(_ number: Int, _ member: Member, _ state: State) -> Bool {
         state.members.contains { other in
             other.key != number && other.value.isWaiting && other.value.isPresent(at: member.askedAt)
@@ -104,13 +105,13 @@ struct PaceShare: Sendable {
         self.member = member
     }
 
-    /// When the next push may leave, in monotonic nanoseconds; nil for at once.
+    /// When the next push may leave, in monotonic nanoseconds; nil if at once.
     var nextTime: Int64? { shared.nextTime(for: member) }
 
-    /// Whether a request may leave now; counts it if so.
-    /// - Parameter count: what it counts: 1, or its targets.
+    /// Returns whether a request may leave now, and counts it if so.
+    /// - Parameter count: what the request counts for: 1, or the number of its targets.
     func take(_ count: Int = 1, at nanoseconds: Int64) -> Bool { shared.take(count, for: member, at: nanoseconds) }
 
-    /// No more pushes will come.
+    /// Gives up the share: this sender has no more pushes.
     func leave() { shared.leave(member) }
 }

@@ -11,11 +11,12 @@ struct SignedToken: Hashable, Sendable {
     var mintedAt: Int64
 }
 
-/// Mints signed tokens (JWT, ES256), one history for all connections of a key: a new one no more often, and none older, than the service allows.
+/// Mints signed tokens (JWT, ES256) and keeps one history for all connections of a key. It neither renews a token more often nor uses one
+/// longer than the service allows.
 public final class SignedTokenSource: Sendable {
-    /// The service refuses another one sooner: nanoseconds.
+    /// The service refuses a replacement for a token younger than this: nanoseconds.
     private let youngestReplaced: Int64
-    /// Nanoseconds.
+    /// A token older than this is replaced: nanoseconds.
     private let oldestUsed: Int64
     private let facts: SignedTokenFacts
     private let key: SigningKey
@@ -27,8 +28,8 @@ public final class SignedTokenSource: Sendable {
     /// - Parameters:
     ///   - keyID: header `kid`, 10 characters.
     ///   - teamID: claim `iss`, 10 characters.
-    ///   - history: shared by all that sign with the same key.
-    ///   - facts: of the service that takes the tokens.
+    ///   - history: shared by all sources that sign with the same key.
+    ///   - facts: what the service that receives the tokens demands of them.
     public convenience init(
         key: SigningKey, keyID: String, teamID: String, history: SignedTokenHistory = SignedTokenHistory(),
         facts: SignedTokenFacts = .standard
@@ -52,7 +53,7 @@ public final class SignedTokenSource: Sendable {
         self.clock = clock
     }
 
-    /// The token to use now: a new one if there is none yet or the last is too old.
+    /// Returns the token to use now: a new one if there is none yet or the last one is too old.
     func current() -> SignedToken {
         let now = clock()
         return history.token(keyID: keyID, teamID: teamID, key: key) { last in
@@ -61,8 +62,9 @@ public final class SignedTokenSource: Sendable {
         }
     }
 
-    /// The token to use after the service called `refused` expired: the one that another connection renewed meanwhile, or a new one.
-    /// nil when `refused` is too young to be replaced: then a clock is wrong, and a newer token would be refused as one too many.
+    /// Returns the token to use after the service called `refused` expired: the one that another connection has renewed meanwhile, or a new
+    /// one. nil if `refused` is too young to be replaced: then a clock is wrong, and the service would refuse
+    /// a newer token as one too many.
     func renew(after refused: SignedToken) -> SignedToken? {
         let now = clock()
         let token = history.token(keyID: keyID, teamID: teamID, key: key) { last in
@@ -72,7 +74,7 @@ public final class SignedTokenSource: Sendable {
         return token == refused ? nil : token
     }
 
-    /// How old a token is, in nanoseconds.
+    /// The age of a token, in nanoseconds.
     func age(of token: SignedToken) -> Int64 { max(0, clock().nanoseconds - token.mintedAt) }
 
     private func mint(_ now: Moment) -> SignedToken {
@@ -83,7 +85,7 @@ public final class SignedTokenSource: Sendable {
     }
 }
 
-/// The last token of every key that was signed with: several sources of the same key share it.
+/// The last token of every key used for signing. All sources of the same key share it.
 public final class SignedTokenHistory: Sendable {
     private struct Entry {
         var keyID: String
@@ -94,10 +96,10 @@ public final class SignedTokenHistory: Sendable {
 
     private let entries = Mutex<[Entry]>([])
 
-    /// Of no key yet.
+    /// A history without tokens.
     public init() {}
 
-    /// The key's last token goes through `choose`, which answers with the one to use and remember.
+    /// Passes the key's last token to `choose`, then remembers and returns the token that `choose` returns.
     func token(keyID: String, teamID: String, key: SigningKey, choose: (SignedToken?) -> SignedToken) -> SignedToken {
         entries.withLock { entries in
             let index = entries.firstIndex { $0.keyID == keyID && $0.teamID == teamID && isSame($0.key, key) }
@@ -111,7 +113,7 @@ public final class SignedTokenHistory: Sendable {
         }
     }
 
-    /// A key read twice from its file is one key. Two keys under one id (a simulator's, made anew) are two.
+    /// A key read twice from its file is one key. Two keys under one id are two, as when a simulator has made a new key.
     private func isSame(_ left: SigningKey, _ right: SigningKey) -> Bool {
         left === right || left.pem == right.pem
     }

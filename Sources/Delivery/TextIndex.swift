@@ -1,15 +1,15 @@
 import PushServices
 
-/// Decides which pushes share a request, as they are handed to the machine: all of them where each may have its own text, those with the same rendered
-/// text otherwise.
+/// Decides which pushes share a request as they are handed to the machine: any pushes where each may have its own text, otherwise those
+/// with the same rendered text.
 ///
-/// It remembers a request for each of some texts, found by a hash, and asks before a push joins one whether that is still right: so nothing needs to be
-/// taken out, and many texts cost fuller requests, no memory.
+/// It remembers one request per hash of a text, and checks that a request still fits before a push joins it. So nothing needs to be
+/// removed, and many different texts cost no memory, only less full requests.
 struct TextIndex {
     private static let size = 1024
 
     private let hasOwnTexts: Bool
-    /// By hash of the text; -1 for none.
+    /// Requests by hash of the text; -1 for none.
     private var requests: [Int32]
 
     init(_ batching: Batching) {
@@ -34,7 +34,7 @@ struct TextIndex {
     }
 
     private static func place(of payload: ArraySlice<UInt8>) -> Int {
-        // FNV-1a: the same in every process, so that a simulated campaign can be repeated.
+        // FNV-1a gives the same hash in every process, so that a simulated campaign can be repeated.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in payload { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         return Int(hash % UInt64(size))

@@ -1,26 +1,27 @@
 import Base
 
-/// What happened on a transport, in the machine's words. Requests go by the slot of their first push.
+/// What happened on a transport, in the machine's terms. A request is named by the slot of its first push.
 enum TransportEvent {
-    /// The connection takes requests.
+    /// The connection is ready for requests.
     case opened(connection: Int)
-    /// It could not be had: nothing that was submitted to it reached the peer.
+    /// The connection could not be opened: nothing submitted to it reached the peer.
     case failed(connection: Int, ConnectionFailure)
-    /// The peer's latest limit of streams.
+    /// The peer's latest limit on streams.
     case limitChanged(connection: Int, limit: Int)
-    /// So many more requests fit into the peer's window; `.max` when it is no limit.
+    /// How many more requests fit into the peer's window; `.max` when the window does not limit them.
     case windowChanged(connection: Int, room: Int)
-    /// It should take no more requests; what is in flight may still be answered. `isInOrder`: the peer says that nothing is wrong.
+    /// The connection should get no more requests; what is in flight may still be answered. `isInOrder`: the
+    /// peer says that nothing is wrong.
     case leaving(connection: Int, cause: String, isInOrder: Bool)
-    /// It is gone. What was provably not processed was reported before; what is still in flight is in doubt.
+    /// The connection has ended. What was provably not processed has been reported already; what is still in flight is in doubt.
     case ended(connection: Int, cause: String)
     /// The peer answered a PING.
     case alive(connection: Int)
     case answered(request: Int, DeliveryMachine.Answer)
-    /// Provably not processed.
+    /// The peer provably did not process the request.
     case notProcessed(request: Int)
-    /// Reset with REFUSED_STREAM, so provably not processed, while the connection goes on.
+    /// The peer reset the stream with REFUSED_STREAM, so the request was provably not processed. The connection goes on.
     case refused(request: Int)
-    /// Handed to the wire and reset, while the connection goes on: nobody knows what became of it.
+    /// The peer reset the stream after the request was handed to the wire: its outcome is unknown. The connection goes on.
     case reset(request: Int)
 }

@@ -12,7 +12,7 @@ struct SessionSetup: ~Copyable {
         var options: OpaquePointer?
         guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&options) == 0, let callbacks, let options else {
             nghttp2_session_callbacks_del(callbacks)
-            throw .cannotMake("what HTTP/2 connections share")
+            throw .cannotMake("the shared HTTP/2 settings")
         }
         self.callbacks = callbacks
         self.options = options

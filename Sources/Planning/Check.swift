@@ -1,18 +1,19 @@
 import Workspace
 import Audience
-package import Base
+public import Base
 import Campaigns
 import Runs
 
-/// What is wrong with a campaign, as far as it can be known without reading the rows of an export.
-package struct CheckResult {
-    package var errors: [Diagnostic]
-    /// nil when nothing could be looked at.
-    package var lint: Lint?
+/// What is wrong with a campaign, as far as can be known without reading the rows of an export.
+public struct CheckResult: Sendable {
+    /// Mistakes, in the order of the file; empty if there are none.
+    public var errors: [Diagnostic]
+    /// nil when nothing could be checked.
+    public var lint: Lint?
 }
 
-/// Reads and checks a campaign, its volley.yaml, lists, columns, key and certificate. Mistakes are its result.
-package func check(_ campaign: CampaignFile, at now: Timestamp) -> CheckResult {
+/// Reads and checks a campaign, its volley.yaml, lists, columns, key and certificate. Returns mistakes instead of throwing them.
+public func check(_ campaign: CampaignFile, at now: Timestamp) -> CheckResult {
     do {
         let context = try CampaignContext.read(campaign, now: now)
         let query = try context.audienceQuery(now: now)

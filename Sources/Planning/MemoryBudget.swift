@@ -1,12 +1,13 @@
 import Base
 
-/// How much memory planning may use, as `--memory` says.
+/// How much memory planning may use: `--memory`.
 public struct MemoryBudget: Hashable, Sendable {
-    /// Of the whole process.
+    /// The limit for the whole process.
     public let bytes: Int
 
-    /// Reads a number with a unit: `512M`, `1.5G`, `1GB`, `800MiB`. A kilobyte is 1,024 bytes, a plain number is bytes; case does not matter.
-    /// - Returns: nil for anything else, and beyond what a number can say.
+    /// Reads a number with a unit: `512M`, `1.5G`, `1GB`, `800MiB`. A kilobyte is 1,024 bytes, a plain number is bytes; case does not
+    /// matter.
+    /// - Returns: nil for anything else, and for numbers that are too large.
     public init?(_ text: String) {
         let units: [(String, Double)] = [("k", 0x1p10), ("m", 0x1p20), ("g", 0x1p30), ("t", 0x1p40)]
         var number = text.lowercased()
@@ -24,23 +25,23 @@ public struct MemoryBudget: Hashable, Sendable {
         bytes = Int(value * factor)
     }
 
-    /// What the process takes without any device: the program, the blocks of each thread, what stands between the scan and the run file, and
-    /// the buffers of temporary files. Measured; see docs/performance.md.
+    /// What the process uses without any device: the program, the blocks of each thread, what is queued between the scan and the run file,
+    /// and the buffers of temporary files. Measured; see docs/performance.md.
     private static func fixed(threads: Int) -> Int { (96 + 4 * threads) << 20 }
 
-    /// Less than this is no use.
+    /// With less than this, planning is not practical.
     private static let leastForDevices = 16 << 20
 
-    /// What is left for devices.
-    /// - Parameter known: bytes that are taken by what is known of devices before, such as suppressed ones.
+    /// Returns the bytes left for devices.
+    /// - Parameter known: bytes that lists of devices already use, such as suppressed devices.
     /// - Throws: `Diagnostic` when that is too little.
     func forDevices(threads: Int = availableCores(), besides known: Int = 0) throws(Diagnostic) -> Int {
         let fixed = Self.fixed(threads: threads) + known
         guard bytes >= fixed + Self.leastForDevices else {
             let least = (fixed + Self.leastForDevices + 1 << 20 - 1) >> 20
             throw Diagnostic(
-                "--memory allows too little to plan with",
-                remedy: "On this machine \(least)M is the least; leave the option away to use what is needed.")
+                "the limit of --memory is too small to plan with",
+                remedy: "On this machine the minimum is \(least)M; without the option, Volley uses what it needs.")
         }
         return bytes - fixed
     }

@@ -1,31 +1,34 @@
 import Workspace
-package import Base
-package import Campaigns
-package import Runs
+public import Base
+public import Campaigns
+public import Runs
 
-/// A run that was planned just now.
-package struct PlannedRun {
-    package let run: any RecordedRun
-    package let preview: Preview
-    /// volley.yaml as it was planned with.
-    package let project: Project
+/// A run that has just been planned.
+public struct PlannedRun: Sendable {
+    /// The run, planned and not yet sent.
+    public let run: any RecordedRun
+    /// What was previewed.
+    public let preview: Preview
+    /// The volley.yaml that it was planned with.
+    public let project: Project
 
-    /// Whether it waits for times that are still to come.
-    package func waitsForTimes(at now: Timestamp) -> Bool { run.plan.waves.contains { $0.due > now } }
+    /// Whether some of its waves are not due yet.
+    public func waitsForTimes(at now: Timestamp) -> Bool { run.plan.waves.contains { $0.due > now } }
 }
 
 /// When a campaign is to be planned for.
-package enum PlanningPurpose: Hashable, Sendable {
-    /// To be sent now or not at all, as whoever asks looks on.
-    /// - Parameter ignoresSchedule: at once and to everybody, whatever the campaign's schedule says.
+public enum PlanningPurpose: Hashable, Sendable {
+    /// To be sent now or not at all: a person is watching.
+    /// - Parameter ignoresSchedule: at once and to all devices, whatever the campaign's schedule says.
     case sending(ignoresSchedule: Bool)
     /// To be sent later, at its time.
     case keeping
 }
 
-/// Freezes a campaign's audience, texts and settings into a run. Nothing of it remains when this throws.
-/// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml, exports, keys or the way to the server; that its time has not come.
-package func plan(
+/// Freezes a campaign's audience, texts and settings into a run. When this throws, nothing of the run remains.
+/// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml, exports, keys or the way to the server; that its
+///   time has not come.
+public func plan(
     _ campaign: CampaignFile, for purpose: PlanningPurpose, _ attendance: PlanningAttendance, at now: Timestamp
 ) throws -> PlannedRun {
     let context = try CampaignContext.read(campaign, now: now)
@@ -36,7 +39,7 @@ package func plan(
     case .keeping: planner.sendingTime = try .ofPlanning(context, now: now, in: catalog)
     case .sending(let ignoresSchedule):
         planner.sendingTime = try .ofSending(context, isNow: ignoresSchedule, now: now, in: catalog)
-        // What it could not be sent without is said before anything is planned.
+        // Checked before planning, which takes long: the run could not be sent without these.
         _ = try context.route(settings)
         planner.credentialWarnings = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
     }
@@ -45,8 +48,8 @@ package func plan(
 }
 
 /// Makes a run for the app's test devices: each gets every text once.
-/// - Throws: as `plan`; that no test device can be sent to.
-package func planTest(
+/// - Throws: as `plan`; also when no test device can be sent to.
+public func planTest(
     _ campaign: CampaignFile, _ attendance: PlanningAttendance, at now: Timestamp
 ) throws -> any RecordedRun {
     let context = try CampaignContext.read(campaign, now: now)

@@ -8,18 +8,19 @@ import PushServices
 import Runs
 import Scheduling
 
-/// From a campaign to its audience: once over the exports, into a preview or a run file.
+/// Reads the exports once to find a campaign's audience, for a preview or a run file.
 struct Planner {
     let context: CampaignContext
     let attendance: PlanningAttendance
     package let now: Timestamp
-    /// When it is to go out.
+    /// When the campaign is to go out.
     var sendingTime = SendingTime.now
     /// Since when it has waited to be planned.
     var queuedAt: Timestamp
-    /// Whether `volley schedule` plans, so that nobody looks at the preview: then an audience that dropped is held back also when the campaign says nothing of it.
+    /// Whether `volley schedule` plans, so that no one sees the preview: then a run whose audience dropped is held back even if the
+    /// campaign sets no limit.
     var isUnattended = false
-    /// What keys and certificates showed; nil when they were not looked at.
+    /// Warnings about keys and certificates; nil when they were not checked.
     var credentialWarnings: [Diagnostic]?
 
     /// - Throws: `Diagnostic` when `memory` is too little.
@@ -31,9 +32,9 @@ struct Planner {
         _ = try attendance.memory?.forDevices()
     }
 
-    /// Who would get it. Writes nothing.
+    /// Previews which devices would get it. Writes nothing.
     /// - Parameters:
-    ///   - samples: of each text that anybody gets.
+    ///   - samples: how many for each text that a device gets.
     ///   - catalog: earlier runs and the list of suppressed devices, if there are any.
     func preview(samples: Int, in catalog: any RunCatalog) throws -> Preview {
         let list = catalog.suppression(
@@ -41,7 +42,7 @@ struct Planner {
         return try scan(samples: samples, sendTimes(), writer: nil, suppressing: list, in: catalog).preview
     }
 
-    /// Why somebody would get it, or not.
+    /// Explains why a device would get it or not.
     func explanation(of subject: TraceSubject, in catalog: any RunCatalog) throws -> Explanation {
         let list = catalog.suppression(
             app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).environment.listName)
@@ -60,8 +61,8 @@ struct Planner {
         return Explainer(context: context, query: query).explanation(of: subject, trace)
     }
 
-    /// Freezes the audience into a run file. Nothing of it remains when this throws.
-    /// - Parameter id: a name that was chosen before; nil makes one.
+    /// Freezes the audience into a run file. When this throws, nothing of the run remains.
+    /// - Parameter id: an id that was chosen before; nil makes one.
     func plan(_ settings: RunSettings, in catalog: any RunCatalog, id: String? = nil) throws -> (run: any RecordedRun, preview: Preview) {
         let begin = SuspendingClock.now
         let place = try catalog.history.order().last
@@ -77,14 +78,14 @@ struct Planner {
         (settings.schedule, settings.place, settings.beside) = (frozenSchedule, place, beside)
         settings.runsFolder = FilePaths.absolute(catalog.place)
         settings.realCampaignFile = FilePaths.absolute(context.campaign.file)
-        // What is demanded now stays demanded, wherever the file that says so is later.
+        // Approval that is demanded now stays demanded, even if the file that demands it moves later.
         settings.needsApproval =
             settings.needsApproval
             || ApprovalDemand(
                 app: context.app.name.value, campaignFile: context.campaign.file, realFile: FilePaths.absolute(context.campaign.file)
             ).binds
         settings.key = settings.key?.fingerprinted()
-        // A machine that sleeps does not plan.
+        // The time that the machine sleeps does not count as planning.
         settings.schedule?.planning = min(queuedAt, now)..<now.adding(seconds: (SuspendingClock.now - begin) / .seconds(1))
         let plan = RunPlan(
             id: id, campaign: context.campaign.name.value, app: context.app.name.value,
@@ -97,7 +98,7 @@ struct Planner {
         return (try writer.finish(plan), preview)
     }
 
-    /// For each text that anybody gets the first of its recipients, with the cells that templates name. Writes nothing.
+    /// Returns the first recipient of each text that a device gets, with the cells that templates name. Writes nothing.
     func examples(in catalog: any RunCatalog) throws -> [Recipient] {
         let list = catalog.suppression(
             app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).environment.listName)
@@ -105,7 +106,7 @@ struct Planner {
             \.recipient)
     }
 
-    /// - Parameter compares: whether the audience is held against that of the last run.
+    /// - Parameter compares: whether the audience is compared with that of the last run.
     private func scan(
         samples: Int, _ times: SendTimes?, writer: RunWriter?, suppressing list: SuppressionList, in catalog: any RunCatalog,
         compares: Bool = true
@@ -121,18 +122,18 @@ struct Planner {
         let messages = context.messages
         if let suppressed { attendance.observer(.suppressed(suppressed.count, list: list.place)) }
         attendance.observer(.sources(project: context.project.file, exports: query.files))
-        // Texts are looked at as rendered, even when none is to be shown.
+        // Rendered texts are checked even when no sample is to be shown.
         let finder = SampleFinder(messages: messages, wanted: max(1, samples))
         let sink = RecipientCollector(keeping: finder.slotsToKeep, writer: try writer.map { try RecipientWriter($0) })
-        let result = try scan(query, into: sink, deviceMemory) {
+        let result = try scan(query, into: sink, deviceMemory: deviceMemory) {
             let judge = PayloadChecker(messages, clocks)
             return { judge.judge($0) }
         }
         let found = try finder.samples(of: result, kept: sink.kept) { sink in
             attendance.observer(.readingAgain)
-            _ = try scan(query, into: sink, deviceMemory) { { _ in RecipientCheck() } }
+            _ = try scan(query, into: sink, deviceMemory: deviceMemory) { { _ in RecipientCheck() } }
         }
-        // What is counted and shown is what is still there.
+        // A file that changed meanwhile must not give a mix of old and new.
         try query.sources.checkUnchanged()
         let earlier = try compares ? earlierRuns(catalog) : nil
         defer { earlier?.close() }
@@ -155,7 +156,7 @@ struct Planner {
         return (preview, query.fields.map(\.value) + (query.carriesTimezone ? [ExportColumns.Standard.timezone.rawValue] : []))
     }
 
-    /// The limit that counts when this planner plans, or, for a preview, when the campaign will be.
+    /// The limit that applies when this planner plans or, for a preview, when the campaign will be planned.
     private func shrinkLimit(isUnattended: Bool) -> StopShare? {
         switch context.campaign.audience.shrinkLimit ?? (isUnattended ? .ofSchedules : .off) {
         case .atMost(let share): share
@@ -170,14 +171,14 @@ struct Planner {
 
     private var shrinkPosition: SourcePosition { context.campaign.audience.shrinkLimitPosition ?? context.campaign.audience.position }
 
-    /// How the audience differs from the last one, as far as it is worth a warning.
+    /// Warnings about how the audience differs from the last one.
     private func comparisonWarnings(_ comparison: RunComparison?) -> [Diagnostic] {
         guard let comparison else { return [] }
         let isScheduled = context.campaign.schedule?.hasTimes ?? false
         guard let limit = shrinkLimit(isUnattended: isScheduled), comparison.passes(limit) else { return comparison.warnings }
         return [
             .warning(
-                .audienceDropped, "\(comparison.dropMessage(limit)): it will not be planned", at: shrinkPosition,
+                .audienceDropped, message: "\(comparison.dropMessage(limit)): it will not be planned", at: shrinkPosition,
                 remedy: RunComparison.dropRemedy)
         ]
     }
@@ -196,7 +197,7 @@ struct Planner {
     }
 
     private func scan(
-        _ query: AudienceQuery, into sink: any RecipientSink, _ deviceMemory: Int,
+        _ query: AudienceQuery, into sink: any RecipientSink, deviceMemory: Int,
         checking makeChecker: @escaping @Sendable () -> RecipientChecker
     ) throws -> AudienceResult {
         let clock = ContinuousClock()
@@ -220,7 +221,7 @@ struct Planner {
             + comparisonWarnings(comparison)
             + unfinished
             + (schedule?.warnings(context.campaign) ?? [])
-        // Of devices that get it after its expiry the rows tell more than the campaign alone.
+        // For devices that would be due after the expiry, the schedule's warning, from the rows, says more than the campaign's own.
         let repeats = context.campaign.schedule?.repeat != nil
         let files = context.warnings.filter { schedule == nil || repeats || $0.name != .expiresBeforeSchedule }
         return Lint(
@@ -228,7 +229,7 @@ struct Planner {
             lookedAt: credentialWarnings == nil ? [.files, .headers, .rows] : Set(WarningName.Source.allCases))
     }
 
-    /// Languages of recipients whose dates, numbers and plural forms are English's, as Volley does not know their own.
+    /// A warning about recipients who get English dates, numbers and plural forms, because Volley does not know those of their language.
     private func unknownLanguages(_ result: AudienceResult) -> [Diagnostic] {
         let tags = context.messages.unknownLanguages(among: result.languages.keys)
         guard !tags.isEmpty else { return [] }
@@ -237,13 +238,15 @@ struct Planner {
         return [
             .warning(
                 .languageFormsUnknown,
-                "\(TextFormat.counted(devices, "device has", "devices have")) the language \(list), of which Volley knows no dates, numbers and plural forms",
+                message:
+                    "\(TextFormat.counted(devices, one: "device has", many: "devices have")) the language \(list), whose dates, numbers and plural forms Volley does not know",
                 at: context.campaign.content.position,
-                remedy: "They get English ones. If the tag is misspelt, correct it in the export.")
+                remedy: "They get the English forms. If the tag is misspelt, correct it in the export.")
         ]
     }
 
-    /// What a plan is recognised by: equal when campaign, rules, and all that the exports say of the selected devices are equal.
+    /// A hash that identifies a plan: equal when the campaign, the rules, and all facts in the exports about the selected devices are
+    /// equal.
     private func planHash(_ result: AudienceResult, _ times: SendTimes?, _ counts: [Int: Int]) -> String {
         var hash = SHA256()
         for part in [Self.rules, context.campaign.source, context.app.topic.value, context.app.destination] {
@@ -254,7 +257,7 @@ struct Planner {
         return hash.finalizeHex()
     }
 
-    /// Changes whenever the rules of planning do.
+    /// Must change whenever the rules of planning do.
     private static let rules = "volley plan 6"
 
     private func asWarning(_ mistake: Diagnostic) -> Diagnostic {

@@ -1,38 +1,38 @@
-package import Audience
-package import Base
-package import Content
+public import Audience
+public import Base
+public import Content
 
 /// What happens while a campaign is planned or previewed.
-package enum PlanningEvent: Sendable {
-    /// What it is planned from.
+public enum PlanningEvent: Sendable {
+    /// The files that it is planned from.
     case sources(project: String, exports: [String])
-    /// Devices that are left out, and the list on which they are.
+    /// Devices that are suppressed, and the list that they are on.
     case suppressed(Int, list: String)
-    /// Comes often while the exports are read: also a sign of life.
+    /// Progress in reading the exports. Comes often, so it is also a sign of life.
     case reading(ScanProgress, seconds: Double)
-    /// How far they are is not known.
+    /// The exports are read, and how far is not known.
     case readingSomewhere
-    /// They are read once more, for samples of texts that few devices get.
+    /// The exports are read once more, for samples of texts that few devices get.
     case readingAgain
     case readingEnds
     case lint(Lint)
     case warnings([Diagnostic])
-    /// A test device does not get a text, in words.
+    /// A test device does not get a text, which is given in words.
     case testSkipped(device: String, token: Target, text: String, RenderFailure)
 }
 
-/// Who is told what happens while a campaign is planned or previewed.
-package typealias PlanningObserver = Observer<PlanningEvent>
+/// The closure that gets the events of planning or previewing a campaign.
+public typealias PlanningObserver = Observer<PlanningEvent>
 
-/// Who looks on while a campaign is planned or previewed, and may end it.
-package struct PlanningAttendance: Sendable {
+/// Watches a campaign being planned or previewed, may cancel it, and limits its memory.
+public struct PlanningAttendance: Sendable {
     package var observer: PlanningObserver
     package var cancellation: Cancellation
-    /// What planning may use; nil for all that it needs.
+    /// How much memory planning may use; nil for as much as it needs.
     package var memory: MemoryBudget?
 
-    /// Somebody.
-    package init(observer: PlanningObserver, cancellation: Cancellation, memory: MemoryBudget? = nil) {
+    /// An attendance; without `memory`, without a limit.
+    public init(observer: PlanningObserver, cancellation: Cancellation, memory: MemoryBudget? = nil) {
         self.observer = observer
         self.cancellation = cancellation
         self.memory = memory

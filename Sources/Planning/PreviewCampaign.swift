@@ -1,16 +1,16 @@
 import PushServices
 import Audience
-package import Base
+public import Base
 import Campaigns
 import Content
-package import Runs
+public import Runs
 
-/// Who would get a campaign, and what. Writes nothing.
+/// Previews which devices would get a campaign, and what. Writes nothing.
 /// - Parameters:
-///   - samples: rendered payloads of each text; nil for three, or for one of each when there are several.
-///   - checking: looks at what is to be done with the result before the exports are read.
+///   - samples: how many rendered payloads of each text; nil for three, or for one of each when there are several texts.
+///   - checking: called before the exports are read, to check that the result can be used.
 /// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml or the exports.
-package func preview(
+public func preview(
     _ campaign: CampaignFile, samples: Int?, _ attendance: PlanningAttendance, at now: Timestamp,
     checking check: (_ catalog: any RunCatalog) throws -> Void = { _ in }
 ) throws -> Preview {
@@ -21,13 +21,13 @@ package func preview(
     return try planner.preview(samples: samples ?? (context.messages.hasChoice ? 1 : 3), in: context.catalog)
 }
 
-/// Why somebody would get a campaign, or not, step by step.
+/// Explains step by step why a device would get a campaign or not.
 /// - Parameter who: a target, whole or as `7276…89f1`, an alias, or a registration id.
-package func explain(
+public func explain(
     _ who: String, _ campaign: CampaignFile, _ attendance: PlanningAttendance, at now: Timestamp
 ) throws -> Explanation {
     let context = try CampaignContext.read(campaign, now: now)
-    // A single device needs none of what a limit is for.
+    // A single device needs little memory, so the limit does not apply.
     var attendance = attendance
     attendance.memory = nil
     let subject = try TraceSubject(who, context.app.service.target)

@@ -1,19 +1,19 @@
 import Base
 import Runs
 
-/// Writes recipients into a run file on a thread of its own, so that the scan need not wait for SQLite.
+/// Writes recipients into a run file on its own thread, so that the scan need not wait for SQLite.
 final class RecipientWriter {
     private let file: SharedWriter
     private let batches = BoundedQueue<RecipientBatch>(capacity: 16)
     private var thread: WorkerThread<(any Error)?>?
 
-    /// `@unchecked Sendable`: until its thread has ended nobody else uses the writer.
+    /// `@unchecked Sendable`: until its thread has ended, nothing else uses the writer.
     private final class SharedWriter: @unchecked Sendable {
         let writer: RunWriter
         init(_ writer: RunWriter) { self.writer = writer }
     }
 
-    /// - Throws: a `Diagnostic` when there is no thread for it.
+    /// - Throws: a `Diagnostic` when no thread can be started.
     package init(_ writer: RunWriter) throws(Diagnostic) {
         let (file, batches) = (SharedWriter(writer), batches)
         self.file = file
@@ -27,18 +27,18 @@ final class RecipientWriter {
             while let batch = batches.take() { try writer.put(batch) }
             return nil
         } catch {
-            // Whoever puts the next one hears of it.
+            // The caller gets the error when it puts the next batch.
             batches.close()
             return error
         }
     }
 
-    /// - Throws: what kept an earlier batch from being written.
+    /// - Throws: the error that kept an earlier batch from being written.
     func put(_ batch: RecipientBatch) throws {
         if !batches.put(batch) { try finishWriting() }
     }
 
-    /// Waits until all is written, and takes slots out again.
+    /// Waits until all is written, then removes the dropped slots.
     func finish(slots: Int, dropping dropped: BitSet) throws {
         try finishWriting()
         try file.writer.drop(dropped, of: slots)

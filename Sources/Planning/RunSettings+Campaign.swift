@@ -15,7 +15,7 @@ extension RunSettings {
         pace = context.pace
         unknownPolicy = campaign.delivery.unknownPolicy
         stopLimits = campaign.delivery.stopLimits
-        // Nobody notices a background push.
+        // No one notices a background push.
         frequencyCaps = pushType == .background ? [] : context.frequencyCaps
     }
 }

@@ -4,13 +4,13 @@ package import Runs
 import Scheduling
 import Workspace
 
-/// A campaign that is about to be planned for a time of its schedule, while nobody looks on.
+/// A campaign that is about to be planned for a time of its schedule, with no one watching.
 package struct ScheduledPlan {
     private let context: CampaignContext
     private let time: Occurrence
     private let now: Timestamp
 
-    /// Reads the campaign as its file is now; nil when it is no longer sent at that time, or under that name.
+    /// Reads the campaign's current file; nil when it is no longer sent at that time or under that name.
     /// - Throws: `Diagnostics`: mistakes in the campaign or in volley.yaml.
     package init?(_ campaign: CampaignFile, for scheduledRun: ScheduledRun, at now: Timestamp) throws {
         context = try CampaignContext.read(campaign, now: now)
@@ -25,13 +25,13 @@ package struct ScheduledPlan {
     /// The campaign, its lists and its exports.
     package var inputFiles: [String] { context.inputFiles(now: now) }
 
-    /// Freezes it into a run.
+    /// Freezes the campaign into a run.
     /// - Parameters:
-    ///   - run: the run's id; what a killed process left of it is removed first.
-    ///   - catalog: of those who send it: volley.yaml may name another folder by now.
+    ///   - run: the run's id; whatever a killed process left of the run is removed first.
+    ///   - catalog: the one that `volley schedule` uses: volley.yaml may name another folder by now.
     ///   - queuedAt: since when it has waited for its turn.
-    /// - Throws: as `plan`. Nothing of the run remains.
-    package func plan(
+    /// - Throws: as `plan`. Then nothing of the run remains.
+    public func plan(
         into run: String?, of catalog: any RunCatalog, queuedAt: Timestamp, _ attendance: PlanningAttendance
     ) throws -> any RecordedRun {
         var settings = try RunSettings(context)

@@ -4,7 +4,7 @@ import Campaigns
 import Content
 import Runs
 
-/// From a campaign to a run for the app's test devices: each gets every text once. Neither share nor holdout, schedule nor suppression counts.
+/// Plans a run of a campaign for the app's test devices: each gets every text once. Shares, holdout, schedule and suppression do not apply.
 struct TestPlanner {
     let context: CampaignContext
     let attendance: PlanningAttendance
@@ -28,31 +28,31 @@ struct TestPlanner {
         try checkWhoseDevices()
         let examples = try examples(catalog)
         let pushes = context.app.testDevices.flatMap { device in
-            messages(for: device).map { Push(device: device, message: $0, fields: fields(device, $0, examples)) }
+            messages(for: device).map { Push(device: device, message: $0, fields: fields(device, message: $0, examples)) }
         }
         let (sendable, skipped) = judged(pushes)
         guard !sendable.isEmpty else {
             throw Diagnostic(
                 "no test device can be sent to", at: context.app.name.position,
-                remedy: "Give them cells for the columns of the templates, for example: cells: {first_name: Anna}.")
+                remedy: "Give them cells for the columns that the templates use, for example: cells: {first_name: Anna}.")
         }
         return try write(sendable, skipped, settings, catalog)
     }
 
-    /// A test needs no approval: where one is demanded, only those are test devices whom the file names that demands it.
+    /// A test needs no approval. So where approval is demanded, only devices in the file that demands it count as test devices.
     private func checkWhoseDevices() throws {
         let file = context.campaign.file
         let demand = ApprovalDemand(app: context.app.name.value, campaignFile: file, realFile: FilePaths.absolute(file))
         guard demand.binds, context.project.app(named: context.app.name.value)?.needsApproval != true else { return }
         throw Diagnostic(
-            "the volley.yaml of the campaign demands approval, or cannot be read, and the test devices are those of \(context.project.file)",
+            "the volley.yaml of the campaign requires approval, or cannot be read, but the test devices are those of \(context.project.file)",
             at: context.app.name.position,
             remedy: "Leave out --config: a test goes to the devices that the campaign's own volley.yaml names.")
     }
 
     // MARK: - What each device gets
 
-    /// Every text, or those that a device of its language reads, one for each variant.
+    /// Every text or, for a device with a language, the texts that such a device gets, one for each variant.
     private func messages(for device: TestDevice) -> [Int] {
         let all = context.messages.messages
         guard let language = device.language else { return Array(all.indices) }
@@ -67,7 +67,7 @@ struct TestPlanner {
         return chosen
     }
 
-    /// For each text a recipient who reads it, or else whoever comes first. None when the devices' own cells are enough.
+    /// For each text, a recipient that gets it, or else the first one; nil for all when the test devices' own cells are enough.
     private func examples(_ catalog: any RunCatalog) throws -> [Recipient?] {
         let all = context.messages.messages
         let columns = context.messages.columns.map(\.value)
@@ -85,13 +85,13 @@ struct TestPlanner {
         }
     }
 
-    private func fields(_ device: TestDevice, _ message: Int, _ examples: [Recipient?]) -> [String] {
+    private func fields(_ device: TestDevice, message: Int, _ examples: [Recipient?]) -> [String] {
         context.messages.columns.enumerated().map { place, column in
             device.cells[column.value] ?? examples[message].map { $0.fields[place] } ?? ""
         }
     }
 
-    /// The language that a push is rendered in, and by which the run finds its text again.
+    /// The language that a push is rendered in, and that the run uses to find its text again.
     private func language(_ push: Push) -> String { push.device.language ?? context.messages.messages[push.message].language }
 
     private func judged(_ pushes: [Push]) -> (sendable: [Push], skipped: [SkipReason: Int]) {
@@ -125,7 +125,7 @@ struct TestPlanner {
         settings.needsApproval = false
         settings.runsFolder = FilePaths.absolute(catalog.place)
         settings.key = settings.key?.fingerprinted()
-        // One text would replace the other on the device before anybody has read it.
+        // With a collapse id, one text would replace the other on the device before anyone has read it.
         if Set(pushes.map(\.device.token)).count < pushes.count { settings.collapseID = nil }
         return try writer.finish(
             RunPlan(
@@ -136,7 +136,7 @@ struct TestPlanner {
                 settings: .success(settings), preview: preview(pushes), previewText: summary(pushes), isTest: true))
     }
 
-    /// What a report shows of a test: the texts that went to the devices.
+    /// What a report shows about a test: the texts that went to the devices.
     private func preview(_ pushes: [Push]) -> JSONValue {
         let sent = context.messages.messages.enumerated().compactMap { number, message in
             let count = pushes.count { $0.message == number }
@@ -149,8 +149,8 @@ struct TestPlanner {
     private func summary(_ pushes: [Push]) -> String {
         let devices = Set(pushes.map(\.device.token)).count
         var lines = [
-            "Test of \(context.campaign.name.value): \(pushes.count) \(TextFormat.plural(pushes.count, "push", "pushes")) to "
-                + "\(devices) \(TextFormat.plural(devices, "device")) of \(context.app.name.value) (\(context.app.destination))"
+            "Test of \(context.campaign.name.value): \(pushes.count) \(TextFormat.plural(pushes.count, one: "push", many: "pushes")) to "
+                + "\(devices) \(TextFormat.plural(devices, one: "device")) of \(context.app.name.value) (\(context.app.destination))"
         ]
         var payload: [UInt8] = []
         for push in pushes {
@@ -162,7 +162,7 @@ struct TestPlanner {
         return lines.joined(separator: "\n")
     }
 
-    /// `short, de`, or what a text without names is called.
+    /// `short, de`, or `the text` for one without names.
     private func text(_ message: Int) -> String {
         let message = context.messages.messages[message]
         let names = [message.variant, message.language].filter { !$0.isEmpty }

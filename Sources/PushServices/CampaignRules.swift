@@ -6,7 +6,7 @@ public struct CampaignRules: Sendable {
     public let longestStorageDays: Int
     /// Bytes of a collapse id at most.
     public let collapseIDBytes: Int
-    /// The only priority of pushes that nobody sees; nil for any.
+    /// The only priority that silent pushes may have; nil if any may be used.
     public let silentPriority: PushPriority?
     /// The member of a payload that the service reads; own keys stand beside it.
     public let payloadKey: String

@@ -30,7 +30,7 @@ public protocol PushService: Sendable {
     var warnings: [WarningName] { get }
     /// What its targets look like.
     var target: TargetForm { get }
-    /// A push that reaches nobody.
+    /// A push that reaches no device.
     var probe: ProbePush { get }
     /// How many pushes a request carries.
     var batching: Batching { get }

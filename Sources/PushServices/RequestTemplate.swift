@@ -36,7 +36,7 @@ public struct RequestTemplate: Sendable {
         public var value: String
 
         /// A header field.
-        public init(_ name: String, _ value: String) {
+        public init(_ name: String, value: String) {
             self.name = name
             self.value = value
         }
@@ -60,7 +60,7 @@ public struct RequestTemplate: Sendable {
     }
 }
 
-/// A push that reaches nobody, by which a way and credentials are tried.
+/// A push that reaches no device; it tests the connection and the credentials.
 public struct ProbePush: Hashable, Sendable {
     /// A target that no device has.
     public var target: String

@@ -35,7 +35,7 @@ public enum AnswerMeaning: Hashable, Sendable {
     case stop
     /// Refused for now: again, later.
     case retry(Retry)
-    /// The service did nothing about it because of another target of its request: again at once, which is no attempt. Without those that the answer
+    /// The service did nothing about it because of another target of its request: again at once, which is not an attempt. Without those that the answer
     /// settled, or, when it settled none, in two halves. A request of one target is refused for good.
     case split
     /// Something in front of the service answered, or the answer was cut off before its reason: the service may have taken the push.

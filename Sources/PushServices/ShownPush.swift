@@ -1,8 +1,8 @@
-/// What a phone makes of a payload: what people see and hear of it, and what only the app reads.
+/// How a device shows a payload: what people see and hear of it, and what only the app reads.
 public struct ShownPush: Sendable {
     /// What people read, by the keys of `content`; blank where a push has no such text.
     public var title = "", subtitle = "", body = ""
-    /// Whether nobody sees it: a background push.
+    /// Whether it is invisible: a background push.
     public var isSilent = false
     /// The address of the image beside the text; blank when there is none.
     public var image = ""
@@ -11,7 +11,7 @@ public struct ShownPush: Sendable {
     /// Own keys, with their values as JSON; texts without quotes.
     public var ownKeys: [(name: String, value: String)] = []
 
-    /// A push of which nothing is known but its texts, as a campaign writes them.
+    /// A push of which only the texts are known, as in the campaign.
     public init(title: String = "", subtitle: String = "", body: String = "") {
         self.title = title
         self.subtitle = subtitle

@@ -13,7 +13,7 @@ struct BarTable {
     }
 
     var rows: [Row]
-    /// What 100 % is; without it there is no column of shares.
+    /// The number that is 100 %; without it there is no column of shares.
     var whole: Int?
 
     func lines(_ style: TextStyle) -> [String] {
@@ -28,7 +28,7 @@ struct BarTable {
         let largest = rows.map(\.number).max() ?? 0
         let fixed = 2 + names + 2 + numbers + 2 + (whole == nil ? 0 : 9)
         let notes = rows.map(\.note.count).max() ?? 0
-        // Notes stay only when a bar of ten columns fits beside them.
+        // Notes are shown only when a bar of ten columns fits beside them.
         let hasNotes = notes > 0 && fixed + 10 + 2 + notes <= style.width
         let columns = max(4, min(24, style.width - fixed - (hasNotes ? notes + 2 : 0)))
         return rows.flatMap { row in

@@ -18,7 +18,7 @@ struct OutcomeGuide {
         return switch outcome {
         case .accepted: "\(service.displayName) took it over"
         case .invalidToken: doubtsTokens ? "the device token was refused" : "the app is gone from the device"
-        case .rejected: "refused for good"
+        case .rejected: "refused permanently"
         case .failed: "refused until retries ran out"
         case .unknown: isUnderway ? "no answer yet" : "no answer came"
         case .unsent: isUnderway ? "not sent yet" : "never sent"
@@ -37,7 +37,7 @@ struct OutcomeGuide {
         }
     }
 
-    /// Why rows that were meant did not become devices, as against those that a campaign leaves out on purpose.
+    /// Reasons why intended rows did not become devices, as opposed to rows that a campaign leaves out on purpose.
     static let unintended: [SkipReason] = [.badRow, .missingToken, .badToken, .suppressed, .renderError, .payloadTooLarge]
 
     /// As a heading.
@@ -53,17 +53,17 @@ struct OutcomeGuide {
         }
     }
 
-    /// What it means for those who never heard of the service, in a sentence or two.
+    /// What it means, in a sentence or two, for readers who do not know the service.
     func meaning(_ outcome: Outcome) -> String {
         return switch outcome {
         case .accepted: "\(service.introduction), took the push over, and delivers it as soon as the device can be reached."
         case .invalidToken where doubtsTokens:
-            "\(service.displayName) refused the device token. Devices that it calls gone (Unregistered, ExpiredToken) are left out of later campaigns until they register again; the others are not, as wrong settings may be why they were refused."
+            "\(service.displayName) refused the device token. Devices that it calls gone (Unregistered, ExpiredToken) are left out of later campaigns until they register again. The others are not: wrong settings may have caused the refusal."
         case .invalidToken:
             "The app is gone from the device, or its push token has changed. These devices are left out of later campaigns until they register again."
         case .rejected:
-            "\(service.displayName) refused the push for good. The reasons below say why; sending again would not help until the cause is removed."
-        case .failed: "\(service.displayName) refused the push for the moment, and still did after several attempts. It can be sent again."
+            "\(service.displayName) refused the push permanently. The reasons below say why. Sending again will not help until you fix the cause."
+        case .failed: "\(service.displayName) refused the push temporarily, and still did after several attempts. You can send it again."
         case .unknown:
             isUnderway
                 ? "The push is on its way, and its answer is not here yet."
@@ -86,7 +86,7 @@ struct OutcomeGuide {
         switch SkipReason(rawValue: name) {
         case .badRow: "the row cannot be read"
         case .notMatched: "not selected"
-        case .filtered: "a condition does not hold"
+        case .filtered: "a condition is not met"
         case .excluded: "excluded by the campaign"
         case .missingToken: "no device token"
         case .badToken: "not a device token"

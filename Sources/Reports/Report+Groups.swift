@@ -11,7 +11,7 @@ struct ReportGroup: Sendable {
 
     func count(_ outcome: Outcome) -> Int { outcomes[outcome.rawValue] }
 
-    /// Of the audience; 0 when nobody is in it.
+    /// Of the audience; 0 when it is empty.
     func share(_ outcome: Outcome) -> Double { audience == 0 ? 0 : Double(count(outcome)) / Double(audience) }
 }
 
@@ -31,7 +31,7 @@ extension Report {
         return Self.sums(groups, by: \.variant)
     }
 
-    /// Variants, and in each of them languages; empty when either has nothing to tell apart.
+    /// Variants, and in each of them languages; empty when there is only one of either.
     var languagesOfVariants: [(variant: String, languages: [ReportGroup])] {
         guard variants.count > 1, languages.count > 1, let groups = figures.groups else { return [] }
         return variants.map { variant in
@@ -42,7 +42,7 @@ extension Report {
         }
     }
 
-    /// Devices that were kept back to compare with; nil when the campaign keeps none.
+    /// Devices that were kept back for comparison; nil when the campaign keeps none.
     var holdout: Int? { plan.skipped[.holdout].flatMap { $0 > 0 ? $0 : nil } }
 
     private static func sums(_ groups: [RunGroup], by name: (RunGroup) -> String) -> [ReportGroup] {

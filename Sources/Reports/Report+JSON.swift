@@ -2,12 +2,12 @@ public import Base
 import Runs
 
 extension Report {
-    /// The document of `report --format json`. What is not there yet is null; `rate` and `latency_ms` always have their members.
-    /// `stopped_because` is there only when the run stopped early, `approved_by` and `approved_at` when somebody approved it, `test` (true) and `test_pushes` when it is a test; a run of a chain has `retry_of` (null for the first) and `chain`, all its
+    /// The document of `report --format json`. Values that do not exist yet are null; `rate` and `latency_ms` always have their members.
+    /// `stopped_because` is there only when the run stopped early, `approved_by` and `approved_at` when it was approved, `test` (true) and `test_pushes` when it is a test; a run of a chain has `retry_of` (null for the first) and `chain`, all its
     /// runs in order. `languages`, `variants`, `languages_of_variants`, `attempts_by_count`, `latency_histogram`, `timeline` and `earlier_runs` follow in the order in
     /// which the other forms show them, each only where there is something to tell; a summary has none of them.
     public var json: JSONValue {
-        // Only where there is something to say: the document of a run that went well has the members it always had.
+        // Only where there is something to say: the document of a run that went well stays as short as before.
         let reason = status.because.map { [("stopped_because", JSONValue.string($0))] } ?? []
         let head: [(String, JSONValue)] = [
             ("run", .string(plan.id)), ("campaign", .string(plan.campaign)), ("app", .string(plan.app)),
@@ -87,7 +87,7 @@ extension Report {
         .object(pairs: groups.map { ($0.name, .object(pairs: [("audience", number($0.audience))] + counts($0.outcomes))) })
     }
 
-    /// Steps in which nothing became known are left out.
+    /// Steps without outcomes are left out.
     private func json(_ timeline: RunTimeline) -> JSONValue {
         let steps = timeline.steps.enumerated().filter { $0.element.contains { $0 > 0 } }.map { place, step in
             (timeline.begin(of: place).description, JSONValue.object(pairs: counts(step)))

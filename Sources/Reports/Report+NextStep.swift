@@ -10,22 +10,22 @@ struct NextStep: Hashable, Sendable {
 }
 
 extension Report {
-    /// What is left to do, what concerns most devices first; empty when nothing is.
+    /// What is left to do, starting with what concerns most devices; empty when there is nothing.
     var nextSteps: [NextStep] {
         let id = plan.id
         if isPruned { return [] }
         switch status.state {
         case .planned: return [stepOfPlan]
         case .running where !status.isSenderHidden:
-            return [NextStep(words: "it is being sent; this shows newer figures:", command: "volley report \(id)")]
+            return [NextStep(words: "it is still being sent; this shows newer figures:", command: "volley report \(id)")]
         case .running, .paused, .stopped, .cancelled:
             if let retry = chain.last(where: { $0.retryOf == id && $0.hasBegun }) {
-                return [NextStep(words: "\(retry.id) has taken it over; this shows how far that is:", command: "volley report \(retry.id)")]
+                return [NextStep(words: "\(retry.id) has taken over; this shows its progress:", command: "volley report \(retry.id)")]
             }
             return stepsToGoOn
         case .finished where plan.isTest:
             return [
-                NextStep(words: "if it looks right on the devices, send it to its audience:", command: "volley send \(plan.campaignFile)")
+                NextStep(words: "if it looks right, this sends it to its audience:", command: "volley send \(plan.campaignFile)")
             ]
         case .finished: return chain.contains { $0.retryOf == id } ? [] : stepsAfterEnd
         }
@@ -34,12 +34,12 @@ extension Report {
     private var stepsToGoOn: [NextStep] {
         let id = plan.id
         switch status.state {
-        case .running, .paused: return [NextStep(words: "this goes on with it:", command: "volley resume \(id)")]
+        case .running, .paused: return [NextStep(words: "this resumes it:", command: "volley resume \(id)")]
         case .stopped where pointsAtSettings:
-            return [NextStep(words: "put the settings right, then plan and send it anew:", command: "volley send \(plan.campaignFile)")]
-        case .stopped: return [NextStep(words: "see to the cause, then this goes on where it stopped:", command: "volley resume \(id)")]
+            return [NextStep(words: "correct the settings, then plan and send it again:", command: "volley send \(plan.campaignFile)")]
+        case .stopped: return [NextStep(words: "fix the cause, then this resumes it where it stopped:", command: "volley resume \(id)")]
         case .cancelled:
-            return status.startedAt == nil ? [] : [NextStep(words: "if it is to go on after all:", command: "volley resume \(id)")]
+            return status.startedAt == nil ? [] : [NextStep(words: "to resume it after all:", command: "volley resume \(id)")]
         case .planned, .finished: return []
         }
     }
@@ -47,7 +47,7 @@ extension Report {
     private var stepOfPlan: NextStep {
         let settings = try? plan.settings.get()
         if settings?.needsApproval == true, approval == nil {
-            return NextStep(words: "somebody has to approve it:", command: "volley approve \(plan.id) --by NAME")
+            return NextStep(words: "it needs an approval:", command: "volley approve \(plan.id) --by NAME")
         }
         if settings?.schedule?.occurrence != nil {
             return NextStep(words: "`volley schedule` sends it at its time.")
@@ -61,10 +61,10 @@ extension Report {
         if failed + unknown > 0 {
             let words =
                 unknown == 0
-                ? "\(TextFormat.devices(failed)) failed for the moment; this sends to \(TextFormat.plural(failed, "it", "them")) again:"
+                ? "\(TextFormat.devices(failed)) failed temporarily; this sends to \(TextFormat.plural(failed, one: "it", many: "them")) again:"
                 : failed == 0
                     ? "\(TextFormat.devices(unknown)) gave no answer and may have got it; if twice is better than never:"
-                    : "\(TextFormat.devices(failed)) failed for the moment; this sends to them again, but not to those who gave no answer and may have got it:"
+                    : "\(TextFormat.devices(failed)) failed temporarily; this sends to them again, but not to devices that gave no answer and may have got it:"
             let outcome = unknown == 0 || failed > 0 ? "failed" : "unknown"
             steps.append((failed + unknown, NextStep(words: words, command: "volley retry \(plan.id) --outcome \(outcome)")))
         }
@@ -74,7 +74,7 @@ extension Report {
                     missedForGood,
                     NextStep(
                         words:
-                            "\(TextFormat.devices(missedForGood)) \(TextFormat.plural(missedForGood, "was", "were")) never sent to; if the message still holds:",
+                            "\(TextFormat.devices(missedForGood)) \(TextFormat.plural(missedForGood, one: "was", many: "were")) never sent to; if the message still holds:",
                         command: "volley retry \(plan.id) --outcome unsent")
                 ))
         }
@@ -95,7 +95,7 @@ extension Report {
                     rejected,
                     NextStep(
                         words:
-                            "\(TextFormat.devices(rejected)) \(TextFormat.plural(rejected, "was", "were")) refused for good; the reasons say what to change."
+                            "\(TextFormat.devices(rejected)) \(TextFormat.plural(rejected, one: "was", many: "were")) refused permanently; see the reasons."
                     )
                 ))
         }

@@ -38,14 +38,15 @@ extension Report {
         return lines.joined(separator: "\n")
     }
 
-    /// What came of it, in one sentence or two.
+    /// The result, in one or two sentences.
     var headline: String {
         let all = TextFormat.count(plan.audience)
         let accepted = TextFormat.count(count(.accepted))
-        guard plan.audience > 0 else { return "Nobody was in the audience; nothing was sent." }
+        guard plan.audience > 0 else { return "There was no device in the audience, so nothing was sent." }
         let share = "\(accepted) of \(all) pushes (\(TextFormat.percent(Double(count(.accepted)) / Double(plan.audience))))"
         switch status.state {
-        case .planned: return "Planned, not sent yet: \(all) \(TextFormat.plural(plan.audience, "device is", "devices are")) waiting."
+        case .planned:
+            return "Planned, not sent yet: \(all) \(TextFormat.plural(plan.audience, one: "device is", many: "devices are")) waiting."
         case .running:
             return "\(status.isSenderHidden ? "Running, or cut off" : "Still running"): \(service.displayName) accepted \(share) so far."
         case .paused: return "Paused: \(service.displayName) accepted \(share) so far."
@@ -62,9 +63,9 @@ extension Report {
         }
     }
 
-    private var neverSent: String { "\(TextFormat.counted(count(.unsent), "was", "were")) never sent" }
+    private var neverSent: String { "\(TextFormat.counted(count(.unsent), one: "was", many: "were")) never sent" }
 
-    /// What became of those that were not accepted, the most frequent first. Who was missed is told before.
+    /// The outcomes of pushes that were not accepted, the most frequent first. Missed devices come before.
     private var remainder: String? {
         let leftOut = count(.unsent) - missedForGood
         let words: [(count: Int, one: String, many: String)] = [
@@ -76,7 +77,7 @@ extension Report {
             (leftOut, "was left out by frequency", "were left out by frequency"),
         ]
         let parts = words.filter { $0.count > 0 }.sorted { $0.count > $1.count }.map {
-            TextFormat.counted($0.count, $0.one, $0.many)
+            TextFormat.counted($0.count, one: $0.one, many: $0.many)
         }
         guard parts.count > 1, let last = parts.last else { return parts.first.map { $0 + "." } }
         return parts.dropLast().joined(separator: ", ") + " and \(last)."
@@ -107,17 +108,17 @@ extension Report {
         }
         if let prunedAt { facts.append(("Pruned", "\(TextStyle.moment(prunedAt)); recipients were removed, figures are as they were")) }
         let devices = TextFormat.devices(plan.audience)
-        facts.append(("Audience", "\(devices) from \(TextFormat.counted(plan.rows, "row"))"))
+        facts.append(("Audience", "\(devices) from \(TextFormat.counted(plan.rows, one: "row"))"))
         return table(facts, style)
     }
 
-    /// Where it went, or is to go; nil when the plan does not say.
+    /// Where it was sent, or will be; nil when the plan does not say.
     private var environment: String? {
         guard let environment = try? plan.settings.get().environment else { return nil }
-        return environment.isSimulator ? "simulator: no phone gets it" : environment.name
+        return environment.isSimulator ? "simulator: no device gets it" : environment.name
     }
 
-    /// The text that most devices read, as the campaign writes it; nil when there is nothing to read, or the plan does not keep it.
+    /// The text that most devices get, as in the campaign; nil when there is nothing to read, or the plan does not keep it.
     private var text: String? {
         guard case .array(let messages)? = plan.preview["messages"] else { return nil }
         let texts = messages.map { message in
@@ -131,7 +132,7 @@ extension Report {
         return TextStyle.safe(first.words, limit: 160) + (texts.count > 1 ? " (one of \(texts.count) texts)" : "")
     }
 
-    /// What became of each push of a test.
+    /// The outcome of each push of a test.
     private func testLines(_ style: TextStyle) -> [String] {
         guard !testPushes.isEmpty else { return [] }
         let facts = testPushes.map { push in
@@ -145,7 +146,7 @@ extension Report {
     /// How many groups the text names one by one.
     private static let shownGroups = 12
 
-    /// What became of the devices of each language, or variant, where there are several.
+    /// The outcomes of each language, or variant, where there are several.
     private func groupLines(_ title: String, _ groups: [ReportGroup], _ style: TextStyle, last: (String, String)? = nil) -> [String] {
         guard groups.count > 1 || last != nil, !groups.isEmpty, status.state != .planned else { return [] }
         var facts = groups.prefix(Self.shownGroups).map { group in
@@ -160,7 +161,7 @@ extension Report {
         return ["", style.paint(title, .bold)] + table(facts + (last.map { [$0] } ?? []), style)
     }
 
-    /// Every run of the chain, and what they came to together: a retry's devices are some of an earlier run's.
+    /// Every run of the chain, and their sum: a retry's devices are some of an earlier run's.
     private func chainLines(_ style: TextStyle) -> [String] {
         guard let first = chain.first else { return [] }
         let facts = chain.map { link in

@@ -9,9 +9,9 @@ public struct Report: Sendable {
     let plan: RunPlan
     let status: RunStatus
     let figures: RunFigures
-    /// What its answers say of tokens and settings, life by life.
+    /// What its answers say about tokens and settings, life by life.
     private let evidence: RunEvidence
-    /// nil when nobody had to.
+    /// nil when no approval was needed.
     let approval: RunApproval?
     /// When its recipients were removed; nil when they are there.
     let prunedAt: Timestamp?
@@ -25,8 +25,8 @@ public struct Report: Sendable {
     /// Gathers the figures of a run.
     /// - Parameters:
     ///   - chain: the runs that retry it, or that it retries.
-    ///   - earlier: earlier runs of the campaign to compare it with, the newest first; those that cannot be read are left out.
-    ///   - isSummary: leaves out what tells languages and variants apart, for which every recipient may have to be read.
+    ///   - earlier: earlier runs of the campaign for comparison, the newest first; runs that cannot be read are left out.
+    ///   - isSummary: leaves out languages and variants, for which every recipient may have to be read.
     /// - Throws: `Diagnostic` when the run file is damaged or cannot be read.
     public init(_ run: any RecordedRun, chain: RunChain? = nil, earlier: [any RecordedRun] = [], isSummary: Bool = false) throws {
         path = run.place
@@ -46,7 +46,7 @@ public struct Report: Sendable {
                 id: $0.plan.id, retryOf: $0.plan.retryOf, hasBegun: (try? $0.hasBegun()) ?? false, audience: $0.plan.audience,
                 accepted: known?.gap(of: $0)?.isKnown ?? false ? nil : try? $0.figures().outcomes[.accepted])
         }
-        // What says less than was sent would look like a fall.
+        // A file that records less than was sent would look like a drop.
         self.earlier = earlier.compactMap { known?.gap(of: $0)?.isKnown ?? false ? nil : EarlierRun($0) }
     }
 
@@ -56,7 +56,7 @@ public struct Report: Sendable {
         var retryOf: String?
         var hasBegun: Bool
         var audience: Int
-        /// nil when its file is damaged, or knows less than was sent.
+        /// nil when its file is damaged, or records less than was sent.
         var accepted: Int?
     }
 
@@ -66,15 +66,15 @@ public struct Report: Sendable {
     /// What outcomes mean in this run.
     var guide: OutcomeGuide { OutcomeGuide(service: service, state: status.state, doubtsTokens: doubtsTokens) }
 
-    /// Whether every recipient was accepted, found its token invalid, or was left out on purpose: nobody was rejected, failed, unknown or missed.
+    /// Whether every recipient was accepted, found its token invalid, or was left out on purpose: none was rejected, failed, unknown or missed.
     /// Decides exit code 0 or 1.
     public var isClean: Bool { missed == 0 && [.rejected, .failed, .unknown].allSatisfy { count($0) == 0 } }
 
-    /// Recipients who were never sent to although they should have been: their push expired, or it was too late, before their turn came. Those
-    /// whom `frequency` leaves out are left out on purpose.
+    /// Recipients that were never sent to although they should have been: their push expired, or it was too late, before their turn came.
+    /// Those that `frequency` leaves out are left out on purpose.
     public var missed: Int { max(0, count(.unsent) - figures.count(.frequencyCap)) }
 
-    /// The same of a run that got to its end, where nothing is to come any more.
+    /// The same for a run that reached its end, where nothing more will come.
     var missedForGood: Int { status.state == .finished ? missed : 0 }
 
     /// How many of a run that is over were missed, and why; nil when nobody was.
@@ -87,7 +87,7 @@ public struct Report: Sendable {
     /// The same in a sentence that comes before all else.
     public var missedSentence: String? { missedPushes?.sentence }
 
-    /// Whether tokens were refused, in a run that is over, for a reason that wrong settings may have caused: those are not suppressed.
+    /// Whether an ended run has refused tokens whose reason wrong settings may have caused: these are not suppressed.
     var doubtsTokens: Bool {
         status.state.hasEnded && evidence.all.ambiguous > 0 && !(status.state == .finished && evidence.pointsAtTokens)
     }
@@ -95,13 +95,13 @@ public struct Report: Sendable {
     /// Whether most answers are refusals that wrong settings cause.
     public var pointsAtSettings: Bool { evidence.settingsEvidence != nil }
 
-    /// Whether its recipients were removed, so that figures are all there is.
+    /// Whether its recipients were removed, so that only figures are left.
     var isPruned: Bool { prunedAt != nil }
 
     /// Recipients with that outcome.
     func count(_ outcome: Outcome) -> Int { figures.outcomes[outcome, default: 0] }
 
-    /// Skip reasons that rows have, in the order in which they are judged.
+    /// Skip reasons that rows have, in the order in which they are checked.
     var skipped: [(name: String, rows: Int)] {
         SkipReason.allCases.compactMap { reason in
             guard let rows = plan.skipped[reason], rows > 0 else { return nil }
@@ -129,7 +129,7 @@ public struct Report: Sendable {
         return (first...last).map { (name: $0 < steps.count ? "\(steps[$0])" : "longer", answers: histogram[$0]) }
     }
 
-    /// From start to end; nil while there is no end, and when the machine's clock was set back meanwhile, so that nobody knows.
+    /// From start to end; nil while there is no end, and when the machine's clock was set back in between.
     var milliseconds: Int64? {
         guard let start = status.startedAt, let end = status.finishedAt, end >= start else { return nil }
         return end.epochMilliseconds - start.epochMilliseconds

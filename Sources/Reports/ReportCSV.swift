@@ -19,7 +19,7 @@ public enum ReportCSV {
 
     private static let chunk = 64 << 10
 
-    /// Which lines are wanted: those that fit in every respect.
+    /// Which lines to write: those that match every condition.
     public struct Filter: Sendable {
         /// nil for all.
         public var outcomes: Set<Outcome>?

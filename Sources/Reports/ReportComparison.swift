@@ -1,19 +1,19 @@
 public import Base
 import Runs
 
-/// Two runs beside one another: figure by figure, and what differs in words. Made of their reports, so that it says what they say.
+/// Two runs compared: figure by figure, and the differences in words. Made from their reports, so that the figures agree.
 public struct ReportComparison: Sendable {
     let before: Report
     let after: Report
 
     /// - Parameters:
-    ///   - before: the run that is compared with, mostly an earlier one.
-    ///   - after: the run that it is about.
+    ///   - before: the run to compare with, usually an earlier one.
+    ///   - after: the run that the comparison is about.
     public init(before: Report, after: Report) { (self.before, self.after) = (before, after) }
 
     /// A figure of both.
     struct Row: Sendable {
-        /// What it is a figure of; rows of one follow one another.
+        /// The section it belongs to; rows of a section are adjacent.
         var section: String
         var name: String
         /// As in the JSON report, with slashes between members.
@@ -28,33 +28,36 @@ public struct ReportComparison: Sendable {
         var change: Int? { before.flatMap { before in after.map { $0 - before } } }
     }
 
-    /// Names that one section shows at most: languages, reasons and variants may be many.
+    /// The most names that one section shows: there may be many languages, reasons and variants.
     private static let shownNames = 40
 
     var rows: [Row] {
         var rows = [
-            row("Audience", "rows", "rows", { $0.plan.rows }), row("Audience", "audience", "audience", { $0.plan.audience }),
+            row("Audience", name: "rows", path: "rows", { $0.plan.rows }),
+            row("Audience", name: "audience", path: "audience", { $0.plan.audience }),
         ]
         rows += Outcome.allCases.map { outcome in
-            row("Outcomes", outcome.name, "outcomes/\(outcome.name)", { $0.count(outcome) }, of: { $0.plan.audience })
+            row("Outcomes", name: outcome.name, path: "outcomes/\(outcome.name)", { $0.count(outcome) }, of: { $0.plan.audience })
         }
-        rows += named("Skipped rows", "skipped", { $0.skipped.map { ($0.name, $0.rows) } }, of: { $0.plan.rows })
-        rows += named("Reasons", "reasons", { $0.reasons.map { ($0.name, $0.recipients) } }, of: { $0.plan.audience })
-        rows += named("Languages", "languages", { $0.languages.map { ($0.name, $0.audience) } }, of: { $0.plan.audience }, "/audience")
-        rows += named("Variants", "variants", { $0.variants.map { ($0.name, $0.audience) } }, of: { $0.plan.audience }, "/audience")
+        rows += named("Skipped rows", path: "skipped", { $0.skipped.map { ($0.name, $0.rows) } }, of: { $0.plan.rows })
+        rows += named("Reasons", path: "reasons", { $0.reasons.map { ($0.name, $0.recipients) } }, of: { $0.plan.audience })
+        rows += named(
+            "Languages", path: "languages", { $0.languages.map { ($0.name, $0.audience) } }, of: { $0.plan.audience }, suffix: "/audience")
+        rows += named(
+            "Variants", path: "variants", { $0.variants.map { ($0.name, $0.audience) } }, of: { $0.plan.audience }, suffix: "/audience")
         rows += [
-            row("Speed", "attempts", "attempts", { $0.figures.attempts }),
-            row("Speed", "mean a second", "rate/mean_per_second", { $0.meanPerSecond }),
-            row("Speed", "peak a second", "rate/peak_per_second", { $0.peakPerSecond }),
-            row("Speed", "latency p50, ms", "latency_ms/p50", { $0.figures.latency?.p50 }),
-            row("Speed", "latency p90, ms", "latency_ms/p90", { $0.figures.latency?.p90 }),
-            row("Speed", "latency p99, ms", "latency_ms/p99", { $0.figures.latency?.p99 }),
+            row("Speed", name: "attempts", path: "attempts", { $0.figures.attempts }),
+            row("Speed", name: "mean a second", path: "rate/mean_per_second", { $0.meanPerSecond }),
+            row("Speed", name: "peak a second", path: "rate/peak_per_second", { $0.peakPerSecond }),
+            row("Speed", name: "latency p50, ms", path: "latency_ms/p50", { $0.figures.latency?.p50 }),
+            row("Speed", name: "latency p90, ms", path: "latency_ms/p90", { $0.figures.latency?.p90 }),
+            row("Speed", name: "latency p99, ms", path: "latency_ms/p99", { $0.figures.latency?.p99 }),
         ]
         return rows
     }
 
     private func row(
-        _ section: String, _ name: String, _ path: String, _ figure: (Report) -> Int?, of total: ((Report) -> Int)? = nil
+        _ section: String, name: String, path: String, _ figure: (Report) -> Int?, of total: ((Report) -> Int)? = nil
     ) -> Row {
         func share(_ report: Report) -> Double? {
             guard let total = total?(report), total > 0, let number = figure(report) else { return nil }
@@ -67,8 +70,8 @@ public struct ReportComparison: Sendable {
 
     /// A row for every name that either run has, the most frequent first.
     private func named(
-        _ section: String, _ path: String, _ figures: (Report) -> [(String, Int)], of total: @escaping (Report) -> Int,
-        _ suffix: String = ""
+        _ section: String, path: String, _ figures: (Report) -> [(String, Int)], of total: @escaping (Report) -> Int,
+        suffix: String = ""
     ) -> [Row] {
         let (first, second) = (Dictionary(figures(before)) { $1 }, Dictionary(figures(after)) { $1 })
         let names = Set(first.keys).union(second.keys).sorted {
@@ -76,7 +79,8 @@ public struct ReportComparison: Sendable {
         }
         return names.prefix(Self.shownNames).map { name in
             row(
-                section, name, "\(path)/\(name)\(suffix)", { ($0.plan.id == before.plan.id ? first : second)[name, default: 0] }, of: total)
+                section, name: name, path: "\(path)/\(name)\(suffix)",
+                { ($0.plan.id == before.plan.id ? first : second)[name, default: 0] }, of: total)
         }
     }
 
@@ -90,13 +94,13 @@ public struct ReportComparison: Sendable {
         if before.plan.campaign != after.plan.campaign {
             sentences.append("The runs are of two campaigns: \(before.plan.campaign) and \(after.plan.campaign).")
         }
-        sentences.append(audienceSentence(then, now))
+        sentences.append(audienceSentence(then, now: now))
         if before.status.startedAt == nil || after.status.startedAt == nil {
             let names = [before, after].filter { $0.status.startedAt == nil }.map(\.plan.id)
             sentences.append("Not sent yet: \(names.joined(separator: ", ")).")
             return sentences
         }
-        sentences += outcomeSentences(then, now)
+        sentences += outcomeSentences(then, now: now)
         sentences += reasonSentences
         sentences += skipSentences
         if let first = before.milliseconds, let second = after.milliseconds {
@@ -110,7 +114,7 @@ public struct ReportComparison: Sendable {
         return sentences
     }
 
-    private func audienceSentence(_ then: Int, _ now: Int) -> String {
+    private func audienceSentence(_ then: Int, now: Int) -> String {
         guard then != now else { return "Both went to \(TextFormat.count(now)) devices." }
         if then > 0, now >= 3 * then {
             return
@@ -121,7 +125,7 @@ public struct ReportComparison: Sendable {
         return "The audience \(word)\(change), from \(TextFormat.count(then)) to \(TextFormat.count(now)) devices."
     }
 
-    private func outcomeSentences(_ then: Int, _ now: Int) -> [String] {
+    private func outcomeSentences(_ then: Int, now: Int) -> [String] {
         guard then > 0, now > 0 else { return [] }
         let words: [(Outcome, String)] = [
             (.accepted, "were accepted"), (.invalidToken, "no longer have the app"), (.rejected, "were rejected"), (.failed, "failed"),
@@ -195,7 +199,7 @@ public struct ReportComparison: Sendable {
                     style.paint("\(title)  \(TextFormat.aligned("before", to: 21))  \(TextFormat.aligned("after", to: 21))  change", .bold),
                 ]
             }
-            let cells = [Self.cell(row.before, row.beforeShare), Self.cell(row.after, row.afterShare)].map {
+            let cells = [Self.cell(row.before, share: row.beforeShare), Self.cell(row.after, share: row.afterShare)].map {
                 TextFormat.aligned($0, to: 21)
             }
             var line = "  \(TextFormat.padded(TextStyle.safe(row.name), to: names))  \(cells.joined(separator: "  "))"
@@ -210,7 +214,7 @@ public struct ReportComparison: Sendable {
         return "\(report.plan.id) (\(marks), planned \(TextStyle.moment(report.plan.plannedAt)))"
     }
 
-    private static func cell(_ number: Int?, _ share: Double?) -> String {
+    private static func cell(_ number: Int?, share: Double?) -> String {
         guard let number else { return "-" }
         return TextFormat.count(number) + (share.map { " \(TextFormat.aligned(TextFormat.percent($0), to: 7))" } ?? "")
     }
@@ -227,8 +231,8 @@ public struct ReportComparison: Sendable {
                 DataTable.Row(
                     name: section == "Languages" ? LanguageName.html(row.name) : "\(TextStyle.safe(row.name, limit: 200))",
                     cells: [
-                        Self.figure("before/\(row.path)", row.before, row.beforeShare),
-                        Self.figure("after/\(row.path)", row.after, row.afterShare),
+                        Self.figure("before/\(row.path)", number: row.before, share: row.beforeShare),
+                        Self.figure("after/\(row.path)", number: row.after, share: row.afterShare),
                         "\(row.change.map { $0 == 0 ? "=" : Self.signed($0) } ?? "–")",
                     ])
             }
@@ -242,7 +246,7 @@ public struct ReportComparison: Sendable {
             title: "\(before.plan.id) and \(after.plan.id)", style: "",
             """
             <header>
-            <p class="eyebrow">Two runs beside one another</p>
+            <p class="eyebrow">Two runs compared</p>
             <h1 dir="auto">\(after.plan.campaign)</h1>
             \(ReportPage.facts(runs))
             </header>
@@ -253,7 +257,7 @@ public struct ReportComparison: Sendable {
             """)
     }
 
-    private static func figure(_ path: String, _ number: Int?, _ share: Double?) -> HTML {
+    private static func figure(_ path: String, number: Int?, share: Double?) -> HTML {
         guard let number else { return "–" }
         let part: HTML = share.map { " <span class=\"note\">\(TextFormat.percent($0))</span>" } ?? ""
         return "<span data-figure=\"\(path)\" data-value=\"\(number)\">\(TextFormat.count(number))</span>\(part)"

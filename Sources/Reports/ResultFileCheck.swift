@@ -3,13 +3,13 @@ import Glibc
 import PushServices
 import Runs
 
-/// The name of a file that a result is to be written to, in place of whatever has it: nothing may be lost by that but an older result.
+/// The name of a file that a result will replace: nothing but an older result may be lost.
 public enum ResultFileCheck {
     /// - Parameters:
     ///   - file: nil for standard output.
     ///   - option: what named it, for messages.
     ///   - what: what is to be written, for messages.
-    ///   - runsFolder: where runs, lists and records of the project lie.
+    ///   - runsFolder: the folder of the project's runs, lists and records.
     /// - Throws: a `Diagnostic` when the name is blank, or that of a run, a list, a record, a campaign or volley.yaml. Nothing was written.
     public static func check(_ file: String?, option: String, what: String, runsFolder: String) throws(Diagnostic) {
         guard let file else { return }
@@ -18,23 +18,23 @@ public enum ResultFileCheck {
         if [".yaml", ".yml"].contains(where: name.hasSuffix) {
             throw Diagnostic(
                 FilePaths.exists(file)
-                    ? "this is a campaign, or volley.yaml, and the \(what) would replace it"
+                    ? "this is a campaign or volley.yaml, and the \(what) would replace it"
                     : "files of this kind are campaigns, and the \(what) would look like one", file: file, remedy: "Name another file.")
         }
         let isInRunsFolder = FilePaths.absolute(FilePaths.folder(of: file)) == FilePaths.absolute(runsFolder)
         guard !(isInRunsFolder && belongsToVolley(name)), !isDatabase(file) else {
             throw Diagnostic(
-                "this name is that of a run, or of another file that Volley keeps, and the \(what) would replace it", file: file,
+                "this is a run, or another file that Volley keeps, and the \(what) would replace it", file: file,
                 remedy: "Name another file.")
         }
         guard !isKey(file) else {
             throw Diagnostic(
-                "this file is there already and holds a key or a certificate, and the \(what) would replace it", file: file,
+                "this file already exists and holds a key or a certificate, and the \(what) would replace it", file: file,
                 remedy: "Name another file.")
         }
         guard !isExport(file) else {
             throw Diagnostic(
-                "this file is there already and looks like an export or a list of devices, and the \(what) would replace it", file: file,
+                "this file already exists and looks like an export or a list of devices, and the \(what) would replace it", file: file,
                 remedy: "Name another file, or remove that one first.")
         }
     }
@@ -46,16 +46,16 @@ public enum ResultFileCheck {
 
     /// PEM by what it begins with, PKCS #12 by its ending.
     private static func isKey(_ file: String) -> Bool {
-        guard let bytes = beginning(of: file, 10) else { return false }
+        guard let bytes = beginning(of: file, count: 10) else { return false }
         return bytes.starts(with: "-----BEGIN".utf8) || [".p12", ".pfx"].contains(where: file.lowercased().hasSuffix)
     }
 
-    /// Whether a file of a kind that exports have holds one: a table, objects, tokens, or something compressed. A link is replaced itself, and what it leads
-    /// to stays.
+    /// Whether a file with an export's ending holds one: a table, objects, tokens, or compressed data. Of a link, only the link is replaced;
+    /// its target stays.
     private static func isExport(_ file: String) -> Bool {
         let name = file.lowercased()
         guard let ending = [".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".gz"].first(where: name.hasSuffix),
-            let bytes = beginning(of: file, 4096)
+            let bytes = beginning(of: file, count: 4096)
         else { return false }
         if bytes.starts(with: [0x1F, 0x8B]) { return true }
         let text = String(decoding: bytes, as: UTF8.self)
@@ -71,8 +71,8 @@ public enum ResultFileCheck {
             && !results.contains(String(line))
     }
 
-    /// nil when there is no such file, or it is a link, a pipe or a device: those are not waited for.
-    private static func beginning(of file: String, _ count: Int) -> [UInt8]? {
+    /// nil when there is no such file, or it is a link, a pipe or a device: Volley does not wait for those.
+    private static func beginning(of file: String, count: Int) -> [UInt8]? {
         var status = stat()
         guard lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         let descriptor = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC)
@@ -88,11 +88,11 @@ public enum ResultFileCheck {
         [".sqlite", ".db", ".lock", ".partial", ".claimed", "-wal", "-shm", "-journal"].contains(where: name.hasSuffix)
     }
 
-    /// Whether it is a database, wherever it lies: a run that was named by its path, say. Source: sqlite.org/fileformat2.html, section 1.3.
+    /// Whether it is a database, in any folder, such as a run that was named by its path. Source: sqlite.org/fileformat2.html, section 1.3.
     private static func isDatabase(_ file: String) -> Bool {
         let mark = Array("SQLite format 3\0".utf8)
         var status = stat()
-        // A pipe or a device is a fine target, and is not waited for.
+        // A pipe or a device is a valid target; do not wait for it.
         guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
         let descriptor = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }

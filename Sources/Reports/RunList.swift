@@ -10,9 +10,9 @@ public struct RunList: Sendable {
 
     /// Gathers each run's figures, in the order given; a run that turns out to be broken joins `broken`. Leaves the runs closed.
     /// - Parameters:
-    ///   - unfinished: plans that are being made, or that a process left behind that is gone.
+    ///   - unfinished: plans that are being made, or that an ended process left behind.
     ///   - isFiltered: whether others were left out on purpose.
-    /// - Throws: what is no `Diagnostic`.
+    /// - Throws: errors other than `Diagnostic`.
     public init(runs: [any RecordedRun], broken: [Diagnostic], unfinished: [UnfinishedPlan] = [], isFiltered: Bool = false) throws {
         self.broken = broken
         self.unfinished = unfinished
@@ -40,7 +40,7 @@ public struct RunList: Sendable {
         return .object(pairs: [("runs", .array(reports.map(\.json))), ("broken", .array(broken)), ("unfinished", .array(unfinished))])
     }
 
-    /// A table, one line a run, and below it what is wrong with the files that are broken. Of the outcomes only those that occur have a
+    /// A table with one line a run, and below it what is wrong with the broken files. Only outcomes that occur have a
     /// column. A narrow terminal loses the campaign (the id tells it), then the start, then the difference between what was not accepted.
     public func text(width: Int, colour: Bool) -> String {
         let style = TextStyle(width: width, colour: colour)
@@ -57,17 +57,17 @@ public struct RunList: Sendable {
             lines +=
                 [""]
                 + style.wrapped(
-                    "* Not everybody was sent to: pushes expired, or it was too late, before their turn came. `volley report RUN` says how many.",
+                    "* Some devices were missed: pushes expired, or it was too late, before their turn came. `volley report RUN` says how many.",
                     indent: 0)
         }
         if !broken.isEmpty {
             if !lines.isEmpty { lines.append("") }
-            lines.append(style.paint("\(broken.count) \(TextFormat.plural(broken.count, "file")) cannot be read:", .red))
+            lines.append(style.paint("\(broken.count) \(TextFormat.plural(broken.count, one: "file")) cannot be read:", .red))
             lines += broken.flatMap { style.wrapped($0.description, indent: 2) }
         }
         if !unfinished.isEmpty {
             if !lines.isEmpty { lines.append("") }
-            lines.append(style.paint("\(unfinished.count) unfinished \(TextFormat.plural(unfinished.count, "plan")):", .yellow))
+            lines.append(style.paint("\(unfinished.count) unfinished \(TextFormat.plural(unfinished.count, one: "plan")):", .yellow))
             lines += unfinished.flatMap { style.wrapped(Self.line($0), indent: 2) }
         }
         return lines.joined(separator: "\n")

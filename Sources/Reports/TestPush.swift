@@ -1,7 +1,7 @@
 import Base
 import Runs
 
-/// A push of a test, and what became of it.
+/// A push of a test, and its outcome.
 struct TestPush: Sendable {
     /// The test device's name in volley.yaml.
     var device: String

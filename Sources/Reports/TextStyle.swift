@@ -1,6 +1,6 @@
 import Base
 
-/// How wide reports for people may be and whether in colours; what they write besides is in `TextFormat`.
+/// How wide reports for people may be, and whether they use colours; other text forms are in `TextFormat`.
 struct TextStyle {
     enum Ink: String {
         case bold = "1"

@@ -1,10 +1,10 @@
-/// Ids of recipients that were claimed, or any others, as ranges: a run of ten million, claimed in thousands of parts, has a handful. In ascending order, none
-/// empty, none next to another one.
+/// A set of recipient ids, such as claimed ones, as ranges: a run of ten million, claimed in thousands of parts, has a handful. In ascending order, none
+/// empty, none adjacent to another.
 public struct ClaimSet: Hashable, Sendable {
     /// The ranges.
     public private(set) var ranges: [Range<Int>]
 
-    /// Nobody.
+    /// The empty set.
     public init() { ranges = [] }
 
     /// - Parameter ranges: in any order; they may overlap, and be empty.
@@ -13,7 +13,7 @@ public struct ClaimSet: Hashable, Sendable {
         for range in ranges { insert(range) }
     }
 
-    /// Whether nobody is in it.
+    /// Whether it is empty.
     public var isEmpty: Bool { ranges.isEmpty }
 
     /// How many ids are in it.
@@ -34,15 +34,15 @@ public struct ClaimSet: Hashable, Sendable {
         return index < ranges.count && ranges[index].lowerBound <= id ? ranges[index] : nil
     }
 
-    /// Adds all ids of a range; those that are there stay.
+    /// Adds all ids of a range; ids already in it stay.
     public mutating func insert(_ ids: Range<Int>) {
         guard !ids.isEmpty else { return }
-        // Claims are mostly made in order.
+        // Claims are usually made in order.
         guard let last = ranges.last, last.upperBound >= ids.lowerBound else {
             ranges.append(ids)
             return
         }
-        // Neighbours are united with it.
+        // Adjacent ranges are merged with it.
         let first = firstIndex(endingAfter: ids.lowerBound - 1)
         let end = ranges[first...].firstIndex { $0.lowerBound > ids.upperBound } ?? ranges.count
         guard first < end else {
@@ -64,7 +64,7 @@ public struct ClaimSet: Hashable, Sendable {
         return found
     }
 
-    /// The ids of a range that are not in it, as ascending ranges: while a run is sent, those that can be claimed yet.
+    /// The ids of a range that are not in it, as ascending ranges: while a run is sent, the ids that can still be claimed.
     public func gaps(in ids: Range<Int>) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var next = ids.lowerBound

@@ -1,12 +1,12 @@
 import Base
 
-/// Counts outcomes in id order, in memory that depends on how much latencies and seconds vary and not on how many recipients there are. Tallies of disjoint
+/// Counts outcomes in id order, in memory that depends on how much latencies and seconds vary, not on the number of recipients. Tallies of disjoint
 /// ranges of ids add up to that of all.
 struct FigureTally {
     private var claims: ArraySlice<Range<Int>>
     private let claimed: Int
     private var settledInClaims = 0
-    /// How many have an outcome that only a push has, and were never claimed: none in a run file that is as it was written.
+    /// How many have an outcome that only a push has, but were never claimed: 0 in a run file that was not edited.
     private(set) var sentUnclaimed = 0
     private var outcomes = [Int](repeating: 0, count: Outcome.allCases.count)
     private var reasons: [Int: Int] = [:]
@@ -14,7 +14,7 @@ struct FigureTally {
     private var attempted = 0
     private var perSecond = Counter()
     private var attemptCounts = Counter()
-    /// By outcome; who was never sent to has no place in time.
+    /// By outcome; recipients that were never sent to have no place in time.
     private var settledPerSecond = [Counter](repeating: Counter(), count: Outcome.unsent.rawValue)
     private var latencies = Counter()
 
@@ -56,7 +56,7 @@ struct FigureTally {
         latencies.add(other.latencies)
     }
 
-    /// - Parameter reason: the reason of a number.
+    /// - Parameter reason: returns the reason of a number.
     func figures(audience: Int, reason: (Int) throws -> String) rethrows -> RunFigures {
         var figures = RunFigures()
         for outcome in Outcome.allCases { figures.outcomes[outcome] = outcomes[outcome.rawValue] }
@@ -100,7 +100,7 @@ struct FigureTally {
     }
 }
 
-/// Counts numbers of which neighbours are mostly alike: a dictionary is asked only when the number changes.
+/// Counts numbers whose neighbours are usually equal: the dictionary is consulted only when the number changes.
 private struct Counter {
     private var past: [Int: Int] = [:]
     private var number = 0

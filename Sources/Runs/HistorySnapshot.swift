@@ -1,7 +1,7 @@
 public import Base
 
-/// What the record beside the runs says of several of them, as it was at one moment: read once, so that a record that another program holds is waited
-/// for once.
+/// What the record beside the runs says about several of them, at one moment. It is read once: if another program holds the record, Volley waits only
+/// once.
 public struct HistorySnapshot: Sendable {
     private let known: Result<(begun: [String: SendingHistory.Entry], cancelled: Set<String>), Diagnostic>
 
@@ -14,7 +14,7 @@ public struct HistorySnapshot: Sendable {
         known = Self.reading { try record.entries(of: id) }
     }
 
-    /// Why nothing is known; nil when the record could be read.
+    /// Why the record could not be read; nil when it could.
     public var failure: Diagnostic? { if case .failure(let why) = known { why } else { nil } }
 
     /// Runs of a campaign that were begun, also those whose files are gone. Empty when nothing is known.
@@ -27,10 +27,10 @@ public struct HistorySnapshot: Sendable {
         do { return .success(try body()) } catch { return .failure(error as? Diagnostic ?? Diagnostic("\(error)")) }
     }
 
-    /// What the file of a run does not know of it; nil when it knows all that was known, or was pruned.
+    /// What a run's file is missing; nil when it misses nothing that was known, or was pruned.
     public func gap(of run: any RecordedRun) -> SendingHistory.Gap? {
         guard run.prunedAt == nil else { return nil }
-        // In this order: a process that sends the run claims first, and marks it afterwards.
+        // In this order: a process that sends the run claims first and notes the claim afterwards.
         switch known {
         case .failure(let why): return .unreadable(why)
         case .success(let known):

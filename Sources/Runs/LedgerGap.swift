@@ -1,19 +1,19 @@
 public import Base
 
-/// What a run file does not know of its own run, as the record beside it says: an older copy, or a file that lost its newest part, reads as if less had been
+/// What a run file is missing compared with the record beside it: an older copy, or a file that lost its newest part, reads as if less had been
 /// sent.
 public struct LedgerGap {
-    /// What is missing, or why nobody knows, and what to do.
+    /// What is missing, or why that is not known, and what to do.
     public let diagnostic: Diagnostic
-    /// Whether something is missing; otherwise nobody knows.
+    /// Whether something is missing; otherwise it is not known.
     public let isKnown: Bool
-    /// Whether nobody knows because the record beside the runs, or the file, cannot be read.
+    /// Whether it is not known because the record beside the runs, or the file, cannot be read.
     public let isUnreadable: Bool
 
-    /// nil when the file knows all that is known.
+    /// nil when the file is missing nothing.
     public init?(of run: any RecordedRun) { self.init(of: run, SendingHistory.gap(of: run)) }
 
-    /// The same for one of many.
+    /// The same for one run of many.
     public init?(of run: any RecordedRun, among runs: HistorySnapshot) { self.init(of: run, runs.gap(of: run)) }
 
     private init?(of run: any RecordedRun, _ gap: SendingHistory.Gap?) {
@@ -22,26 +22,26 @@ public struct LedgerGap {
         switch gap {
         case .certain:
             isUnreadable = false
-            diagnostic = Self.isOutdated(run, (try? run.catalog.history.entry(of: run.plan.id))?.begunAt)
+            diagnostic = Self.isOutdated(run, moment: (try? run.catalog.history.entry(of: run.plan.id))?.begunAt)
         case .possible:
             isUnreadable = false
             diagnostic = Self.marksAreMissing(run)
         case .cancelled:
             isUnreadable = false
             diagnostic = Diagnostic(
-                "this plan was cancelled, and the file is a copy from before", file: run.place,
-                remedy: "`volley cancel \(run.plan.id)` cancels it again. For another push plan the campaign again.")
+                "this plan was cancelled, and this file is an older copy", file: run.place,
+                remedy: "`volley cancel \(run.plan.id)` cancels it again. For another push, plan the campaign again.")
         case .unreadable(let why):
             isUnreadable = true
             diagnostic = Diagnostic(
-                "whether this file knows all that was sent cannot be seen: \(why.message)", file: run.place,
+                "it cannot be checked whether this file has a record of all that was sent: \(why.message)", file: run.place,
                 remedy: "\(why.file.map { "That is about \($0). " } ?? "")\(why.remedy ?? "Check the file.")")
         }
     }
 
-    /// Where a run is shown: what is certainly untrue is not.
-    /// - Returns: what may be untrue.
-    /// - Throws: what is.
+    /// For showing a run: figures that are certainly wrong are not shown.
+    /// - Returns: what may be wrong.
+    /// - Throws: what is certainly wrong.
     public static func doubt(about run: any RecordedRun) throws -> Diagnostic? {
         guard let gap = LedgerGap(of: run) else { return nil }
         if gap.isKnown { throw gap.diagnostic }
@@ -50,17 +50,17 @@ public struct LedgerGap {
 
     // MARK: - In words
 
-    /// - Parameter moment: when the life began of which the file knows nothing; nil when that is not known.
-    public static func isOutdated(_ run: any RecordedRun, _ moment: Timestamp?) -> Diagnostic {
+    /// - Parameter moment: when the life began that the file does not record; nil when that is not known.
+    public static func isOutdated(_ run: any RecordedRun, moment: Timestamp?) -> Diagnostic {
         Diagnostic(
-            "this file is an older copy of the run: more was sent\(moment.map { " (last from \($0) on)" } ?? "") than it knows of",
+            "this file is an older copy of the run: more was sent\(moment.map { " (last from \($0) on)" } ?? "") than it records",
             file: run.place, remedy: "Put the newest file of the run back. From this one devices would get the push a second time.")
     }
 
     private static func marksAreMissing(_ run: any RecordedRun) -> Diagnostic {
         Diagnostic(
-            "this file may be an older copy of the run: how far that was when its process ended stands in \(ClaimCounter.file(of: run.place)), which is "
+            "this file may be an older copy of the run: how far the run was when its process ended is recorded in \(ClaimCounter.file(of: run.place)), which is "
                 + "missing or damaged", file: run.place,
-            remedy: "Put that file back, and the newest file of the run. Without them devices could get the push a second time.")
+            remedy: "Restore that file and the newest file of the run. Without them, devices could get the push twice.")
     }
 }

@@ -1,12 +1,12 @@
 public import Base
 
-/// The order in which runs of a folder began to be sent, went on, and ended, whatever the clock said then: `SendingHistory` numbers each of these.
+/// The order in which runs of a folder were started, resumed and ended, whatever the clock said then: `SendingHistory` numbers each of these.
 public struct LifeSequence: Sendable {
     /// A place in the order. A plan keeps its own: it knows nothing of what came later.
     public struct Place: Hashable, Sendable {
         /// From 1 on; 0 before the first.
         public var number: Int
-        /// The life that began or ended there, by which a record is known that was restored from a backup.
+        /// The life that began or ended there; it reveals a record that was restored from a backup.
         public var life: String
 
         /// A place.
@@ -24,7 +24,7 @@ public struct LifeSequence: Sendable {
 
     init(_ events: [Event]) { (self.events, byRun) = (events, Dictionary(grouping: events, by: \.run)) }
 
-    /// Where the next beginning comes after.
+    /// The place after which the next beginning comes.
     public var last: Place { events.last.map { Place(number: $0.number, life: $0.life) } ?? Place(number: 0, life: "") }
 
     /// Where the first of some runs began; nil when that is not on record.
@@ -32,22 +32,22 @@ public struct LifeSequence: Sendable {
         events.first { runs.contains($0.run) }.map { Place(number: $0.number, life: $0.life) }
     }
 
-    /// From when on, by the clock of its own lives, what a run did came after a place.
+    /// The moment, by the clock of a run's own lives, from which on its actions came after a place.
     /// - Parameters:
-    ///   - life: the last one that the run's file knows of; blank when it knows of none.
+    ///   - life: the last one that the run's file records; blank when it records none.
     ///   - place: nil when it is not known.
     ///   - moment: of the place, which decides where the order is not on record, or the run was being sent, or was cut off, at the place.
     /// - Returns: nil when it did nothing after it.
     public func start(of run: String, life: String, after place: Place?, at moment: Timestamp) -> Timestamp? {
         guard let place, isOnRecord(place), let own = byRun[run] else { return moment }
         let next = own.first { $0.number > place.number && !$0.isEnd }?.at
-        // The record was put back from before that life began: the clock is all there is.
+        // The record was restored from before that life began: only the clock is left.
         let unknown = life.isEmpty || own.contains { $0.life == life } ? nil : moment
         let before = own.last { $0.number <= place.number }
         guard let earliest = before?.isEnd ?? true ? [next, unknown].compactMap(\.self).min() : min(next ?? moment, moment) else {
             return nil
         }
-        // Of one that began after it everything came later, whatever the clock said meanwhile. Where it was set back, what came when is not known.
+        // If it began after the place, everything came later, whatever the clock said. Where the clock was set back, the order is not known.
         return before == nil || isClockSetBack(after: place, at: moment) ? Timestamp(epochMilliseconds: 0) : earliest
     }
 
@@ -61,7 +61,7 @@ public struct LifeSequence: Sendable {
         }
     }
 
-    /// Whether a run began, or went on, after a place; nil when that is not on record.
+    /// Whether a run was started or resumed after a place; nil when that is not on record.
     public func hasBegun(_ run: String, after place: Place?) -> Bool? {
         guard let place, isOnRecord(place), let own = byRun[run] else { return nil }
         return own.contains { !$0.isEnd && $0.number > place.number }

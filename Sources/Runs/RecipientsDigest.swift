@@ -1,9 +1,9 @@
 import Base
 
-/// What the recipients of a run are recognised by: 128 bits, the sum of a hash of each row, its id included.
+/// Identifies the recipients of a run: 128 bits, the sum of a hash of each row, its id included.
 ///
 /// A sum can be kept while rows are stored, replaced and moved, in any order, and costs some twenty nanoseconds a row. It notices every change
-/// that was not made in order to deceive it: whoever may write the file could as well write another digest into it.
+/// except one made to deceive it: anyone who may write the file could also write another digest into it.
 struct RecipientsDigest: Hashable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
@@ -14,21 +14,21 @@ struct RecipientsDigest: Hashable {
         language: UnsafeBufferPointer<UInt8>, variant: UnsafeBufferPointer<UInt8>, fields: UnsafeBufferPointer<UInt8>
     )
 
-    /// A row came.
+    /// Adds a row.
     @inline(__always) mutating func add(_ id: Int, _ row: Row) {
         let hash = RowHash(id, row)
         low = low &+ hash.first
         high = high &+ hash.second
     }
 
-    /// A row that was added went.
+    /// Removes a row that was added.
     @inline(__always) mutating func subtract(_ id: Int, _ row: Row) {
         let hash = RowHash(id, row)
         low = low &- hash.first
         high = high &- hash.second
     }
 
-    /// The rows of another digest came.
+    /// Adds the rows of another digest.
     mutating func add(_ other: RecipientsDigest) {
         low = low &+ other.low
         high = high &+ other.high
@@ -51,40 +51,40 @@ private struct RowHash {
 
     @inline(__always) init(_ id: Int, _ row: RecipientsDigest.Row) {
         (first, second) = (Self.keys.2, Self.keys.3)
-        absorb(UInt64(truncatingIfNeeded: id), 0)
+        absorb(UInt64(truncatingIfNeeded: id), right: 0)
         absorb(row.token)
         absorb(row.registrationID)
         absorb(row.alias)
         absorb(row.language)
         absorb(row.variant)
         absorb(row.fields)
-        absorb(Self.keys.2, Self.keys.3)
+        absorb(Self.keys.2, right: Self.keys.3)
     }
 
-    @inline(__always) private mutating func absorb(_ left: UInt64, _ right: UInt64) {
+    @inline(__always) private mutating func absorb(_ left: UInt64, right: UInt64) {
         let product = (first ^ left).multipliedFullWidth(by: right ^ Self.keys.0)
         let other = (second ^ right).multipliedFullWidth(by: left ^ Self.keys.1)
         first = (product.high ^ product.low) &+ right
         second = (other.high ^ other.low) &+ left
     }
 
-    /// A text and its length, so that no two rows have the same words because their texts are cut differently.
+    /// A text and its length, so that two rows whose texts are split differently never have the same words.
     @inline(__always) private mutating func absorb(_ text: UnsafeBufferPointer<UInt8>) {
         let raw = UnsafeRawBufferPointer(text)
         func word(_ offset: Int) -> UInt64 { raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
         func half(_ offset: Int) -> UInt64 { UInt64(raw.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
         var offset = 0
         while raw.count - offset >= 16 {
-            absorb(word(offset), word(offset + 8))
+            absorb(word(offset), right: word(offset + 8))
             offset += 16
         }
         first ^= UInt64(truncatingIfNeeded: raw.count)
         let left = raw.count - offset
         switch left {
-        case 0: absorb(0, 0)
-        case 8...: absorb(word(offset), word(raw.count - 8))
-        case 4...: absorb(half(offset), half(raw.count - 4))
-        default: absorb(UInt64(raw[offset]) << 16 | UInt64(raw[offset + left / 2]) << 8 | UInt64(raw[raw.count - 1]), 0)
+        case 0: absorb(0, right: 0)
+        case 8...: absorb(word(offset), right: word(raw.count - 8))
+        case 4...: absorb(half(offset), right: half(raw.count - 4))
+        default: absorb(UInt64(raw[offset]) << 16 | UInt64(raw[offset + left / 2]) << 8 | UInt64(raw[raw.count - 1]), right: 0)
         }
     }
 }

@@ -1,6 +1,6 @@
 public import Base
 
-/// Who agreed that a plan be sent.
+/// Who approved a plan.
 public struct RunApproval: Hashable, Sendable {
     /// As given, one line.
     public var name: String

@@ -1,10 +1,10 @@
 public import Base
 public import PushServices
 
-/// The runs that are kept in one place. Above this room a run is known by its id, or by what a command was given for it; how it is kept, and where, only the
-/// catalogue knows.
+/// The runs that are kept in one place. Above this room a run is known by its id, or by the argument that a command was given for it; only the
+/// catalogue knows how and where it is kept.
 public protocol RunCatalog: Sendable {
-    /// Where it is: what plans remember as their home, and messages name. Nothing is opened by it.
+    /// Where it is: plans remember it as their home, and messages name it. It is never used to open anything.
     var place: String { get }
 
     /// Whether there is such a place already; where there is none, there are no runs.
@@ -13,7 +13,7 @@ public protocol RunCatalog: Sendable {
     /// Where a run of it is, or would be, for messages.
     func place(of run: String) -> String
 
-    /// Whether something is kept under a run's id, readable or not.
+    /// Whether there is something under a run's id, readable or not.
     func holds(_ run: String) -> Bool
 
     /// All runs, oldest first (then by id), opened for reading; nothing stays open.
@@ -21,11 +21,11 @@ public protocol RunCatalog: Sendable {
     func list() throws -> RunListing
 
     /// Opens a run by its id.
-    /// - Throws: `Diagnostic`: missing, no run, damaged, of a newer version, not permitted.
+    /// - Throws: `Diagnostic`: missing, not a run, damaged, of a newer version, not permitted.
     func open(_ run: String, readOnly: Bool) throws -> any RecordedRun
 
-    /// Opens the run that a command's argument means: its id, `last` for the one planned last, or what names it where runs are files.
-    /// - Throws: `Diagnostic` when there is none, with the nearest id when it looks misspelt; else as `open` does.
+    /// Opens the run that a command's argument means: its id, `last` for the one planned last, or, where runs are files, its path.
+    /// - Throws: `Diagnostic` when there is none, with the nearest id when it looks misspelt; otherwise as `open` does.
     func open(named argument: String, readOnly: Bool) throws -> any RecordedRun
 
     /// Begins to write a run.
@@ -51,8 +51,8 @@ public protocol RunCatalog: Sendable {
     ///   - environment: which of the app's lists: `production`, `sandbox`, `simulator`, or `host:port`.
     func suppression(app: String, service: any PushService, environment: String) -> SuppressionList
 
-    /// Runs of a campaign that were begun, as the record knows or they say themselves, or that a process is about to send, oldest first; also retries and
-    /// tests. What cannot be opened is passed over.
+    /// Runs of a campaign that were begun, as the record or they themselves say, or that a process is about to send, oldest first; also retries and
+    /// tests. Runs that cannot be opened are skipped.
     /// - Throws: `Diagnostic`: they cannot be listed.
     func started(of campaign: String, known: HistorySnapshot) throws -> [any RecordedRun]
 
@@ -61,16 +61,16 @@ public protocol RunCatalog: Sendable {
     /// - Throws: `Diagnostic`: they cannot be listed.
     func lastStarted(of campaign: String, app: String, limit: Int) throws -> [any RecordedRun]
 
-    /// Runs of a campaign that processes are sending just now, or have paused; also retries and tests.
-    /// - Throws: `Diagnostic`: they cannot be listed; whether one of them is being sent cannot be seen, or which it is.
+    /// Runs of a campaign that processes are sending now, or have paused; also retries and tests.
+    /// - Throws: `Diagnostic`: they cannot be listed; or it cannot be determined whether, or which, one of them is being sent.
     func sendingNow(of campaign: String) throws -> [any RecordedRun]
 
-    /// Ids of the runs of a campaign that processes are sending just now, or have paused, or may have.
+    /// Ids of the runs of a campaign that processes are sending now, or have paused, or may have.
     /// - Throws: `Diagnostic`: they cannot be listed.
     func idsSendingNow(of campaign: String) throws -> [String]
 
-    /// Runs of an app that may have reached somebody since a moment, oldest first. Tests, and plans that nobody has begun to send, reach nobody.
-    /// Plans whose recipients are gone (`volley prune`) know nobody any more. What cannot be opened is among the second.
+    /// Runs of an app that may have reached a device since a moment, oldest first. Tests, and plans that were never started, reach no one.
+    /// Plans whose recipients are gone (`volley prune`) no longer know any device. Runs that cannot be opened are in the second list.
     /// - Throws: `Diagnostic`: they cannot be listed.
     func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [any RecordedRun], broken: [Diagnostic])
 }
@@ -79,9 +79,9 @@ public protocol RunCatalog: Sendable {
 public struct RunListing: Sendable {
     /// Oldest first, then by id.
     public var runs: [any RecordedRun] = []
-    /// What is wrong with those that could not be opened.
+    /// What is wrong with runs that could not be opened.
     public var broken: [Diagnostic] = []
-    /// What is wrong with copies, under other names, of runs that are there as well: they count for nothing.
+    /// What is wrong with copies, under other names, of runs that are also there: they do not count.
     public var copies: [Diagnostic] = []
 
     /// Nothing.

@@ -6,7 +6,7 @@ extension RunChain {
         try retries(of: id).filter { try $0.countsAsRetry() }
     }
 
-    /// The runs that retry `id` and were noted as about to begin, but cancelled before they did: nothing of them was sent, nor will be.
+    /// The runs that retry `id` and were recorded as about to begin, but cancelled before they did: nothing of them was or will be sent.
     package func abandonedRetries(of id: String, _ record: SendingHistory) throws -> Set<String> {
         let givenUp = try retries(of: id).filter { retry in
             guard let former = try record.entry(of: retry.plan.id)?.previousLife else { return false }
@@ -25,7 +25,7 @@ extension RecordedRun {
     package func countsAsRetry() throws -> Bool {
         defer { close() }
         do { return try status().state != .cancelled || hasBegun() } catch {
-            // Given up and removed by the command that made it.
+            // Abandoned and removed by the command that created it.
             guard !isInPlace else { throw error }
             return false
         }

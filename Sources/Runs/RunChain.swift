@@ -4,11 +4,11 @@ public struct RunChain: Sendable {
     public let runs: [any RecordedRun]
     private let asked: any RecordedRun
 
-    /// Looks in the run's folder for those that it retries, and that retry it. Files there that cannot be opened are passed over.
+    /// Looks in the run's folder for runs that it retries, and that retry it. Files there that cannot be opened are skipped.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public init(of run: any RecordedRun) throws { self.init(of: run, among: try run.catalog.list().runs) }
 
-    /// Looks for them among the runs of a folder.
+    /// Searches the runs of a folder.
     public init(of run: any RecordedRun, among all: [any RecordedRun]) {
         let byID = Dictionary(all.map { ($0.plan.id, $0) }) { first, _ in first }
         var first = run
@@ -16,7 +16,7 @@ public struct RunChain: Sendable {
         while ids.insert(first.plan.id).inserted, let earlier = first.plan.retryOf.flatMap({ byID[$0] }) { first = earlier }
         ids = [first.plan.id]
         var chain = [first], before = 0
-        // In the order of planning, until there are no more: a clock that was set back may have a retry planned before the run that it retries.
+        // In the order of planning, until no more are found: a clock that was set back may have a retry planned before the run that it retries.
         while before < chain.count {
             before = chain.count
             for candidate in all where candidate.plan.retryOf.map(ids.contains) ?? false && ids.insert(candidate.plan.id).inserted {
@@ -27,7 +27,7 @@ public struct RunChain: Sendable {
         asked = run
     }
 
-    /// Closes its runs, but for the one that was asked for, which keeps its lock.
+    /// Closes its runs except the one that was asked for, which keeps its lock.
     public func close() {
         for run in runs where run !== asked { run.close() }
     }

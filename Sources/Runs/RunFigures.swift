@@ -17,7 +17,7 @@ public struct RunFigures: Hashable, Sendable {
     public var latency: LatencyFigures?
     /// How many answers took how long, by the steps of `LatencyFigures.steps`; one number more than there are steps, for what took longer.
     public var latencyHistogram: [Int] = []
-    /// Recipients by how often they were handed to the wire, those left out that never were.
+    /// Recipients by how often they were handed to the wire, without those that never were.
     public var attemptCounts: [Int: Int] = [:]
     /// When outcomes became known; nil before the first.
     public var timeline: RunTimeline?
@@ -56,7 +56,7 @@ public struct LatencyFigures: Hashable, Sendable {
 }
 
 extension RunFigures {
-    /// As the run file keeps them, once nothing changes any more.
+    /// As the run file keeps them once nothing changes anymore.
     var json: JSONValue {
         var pairs: [(String, JSONValue)] = [
             ("outcomes", .object(pairs: Outcome.allCases.map { ($0.name, .integer(Int64(outcomes[$0, default: 0]))) })),
@@ -77,7 +77,7 @@ extension RunFigures {
 
     private static func array(_ numbers: [Int]) -> JSONValue { .array(numbers.map { .integer(Int64($0)) }) }
 
-    /// nil when the JSON is not what `json` writes.
+    /// nil when the JSON was not written by `json`.
     init?(json: JSONValue) {
         guard let attempts = json["attempts"]?.integerValue, let attempted = json["attempted"]?.integerValue,
             let peak = json["peak_per_second"]?.integerValue, case .object(let reasons)? = json["reasons"]
@@ -98,7 +98,7 @@ extension RunFigures {
             guard numbers.count == 4 else { return nil }
             latency = LatencyFigures(p50: numbers[0], p90: numbers[1], p99: numbers[2], max: numbers[3])
         }
-        // Files of older versions lack what follows: they are counted anew.
+        // Files of older versions lack the following: they are counted again.
         guard let histogram = json["latency_histogram"]?.numbers, case .array(let attemptPairs)? = json["attempts_by_count"] else {
             return nil
         }
@@ -128,14 +128,14 @@ extension JSONValue {
     }
 }
 
-/// How outcomes became known over time, in at most `maximumSteps` steps of equal length. Who was never sent to is left out.
+/// How outcomes became known over time, in at most `maximumSteps` steps of equal length. Recipients that were never sent to are left out.
 public struct RunTimeline: Hashable, Sendable {
-    /// Steps at most, so that a page can draw them.
+    /// The most steps, so that a page can draw them.
     static let maximumSteps = 120
 
     /// The first step's begin.
     public var start: Timestamp
-    /// Length of a step; a number of seconds that people count in.
+    /// Length of a step; a round number of seconds.
     public var secondsPerStep: Int
     /// Recipients of each step by `Outcome.rawValue`, without `unsent`.
     public var steps: [[Int]]

@@ -111,7 +111,7 @@ public protocol RunLedger: AnyObject, Sendable {
     /// Calls `body` with what sending needs of each recipient with an id in `range`, in order; ids beyond the audience are left out. `body` must not use this
     /// ledger.
     /// - Parameter withTraits: whether language and variant are read too.
-    /// - Throws: `Diagnostic` when one is missing or is no recipient. Whatever `body` throws.
+    /// - Throws: `Diagnostic` when one is missing or is not a recipient. Whatever `body` throws.
     func forEachPush(in range: Range<Int>, withTraits: Bool, _ body: (StoredPush) throws -> Void) throws
 
     /// The same of those that are not settled, each with its attempts and whether it may have arrived.
@@ -163,7 +163,7 @@ public protocol RunLedger: AnyObject, Sendable {
 
     // MARK: - Judging
 
-    /// What the answers to the runs that this one retries say of tokens and settings; nothing for a run that is no retry.
+    /// What the answers to the runs that this one retries say of tokens and settings; nothing for a run that is not a retry.
     func tokenEvidenceOfRetried() -> TokenEvidence
 
     /// What had been answered as each life but the first began, in order.
@@ -255,13 +255,13 @@ extension RunLedger {
     /// Whether anything says that sending was begun, as far as this account knows.
     public func hasBegun() throws -> Bool { try status().startedAt != nil || !claims().isEmpty || !life().isEmpty }
 
-    /// Recipients that the run has reached, or may have: it never becomes less.
+    /// Recipients that the run has reached, or may have: the number never decreases.
     public func reached() throws -> Int {
         guard try !claims().isEmpty else { return 0 }
         return try plan.audience - figures().outcomes[.unsent, default: 0]
     }
 
-    /// Whether the run has finished: everybody has an outcome, and it never goes on.
+    /// Whether the run has finished: every recipient has an outcome, and it is never resumed.
     func isComplete() throws -> Bool {
         guard try status().state == .finished, try claims().contains(all: 0..<plan.audience) else { return false }
         return try claimedWithoutOutcome().isEmpty

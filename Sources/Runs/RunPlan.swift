@@ -31,14 +31,14 @@ public struct RunPlan: Sendable, Hashable {
     public var settings: Result<RunSettings, Diagnostic>
     /// The preview as JSON, so that a report can show what was promised.
     public var preview: JSONValue
-    /// The preview as a person reads it, for whoever approves the plan; empty in plans of older versions.
+    /// The preview as a person reads it, for the person who approves the plan; empty in plans of older versions.
     public var previewText: String
-    /// The run of which this one sends to some recipients again; nil for a run of its own.
+    /// The run to some of whose recipients this one sends again; nil for a run that is not a retry.
     public var retryOf: String?
-    /// Whether it goes to the app's test devices instead of the audience: no run of the campaign to compare others with.
+    /// Whether it goes to the app's test devices instead of the audience: such a run is not one to compare others with.
     public var isTest: Bool
 
-    /// Who goes out when, in the order of ids and without a gap; empty when all go out as soon as the run is sent.
+    /// When recipients are sent to, in the order of ids and without a gap; empty when all go out as soon as the run is sent.
     public var waves: [RunWave]
 
     /// A plan.

@@ -1,7 +1,7 @@
 package import Base
 
-/// Recipients of a run that ended in certain outcomes, and that no retry of it took over.
-package struct RunRemainder {
+/// Recipients of a run that have certain outcomes, and that no retry of it took over.
+public struct RunRemainder: Sendable {
     package let run: any RecordedRun
     package let outcomes: Set<Outcome>
 
@@ -11,7 +11,7 @@ package struct RunRemainder {
     }
 
     /// How many there are.
-    /// - Throws: `Diagnostic`: a run file is damaged, that of a retry is gone.
+    /// - Throws: `Diagnostic`: a run file is damaged, or that of a retry is gone.
     package func count() throws -> Int {
         var count = 0
         try forEach { _, _ in count += 1 }
@@ -40,14 +40,14 @@ package struct RunRemainder {
             if run.catalog.holds(gone) {
                 do { _ = try run.catalog.open(gone) } catch {
                     throw Diagnostic(
-                        "the run was retried as \(gone), and whom that reached cannot be read: \((error as? Diagnostic)?.message ?? "\(error)")",
+                        "the run was retried as \(gone), and what it reached cannot be read: \((error as? Diagnostic)?.message ?? "\(error)")",
                         file: run.catalog.place(of: gone),
-                        remedy: "Restore it, or make it readable for this user. Without it devices could get the push twice.")
+                        remedy: "Restore it, or make it readable for your user. Without it, devices could get the push twice.")
                 }
             }
             throw Diagnostic(
-                "the run was retried as \(gone), and the file of that retry is gone: whom it reached is not known", file: run.place,
-                remedy: "Put the file of \(gone) back beside this one. Without it devices could get the push twice.")
+                "the run was retried as \(gone), but that retry's file is gone: the devices it reached are not known", file: run.place,
+                remedy: "Restore the file of \(gone) next to this one. Without it, devices could get the push twice.")
         }
         for retry in retries {
             try retry.forEachResult { _, recipient, _, _ in tokens.insert(recipient.token) }
@@ -57,8 +57,8 @@ package struct RunRemainder {
 }
 
 extension RunRemainder {
-    /// How those of a cancelled run are sent to that were not, and that no retry took over; nil when there are none, or that cannot be known.
-    package static func remedyForUnsent(_ run: any RecordedRun) -> String? {
+    /// How to send to devices that a cancelled run did not reach and no retry took over; nil when there are none, or that is not known.
+    public static func remedyForUnsent(_ run: any RecordedRun) -> String? {
         guard (try? run.status().state) == .cancelled else { return nil }
         guard let count = try? RunRemainder(of: run, outcomes: [.unsent]).count(), count > 0 else { return nil }
         let devices = count == 1 ? "the device that was never sent to" : "the \(TextFormat.count(count)) devices that were never sent to"

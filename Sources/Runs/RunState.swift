@@ -4,17 +4,17 @@ public import Base
 public enum RunState: String, CaseIterable, Hashable, Sendable {
     case planned, running, paused, stopped, finished, cancelled
 
-    /// Whether sending has ended, for good or until someone resumes it.
+    /// Whether sending has ended, permanently or until someone resumes it.
     public var hasEnded: Bool { self == .stopped || self == .finished || self == .cancelled }
 }
 
-/// Where a run stands.
+/// A run's state, with times and cause.
 public struct RunStatus: Hashable, Sendable {
     /// The state.
     public var state: RunState
     /// Why it stopped; nil otherwise.
     public var cause: StopCause?
-    /// It says that it is running, and whether a process still sends it cannot be seen: its lock file may not be read.
+    /// The file says that it is running, but it is not known whether a process still sends it: its lock file may not be read.
     public var isSenderHidden = false
     /// When sending began.
     public var startedAt: Timestamp?

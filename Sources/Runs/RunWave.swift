@@ -1,6 +1,6 @@
 public import Base
 
-/// A part of a run's recipients that goes out at a time of its own: each device at nine by its own clock, say. Waves follow one another in the
+/// A part of a run's recipients with its own sending time, for example each device at nine by its own clock. Waves follow one another in the
 /// order of ids.
 public struct RunWave: Hashable, Sendable {
     /// The recipients in it; never empty.

@@ -100,7 +100,10 @@ extension ScheduleProblem {
                 number("times").flatMap { times in json["of"].flatMap { ScheduleProblem(json: $0) }.map { .andBefore(times: times, $0) } }
             case "file_changing": text("file").flatMap { file in number("seconds").map { .fileChanging(file, seconds: $0) } }
             case "stopped": json["cause"].flatMap { StopCause(json: $0) }.map { .stopped($0) }
-            case "missed": MissedPushes(number("count"), number("audience"), number("expired"), number("too_late")).map { .missed($0) }
+            case "missed":
+                MissedPushes(number("count"), audience: number("audience"), expired: number("expired"), tooLate: number("too_late")).map {
+                    .missed($0)
+                }
             case "described": text("words").map { .described($0) }
             case let name: Self.plain.first { $0.name == name }?.problem
             }
@@ -133,7 +136,7 @@ extension ScheduleProblem {
 }
 
 extension MissedPushes {
-    fileprivate init?(_ count: Int?, _ audience: Int?, _ expired: Int?, _ tooLate: Int?) {
+    fileprivate init?(_ count: Int?, audience: Int?, expired: Int?, tooLate: Int?) {
         guard let count, let audience, let expired, let tooLate else { return nil }
         self.init(count: count, audience: audience, expired: expired, tooLate: tooLate)
     }

@@ -1,10 +1,10 @@
 public import Base
 
-/// What became of one time of a campaign's schedule.
+/// The state of one time of a campaign's schedule.
 public struct ScheduledRun: Hashable, Sendable {
     /// How far it is.
     public enum State: String, CaseIterable, Hashable, Sendable {
-        /// Its run has a name; whether it has a file, the folder says.
+        /// Its run has a name; the folder shows whether it has a file.
         case planning
         /// Its plan waits for approval.
         case waiting
@@ -14,12 +14,12 @@ public struct ScheduledRun: Hashable, Sendable {
         case finished
         /// The run stopped by itself.
         case stopped
-        /// Somebody cancelled the run.
+        /// The run was cancelled.
         case cancelled
-        /// Nothing of it was sent, nor will be.
+        /// Nothing of it was or will be sent.
         case skipped
 
-        /// Whether something is still to be done.
+        /// Whether there is still something to do.
         public var isOpen: Bool { self == .planning || self == .waiting || self == .sending }
     }
 
@@ -77,9 +77,9 @@ public struct ScheduledCampaign: Hashable, Sendable {
     public var name: String
     /// The campaign file, by its absolute path.
     public var file: String
-    /// Its times, in a form that is equal for equal ones; as they were last, when its file is gone.
+    /// Its times, in a form that is equal for equal times; the last known ones when its file is gone.
     public var times: String
-    /// All times up to this moment are decided, or were never to be: none of them fires any more.
+    /// All times up to this moment are decided, or never existed: none of them fires again.
     public var decidedThrough: Timestamp
 
     /// A campaign.

@@ -1,6 +1,6 @@
 public import Base
 
-/// What sending needs of a recipient. Texts lie in memory that is lent while it is handed over.
+/// What sending needs of a recipient. Texts are in memory that is only lent during the call.
 public struct StoredPush {
     /// The recipient's id.
     public let id: Int
@@ -8,13 +8,13 @@ public struct StoredPush {
     public let token: UnsafeBufferPointer<UInt8>
     /// The cells of the run's fields.
     public let cells: EscapedCells
-    /// Blank when the export has none, or nobody asked.
+    /// Blank when the export has none, or it was not requested.
     public let language: UnsafeBufferPointer<UInt8>
-    /// Blank when the campaign has none, or nobody asked.
+    /// Blank when the campaign has none, or it was not requested.
     public let variant: UnsafeBufferPointer<UInt8>
     /// Whether it may have been pushed to before: it was claimed and has no outcome, or is unknown.
     public var mayHaveArrived = false
-    /// The attempts that are recorded of it.
+    /// The attempts that are recorded for it.
     public var attempts = 0
 
     /// What sending needs of a recipient.

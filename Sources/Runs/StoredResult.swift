@@ -1,6 +1,6 @@
 public import Base
 
-/// A recipient and what became of it, as the run file holds them. Valid only while it is handed over: texts stay in SQLite's own memory.
+/// A recipient and its outcome, as in the run file. Valid only during the call: texts stay in SQLite's own memory.
 public struct StoredResult {
     /// The dense id.
     public let id: Int
@@ -15,7 +15,7 @@ public struct StoredResult {
     /// The service's reason, or Volley's; blank for none.
     public let reason: String
 
-    /// What became of it: as recorded, or `unknown` when it was claimed, or `unsent`.
+    /// Its outcome: as recorded, or `unknown` when it was only claimed, or `unsent`.
     public var outcome: Outcome { slot?.outcome ?? (isClaimed ? .unknown : .unsent) }
     /// The last HTTP status; 0 without an answer.
     public var status: Int { slot?.status ?? 0 }

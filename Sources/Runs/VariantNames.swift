@@ -19,6 +19,6 @@ public final class VariantNames {
 
     deinit { for name in names { name.deallocate() } }
 
-    /// The name of a recipient's variant, which stays where it is.
+    /// The name of a recipient's variant, which stays at its address.
     func name(of recipient: RecipientRecord) -> UnsafeBufferPointer<UInt8> { names[number(recipient)] }
 }

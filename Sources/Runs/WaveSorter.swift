@@ -1,9 +1,9 @@
 public import Base
 
-/// Brings recipients, which a scan finds in the order of the export, into the order of their waves. Until all are there they lie in a temporary
-/// table, which SQLite keeps outside the run file and without a name; a byte for each remains in memory.
+/// Brings recipients, which a scan finds in the order of the export, into the order of their waves. Until all are there, they are in a
+/// temporary table, which SQLite keeps outside the run file and without a name; a byte for each remains in memory.
 public struct WaveSorter {
-    /// Waves there may be.
+    /// The most waves.
     public static let mostWaves = 256
 
     let waves: Int

@@ -37,10 +37,10 @@ struct CronField: Sendable {
         let stepOffset = offset + halves[0].utf8.count + 1
         guard halves[0].contains("-") || halves[0] == "*" else {
             throw ScheduleMistake(
-                "'\(text)' steps from a single \(name)", remedy: remedy(forStep: halves[1], from: halves[0]), at: offset)
+                "'\(text)' has a step from a single \(name)", remedy: remedy(forStep: halves[1], from: halves[0]), at: offset)
         }
         guard let step = Self.number(halves[1]), step > 0 else {
-            throw ScheduleMistake("'\(halves[1])' is no step", remedy: "Write a whole number above 0, for example */5.", at: stepOffset)
+            throw ScheduleMistake("'\(halves[1])' is not a step", remedy: "Write a whole number above 0, for example */5.", at: stepOffset)
         }
         return Self.bits(range, step: step)
     }
@@ -77,19 +77,20 @@ struct CronField: Sendable {
         if let number = Self.number(text) {
             if values.contains(number) { return number }
             throw ScheduleMistake(
-                "\(number) is no \(name)",
+                "\(number) is not \(name == "hour" ? "an" : "a") \(name)",
                 remedy: "\(name == "hour" ? "An" : "A") \(name) is a number from \(values.lowerBound) to \(values.upperBound).", at: offset)
         }
+        let one = "\(name == "hour" ? "an" : "a") \(name)"
         throw ScheduleMistake(
-            text.isEmpty ? "a \(name) is missing" : "'\(text.prefix(60))' is no \(name)", remedy: remedy(for: text), at: offset)
+            text.isEmpty ? "\(one) is missing" : "'\(text.prefix(60))' is not \(one)", remedy: remedy(for: text), at: offset)
     }
 
     private func remedy(for text: Substring) -> String {
         if let dash = text.first(where: WrittenDash.isDash) {
-            return "The dash '\(dash)' is no hyphen. Write \(WrittenDash.replaced(text))."
+            return "The dash '\(dash)' is not a hyphen. Write \(WrittenDash.replaced(text))."
         }
         if let short = names.first(where: { text.utf8.count > 3 && text.lowercased().hasPrefix($0) }) { return "Write \(short)." }
-        if text == "?" { return "Cron has no ?, as some other schedulers do. Write * for any." }
+        if text == "?" { return "Cron has no ?, unlike some other schedulers. Write * for any." }
         if text.contains(where: { "LW#".contains($0) }) {
             return
                 "Cron has none of the letters and signs that some other schedulers know (L, W, #). \(name == "day of the month" && text == "L" ? "Write 28, a day that every month has, or" : "Write") "

@@ -14,13 +14,13 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
     private let weekdays: UInt64
     private let daysAreFree: Bool
     private let weekdaysAreFree: Bool
-    /// Whether it is meant to go out again and again within a day, rather than at times that somebody chose: minute or hour begin with `*`.
+    /// Whether it is meant to go out again and again within a day, rather than at chosen times: minute or hour begin with `*`.
     public let isWildcard: Bool
 
     /// Whether both days of the month and days of the week are restricted, so that a day needs to be only one of the two.
     public var unitesDays: Bool { !daysAreFree && !weekdaysAreFree }
 
-    /// - Throws: `ScheduleMistake`: it is no rule, or one that never comes true.
+    /// - Throws: `ScheduleMistake` if it is not a rule, or never applies.
     public init(_ text: String) throws(ScheduleMistake) {
         description = text
         let fields = text.split(separator: " ").flatMap { $0.split(separator: "\t") }
@@ -42,7 +42,8 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         isWildcard = fields[0].hasPrefix("*") || fields[1].hasPrefix("*")
         guard hasSomeDay else {
             throw ScheduleMistake(
-                "'\(fields[2]) \(fields[3])' is no date of any year, so this would never go out", remedy: "Correct the day or the month.",
+                "'\(fields[2]) \(fields[3])' is not a date of any year, so this would never be sent",
+                remedy: "Correct the day or the month.",
                 at: text.utf8.distance(from: text.startIndex, to: fields[2].startIndex))
         }
     }
@@ -51,12 +52,12 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         if text.hasPrefix("@") {
             let meaning = ["@hourly": "0 * * * *", "@daily": "0 9 * * *", "@weekly": "0 9 * * mon", "@monthly": "0 9 1 * *"]
             throw ScheduleMistake(
-                "'\(text.prefix(60))' does not say at which time of the day",
+                "'\(text.prefix(60))' does not say at what time of the day",
                 remedy: "Write for example \"\(meaning[text] ?? "0 9 * * mon")\".")
         }
         guard fields.count != 5 else { return }
         throw ScheduleMistake(
-            "'\(text.prefix(60))' has \(fields.count) \(TextFormat.plural(fields.count, "field")) instead of five",
+            "'\(text.prefix(60))' has \(fields.count) \(TextFormat.plural(fields.count, one: "field")) instead of five",
             remedy: fields.count == 6
                 ? "Write minute, hour, day of the month, month and day of the week, without seconds or a year: \"0 9 * * mon,thu\"."
                 : "Write minute, hour, day of the month, month and day of the week: \"0 9 * * mon,thu\" is every Monday and Thursday at 09:00."
@@ -69,8 +70,8 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         let rest = fields.dropFirst().joined(separator: " ")
         let often = fields[1] == "*" ? "every minute" : "every minute of its hours, sixty times an hour"
         throw ScheduleMistake(
-            "'* \(rest.prefix(60))' goes out \(often)",
-            remedy: "Write \"0 \(rest)\" for the full hour, or \"*/1 \(rest)\" if every minute is meant.")
+            "'* \(rest.prefix(60))' sends \(often)",
+            remedy: "Write \"0 \(rest)\" for the full hour, or \"*/1 \(rest)\" if you mean every minute.")
     }
 
     /// `fri#1`, as some schedulers write the first Friday of a month.
@@ -78,12 +79,12 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         let parts = fields[4].split(separator: "#", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, let week = Int(parts[1]), (1...5).contains(week) else { return }
         throw ScheduleMistake(
-            "'\(fields[4].prefix(60))' is no day of the week: cron does not count the weeks of a month",
+            "'\(fields[4].prefix(60))' is not a day of the week: cron does not count the weeks of a month",
             remedy: week == 1
-                ? "For the days 1 to 7 that are such a day write \"\(fields[0]) \(fields[1]) */31,1-7 \(fields[3]) \(parts[0])\": "
+                ? "To send only on days 1 to 7 that are such a day, write \"\(fields[0]) \(fields[1]) */31,1-7 \(fields[3]) \(parts[0])\": "
                     + "where a field begins with *, both must hold."
                     // */31 is the 1st as well, which is such a day in some months.
-                : "Cron can say the first such day of a month only. For another one write a campaign for each date, with `at` instead of `repeat`.",
+                : "Cron can only say the first such day of a month. For another one, write a campaign for each date, with `at` instead of `repeat`.",
             at: text.utf8.distance(from: text.startIndex, to: fields[4].startIndex))
     }
 
@@ -110,7 +111,7 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         return daysAreFree || weekdaysAreFree ? isDay && isWeekday : isDay || isWeekday
     }
 
-    /// The first time at which it comes true, `start` included; nil when there is none in the next hundred years.
+    /// The first time at which it applies, `start` included; nil when there is none in the next hundred years.
     public func next(from start: LocalTime) -> LocalTime? {
         let limit = start.dayNumber + 100 * 366
         var time = start

@@ -2,7 +2,7 @@
 public enum LatePolicy: Hashable, Sendable, CustomStringConvertible {
     /// `send`: however late it is.
     case send
-    /// `skip after 2h`: not when more than so many seconds have passed; at least a minute.
+    /// `skip after 2h`: not when more than this many seconds have passed; at least a minute.
     case skip(afterSeconds: Int)
 
     /// `skip`: a minute is nothing that anybody would call late.
@@ -19,7 +19,7 @@ public enum LatePolicy: Hashable, Sendable, CustomStringConvertible {
         return "skip after \(seconds / unit.0)\(unit.1)"
     }
 
-    /// Whether so many seconds are too many.
+    /// Whether this many seconds are too late.
     public func isTooLate(bySeconds seconds: Int) -> Bool {
         if case .skip(let limit) = self { seconds > limit } else { false }
     }

@@ -9,7 +9,7 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
     public init(minutes: Int) { self.minutes = minutes }
 
     /// Minutes since 1970-01-01 00:00 in UTC, rounded down.
-    public static func minutes(of moment: Timestamp) -> Int { quotient(Int(moment.epochSeconds), 60) }
+    public static func minutes(of moment: Timestamp) -> Int { quotient(Int(moment.epochSeconds), divisor: 60) }
 
     /// A time from its parts; nil when there is no such date or time.
     public init?(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0) {
@@ -31,7 +31,7 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     /// Days since 1970-01-01.
-    public var dayNumber: Int { Self.quotient(minutes, 24 * 60) }
+    public var dayNumber: Int { Self.quotient(minutes, divisor: 24 * 60) }
 
     /// Minutes since midnight, 0 to 1439.
     public var minuteOfDay: Int { minutes - dayNumber * 24 * 60 }
@@ -62,11 +62,12 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
     public var words: String { text(between: " ") }
 
     /// `09:00`
-    public var timeOfDay: String { "\(Self.padded(minuteOfDay / 60, 2)):\(Self.padded(minuteOfDay % 60, 2))" }
+    public var timeOfDay: String { "\(Self.padded(minuteOfDay / 60, width: 2)):\(Self.padded(minuteOfDay % 60, width: 2))" }
 
     private func text(between separator: String) -> String {
         let date = date
-        return "\(Self.padded(date.year, 4))-\(Self.padded(date.month, 2))-\(Self.padded(date.day, 2))\(separator)\(timeOfDay)"
+        return
+            "\(Self.padded(date.year, width: 4))-\(Self.padded(date.month, width: 2))-\(Self.padded(date.day, width: 2))\(separator)\(timeOfDay)"
     }
 
     /// The number of days of a month.
@@ -79,11 +80,11 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     /// Rounded down, also below zero.
-    static func quotient(_ number: Int, _ divisor: Int) -> Int {
+    static func quotient(_ number: Int, divisor: Int) -> Int {
         number >= 0 ? number / divisor : (number - divisor + 1) / divisor
     }
 
-    private static func padded(_ number: Int, _ width: Int) -> String { TextFormat.zeroPadded(number, digits: width) }
+    private static func padded(_ number: Int, width: Int) -> String { TextFormat.zeroPadded(number, digits: width) }
 
     private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
         var value = 0
@@ -97,5 +98,5 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
 
 extension LocalTime {
     /// Days since 1970-01-01 of a date that there is.
-    static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int { daysFromCivil(year: year, month: month, day: day) }
+    static func dayNumber(_ year: Int, month: Int, day: Int) -> Int { daysFromCivil(year: year, month: month, day: day) }
 }

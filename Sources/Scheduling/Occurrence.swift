@@ -44,8 +44,8 @@ extension Schedule {
         guard start <= end else { return [] }
         // Whatever the zone, and however long the gap, its clock is not further from UTC than this.
         let reach = 2 * 24 * 60
-        let first = LocalTime(minutes: LocalTime.quotient(Int(start.epochSeconds), 60) - reach)
-        let last = LocalTime(minutes: LocalTime.quotient(Int(end.epochSeconds), 60) + reach)
+        let first = LocalTime(minutes: LocalTime.quotient(Int(start.epochSeconds), divisor: 60) - reach)
+        let last = LocalTime(minutes: LocalTime.quotient(Int(end.epochSeconds), divisor: 60) + reach)
         var found = times(from: first, through: last).filter { $0.begins >= start && $0.begins <= end }
         found.sort { ($0.begins, $0.isInGap ? 1 : 0, $0.localTime) < ($1.begins, $1.isInGap ? 1 : 0, $1.localTime) }
         return found.enumerated().filter { $0.offset == 0 || found[$0.offset - 1].begins != $0.element.begins }.map(\.element)

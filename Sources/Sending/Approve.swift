@@ -1,37 +1,37 @@
-package import Workspace
-package import Base
+public import Workspace
+public import Base
 import Campaigns
-package import Runs
+public import Runs
 
 /// Characters of a name at most.
 private let longestName = 100
 
 /// A name as it is recorded.
-/// - Throws: `Diagnostic`: it is none.
-package func approver(_ name: String) throws -> String {
+/// - Throws: `Diagnostic` if it cannot be.
+public func approver(_ name: String) throws -> String {
     let name = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     guard !name.isEmpty, name.count <= longestName, name.unicodeScalars.allSatisfy({ !$0.properties.isDefaultIgnorableCodePoint }),
         !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
     else {
         throw Diagnostic(
-            "--by needs the name of whoever approves, at most \(longestName) characters", remedy: "For example: --by 'Anna Roth'.")
+            "--by needs the name of the person who approves, at most \(longestName) characters", remedy: "For example: --by 'Anna Roth'.")
     }
     return name
 }
 
 /// What can be approved: a plan that is as it was previewed, and goes where volley.yaml sends it; or a run that has stopped, when approval was
 /// demanded only after it was begun, or is paused then.
-package func checkApprovable(_ run: any RecordedRun, in choice: ProjectChoice) throws -> RunSettings {
+public func checkApprovable(_ run: any RecordedRun, in choice: ProjectChoice) throws -> RunSettings {
     let state = try run.status().state
     let isStopped =
         try [.stopped, .paused, .cancelled].contains(state) && run.hasBegun() && run.approval() == nil
         && (state == .paused || run.sendingSince == nil)
     guard state == .planned || isStopped else {
         throw Diagnostic(
-            "the run is \(state.rawValue), and only a plan can be approved", file: run.place,
+            "the run is \(state.rawValue); only a plan can be approved", file: run.place,
             remedy: state == .stopped
-                ? "It was approved before: `volley resume \(run.plan.id)` goes on with it."
-                : "`volley report \(run.plan.id)` shows how far it is.")
+                ? "It was approved before: `volley resume \(run.plan.id)` continues it."
+                : "`volley report \(run.plan.id)` shows its progress.")
     }
     guard run.hasDigest else {
         throw Diagnostic("a plan of this older format cannot be approved", file: run.place, remedy: "Plan the campaign again.")
@@ -43,10 +43,10 @@ package func checkApprovable(_ run: any RecordedRun, in choice: ProjectChoice) t
     return settings
 }
 
-/// Records that somebody agrees that a run be sent, exactly as it is. It was looked at before (`checkApprovable`).
+/// Records that a person approves sending the run exactly as it is. Call `checkApprovable` first.
 /// - Returns: what was recorded, and what went wrong beside it.
 /// - Throws: `Diagnostic`: it was replaced, or another command holds it.
-package func approve(_ run: any RecordedRun, by name: String, at now: Timestamp) throws -> (approval: RunApproval, warning: String?) {
+public func approve(_ run: any RecordedRun, by name: String, at now: Timestamp) throws -> (approval: RunApproval, warning: String?) {
     // A run that has stopped may be pruned at any time, which puts another file in its place; a plan may not, and may be about to begin. Nor may one
     // that a process has paused.
     if try run.status().state != .planned, run.sendingSince == nil { try run.lockForSending(isSending: false) }

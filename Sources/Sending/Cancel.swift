@@ -1,26 +1,26 @@
 import Workspace
 import Base
 import Campaigns
-package import Runs
+public import Runs
 
 /// Ends a run for good: who was not sent to stays unsent. A process that sends it awaits the answers that are under way, and ends.
 /// - Returns: what went wrong beside it, in sentences: it is cancelled all the same.
 /// - Throws: `Diagnostic`: it is over, or another command holds it.
-package func cancel(_ run: any RecordedRun) throws -> [String] {
+public func cancel(_ run: any RecordedRun) throws -> [String] {
     var warnings: [String] = []
     // So long another command may be at work with the run without sending it: while it begins, is retried or is pruned.
     var retries = Retries(atMost: 250, milliseconds: 20)
-    while try !cancel(run, isLast: retries.left == 0, &warnings) { _ = retries.pause() }
+    while try !cancel(run, isLast: retries.left == 0, warnings: &warnings) { _ = retries.pause() }
     return warnings
 }
 
 /// - Returns: false when another command is at work with the run just now.
 /// - Throws: why it cannot be cancelled; when it `isLast`, also that another command is at work with it.
-private func cancel(_ run: any RecordedRun, isLast: Bool, _ warnings: inout [String]) throws -> Bool {
+private func cancel(_ run: any RecordedRun, isLast: Bool, warnings: inout [String]) throws -> Bool {
     let state = try run.status().state
     guard state != .finished, state != .cancelled else {
         throw Diagnostic(
-            "the run is \(state.rawValue) already", file: run.place, remedy: "`volley report \(run.plan.id)` shows its outcomes.")
+            "the run is already \(state.rawValue)", file: run.place, remedy: "`volley report \(run.plan.id)` shows its outcomes.")
     }
     if run.sendingSince != nil {
         // The process that sends it would not see what is written here.
@@ -30,13 +30,13 @@ private func cancel(_ run: any RecordedRun, isLast: Bool, _ warnings: inout [Str
             return true
         }
     }
-    // Nobody may begin, retry or replace it meanwhile.
+    // No other command may begin, retry or replace it meanwhile.
     do { try run.lockForSending(isSending: false) } catch {
         guard isLast || !run.isBeingSent else { return false }
         throw error
     }
     try run.checkNotReplaced()
-    noteCancelled(run, &warnings)
+    noteCancelled(run, warnings: &warnings)
     // A killed process left `running` behind.
     try run.setState(.cancelled, cause: .cancelled, at: .now(), from: [.planned, .running, .paused, .stopped])
     if let gap = LedgerGap(of: run) { warnings.append("\(gap.diagnostic)") }
@@ -47,7 +47,7 @@ private func cancel(_ run: any RecordedRun, isLast: Bool, _ warnings: inout [Str
 
 /// Of a plan of which nothing was begun the record beside it says that it is cancelled, as a copy of its file would say nothing of that. A time that
 /// `volley schedule` has planned it for is not planned again either.
-private func noteCancelled(_ run: any RecordedRun, _ warnings: inout [String]) {
+private func noteCancelled(_ run: any RecordedRun, warnings: inout [String]) {
     do {
         let record = run.catalog.history
         // One that was noted, and not begun, may have been killed between the two.
@@ -62,5 +62,5 @@ private func noteCancelled(_ run: any RecordedRun, _ warnings: inout [String]) {
         let isFired = settings.isOfScheduler && run.plan.retryOf == nil
         let hasTime = scheduledRuns.contains { $0.run == run.plan.id } || isFired && others.isEmpty
         try record.noteCancelled(run.plan.id, having: hasTime ? time : nil)
-    } catch { warnings.append("That it is cancelled stands in its file only, not in the record beside it. \(error)") }
+    } catch { warnings.append("The cancellation is in the run's file only, not in the record next to it. \(error)") }
 }

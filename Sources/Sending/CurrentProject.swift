@@ -12,7 +12,7 @@ package struct CurrentProject {
     let warnings: [Diagnostic]
     private let plan: RunPlan
 
-    /// Whether its app may send nothing that nobody approved.
+    /// Whether its app requires approval.
     var demandsApproval: Bool { app?.needsApproval == true }
 
     private init(_ plan: RunPlan, file: String) throws {
@@ -22,14 +22,14 @@ package struct CurrentProject {
     }
 
     /// The file that counts: the one that was named, or else the plan's own.
-    /// - Throws: what is wrong with the file; that there is none.
+    /// - Throws: what is wrong with the file, or that it is missing.
     package init(of run: any RecordedRun, in choice: ProjectChoice) throws {
         guard let file = choice.file ?? Self.own(run).first else { throw Self.isMissing(run) }
         try self.init(run.plan, file: file)
     }
 
-    /// All by which a run is judged: the one that was named does not replace the plan's own.
-    /// - Throws: what is wrong with one of them; that there is none.
+    /// All files that count for a run: a named file does not replace the plan's own.
+    /// - Throws: what is wrong with one of them, or that there is none.
     static func all(of run: any RecordedRun, in choice: ProjectChoice) throws -> [CurrentProject] {
         let first = try CurrentProject(of: run, in: choice)
         let others = try own(run).filter { !FilePaths.areOneFile($0, first.project.file) }.map { try CurrentProject(run.plan, file: $0) }
@@ -45,12 +45,12 @@ package struct CurrentProject {
 
     private static func isMissing(_ run: any RecordedRun) -> Diagnostic {
         Diagnostic(
-            "volley.yaml is no longer at \(run.plan.projectFile), where it was when this was planned, and there is none in this folder, in that of "
-                + "the run, or above them: whether the run may still go where it was planned to, and needs approval, is not known",
-            file: run.place, remedy: "Name it with --config FILE. Nothing was sent.")
+            "volley.yaml is no longer at \(run.plan.projectFile), where it was when this run was planned, and there is none in this folder, in the folder of "
+                + "the run, or above them. So it is not known whether the run may still go to the same place, and whether it needs approval",
+            file: run.place, remedy: "Name the file with --config FILE. Nothing was sent.")
     }
 
-    /// Compares where a plan goes, and as whom, with what the file says now: what was previewed may not go elsewhere, and a plan must not go
+    /// Compares the destination and sender of a plan with what the file says now: what was previewed may not go elsewhere, and a plan must not go
     /// where the file no longer sends anything. A key is known by its id, its team and its public half, wherever its file lies by now.
     /// - Throws: `Diagnostic` with every difference.
     func checkUnchanged(_ settings: RunSettings) throws {
@@ -59,17 +59,19 @@ package struct CurrentProject {
         }
         let now = try RunSettings(app, projectFile: project.file, pushType: settings.pushType)
         var changes: [String] = []
-        func compare(_ name: String, _ isSame: Bool, _ then: String, _ now: String) {
+        func compare(_ name: String, isSame: Bool, then: String, now: String) {
             if !isSame { changes.append("\(name) was \(then) and is \(now) now") }
         }
-        compare("the service", settings.serviceName == now.serviceName, settings.serviceName, now.serviceName)
+        compare("the service", isSame: settings.serviceName == now.serviceName, then: settings.serviceName, now: now.serviceName)
         let environments = (settings.environment, now.environment)
-        compare("the environment", environments.0.isSame(as: environments.1), environments.0.inFull, environments.1.inFull)
-        compare("the topic", settings.topic == now.topic, settings.topic, now.topic)
-        compare("the key", isSameKey(settings.key, now.key), settings.key?.inFull ?? "none", now.key?.inFull ?? "none")
         compare(
-            "the certificate", isSameCertificate(settings.certificate, now.certificate), settings.certificate?.inFull ?? "none",
-            now.certificate?.inFull ?? "none")
+            "the environment", isSame: environments.0.isSame(as: environments.1), then: environments.0.inFull, now: environments.1.inFull)
+        compare("the topic", isSame: settings.topic == now.topic, then: settings.topic, now: now.topic)
+        compare("the key", isSame: isSameKey(settings.key, now.key), then: settings.key?.inFull ?? "none", now: now.key?.inFull ?? "none")
+        compare(
+            "the certificate", isSame: isSameCertificate(settings.certificate, now.certificate),
+            then: settings.certificate?.inFull ?? "none",
+            now: now.certificate?.inFull ?? "none")
         guard changes.isEmpty else { throw changed(changes, in: project) }
         try checkKey(settings.key, now.key)
     }
@@ -100,7 +102,7 @@ package struct CurrentProject {
         // A file that cannot be read is reported when it is sent with.
         guard let frozen = then?.fingerprint, let now, let present = now.fingerprinted().fingerprint, present != frozen else { return }
         throw Diagnostic(
-            "this file holds another key than when \(plan.id) was planned, under the same id \(now.keyID)", file: now.file,
+            "this file holds a different key, under the same id \(now.keyID), than when \(plan.id) was planned", file: now.file,
             remedy: "Put back the key that the id \(now.keyID) belongs to; or correct `id` in volley.yaml, and plan the campaign again. "
                 + "Nothing was sent.")
     }
@@ -108,7 +110,7 @@ package struct CurrentProject {
     private func changed(_ changes: [String], in project: Project) -> Diagnostic {
         Diagnostic(
             "this file was changed after \(plan.id) was planned: \(changes.joined(separator: "; "))", file: project.file,
-            remedy: "Plan the campaign again, or take the change back; nothing was sent.")
+            remedy: "Plan the campaign again, or undo the change. Nothing was sent.")
     }
 }
 

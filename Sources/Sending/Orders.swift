@@ -1,30 +1,30 @@
-package import Workspace
-package import Base
+public import Workspace
+public import Base
 import Delivery
 import Glibc
-package import Runs
+public import Runs
 
 // Orders to a run that a process may be sending.
 
 /// Lets a run wait until it is woken. The process that sends it awaits the answers that are under way, and then waits.
-/// - Throws: `Diagnostic`: nobody sends it.
-package func pause(_ run: any RecordedRun, at now: Timestamp) throws {
+/// - Throws: `Diagnostic` if no process is sending it.
+public func pause(_ run: any RecordedRun, at now: Timestamp) throws {
     let state = try run.status().state
     guard run.isBeingSent, state == .running else {
         throw Diagnostic(
             "the run is \(state.rawValue); only a run that is being sent can be paused", file: run.place,
-            remedy: state == .planned ? "It sends nothing by itself." : "`volley report \(run.plan.id)` shows how far it is.")
+            remedy: state == .planned ? "A plan sends nothing by itself." : "`volley report \(run.plan.id)` shows its progress.")
     }
     try run.give(.pause, at: now)
 }
 
 /// Lets a run that a process has paused go on there, if it might begin now.
 /// - Throws: `Diagnostic`: it is not paused; why it may not go on.
-package func wake(_ run: any RecordedRun, in choice: ProjectChoice) throws {
+public func wake(_ run: any RecordedRun, in choice: ProjectChoice) throws {
     guard try run.status().state == .paused else {
         throw Diagnostic(
-            "this run is being sent by another volley", file: run.place,
-            remedy: "Nothing is left to do; `volley report \(run.plan.id)` shows how far it is.")
+            "another volley process is sending this run", file: run.place,
+            remedy: "There is nothing to do; `volley report \(run.plan.id)` shows its progress.")
     }
     try SendPermission(run, in: choice).check(.goOn)
     try run.give(.goOn, at: .now())

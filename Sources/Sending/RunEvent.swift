@@ -1,10 +1,10 @@
-package import Base
+public import Base
 import Campaigns
-package import Runs
-package import Scheduling
+public import Runs
+public import Scheduling
 
 /// What happens while a run is sent.
-package enum RunEvent: Sendable {
+public enum RunEvent: Sendable {
     // What is done now.
     /// Whether it may be sent is looked at.
     case checking
@@ -18,9 +18,9 @@ package enum RunEvent: Sendable {
     /// It waits for its next wave.
     case waiting(WaveWait)
     case waitingProgress(WaveWait)
-    /// Somebody paused it.
+    /// The run was paused.
     case paused(run: String)
-    /// Somebody let it go on.
+    /// The run was resumed.
     case resumed
     /// It was asked to end, and waits for the answers that are under way.
     case draining
@@ -39,7 +39,7 @@ package enum RunEvent: Sendable {
     /// Recipients that got an outcome.
     case settled([Settlement])
 
-    // What somebody should know.
+    // Warnings.
     /// What volley.yaml, keys and certificates showed.
     case warnings([Diagnostic])
     /// Devices left out, as other runs sent them as many pushes as `frequency` allows.
@@ -59,44 +59,55 @@ package enum RunEvent: Sendable {
     case gap(Diagnostic)
 
     /// Where a run goes.
-    package struct Destination: Sendable {
-        package var run: String
-        package var endpoint: String
-        package var proxy: String
-        package var topic: String
-        package var pace: Pace?
+    public struct Destination: Sendable {
+        /// The run's id.
+        public var run: String
+        /// Host and port of the service.
+        public var endpoint: String
+        /// The proxy, as a phrase that follows the endpoint; empty without one.
+        public var proxy: String
+        /// The app's topic.
+        public var topic: String
+        /// The pace that is set; nil if there is none.
+        public var pace: Pace?
     }
 
     /// A moment of a wave, on the clocks of its devices if these are known.
-    package struct WaveTime: Sendable {
-        package var moment: Timestamp
-        package var zone: ZoneRules?
+    public struct WaveTime: Sendable {
+        /// When the wave is sent.
+        public var moment: Timestamp
+        /// The zone of its devices; nil if it is not known.
+        public var zone: ZoneRules?
     }
 
     /// What a run with sending times waits for.
-    package struct WaveWait: Sendable {
-        package var run: String
-        package var until: WaveTime
-        package var seconds: Double
+    public struct WaveWait: Sendable {
+        /// The run's id.
+        public var run: String
+        /// When the next wave begins.
+        public var until: WaveTime
+        /// How long that is from now.
+        public var seconds: Double
         /// Whether it was due before, and quiet hours hold it back.
-        package var isForQuietHours: Bool
+        public var isForQuietHours: Bool
         /// Waves that come after it.
-        package var later: Int
+        public var later: Int
     }
 }
 
-/// Who is told what happens while a run is sent.
-package typealias RunObserver = Observer<RunEvent>
+/// What a caller brings to a run that is sent: what runs share, who listens, what ends it.
+public typealias RunObserver = Observer<RunEvent>
 
 /// Who looks on while a run is sent, and may end it.
-package struct RunAttendance: Sendable {
+public struct RunAttendance: Sendable {
     /// What all runs of this process share.
-    package var context: SendingContext
-    package var observer: RunObserver
+    public var context: SendingContext
+    /// Hears what happens, from any thread.
+    public var observer: RunObserver
     package var cancellation: Cancellation
 
     /// Somebody.
-    package init(context: SendingContext, observer: RunObserver, cancellation: Cancellation) {
+    public init(context: SendingContext, observer: RunObserver, cancellation: Cancellation) {
         self.context = context
         self.observer = observer
         self.cancellation = cancellation

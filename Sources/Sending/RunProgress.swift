@@ -1,26 +1,26 @@
-package import Base
+public import Base
 import Delivery
-package import PushServices
+public import PushServices
 
 /// How far a run is, and what it waits for.
-package struct RunProgress: Sendable {
+public struct RunProgress: Sendable {
     /// Recorded recipients, also of earlier lives of the run.
-    package var outcomes: [Outcome: Int]
+    public var outcomes: [Outcome: Int]
     /// Recipients of the run.
-    package var total: Int
+    public var total: Int
     /// Pushes a second over the last moments.
-    package var rate: Double
+    public var rate: Double
     /// nil for nothing.
-    package var wait: ProgressWait?
+    public var wait: ProgressWait?
     /// The campaign's; nil when there is none.
-    package var pace: Pace?
+    public var pace: Pace?
     /// Since the run began, or went on.
-    package var seconds: Double
+    public var seconds: Double
     /// Who takes the pushes.
-    package var service: any PushService = PushServices.standard
+    public var service: any PushService = PushServices.standard
 
     /// Recorded recipients.
-    package var done: Int { outcomes.values.reduce(0, +) }
+    public var done: Int { outcomes.values.reduce(0, +) }
 }
 
 /// Measures it, look after look.

@@ -41,7 +41,7 @@ struct RunToSend {
         settings = try run.plan.settings.get()
         guard settings.renderingRules == MessageCatalog.renderingRules else {
             throw Diagnostic(
-                "this run was planned by another version of Volley, which may make other texts of the same campaign", file: run.place,
+                "this run was planned by another version of Volley, which may write different texts for the same campaign", file: run.place,
                 remedy: "Send it with that version, or plan the campaign again.")
         }
         // The campaign is taken as it was planned; an expiry that has passed since is found by the sender, device by device.
@@ -72,7 +72,7 @@ struct RunToSend {
         }
     }
 
-    /// Recipients that a simulator of an earlier process accepted; nil when nothing is to be held against this one's ledger: it counts devices, and a test
+    /// Recipients that a simulator of an earlier process accepted; nil if there is nothing to compare with this one's ledger: it counts devices, and a test
     /// device may get several texts.
     private func acceptedBefore(_ step: SendGate.Step) -> Int? {
         guard case .simulator = settings.environment, !run.plan.isTest else { return nil }
@@ -108,7 +108,7 @@ struct RunToSend {
         observer(.closing)
         defer { observer(.closed) }
         try run.closeIntoOneFile()
-        // What a test says of a device is no word about the audience.
+        // What a test learns about a device does not count for the audience.
         if !run.plan.isTest { SuppressionList.suppressGone(of: run, observer) }
     }
 }

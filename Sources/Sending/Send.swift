@@ -1,24 +1,26 @@
-package import Workspace
-package import Base
-package import Campaigns
+public import Workspace
+public import Base
+public import Campaigns
 import Delivery
 import Reports
-package import Runs
+public import Runs
 
-/// A run that may be sent now, and what somebody who decides about it should know. Nothing is sent before `send`.
-package struct SendProposal {
-    package let run: any RecordedRun
-    package let settings: RunSettings
+/// A run that may be sent now, with what a person should know before deciding. Nothing is sent before `send`.
+public struct SendProposal {
+    /// The run that would be sent.
+    public let run: any RecordedRun
+    /// Its frozen settings.
+    public let settings: RunSettings
     /// What volley.yaml, keys and certificates showed.
-    package let warnings: [Diagnostic]
+    public let warnings: [Diagnostic]
     /// The campaign's file, when it was changed after the run was planned.
-    package var changedFile: String? {
+    public var changedFile: String? {
         let file = run.plan.campaignFile
-        let isChanged = run.plan.retryOf == nil && FilePaths.exists(file) && !FilePaths.holds(file, run.plan.campaignSource)
+        let isChanged = run.plan.retryOf == nil && FilePaths.exists(file) && !FilePaths.holds(file, text: run.plan.campaignSource)
         return isChanged ? file : nil
     }
     /// volley.yaml as it is now.
-    package var project: Project { dispatch.project }
+    public var project: Project { dispatch.project }
     private let dispatch: RunToSend
     private let step: SendGate.Step
     private let gate: SendPermission
@@ -36,7 +38,7 @@ package struct SendProposal {
 
     /// Sends until the run has ended.
     /// - Throws: why it may not be sent. Nothing was sent.
-    package func send(_ attendance: RunAttendance) throws -> RunResult { try dispatch.send(step, through: gate, attendance) }
+    public func send(_ attendance: RunAttendance) throws -> RunResult { try dispatch.send(step, through: gate, attendance) }
 
     /// Sends until the run has ended, for those who do not want a report of it.
     /// - Returns: how it ended; why its file could not be closed.
@@ -50,32 +52,33 @@ package struct SendProposal {
 }
 
 /// What has become of a plan that was not sent.
-package enum Discarded: Equatable, Sendable {
+public enum Discarded: Equatable, Sendable {
     case gone
     /// Others have to do with it by now.
     case kept(Kept)
 
-    package enum Kept: Equatable, Sendable { case planned, cancelled, begun }
+    /// Why a plan stays: it had been planned before, was cancelled, or has begun meanwhile.
+    public enum Kept: Equatable, Sendable { case planned, cancelled, begun }
 }
 
 /// Looks whether a plan may be sent now.
 /// - Parameter isKept: whether the plan stays when it may not: otherwise no word names it.
-/// - Throws: `SendPermission.Refused` or what else is in the way. Nothing was sent.
-package func propose(
+/// - Throws: `SendRefused` or what else is in the way. Nothing was sent.
+public func propose(
     _ run: any RecordedRun, isKept: Bool = true, in choice: ProjectChoice, _ context: SendingContext
 ) throws -> SendProposal {
     if let refused = try SendPermission(run, in: choice, isKept: isKept).refusal(of: .begin) { throw refused }
     return SendProposal(try RunToSend(run, in: choice, context), .begin, in: choice)
 }
 
-/// Looks whether a test may be sent, of which nobody is asked.
-package func proposeTest(_ run: any RecordedRun, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
+/// Checks whether a test may be sent; tests are sent without a question.
+public func proposeTest(_ run: any RecordedRun, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
     SendProposal(try RunToSend(run, in: choice, context), .begin, in: choice)
 }
 
 /// Looks whether a run that has begun may go on.
 /// - Throws: why not. Nothing was sent.
-package func proposeToGoOn(_ run: any RecordedRun, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
+public func proposeToGoOn(_ run: any RecordedRun, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
     try SendPermission(run, in: choice).check(.goOn)
     return SendProposal(try RunToSend(run, in: choice, context), .goOn, in: choice)
 }
@@ -89,15 +92,15 @@ package func proposeScheduled(_ run: any RecordedRun, in choice: ProjectChoice, 
     return SendProposal(try RunToSend(run, in: choice, context), step, in: choice, isScheduler: true)
 }
 
-/// Whether a plan waits for somebody to approve it.
-package func needsApproval(_ run: any RecordedRun, in choice: ProjectChoice) throws -> Bool {
+/// Whether a plan waits for approval.
+public func needsApproval(_ run: any RecordedRun, in choice: ProjectChoice) throws -> Bool {
     let gate = try SendPermission(run, in: choice)
     return try run.status().state == .planned && gate.lacksApproval(CurrentProject.all(of: run, in: choice))
 }
 
-/// Removes a plan that nobody asked for and nobody sent, unless others have to do with it by now: it was cancelled, approved, or begun.
+/// Removes a plan that was made only to be sent at once and was not sent, unless another command has cancelled, approved or begun it.
 @discardableResult
-package func discard(_ run: any RecordedRun) throws -> Discarded {
+public func discard(_ run: any RecordedRun) throws -> Discarded {
     do {
         if try run.status().state == .planned, try run.approval() == nil {
             try run.remove()
@@ -108,7 +111,7 @@ package func discard(_ run: any RecordedRun) throws -> Discarded {
 }
 
 /// What has become of a plan that stays.
-package func kept(_ run: any RecordedRun) throws -> Discarded.Kept {
+public func kept(_ run: any RecordedRun) throws -> Discarded.Kept {
     if try run.hasBegun() || run.sendingSince != nil { return .begun }
     return try run.status().state == .planned ? .planned : .cancelled
 }

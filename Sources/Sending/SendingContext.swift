@@ -1,7 +1,7 @@
 import Base
 import Delivery
 
-/// What all runs share that one process sends: the pace of their apps, and the tokens that were signed with their keys. Made once, by whoever sends.
+/// What all runs of one process share: the pace of their apps, and the tokens that were signed with their keys. Make one per process.
 public struct SendingContext: Sendable {
     let paces = PaceRegistry()
     let signedTokens = SignedTokenHistory()

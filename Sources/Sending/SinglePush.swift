@@ -1,26 +1,28 @@
-package import Workspace
-package import Base
-package import Delivery
-package import Runs
+public import Workspace
+public import Base
+public import Delivery
+public import Runs
 
 /// One push to one device, of no run.
-package struct SinglePush {
-    /// What became of it.
-    package struct Result {
-        package var settlement: Settlement
-        package var end: SendEnd
+public struct SinglePush {
+    /// How it ended.
+    public struct Result: Sendable {
+        /// The outcome of the push.
+        public var settlement: Settlement
+        /// How the sender ended.
+        public var end: SendEnd
         /// Its id at the service.
-        package var id: PushID
+        public var id: PushID
     }
 
     /// What key and certificate showed.
-    package var warnings: [Diagnostic] { gateway.warnings }
+    public var warnings: [Diagnostic] { gateway.warnings }
     private let gateway: Gateway
     private let sender: SenderSettings
     private let seed = RunSeed.random()
 
     /// - Throws: `Diagnostic`: key or certificate cannot be used.
-    package init(_ settings: RunSettings, _ route: ProxyRoute, _ context: SendingContext, at now: Timestamp) throws {
+    public init(_ settings: RunSettings, _ route: ProxyRoute, _ context: SendingContext, at now: Timestamp) throws {
         gateway = try Gateway(settings, context, now: now)
         var sender = SenderSettings(
             endpoint: gateway.endpoint, credentials: gateway.credentials, options: settings.options(startingAt: now), runSeed: seed)
@@ -34,7 +36,7 @@ package struct SinglePush {
 
     /// Sends it, and waits for the answer.
     /// - Throws: `Diagnostic`: it cannot be sent. Nothing was.
-    package func send(_ payload: [UInt8], to token: Target, _ attendance: RunAttendance) throws -> Result {
+    public func send(_ payload: [UInt8], to token: Target, _ attendance: RunAttendance) throws -> Result {
         let batches = BoundedQueue<PushBatch>(capacity: 1), results = BoundedQueue<[Settlement]>(capacity: 16)
         var batch = PushBatch()
         batch.append(recipient: 0, token: token.text, payload: payload)

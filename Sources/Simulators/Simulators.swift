@@ -1,40 +1,40 @@
-/// The stand-ins for push services. They know nothing of `PushServices`: who judges must not share the tables of who is judged.
+/// The stand-ins for push services. They do not use `PushServices`: the judge must not share tables with the code that it judges.
 public enum Simulators {
-    /// Each of them: the one place that names them all.
+    /// All stand-ins. This is the only place that lists them.
     public static let all = [StandIn.apns]
 
-    /// The one for the service that an app uses whose project names none.
+    /// The stand-in for the service of apps whose project does not name one.
     public static let standard = all[0]
 
-    /// The one for the service of that name; nil when there is none.
+    /// The stand-in for the service of a name; nil if there is none.
     public static func named(_ service: String) -> StandIn? { all.first { $0.service == service } }
 }
 
-/// A simulator that runs. A protocol, as each service has one of its own.
+/// A running simulator. Each service has its own type of simulator.
 public protocol ServiceSimulator: Sendable {
     /// The port it listens on.
     var port: Int { get }
-    /// What clients are to trust, PEM: the authority's certificate, or the server's own when the configuration brought one.
+    /// The certificate that clients must trust, as PEM: the authority's, or the server's own if the configuration has one.
     var certificateAuthorityPEM: String { get }
-    /// Closes all connections, writes the ledger to its end, and says what it saw.
+    /// Closes all connections, finishes the ledger, and returns what the simulator saw.
     @discardableResult func stop() -> LedgerSummary
 }
 
-/// A kind of simulator, and what people are told of it.
+/// A kind of simulator, with its description for people.
 public struct StandIn: Sendable {
     /// The name of the service that it stands in for.
     public let service: String
     /// The service's name in sentences.
     public let displayName: String
-    /// What it makes of credentials and targets: whole sentences.
+    /// How it treats credentials and targets, in whole sentences.
     public let rules: String
-    /// Which key it trusts when it is given none.
+    /// The key ID and team ID of the key that it trusts when the project has no key.
     public let keyID: String, teamID: String
-    /// Where that key is written.
+    /// The file that this key is written to.
     public let keyFile: String
-    /// What it says of targets that are gone, and of those that never were.
+    /// Its answers for targets that no longer exist, and for targets that never existed.
     public let gone: SimulatedAnswer, unknown: SimulatedAnswer
-    /// Starts one.
-    /// - Throws: a `Diagnostic`: the port is taken, the ledger cannot be written, there is no thread for it.
+    /// Starts a simulator.
+    /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread can be started.
     public let start: @Sendable (SimulatorConfiguration) throws -> any ServiceSimulator
 }

@@ -3,21 +3,21 @@ package import Cryptography
 import Glibc
 package import Runs
 
-/// Who Volley is to a service: what the files that an app's settings name hold now.
+/// The credentials that identify Volley to a service: what the files in an app's settings hold now.
 package struct AppCredentials {
     package enum Kind {
         case certificate(ClientCertificate)
         case key(SigningKey, id: String, team: String)
-        /// The built-in simulator takes whatever key it is told of.
+        /// The built-in simulator accepts any key.
         case none
     }
 
     package let kind: Kind
-    /// What is worth a warning about the files.
+    /// Warnings about the files.
     package let warnings: [Diagnostic]
 
-    /// Reads key or certificate without opening anything else.
-    /// - Throws: `Diagnostic`: it cannot be used, or there is none.
+    /// Reads the key or the certificate, and no other file.
+    /// - Throws: `Diagnostic`: it cannot be used, or there is neither.
     package init(_ settings: RunSettings, now: Timestamp) throws {
         if let reference = settings.certificate {
             let certificate = try ClientCertificate(file: reference.file, passphrase: reference.passphrase(), now: now)
@@ -29,17 +29,17 @@ package struct AppCredentials {
             warnings = [SigningKey.permissionWarning(file: reference.file)].compactMap { $0 }
         } else {
             guard settings.environment == .simulator else {
-                throw Diagnostic("the app has neither key nor certificate", remedy: "Add `key:` to the app in volley.yaml.")
+                throw Diagnostic("the app has neither a key nor a certificate", remedy: "Add `key:` to the app in volley.yaml.")
             }
             kind = .none
             warnings = []
         }
     }
 
-    /// Looks at all files that sending with these settings would need.
+    /// Checks all files that sending with these settings would need.
     /// - Returns: warnings about them.
     /// - Throws: `Diagnostic`: one of them cannot be used.
-    package static func check(_ settings: RunSettings, now: Timestamp) throws -> [Diagnostic] {
+    public static func check(_ settings: RunSettings, now: Timestamp) throws -> [Diagnostic] {
         let credentials = try AppCredentials(settings, now: now)
         if case .server(_, _, let authority?) = settings.environment { try CertificateAuthorityFile.check(authority) }
         return credentials.warnings
@@ -47,7 +47,7 @@ package struct AppCredentials {
 }
 
 extension FrozenCertificate {
-    /// Out of the environment, now; nil when the certificate needs none.
+    /// Reads the passphrase from the environment; nil when the certificate needs none.
     /// - Throws: `Diagnostic` when the variable is not set.
     package func passphrase() throws(Diagnostic) -> String? {
         guard let name = passphraseVariable else { return nil }

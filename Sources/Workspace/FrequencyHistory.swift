@@ -2,10 +2,10 @@ package import Audience
 package import Base
 package import Runs
 
-/// How often the devices of an app got a push lately, from the run files of earlier campaigns.
+/// How many pushes the devices of an app got lately, from the run files of earlier campaigns.
 package struct FrequencyHistory {
     package let app: String
-    /// Pushes count for plans to the same service only: a rehearsal against the simulator reached nobody.
+    /// Only pushes to the same service count: a rehearsal against the simulator reached no device.
     package let environment: FrozenEnvironment
     package let caps: [FrequencyCap]
     package let now: Timestamp
@@ -17,35 +17,37 @@ package struct FrequencyHistory {
         self.now = now
     }
 
-    /// Devices that may get no more; nil without caps.
-    /// - Throws: `Diagnostic` when a run cannot be read: not to know whom it reached would mean to push once more to somebody.
+    /// Devices that may get no more pushes; nil without caps.
+    /// - Throws: `Diagnostic` when a run cannot be read: its devices would not be known, and could get one push too many.
     package func cappedDevices(beside suppressed: SuppressedDevices?, in catalog: any RunCatalog) throws -> CappedDevices? {
         guard !caps.isEmpty else { return nil }
         return try cappedDevices(by: runs(in: catalog), beside: suppressed) { _ in true }
     }
 
-    /// Devices of a run that is being sent and may get no more by now, as others were pushed to since it was planned; nil when none were. Of runs that
-    /// go on at the same time, whichever went on first comes first.
+    /// Devices of a run in progress that may get no more pushes, because other runs sent to devices since it was planned; nil when none
+    /// did. Of runs that are sent at the same time, the one that began or resumed sending first comes first.
     /// - Throws: `Diagnostic` when a run cannot be read.
     package func cappedDevices(for run: any RunLedger, in catalog: any RunCatalog) throws -> CappedDevices? {
         let others = try othersSincePlanning(of: run.plan, in: catalog)
         guard !others.isEmpty else { return nil }
         let since = run.sendingSince ?? .max
         return try cappedDevices(by: others, beside: nil) { other in
-            // One that is paused, and that no process sends, has been promised to its devices before.
+            // A run that no process sends now, such as a paused one, was promised to its devices before.
             other.sendingSince.map { ($0, other.plan.id) < (since, run.plan.id) } ?? true
         }
     }
 
-    /// - Throws: `Diagnostic`: `cappedDevices(for:in:)` could not say whom another run reached.
-    package func check(for plan: RunPlan, in catalog: any RunCatalog) throws { _ = try othersSincePlanning(of: plan, in: catalog) }
+    /// Checks that `cappedDevices(for:in:)` can read the other runs.
+    /// - Throws: `Diagnostic`: it could not find out which devices another run reached.
+    public func check(for plan: RunPlan, in catalog: any RunCatalog) throws { _ = try othersSincePlanning(of: plan, in: catalog) }
 
-    /// All others that count, if any of them may have pushed to anybody since a run was planned, as the order of beginnings says; else none.
+    /// All other runs that count, if any of them may have reached a device since a run was planned, by the order in which runs began;
+    /// otherwise none.
     private func othersSincePlanning(of plan: RunPlan, in catalog: any RunCatalog) throws -> [any RecordedRun] {
         guard !caps.isEmpty else { return [] }
         let others: [any RecordedRun]
         do { others = try runs(in: catalog).filter { $0.plan.id != plan.id } } catch var error as Diagnostic {
-            error.remedy = "Move it to another folder if it does not matter whom it reached, then send this run again."
+            error.remedy = "If it does not matter which devices it reached, move it to another folder, then send this run again."
             throw error
         }
         let place = try plan.settings.get().place, order = try catalog.history.order()
@@ -61,14 +63,17 @@ package struct FrequencyHistory {
         let longest = caps.map(\.seconds).max() ?? 0
         let (runs, broken) = try catalog.runs(ofApp: app, reachingSince: now.adding(seconds: -Double(longest)))
         if let broken = broken.first {
-            let remedy = (broken.remedy.map { $0 + " " } ?? "") + "Without 'frequency' in campaign and volley.yaml the file is not needed."
+            let remedy =
+                (broken.remedy.map { $0 + " " } ?? "")
+                + "If neither the campaign nor volley.yaml sets 'frequency', the file is not needed."
             throw Diagnostic(
-                "whom a run reached is not known, and \(caps[0]) was asked for: \(broken.message)", file: broken.file, remedy: remedy)
+                "which devices a run reached is not known, but the limit \(caps[0]) depends on it: \(broken.message)",
+                file: broken.file, remedy: remedy)
         }
         return runs
     }
 
-    /// - Parameter goesFirst: whether those to whom a run is still to be sent count as if they had got it.
+    /// - Parameter goesFirst: whether devices that a run is still to be sent to count as if they had got it.
     private func cappedDevices(
         by runs: [any RecordedRun], beside suppressed: SuppressedDevices?, goesFirst: (any RecordedRun) throws -> Bool
     ) throws -> CappedDevices {
@@ -77,7 +82,7 @@ package struct FrequencyHistory {
             for run in runs {
                 defer { run.close() }
                 let settings = try run.plan.settings.get()
-                // Nobody notices a background push.
+                // No one notices a background push.
                 guard settings.environment.listName == environment.listName, settings.pushType != .background else { continue }
                 let goesFirst = try goesFirst(run)
                 try run.forEachReached(closing: OwnReason.final) { token, moment, isToCome in

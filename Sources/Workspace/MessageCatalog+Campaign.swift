@@ -5,20 +5,20 @@ package import PushServices
 package import Runs
 
 extension MessageCatalog {
-    /// What a run's campaign says, as it was planned.
+    /// The messages of a run's campaign, as planned.
     package init(frozenIn plan: RunPlan) throws(Diagnostics) {
         let (campaign, _) = try Campaign.read(
             source: plan.campaignSource, file: plan.campaignFile, service: plan.service, now: plan.plannedAt)
         try self.init(campaign, for: plan.service)
     }
 
-    /// What a campaign says.
+    /// The messages of a campaign.
     package init(_ campaign: Campaign, for service: any PushService = PushServices.standard) throws(Diagnostics) {
         try self.init(
             campaign.content, for: service, variants: campaign.variants, campaign: campaign.name.value, dealing: campaign.variantDealing)
     }
 
-    /// Who falls into which variant; nil when all get the same.
+    /// The variant of each device; nil when all get the same.
     package var variantsOfDevices: VariantNames? {
         guard !variantNames.isEmpty else { return nil }
         let chooser = MessageChooser(self)

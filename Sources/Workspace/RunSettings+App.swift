@@ -1,20 +1,20 @@
-package import Base
-package import Campaigns
+public import Base
+public import Campaigns
 import Content
-package import Cryptography
-package import PushServices
-package import Runs
+public import Cryptography
+public import PushServices
+public import Runs
 
 extension KeyFileWords {
-    /// Those of a service.
-    package init(of service: any PushService) {
+    /// The words of a service.
+    public init(of service: any PushService) {
         let file = service.account.credentials.lazy.compactMap(\.file).first
         self = file.map { KeyFileWords(service: service.displayName, source: $0.description, fileName: $0.name()) } ?? .plain
     }
 }
 
 extension FrozenKey {
-    /// With the fingerprint of what the file holds now, if it can be read.
+    /// The key with the fingerprint of what its file holds now, if it can be read.
     package func fingerprinted() -> FrozenKey {
         var key = self
         key.fingerprint = (try? SigningKey(file: file))?.verificationKey.fingerprint
@@ -23,17 +23,17 @@ extension FrozenKey {
 }
 
 extension RunSettings {
-    /// Settings of no app yet: production, without topic and credentials.
-    package init(pushType: PushType) {
+    /// Settings that belong to no app yet: production, without topic and credentials.
+    public init(pushType: PushType) {
         self.init(
             environment: .named(PushServices.standard.account.environments.choices[0]), topic: "", pushType: pushType,
             renderingRules: MessageCatalog.renderingRules)
     }
 
-    /// The settings of an app, with everything else as usual.
-    package init(_ app: App, projectFile: String, pushType: PushType) throws {
+    /// The settings of an app, with defaults for everything else.
+    public init(_ app: App, projectFile: String, pushType: PushType) throws {
         func path(_ text: SourceText) -> String { FilePaths.anchored(FilePaths.resolve(text.value, besideFile: projectFile)) }
-        // The suffix that a type needs is Volley's business, unless whoever runs the app wrote it already.
+        // Volley adds the suffix that a push type needs, unless volley.yaml already has it.
         self.init(
             environment: try FrozenEnvironment(app.environment, path),
             topic: app.service.topic(app.topic.value, for: pushType),
@@ -76,7 +76,7 @@ extension FrozenEnvironment {
 
 extension App {
     /// Where its pushes go, for people.
-    package var destination: String {
+    public var destination: String {
         switch environment {
         case .named(let environment): environment.name
         case .simulator: Environment.simulatorName

@@ -1,21 +1,21 @@
 package import Base
 package import Campaigns
-package import Runs
+public import Runs
 package import Scheduling
 
 /// The time of a schedule that a run belongs to. It goes out once, sent by `volley schedule` or by a person at a terminal.
-package struct ScheduledTime {
+public struct ScheduledTime: Sendable {
     package let run: any RecordedRun
     private let occurrence: LocalTime
     package let catalog: any RunCatalog
     package let scheduledRun: ScheduledRun
-    /// `volley schedule` itself asks: it records what becomes of its times.
+    /// Whether `volley schedule` itself asks. It records the state of its times by itself.
     package let isScheduler: Bool
 
-    /// As the record of what was sent knows it.
+    /// The time as the record of what was sent has it.
     package let onRecord: SendingHistory.Time
 
-    /// The time of a run, of a retry that of the run it retries, as the record of what was sent knows it; nil when there is none.
+    /// The time of a run (for a retry, that of the run it retries) as the record of what was sent has it; nil when there is none.
     package static func onRecord(_ run: any RecordedRun, _ settings: RunSettings) -> SendingHistory.Time? {
         guard let occurrence = settings.schedule?.occurrence, !run.plan.isTest else { return nil }
         return .init(
@@ -23,8 +23,8 @@ package struct ScheduledTime {
             realFile: settings.realCampaignFile ?? run.plan.campaignFile)
     }
 
-    /// nil for a run that belongs to no time: a test, a run sent with `--now`, and a retry, whose time is that of the run it retries.
-    package init?(_ run: any RecordedRun, _ settings: RunSettings, isScheduler: Bool) {
+    /// nil for a run that has no time of its own: a test, a run sent with `--now`, and a retry, whose time is that of the run it retries.
+    public init?(_ run: any RecordedRun, _ settings: RunSettings, isScheduler: Bool) {
         guard let occurrence = settings.schedule?.occurrence, run.plan.retryOf == nil, let onRecord = Self.onRecord(run, settings) else {
             return nil
         }
@@ -40,14 +40,15 @@ package struct ScheduledTime {
             changedAt: .now())
     }
 
-    /// Whether `volley schedule` is at work, and sends this run by itself.
-    package var isForSchedule: Bool {
+    /// Whether `volley schedule` is at work and will send this run itself.
+    public var isForSchedule: Bool {
         guard catalog.schedule.isAtWork, let (scheduledRuns, _) = try? catalog.schedule.read()
         else { return false }
         return scheduledRuns.contains { $0.key == scheduledRun.key && $0.run == run.plan.id && $0.state.isOpen }
     }
 
-    /// - Returns: what stood in the record before, to be given back if nothing is sent.
+    /// Claims the time for the run.
+    /// - Returns: what was in the record before, to restore if nothing is sent.
     /// - Throws: `Diagnostic` when another run has the time.
     package func claim() throws -> ScheduledRun? {
         switch try withStore({ try $0.claim(scheduledRun) }) {
@@ -56,16 +57,17 @@ package struct ScheduledTime {
         }
     }
 
+    /// Gives the time back, as nothing was sent.
     package func returnTime(_ before: ScheduledRun?) throws { try withStore { try $0.returnTime(scheduledRun, before: before) } }
 
-    /// Notes how a run that was sent by hand ended. `volley schedule` goes on with none of these.
+    /// Notes how a run that was sent by hand ended. `volley schedule` resumes none of these.
     package func note(_ state: RunState) {
         guard !isScheduler else { return }
         var scheduledRun = scheduledRun
         (scheduledRun.state, scheduledRun.changedAt) = (
             state == .finished ? .finished : state == .cancelled ? .cancelled : .stopped, .now()
         )
-        // How it ended stands in the run file too.
+        // A failure does no harm: the run file also has how it ended.
         _ = try? withStore { try $0.save([scheduledRun], []) }
     }
 
@@ -75,31 +77,31 @@ package struct ScheduledTime {
         return try body(store)
     }
 
-    /// Why a campaign cannot go out at a time, as a run has it; nil when the time is free, as far as the records know.
-    package static func refusal(_ campaign: Campaign, _ occurrence: LocalTime, in catalog: any RunCatalog) throws -> Diagnostic? {
+    /// Why a campaign cannot go out at a time that a run has taken; nil when the records show the time as free.
+    package static func refusal(_ campaign: Campaign, occurrence: LocalTime, in catalog: any RunCatalog) throws -> Diagnostic? {
         let name = campaign.name.value
         let (scheduledRuns, _) = try catalog.schedule.read()
         if let scheduledRun = scheduledRuns.first(where: {
             $0.key == .init(campaign: name, occurrence: "\(occurrence)") && $0.state != .skipped
         }) {
-            return isTaken(name, occurrence, by: scheduledRun, in: catalog)
+            return isTaken(name, occurrence: occurrence, by: scheduledRun, in: catalog)
         }
         let time = SendingHistory.Time(
             campaign: name, occurrence: "\(occurrence)", file: FilePaths.named(campaign.file), realFile: FilePaths.absolute(campaign.file))
         let other =
             try catalog.history.run(having: time, besides: "")
-            ?? runsByTheirFiles(campaign.source, campaign.app.value, occurrence, campaign: name, in: catalog).last {
-                // Of one elsewhere only the devices tell whether it is the same campaign, once they are planned.
+            ?? runsByTheirFiles(campaign.source, app: campaign.app.value, occurrence: occurrence, campaign: name, in: catalog).last {
+                // For a run from another folder only the devices, once planned, show whether it is the same campaign.
                 $0.plan.campaign == name || FilePaths.folder(of: $0.plan.campaignFile) == FilePaths.folder(of: time.file)
             }?.plan.id
-        return other.map { isTaken(name, occurrence, by: $0, in: catalog) }
+        return other.map { isTaken(name, occurrence: occurrence, by: $0, in: catalog) }
     }
 
-    /// The run that has the time, as its own file says: of the same campaign, where the records were put back from a backup, or of one that was renamed and
-    /// moved, as at least half of the devices of the smaller are the other's too.
+    /// The run that has the time according to its own file: a run of the same campaign, where the records were restored from a backup, or
+    /// of a campaign that was renamed and moved, where the two share at least half of the devices of the smaller one.
     package func runByItsFile() throws -> String? {
         let others = try Self.runsByTheirFiles(
-            run.plan.campaignSource, run.plan.app, occurrence, campaign: run.plan.campaign, in: catalog
+            run.plan.campaignSource, app: run.plan.app, occurrence: occurrence, campaign: run.plan.campaign, in: catalog
         ).filter {
             $0.plan.id != run.plan.id
         }
@@ -116,9 +118,9 @@ package struct ScheduledTime {
         }?.plan.id
     }
 
-    /// Runs that were begun, or cancelled, for a time by a campaign, or by one that differs in its name only and does not stand any more where it stood.
+    /// Runs that were begun or cancelled for a time by a campaign, or by one that differs only in its name and is no longer where it was.
     private static func runsByTheirFiles(
-        _ source: String, _ app: String, _ occurrence: LocalTime, campaign: String, in catalog: any RunCatalog
+        _ source: String, app: String, occurrence: LocalTime, campaign: String, in catalog: any RunCatalog
     )
         throws
         -> [any RecordedRun]
@@ -130,7 +132,7 @@ package struct ScheduledTime {
             let plan = other.plan
             guard plan.app == app, plan.retryOf == nil, !plan.isTest,
                 plan.campaign == campaign
-                    || nameless(plan.campaignSource) == text && !FilePaths.holds(plan.campaignFile, plan.campaignSource),
+                    || nameless(plan.campaignSource) == text && !FilePaths.holds(plan.campaignFile, text: plan.campaignSource),
                 try plan.settings.get().schedule?.occurrence == occurrence
             else { return false }
             return try other.hasBegun() || record.isCancelled(plan.id)
@@ -139,52 +141,61 @@ package struct ScheduledTime {
 
     // MARK: - Words
 
-    /// Why the time is another run's.
-    package func isTaken(by other: String) -> Diagnostic { Self.isTaken(run.plan.campaign, occurrence, by: other, in: catalog) }
+    /// Why the time belongs to another run.
+    package func isTaken(by other: String) -> Diagnostic { Self.isTaken(run.plan.campaign, occurrence: occurrence, by: other, in: catalog) }
 
-    package func isTaken(by other: ScheduledRun) -> Diagnostic { Self.isTaken(run.plan.campaign, occurrence, by: other, in: catalog) }
+    /// Why the time belongs to another scheduled run.
+    package func isTaken(by other: ScheduledRun) -> Diagnostic {
+        Self.isTaken(run.plan.campaign, occurrence: occurrence, by: other, in: catalog)
+    }
 
-    private static func isTaken(_ campaign: String, _ occurrence: LocalTime, by other: ScheduledRun, in catalog: any RunCatalog)
+    private static func isTaken(_ campaign: String, occurrence: LocalTime, by other: ScheduledRun, in catalog: any RunCatalog)
         -> Diagnostic
     {
         guard let run = other.run else {
             return Diagnostic(
-                "'\(campaign)' was fired already for \(occurrence.words); nothing was sent",
-                remedy: "A time goes out once. Give the campaign another time for another push.")
+                "'\(campaign)' has already used its time \(occurrence.words); nothing was sent",
+                remedy: "Each time goes out only once. To send another push, give the campaign another time.")
         }
         guard other.state == .planning, !catalog.holds(run) else {
-            return isTaken(campaign, occurrence, by: run, in: catalog)
+            return isTaken(campaign, occurrence: occurrence, by: run, in: catalog)
         }
         return Diagnostic(
             "`volley schedule` has begun to plan '\(campaign)' for \(occurrence.words), as \(run); nothing was sent",
             remedy: catalog.schedule.isAtWork
                 ? "`volley schedule --list` shows what it waits for."
-                : "Start `volley schedule` again: it goes on with it, or skips it.")
+                : "Start `volley schedule` again; it continues the plan or skips it.")
     }
 
-    private static func isTaken(_ campaign: String, _ occurrence: LocalTime, by run: String, in catalog: any RunCatalog) -> Diagnostic {
+    private static func isTaken(_ campaign: String, occurrence: LocalTime, by run: String, in catalog: any RunCatalog) -> Diagnostic {
         Diagnostic(
-            "'\(campaign)' was fired already for \(occurrence.words), as \(run); nothing was sent", remedy: remedy(run, catalog, campaign))
+            "'\(campaign)' has already used its time \(occurrence.words), for \(run); nothing was sent",
+            remedy: remedy(run, catalog, campaign: campaign))
     }
 
-    /// What to do instead, for those that the other run has not reached.
-    private static func remedy(_ other: String, _ catalog: any RunCatalog, _ campaign: String) -> String {
+    /// What to do instead for devices that the other run has not reached.
+    private static func remedy(_ other: String, _ catalog: any RunCatalog, campaign: String) -> String {
         guard let first = try? catalog.open(other),
             let state = try? first.status().state
-        else { return "The file of that run is not there; whom it reached is not known. Give the campaign another time for another push." }
+        else {
+            return "The file of that run is missing, so it is not known which devices it reached. "
+                + "To send another push, give the campaign another time."
+        }
         if let gap = LedgerGap(of: first) { return "\(gap.diagnostic)" }
         return switch state {
         case .planned: "`volley send --plan \(other)` sends that plan."
-        case .running, .paused, .stopped: "`volley resume \(other)` goes on with that run."
+        case .running, .paused, .stopped: "`volley resume \(other)` resumes that run."
         case .cancelled where hasNeverBegun(first):
-            "That plan was cancelled before anything of it was sent. Give '\(campaign)' another time; `volley send` with --now sends it at once, to everybody."
+            "That plan was cancelled before any of it was sent. Give '\(campaign)' another time; "
+                + "`volley send` with --now sends it to all devices at once."
         case .finished, .cancelled:
-            "`volley report \(other)` says who got it; "
-                + (RunRemainder.remedyForUnsent(first) ?? "`volley retry \(other) --outcome failed` sends to those for whom it failed.")
+            "`volley report \(other)` shows which devices got it; "
+                + (RunRemainder.remedyForUnsent(first)
+                    ?? "`volley retry \(other) --outcome failed` sends to the devices for which it failed.")
         }
     }
 
-    /// Also by the record: the file may have lost that it began, and its recipients, since.
+    /// Also asks the record: since then the file may have lost the fact that the run began, and its recipients.
     private static func hasNeverBegun(_ run: any RecordedRun) -> Bool {
         do {
             guard try !run.hasBegun() else { return false }

@@ -181,7 +181,7 @@ import Testing
         let text = suffix == "json" ? "[" + objects.joined(separator: ",") + "]" : objects.joined(separator: "\n")
         let query = AudienceQuery(folder.file("a.\(suffix)", text)).with { ($0.everyone, $0.fields) = (true, [place("note")]) }
         let (result, sink) = try query.run(chunkSize: 300)
-        #expect(result.warnings.map(\.message) == ["2 objects of the exports name a key twice; the last value counts"])
+        #expect(result.warnings.map(\.message) == ["2 objects of the exports name a key twice; the last value is used"])
         #expect(sink.recipients.first?.fields == ["last"])
     }
 }

@@ -72,7 +72,7 @@ struct ChangedFileTests {
         #expect(found.count == 1 && found[0].file == path, "\(found)")
         #expect(
             found.first?.message.contains("grew from") == true && found.first?.message.contains("while it was read") == true, "\(found)")
-        #expect(found.first?.remedy?.contains("renamed when it is complete") == true)
+        #expect(found.first?.remedy?.contains("rename it when it is complete") == true)
     }
 
     @Test("one that shrinks is refused")

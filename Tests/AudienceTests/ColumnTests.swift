@@ -25,7 +25,7 @@ import Testing
     func missingToken() {
         let mistake = query("device_tokens,alias").mistakes().first
         #expect(mistake?.message == "the export has no column 'token' or 'device_token': its columns are 'device_tokens', 'alias'")
-        #expect(mistake?.remedy == "Say in volley.yaml where it is: `columns: {token: device_tokens}`.")
+        #expect(mistake?.remedy == "Name the column in volley.yaml: `columns: {token: device_tokens}`.")
         let named = query("device_token", columns: ExportColumns(names: [.token: place("device_tokn", line: 9)])).mistakes().first
         #expect(named?.position?.line == 9 && named?.remedy == "Did you mean 'device_token'?")
     }
@@ -97,7 +97,7 @@ import Testing
         let path = folder.file("a.csv", "token,city,city,\n\(token(1)),Berlin,Lyon,\n")
         let (result, sink) = try AudienceQuery(path).with { ($0.everyone, $0.fields) = (true, [place("city")]) }.run()
         #expect(sink.recipients.map(\.fields) == [["Berlin"]])
-        #expect(result.warnings.map(\.message) == ["the header names the column 'city' twice; the first counts"])
+        #expect(result.warnings.map(\.message) == ["the header names the column 'city' twice; the first one is used"])
     }
 
     @Test("JSON's columns are the keys of all of its objects, as far as they are asked for")

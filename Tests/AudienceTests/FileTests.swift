@@ -103,11 +103,11 @@ import Testing
             ("utf16.csv", [0xFF, 0xFE, 0x61, 0], "UTF-16"), ("utf16be.csv", [0xFE, 0xFF, 0, 0x61], "UTF-16"),
             ("zipped.csv", [0x1F, 0x8B, 8, 0], "compressed"), ("book.csv", [0x50, 0x4B, 3, 4], "spreadsheet"),
             ("devices.xlsx", [0x50, 0x4B, 3, 4], "spreadsheet"), ("devices.zip", [0x50, 0x4B, 3, 4], "zip archive"),
-            ("devices.txt", [0x61, 0x0A], "name does not tell"),
+            ("devices.txt", [0x61, 0x0A], "name does not say"),
             ("excel.csv", Array("sep=;\ndevice_token;tags\n".utf8), "Remove that line"),
             ("plain.csv.gz", [0x61, 0x2C, 0x62, 0x0A], "is not compressed"), ("zip.csv.gz", [0x50, 0x4B, 3, 4], "zip archive"),
             ("cut.csv.gz", [0x1F, 0x8B, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9], "damaged"),
-            ("wrapped.json", Array("{ \"devices\": [ {\"token\": 1}] }".utf8), "the list of devices in it, below \"devices\""),
+            ("wrapped.json", Array("{ \"devices\": [ {\"token\": 1}] }".utf8), "the list of devices, below \"devices\""),
             ("latin.csv", [0x74, 0xFC, 0x0A], "not UTF-8"), ("open.csv", [0x22, 0x61, 0x0A], "never closed"),
         ] as [(String, [UInt8]?, String)])
     func unreadable(name: String, content: [UInt8]?, message: String) {
@@ -122,7 +122,7 @@ import Testing
     @Test("a folder is not read as an export")
     func folderAsExport() {
         let mistakes = everyone("/tmp").mistakes()
-        #expect(mistakes.first?.message.contains("name does not tell") == true)
+        #expect(mistakes.first?.message.contains("name does not say") == true)
         #expect(throws: Diagnostic.self) { try NameFile.read("/tmp") }
     }
 

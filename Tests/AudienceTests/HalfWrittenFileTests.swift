@@ -58,7 +58,7 @@ import Testing
                 let line = name == "whole" ? bytes.split(separator: 0x0A).count + 1 : bytes[..<half].count { $0 == 0x0A } + 1
                 for (file, content) in [("\(name).\(suffix)", damaged), ("\(name).\(suffix).gz", StoredGzip.member(damaged))] {
                     let mistake = try #require(mistakes(folder.file(file, content)).first, "\(file)")
-                    #expect(mistake.message == "the file holds zero bytes, as a file that was not written to its end", "\(file)")
+                    #expect(mistake.message == "the file contains zero bytes, like one that was not completely written", "\(file)")
                     #expect(mistake.position?.line == line, "\(file)")
                 }
             }
@@ -190,7 +190,7 @@ import Testing
     func secondHeader(header: String, count: Int) throws {
         let bytes = csv(rows(count) + [header] + rows(count))
         let mistake = try #require(mistakes(folder.file("devices.csv", bytes)).first)
-        #expect(mistake.message == "a second header stands among the rows: these are two exports in one file")
+        #expect(mistake.message == "there is a second header among the rows: these are two exports in one file")
         #expect(mistake.position?.line == count + 2)
     }
 

@@ -142,7 +142,7 @@ import Testing
         "a broken array is an error with line and column",
         arguments: [
             ("[{\"a\":1},\n {\"a\":}]", 2, 7, "expected a value"), ("[{\"a\":1}\n{\"a\":2}]", 2, 1, "expected ',' or ']'"),
-            ("[{\"a\":1}", 1, 9, "not closed"), ("[{\"a\":1}] x", 1, 11, "something follows"), ("{\"a\":1}", 1, 1, "no JSON array"),
+            ("[{\"a\":1}", 1, 9, "not closed"), ("[{\"a\":1}] x", 1, 11, "something follows"), ("{\"a\":1}", 1, 1, "not a JSON array"),
             ("[{\"a\":1},]", 1, 10, "expected a value"), ("[\n{\"小\":\"x", 2, 8, "ends within"),
         ])
     func brokenArray(text: String, line: Int, column: Int, message: String) throws {

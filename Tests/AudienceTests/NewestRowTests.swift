@@ -48,7 +48,7 @@ import Testing
         }
         let found = try warnings(rows)
         #expect(found.map(\.name) == [.cellsNotCompared])
-        #expect(found.first?.message.hasPrefix("in 'last_active' 6 rows hold something else than a date") == true, "\(found)")
+        #expect(found.first?.message.hasPrefix("in 'last_active' 6 rows hold something other than a date") == true, "\(found)")
         #expect(found.first?.message.contains("'\(newest)', '\(older)'") == true, "\(found)")
         #expect(try warnings(["1,,out,,,\(newest)", "2,,news,,,\(older)"]).isEmpty)
         #expect(try warnings(["1,,out,,,-", "1,,news,,,"]).map(\.name) == [.rowForEachTag])
@@ -67,7 +67,8 @@ import Testing
         #expect(result.warnings.map(\.name) == [.cellsNotCompared])
         let warning = result.warnings.first?.message ?? ""
         #expect(
-            warning.hasPrefix("in 'last_active' 1 row holds something else than a date that has passed, and counts as older"), "\(warning)")
+            warning.hasPrefix("in 'last_active' 1 row holds something other than a date in the past, and counts as older"), "\(warning)"
+        )
         let traced = try AudienceQuery(export(cells, "traced.csv")).with(change).trace(TraceSubject(token(1))).rows
         #expect(traced.map(\.verdict) == [.duplicateToken, .filtered])
 
@@ -211,7 +212,7 @@ import Testing
         #expect(
             found.map(\.message) == [
                 "the export seems to have a row for each tag: rows of the device 0000…0001 differ in their tags and not in last_active, "
-                    + "and only the last of them counts"
+                    + "and only the last row counts"
             ])
         #expect(found.first?.remedy?.contains("`columns: {rows: merge}`") == true)
         #expect(try warnings(rows) { ($0.anyTags, $0.columns.rows) = (["news", "beta"], .merge) }.isEmpty)

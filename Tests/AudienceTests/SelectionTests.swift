@@ -163,7 +163,7 @@ import Testing
         let near = export(["r,\(token(1)),,discount,,"]).with { $0.anyTags = ["discuont"] }
         #expect(try near.run().result.warnings.first?.remedy == "Did you mean 'discount'?")
         let many = try tagged.with { $0.aliases = (0..<40).map { "nobody\($0)" } }.run().result.warnings
-        #expect(many.count == 11 && many.last?.message == "nor 30 more of the campaign's aliases")
+        #expect(many.count == 11 && many.last?.message == "nor any of 30 more of the campaign's aliases")
     }
 
     @Test("more unreadable rows than allowed stop the plan and are listed; exactly as many do not")

@@ -127,8 +127,7 @@ import Testing
         #expect(result.skipped == [.suppressed: 3])
         #expect(
             result.warnings.map(\.message) == [
-                "in 'registered_at' 2 rows hold something else than a date, so that their devices, whose tokens were invalid, stay suppressed: "
-                    + "'2026/11/22', '22.11.2026'"
+                "in 'registered_at' 2 rows hold something other than a date, so their devices, whose tokens were invalid, stay suppressed: '2026/11/22', '22.11.2026'"
             ], "\(result.warnings)")
     }
 
@@ -223,7 +222,7 @@ import Testing
         #expect(
             mistakes(table) == [
                 "list.csv:3:1: there is no device token", "list.csv:4:1: the row has 1 field instead of 2",
-                "list.csv:5:1: 'soon' in invalid_since is no date",
+                "list.csv:5:1: 'soon' in invalid_since is not a date",
             ])
         let many = mistakes(folder.file("many.txt", String(repeating: "x\n", count: 25)))
         #expect(many.count == 11 && many.contains("15 more lines cannot be read"))
@@ -233,10 +232,10 @@ import Testing
     func noList() {
         #expect(mistakes(folder.file("a.csv", "name,alias\nx,y\n")).first?.contains("has no column 'token' or 'device_token'") == true)
         let report = folder.file("b.csv", "device_token,outcome,reason,apns_id\n\(token(1)),accepted,,x\n")
-        #expect(mistakes(report).first?.hasPrefix("b.csv: this is the report of a run") == true)
+        #expect(mistakes(report).first?.hasPrefix("b.csv: this is a run's report") == true)
         let cut = folder.file("b.csv", "device_token,outcome\n\(token(1)),accepted\n")
-        #expect(mistakes(cut).first?.hasPrefix("b.csv: this is the report of a run") == true)
-        #expect(mistakes(folder.file("c.jsonl", "{}")).first?.hasPrefix("c.jsonl: a list of tokens is no JSON") == true)
+        #expect(mistakes(cut).first?.hasPrefix("b.csv: this is a run's report") == true)
+        #expect(mistakes(folder.file("c.jsonl", "{}")).first?.hasPrefix("c.jsonl: a list of tokens cannot be JSON") == true)
     }
 
     @Test("a table with other columns of the app's exports is refused, unless all of its devices are meant", arguments: [1, 3000])
@@ -246,7 +245,7 @@ import Testing
         for header in ["push,user_id,invalid_since", "push,tags,x", "push,registration_id,reason", "push,registered_at,x"] {
             let path = folder.file("devices.csv", header + "\n" + rows)
             #expect(
-                mistakes(path, columns: columns).first?.hasPrefix("devices.csv: this looks like an export: beside the tokens it has '")
+                mistakes(path, columns: columns).first?.hasPrefix("devices.csv: this looks like an export: besides the tokens it has '")
                     == true, "\(header)")
         }
         let path = folder.file("devices.csv", "push,user_id,x\n" + rows)
@@ -266,9 +265,9 @@ import Testing
         )
         #expect(
             mistakes(path) == [
-                "list.csv:3:1: invalid_since lies in the future: '\(ahead)'",
-                "list.csv:4:1: invalid_since lies in the future: '2099-01-01'",
-                "list.csv:5:1: invalid_since lies in the future: '99999999999999'",
+                "list.csv:3:1: invalid_since is in the future: '\(ahead)'",
+                "list.csv:4:1: invalid_since is in the future: '2099-01-01'",
+                "list.csv:5:1: invalid_since is in the future: '99999999999999'",
             ])
     }
 

@@ -55,7 +55,7 @@ final class ScheduleFilesTests {
             reading, scheduledRuns: [], records: [], isAtWork: false, here: .utc, now: now, needsApproval: { _ in false })
         #expect(
             list.text(colour: false).contains(
-                "\nNot read: \(reading.ignoredFiles.joined(separator: ", ")). Name folders within folders as well"))
+                "\nNot read: \(reading.ignoredFiles.joined(separator: ", ")). Name subfolders as well"))
     }
 
     @Test("of files whose campaigns have one name none is sent, and each says which the others are")
@@ -66,10 +66,10 @@ final class ScheduleFilesTests {
         let reading = try files().read(now: now)
         #expect(reading.campaigns.map(\.name) == ["winter"])
         let mistakes = Dictionary(
-            uniqueKeysWithValues: reading.mistakes.map { (FilePaths.join("", $0.key).split(separator: "/").last, "\($0.value)") })
+            uniqueKeysWithValues: reading.mistakes.map { (FilePaths.join("", name: $0.key).split(separator: "/").last, "\($0.value)") })
         #expect(mistakes.count == 2, "\(mistakes)")
-        #expect(mistakes["spring.yaml"]?.contains("autumn.yaml has the name 'spring' too") == true, "\(mistakes)")
-        #expect(mistakes["autumn.yaml"]?.contains("spring.yaml has the name 'spring' too") == true, "\(mistakes)")
+        #expect(mistakes["spring.yaml"]?.contains("autumn.yaml also has the name 'spring'") == true, "\(mistakes)")
+        #expect(mistakes["autumn.yaml"]?.contains("spring.yaml also has the name 'spring'") == true, "\(mistakes)")
         #expect(reading.unreadable == Set(reading.mistakes.keys))
     }
 

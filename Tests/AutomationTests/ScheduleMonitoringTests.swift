@@ -69,7 +69,7 @@ struct ScheduleMonitoringTests {
         }
         let messages = problems.compactMap { $0["message"]?.stringValue }
         #expect(
-            messages.count == 3 && messages[0].contains("titel") && messages[1].contains("waits for approval")
+            messages.count == 3 && messages[0].contains("titel") && messages[1].contains("is waiting for approval")
                 && messages[2].contains("too late"))
         #expect(ScheduleMonitoring.document(try status(isUp: false), at: now)["status"]?.stringValue == "stopped")
     }

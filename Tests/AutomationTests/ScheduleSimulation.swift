@@ -291,9 +291,9 @@ struct ScheduleSimulation {
             sends += 1
             // As long as planning takes.
             if isTooLate(scheduledRun, tolerance: Int64(Scheduler.planningSeconds)) {
-                fail("\(scheduledRun.key) was begun later than it may be")
+                fail("\(scheduledRun.key) began later than it may be")
             }
-            if !begunRuns.insert(run).inserted { fail("\(run) was begun twice") }
+            if !begunRuns.insert(run).inserted { fail("\(run) began twice") }
             if plans[scheduledRun.key.campaign]?.needsApproval == true, approvals[run].map({ $0 > now }) ?? true { unapproved += 1 }
             runs[run] = .begun
         } else {

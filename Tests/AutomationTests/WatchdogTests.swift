@@ -22,7 +22,7 @@ struct WatchdogTests {
         #expect(dog.silentJobs(uptime: 400) == [.init(job: .planning(key), since: time)])
         #expect(
             dog.silentJobs(uptime: 400).first?.text
-                == "planning \(key) has shown no sign of life since \(time); it may hang")
+                == "planning \(key) has shown no sign of life since \(time); it may be hanging")
         // Whatever shows heartbeats of life, however long it takes, is well.
         for uptime in stride(from: 400.0, through: 40_000, by: 299) {
             dog.sign(of: .planning(key), uptime: uptime, time: time)

@@ -9,8 +9,8 @@ struct CountedTextTests {
             (0, "0 devices are"), (1, "1 device is"), (2, "2 devices are"), (-1, "-1 devices are"), (1_234_567, "1,234,567 devices are"),
         ])
     func counted(number: Int, text: String) {
-        #expect(TextFormat.counted(number, "device is", "devices are") == text)
-        #expect("\(TextFormat.devices(number)) \(TextFormat.plural(number, "is", "are"))" == text)
+        #expect(TextFormat.counted(number, one: "device is", many: "devices are") == text)
+        #expect("\(TextFormat.devices(number)) \(TextFormat.plural(number, one: "is", many: "are"))" == text)
     }
 
     @Test("numbers are filled up with zeros, and never cut")

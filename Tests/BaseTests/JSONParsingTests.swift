@@ -41,7 +41,7 @@ private func rewritten(_ text: String) -> String {
             ("-", "byte 1: expected a JSON value"), ("+1", "byte 1: expected a JSON value"), (".5", "byte 1: expected a JSON value"),
             ("1.", "byte 3: expected a digit"), ("1e", "byte 3: expected a digit"), ("1e+", "byte 4: expected a digit"),
             ("1e400", "byte 1: the number is too large"), ("0x10", "byte 2: something follows the end of the JSON"),
-            ("\"abc", "byte 1: the text has no closing quote"), ("\"a\nb\"", "byte 3: a control character stands inside a text"),
+            ("\"abc", "byte 1: the text has no closing quote"), ("\"a\nb\"", "byte 3: there is a control character inside a text"),
             (#""\x""#, "byte 2: an unknown escape"), (#""\"#, "byte 3: the JSON ends too early"),
             (#""\u12""#, "byte 4: the JSON ends too early"),
             (#""\u12G4""#, "byte 4: expected four hex digits"), (#""\ud800""#, "byte 8: half of a surrogate pair"),

@@ -40,7 +40,7 @@ struct RegularFileTests {
         #expect(failure("\(try write("real", "text"))\0.csv") == .system(ENOENT))
         #expect(
             FileKind.namedPipe.refusal("a.yaml", wanted: "a key file").description
-                == "a.yaml: this is a named pipe, not a key file. Volley reads files only: save what it gives as a file, and name that file instead."
+                == "a.yaml: this is a named pipe, not a key file. Volley reads only files: save its output as a file, and name that file instead."
         )
     }
 

@@ -32,17 +32,17 @@ struct AllowTests {
             "campaign.yaml:2:15: there is no warning 'text-cutoff'. Did you mean 'text-cut-off'?"),
         Mistake(
             "a name of nothing", "allow:\n  - {warning: everything, reason: x}\n",
-            "campaign.yaml:2:15: there is no warning 'everything'. A warning's name stands in brackets at its end."),
+            "campaign.yaml:2:15: there is no warning 'everything'. A warning's name is in brackets at its end."),
         Mistake(
             "what reports unused entries", "allow:\n  - {warning: unused-allow, reason: x}\n",
-            "campaign.yaml:2:15: there is no warning 'unused-allow'. A warning's name stands in brackets at its end."),
+            "campaign.yaml:2:15: there is no warning 'unused-allow'. A warning's name is in brackets at its end."),
         Mistake(
             "no reason", "allow:\n  - {warning: text-cut-off}\n",
             "campaign.yaml:2:5: the key 'reason' is missing in the entry of 'allow'. Add it, for example: reason: \"The important part comes first.\"."
         ),
         Mistake(
             "a name alone", "allow: [text-cut-off]\n",
-            "campaign.yaml:1:9: 'text-cut-off' stands here without a reason. Write {warning: text-cut-off, reason: \"…\"}, so that others know why."
+            "campaign.yaml:1:9: 'text-cut-off' has no reason. Write {warning: text-cut-off, reason: \"…\"}, so that others know why."
         ),
         Mistake(
             "no list", "allow: {warning: text-cut-off, reason: x}\n",
@@ -59,7 +59,7 @@ struct AllowTests {
     @Test("an expiry within a minute is a warning, now or never is none")
     func expiresSoon() {
         let warning =
-            "campaign.yaml:1:21: warning: the expiry is 59 seconds away: phones that are off or busy just then never get the push. "
+            "campaign.yaml:1:21: warning: the expiry is 59 seconds away: phones that are off or busy at that moment never get the push. "
             + "Write a later moment, for example expires: 4h, or 0 for now or never. [expires-soon]"
         #expect(found { () throws(Diagnostics) in try readPart("delivery: {expires: 59s}\n") } == warning)
         #expect(found { () throws(Diagnostics) in try readPart("delivery: {expires: 2026-11-21 00:00:59}\n") } == warning)

@@ -16,12 +16,12 @@ struct FalseSpacesTests {
     @Test(
         "are named where they stand in YAML's way, instead of what follows from them",
         arguments: [
-            ("name: a\n\(space)app: shop\n", "campaign.yaml:2:1: a non-breaking space stands at the beginning of this line;"),
-            ("content:\n \u{2003}title: Hi\n", "campaign.yaml:2:2: a special space stands at the beginning of this line;"),
-            ("content:\n  title:\(space)Hi\n  body: x\n", "campaign.yaml:2:9: a non-breaking space stands behind the colon;"),
-            ("audience:\n  tags:\n    -\(space)a\n", "campaign.yaml:3:6: a non-breaking space stands at the beginning of this line;"),
-            ("audience:\n\u{3000}tags: [a]\n", "campaign.yaml:2:1: a full-width space stands at the beginning of this line;"),
-            ("content:\n\u{200B}  title: Hi\n", "campaign.yaml:2:1: a character without width stands at the beginning of this line;"),
+            ("name: a\n\(space)app: shop\n", "campaign.yaml:2:1: there is a non-breaking space at the beginning of this line;"),
+            ("content:\n \u{2003}title: Hi\n", "campaign.yaml:2:2: there is a special space at the beginning of this line;"),
+            ("content:\n  title:\(space)Hi\n  body: x\n", "campaign.yaml:2:9: there is a non-breaking space after the colon;"),
+            ("audience:\n  tags:\n    -\(space)a\n", "campaign.yaml:3:6: there is a non-breaking space at the beginning of this line;"),
+            ("audience:\n\u{3000}tags: [a]\n", "campaign.yaml:2:1: there is a full-width space at the beginning of this line;"),
+            ("content:\n\u{200B}  title: Hi\n", "campaign.yaml:2:1: there is a character without width at the beginning of this line;"),
         ])
     func inTheWay(yaml: String, start: String) {
         let found = found { () throws(Diagnostics) in try readPart(yaml) }

@@ -55,9 +55,9 @@ struct FileTests {
     @Test("a file that may not be read says who can help")
     func unreadable() {
         #expect(
-            cannotRead("a.yaml", EACCES).description
+            cannotRead("a.yaml", code: EACCES).description
                 == "a.yaml: you are not allowed to read this file. Ask its owner, or change its permissions with 'chmod u+r'.")
-        #expect(cannotRead("a.yaml", EIO).description == "a.yaml: the file cannot be read (Input/output error)")
+        #expect(cannotRead("a.yaml", code: EIO).description == "a.yaml: the file cannot be read (Input/output error)")
     }
 
     @Test("a file on disk is read like any other")
@@ -75,8 +75,8 @@ struct FileTests {
         let file = folder.file("a.yaml", [UInt8](repeating: UInt8(ascii: "#"), count: 2_000_000))
         #expect(
             foundIn(file) == """
-                \(file): the file is larger than 1 MB, which no campaign or volley.yaml is. \
-                Device exports are named below 'devices', they are not given in place of a campaign.
+                \(file): the file is larger than 1 MB, too large for a campaign or volley.yaml. \
+                Name device exports under 'devices'; do not give one in place of a campaign.
                 """)
     }
 

@@ -25,7 +25,7 @@ struct HostileYAMLTests {
         #expect(
             foundIn(yaml) == """
                 c.yaml:4:45: the file holds more than 10000 values, aliases such as *name expanded. \
-                Put long lists into a file of their own, one name a line, and write {file: names.txt}.
+                Put long lists into a file of their own, one name per line, and write {file: names.txt}.
                 """)
     }
 
@@ -76,25 +76,25 @@ struct HostileYAMLTests {
     @Test("a NUL is named with its place")
     func nul() {
         let text = foundIn("name: a\napp: s\0hop\n")
-        #expect(text == "c.yaml:2:7: an invisible control character (U+0000) stands here. Delete it, or write the line again by hand.")
+        #expect(text == "c.yaml:2:7: there is an invisible control character (U+0000) here. Delete it, or write the line again by hand.")
     }
 
     @Test("control characters that nobody sees are named with their place", arguments: [0x07, 0x1B, 0x7F, 0x80, 0x9F] as [UInt32])
     func control(_ code: UInt32) throws {
         let scalar = try #require(Unicode.Scalar(code))
-        #expect(foundIn("name: ä\(scalar)b\n").hasPrefix("c.yaml:1:8: an invisible control character (U+00"))
+        #expect(foundIn("name: ä\(scalar)b\n").hasPrefix("c.yaml:1:8: there is an invisible control character (U+00"))
     }
 
     @Test("line separators that editors do not show are refused", arguments: ["\u{2028}", "\u{2029}", "\u{85}"])
     func separators(_ separator: String) {
-        #expect(foundIn("name: a\(separator)b\n").hasPrefix("c.yaml:1:8: an invisible line separator (U+"))
+        #expect(foundIn("name: a\(separator)b\n").hasPrefix("c.yaml:1:8: there is an invisible line separator (U+"))
     }
 
     @Test("a byte order mark is accepted at the beginning only")
     func byteOrderMark() throws {
         #expect(foundIn("\u{FEFF}" + completed("")).isEmpty)
         #expect(foundIn("\u{FEFF}" + completed("name: A\n")).hasPrefix("c.yaml:1:7: "))
-        #expect(foundIn("name: a\n\u{FEFF}app: shop\n").hasPrefix("c.yaml:2:1: an invisible byte order mark (U+FEFF)"))
+        #expect(foundIn("name: a\n\u{FEFF}app: shop\n").hasPrefix("c.yaml:2:1: there is an invisible byte order mark (U+FEFF)"))
     }
 
     @Test("UTF-16 is named, with and without a byte order mark")
@@ -109,7 +109,7 @@ struct HostileYAMLTests {
     @Test("a byte that is not UTF-8 is named with its place, whatever stands before it")
     func notUTF8() {
         let message =
-            ": the file is not UTF-8: the byte 0xFC is no character here. Save it again with the encoding UTF-8; most editors offer that under 'Save as'."
+            ": the file is not UTF-8: the byte 0xFC is not a character here. Save it again with the encoding UTF-8; most editors offer that under 'Save as'."
         #expect(foundIn(Array("name: a\r\napp: 双Gr".utf8) + [0xFC] + Array("n\n".utf8)) == "c.yaml:2:9" + message)
         #expect(foundIn(Array("name: \u{FFFD}".utf8) + [0xFC]) == "c.yaml:1:8" + message)
     }

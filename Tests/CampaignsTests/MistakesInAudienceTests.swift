@@ -15,33 +15,33 @@ struct MistakesInAudienceTests {
             "tags of 'exclude' in the long form",
             "audience:\n  everyone: true\n  exclude: {tags: {any: [a]}}\n",
             """
-            campaign.yaml:3:20: 'tags' below 'exclude' is a plain list, and has no 'any'. Whoever has one of them is left out: exclude: {tags: [one, two]}.
+            campaign.yaml:3:20: 'tags' under 'exclude' is a plain list and has no 'any'. To leave out devices with any of them, write exclude: {tags: [one, two]}.
             """),
         Mistake(
             "several values behind an operator for one",
             "audience:\n  everyone: true\n  where: {a: \"!= gold, silver\", b: \"!= [gold, silver]\", c: \"== gold|silver\"}\n",
             """
-            campaign.yaml:3:14: '!=' compares with a single value, and 'gold, silver' is taken for one. To leave out several, list the values that are meant: a: [one, two].
-            campaign.yaml:3:36: '!=' compares with a single value, and '[gold, silver]' is taken for one. To leave out several, list the values that are meant: b: [one, two].
-            campaign.yaml:3:60: '==' compares with a single value, and 'gold|silver' is taken for one. For any of several values write a list: c: [gold, silver].
+            campaign.yaml:3:14: '!=' compares with a single value, and 'gold, silver' is read as one. To leave out several, list the values that you want: a: [one, two].
+            campaign.yaml:3:36: '!=' compares with a single value, and '[gold, silver]' is read as one. To leave out several, list the values that you want: b: [one, two].
+            campaign.yaml:3:60: '==' compares with a single value, and 'gold|silver' is read as one. For any of several values write a list: c: [gold, silver].
             """),
         Mistake(
             "a list of names without spaces behind the hyphens",
             "audience:\n  tags:\n    -discount\n    -daily\n",
             """
-            campaign.yaml:3:5: '-discount -daily' is read as a single name. In a list a space follows each hyphen: - discount; for a name that begins with a hyphen put it in quotes.
+            campaign.yaml:3:5: '-discount -daily' is read as a single name. In a list, put a space after each hyphen: - discount; put a name that begins with a hyphen in quotes.
             """),
         Mistake(
             "names on lines of their own",
             "audience:\n  aliases:\n    user1\n    user2\n",
             """
-            campaign.yaml:3:5: 'user1 user2' is read as a single name. For several names write aliases: [user1, user2]; for a name with spaces put it in quotes.
+            campaign.yaml:3:5: 'user1 user2' is read as a single name. For several names write aliases: [user1, user2]; put a name with spaces in quotes.
             """),
         Mistake(
             "ids with spaces between them, in a list",
             "audience:\n  registration_ids: [191e35f7e07 191e35f7e08]\n",
             """
-            campaign.yaml:2:22: '191e35f7e07 191e35f7e08' is no registration id, as it holds a space. Separate ids by commas, or write each behind a hyphen of its own.
+            campaign.yaml:2:22: '191e35f7e07 191e35f7e08' is not a registration id, because it holds a space. Separate ids with commas, or write each on its own line after a hyphen.
             """),
         Mistake(
             "values of a condition without brackets",
@@ -51,8 +51,8 @@ struct MistakesInAudienceTests {
             "a condition in words, and one in a list, which is none",
             "audience:\n  tags: [a]\n  where: {last_active: older 30 days, note: [last 30 days], points: more than 100}\n",
             """
-            campaign.yaml:3:24: 'older 30 days' is no condition. Write last_active: older than 30 days; for a cell that reads so, write a list: ["older 30 days"].
-            campaign.yaml:3:69: 'more than 100' is no condition. Write points: "> 100"; for a cell that reads so, write a list: ["more than 100"].
+            campaign.yaml:3:24: 'older 30 days' is not a condition. Write last_active: older than 30 days; for a cell with exactly this text, write a list: ["older 30 days"].
+            campaign.yaml:3:69: 'more than 100' is not a condition. Write points: "> 100"; for a cell with exactly this text, write a list: ["more than 100"].
             """),
         Mistake(
             "everyone beside tags and aliases",
@@ -64,38 +64,38 @@ struct MistakesInAudienceTests {
 
             """#,
             """
-            campaign.yaml:3:3: 'everyone' stands alone, but 'tags' is given too. Remove one of them; to leave somebody out, use 'exclude' or 'where'.
-            campaign.yaml:4:3: 'everyone' stands alone, but 'aliases' is given too. Remove one of them; to leave somebody out, use 'exclude' or 'where'.
+            campaign.yaml:3:3: 'everyone' cannot be combined with 'tags'. Remove one of them; to leave devices out, use 'exclude' or 'where'.
+            campaign.yaml:4:3: 'everyone' cannot be combined with 'aliases'. Remove one of them; to leave devices out, use 'exclude' or 'where'.
             """),
         Mistake(
             "no selector",
             "audience:\n  where: {language: en}\n",
             """
-            campaign.yaml:2:3: the audience selects nobody. Add tags, aliases or registration_ids, or write everyone: true to send to all devices.
+            campaign.yaml:2:3: the audience selects no devices. Add tags, aliases or registration_ids, or write everyone: true to send to all devices.
             """),
         Mistake(
             "everyone: false alone",
             "audience: {everyone: false}\n",
             """
-            campaign.yaml:1:11: the audience selects nobody. Add tags, aliases or registration_ids, or write everyone: true to send to all devices.
+            campaign.yaml:1:11: the audience selects no devices. Add tags, aliases or registration_ids, or write everyone: true to send to all devices.
             """),
         Mistake(
             "an empty list of tags alone",
             "audience: {tags: []}\n",
             """
-            campaign.yaml:1:11: the audience selects nobody. Add tags, aliases or registration_ids, or write everyone: true to send to all devices.
+            campaign.yaml:1:11: the audience selects no devices. Add tags, aliases or registration_ids, or write everyone: true to send to all devices.
             """),
         Mistake(
             "only tags to leave out",
             "audience: {tags: {none: [beta]}}\n",
             """
-            campaign.yaml:1:11: 'none' takes devices away, but nothing selects any. For all devices but those with such a tag write everyone: true and exclude: {tags: […]}, without 'tags'.
+            campaign.yaml:1:11: 'none' takes devices away, but nothing selects any. For all devices except those with such a tag, write everyone: true and exclude: {tags: […]}, without 'tags'.
             """),
         Mistake(
             "only tags to leave out, beside an alias",
             "audience: {aliases: [anna], tags: {none: [beta]}}\n",
             """
-            campaign.yaml:1:35: 'none' takes devices away, but no tag selects any: it would add all devices that have none of these tags. Name tags below 'any' or 'all' as well; to leave devices out write: exclude: {tags: […]}.
+            campaign.yaml:1:35: 'none' takes devices away, but no tag selects any: it would add every device that has none of these tags. Name tags under 'any' or 'all' too; to leave devices out write: exclude: {tags: […]}.
             """),
         Mistake(
             "everyone: yes",
@@ -119,8 +119,8 @@ struct MistakesInAudienceTests {
 
             """#,
             """
-            campaign.yaml:2:9: 'discount, daily' is read as a single name. For several names write tags: [discount, daily]; for a name with a comma put it in quotes.
-            campaign.yaml:4:11: 'unsubscribed,beta' is read as a single name. For several names write tags: [unsubscribed, beta]; for a name with a comma put it in quotes.
+            campaign.yaml:2:9: 'discount, daily' is read as a single name. For several names write tags: [discount, daily]; put a name with a comma in quotes.
+            campaign.yaml:4:11: 'unsubscribed,beta' is read as a single name. For several names write tags: [unsubscribed, beta]; put a name with a comma in quotes.
             """),
         Mistake(
             "tags without value",
@@ -153,7 +153,8 @@ struct MistakesInAudienceTests {
         Mistake(
             "a tag file beside other keys",
             "audience:\n  tags: {file: a.txt, all: [b]}\n",
-            "campaign.yaml:2:10: 'file' stands alone below 'tags'. Write it below 'any', for example: any: {file: tags.txt}."),
+            "campaign.yaml:2:10: 'file' cannot be combined with other keys under 'tags'. Write it under 'any', for example: any: {file: tags.txt}."
+        ),
         Mistake(
             "a misspelt kind of tags",
             "audience:\n  tags: {al: [b], any: [c]}\n",
@@ -176,7 +177,7 @@ struct MistakesInAudienceTests {
 
             """#,
             """
-            campaign.yaml:3:12: 'exclude' must hold keys of its own, not a list. For example: exclude: {tags: [unsubscribed]}.
+            campaign.yaml:3:12: 'exclude' must be a group of keys, not a list. For example: exclude: {tags: [unsubscribed]}.
             """),
         Mistake(
             "devices that are empty or a group",
@@ -208,7 +209,7 @@ struct MistakesInAudienceTests {
         Mistake(
             "bad rows as a fraction",
             "audience: {tags: [a], max_bad_rows: 0.01}\n",
-            "campaign.yaml:1:37: '0.01' is no percentage. Write it with a percent sign, for example: 1% or 0.5%."),
+            "campaign.yaml:1:37: '0.01' is not a percentage. Write it with a percent sign, for example: 1% or 0.5%."),
         Mistake(
             "bad rows beyond all",
             "audience: {tags: [a], max_bad_rows: 101%}\n",
@@ -216,7 +217,7 @@ struct MistakesInAudienceTests {
         Mistake(
             "bad rows below none",
             "audience: {tags: [a], max_bad_rows: -1%}\n",
-            "campaign.yaml:1:37: '-1%' is no percentage. Write it with a percent sign, for example: 1% or 0.5%."),
+            "campaign.yaml:1:37: '-1%' is not a percentage. Write it with a percent sign, for example: 1% or 0.5%."),
         Mistake(
             "a limit for shrinking as a fraction",
             "audience: {tags: [a], shrinks_at_most: 0.5}\n",
@@ -225,13 +226,13 @@ struct MistakesInAudienceTests {
             "a limit for shrinking that is off in another word",
             "audience: {tags: [a], shrinks_at_most: no}\n",
             """
-            campaign.yaml:1:40: 'no' is neither a share nor 'off'. Write shrinks_at_most: off to send however small the audience has become, or a share, for example: 50%.
+            campaign.yaml:1:40: 'no' is neither a share nor 'off'. Write shrinks_at_most: off to send however small the audience is now, or a share, for example: 50%.
             """),
         Mistake(
             "a limit for shrinking of nothing",
             "audience: {tags: [a], shrinks_at_most: 0%}\n",
             """
-            campaign.yaml:1:40: a limit of '0%' would hold the campaign back whenever a single device is gone. Write a share above 0%, for example: 50%; or off.
+            campaign.yaml:1:40: a limit of '0%' would hold the campaign back as soon as a single device is gone. Write a share above 0%, for example: 50%; or off.
             """),
         Mistake(
             "a limit for shrinking beyond all",
@@ -251,7 +252,7 @@ struct MistakesInAudienceTests {
             "where is a text",
             "audience: {tags: [a], where: language en}\n",
             """
-            campaign.yaml:1:30: 'where' must hold keys of its own, not 'language en'. For example: where: {language: [en, de], last_active: within 30 days}.
+            campaign.yaml:1:30: 'where' must be a group of keys, not 'language en'. For example: where: {language: [en, de], last_active: within 30 days}.
             """),
         Mistake(
             "a condition without value",
@@ -263,7 +264,7 @@ struct MistakesInAudienceTests {
 
             """#,
             """
-            campaign.yaml:4:14: the condition on 'language' has no value. For cells that are blank write 'missing', for the others 'present'.
+            campaign.yaml:4:14: the condition on 'language' has no value. For blank cells write 'missing', for all others 'present'.
             """),
         Mistake(
             "a condition that is a group",
@@ -286,7 +287,7 @@ struct MistakesInAudienceTests {
                 language: []
 
             """#,
-            "campaign.yaml:4:15: no value can be in an empty list. List values, or remove the condition."),
+            "campaign.yaml:4:15: the list is empty, so no cell can match. List values, or remove the condition."),
         Mistake(
             "comparisons that are none",
             #"""
@@ -300,10 +301,10 @@ struct MistakesInAudienceTests {
 
             """#,
             """
-            campaign.yaml:4:8: '=' is no comparison. Write a: 3; for a text that begins so, write a list: ["…"].
-            campaign.yaml:5:8: '=>' is no comparison. Write b: ">= 3"; for a text that begins so, write a list: ["…"].
-            campaign.yaml:6:8: the comparison '>=' compares with nothing. For example: ">= 3.2.0".
-            campaign.yaml:7:8: '<>' is no comparison. Write d: "!= 3"; for a text that begins so, write a list: ["…"].
+            campaign.yaml:4:8: '=' is not a comparison. Write a: 3; for a text that begins like this, write a list: ["…"].
+            campaign.yaml:5:8: '=>' is not a comparison. Write b: ">= 3"; for a text that begins like this, write a list: ["…"].
+            campaign.yaml:6:8: the comparison '>=' has nothing to compare with. For example: ">= 3.2.0".
+            campaign.yaml:7:8: '<>' is not a comparison. Write d: "!= 3"; for a text that begins like this, write a list: ["…"].
             """),
         Mistake(
             "ages that are none",
@@ -314,18 +315,18 @@ struct MistakesInAudienceTests {
                 a: within a month
                 b: within 3 months
                 c: older than 30
-                d: within 1.5 days
+                d: within the next 1.5 days
                 e: older than 30 m
-                f: within 99999999999999999999 days
+                f: within the next 99999999999999999999 days
 
             """#,
             """
-            campaign.yaml:4:8: in 'within a month', 'a month' is no length of time. Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: ["…"].
+            campaign.yaml:4:8: in 'within a month', 'a month' is not a length of time. Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: ["…"].
             campaign.yaml:5:8: in 'within 3 months', the unit of '3 months' can be misread. Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: ["…"].
             campaign.yaml:6:8: in 'older than 30', '30' lacks a unit. Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: ["…"].
-            campaign.yaml:7:8: in 'within 1.5 days', '1.5 days' is no whole number of its unit. Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: ["…"].
+            campaign.yaml:7:8: in 'within the next 1.5 days', 'the next 1.5 days' is not a length of time. Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: ["…"].
             campaign.yaml:8:8: in 'older than 30 m', the unit of '30 m' can be misread. Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: ["…"].
-            campaign.yaml:9:8: in 'within 99999999999999999999 days', '99999999999999999999 days' is too long a time. Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: ["…"].
+            campaign.yaml:9:8: in 'within the next 99999999999999999999 days', 'the next 99999999999999999999 days' is not a length of time. Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: ["…"].
             """),
         Mistake(
             "conditions in a list",
@@ -339,8 +340,8 @@ struct MistakesInAudienceTests {
 
             """#,
             """
-            campaign.yaml:4:20: warning: in a list, 'missing' is a plain value and no condition. Write a condition without brackets: language: 'missing'. [condition-in-list]
-            campaign.yaml:5:9: warning: in a list, '>= 3' is a plain value and no condition. Write a condition without brackets: v: '>= 3'. [condition-in-list]
+            campaign.yaml:4:20: warning: in a list, 'missing' is a plain value, not a condition. Write a condition without brackets: language: 'missing'. [condition-in-list]
+            campaign.yaml:5:9: warning: in a list, '>= 3' is a plain value, not a condition. Write a condition without brackets: v: '>= 3'. [condition-in-list]
             campaign.yaml:6:16: 'alias_limit' must be a whole number from 1 to 1000000, not '0'. For example: alias_limit: 10.
             """),
         Mistake(
@@ -354,7 +355,7 @@ struct MistakesInAudienceTests {
         Mistake(
             "exclude below where",
             "audience: {everyone: true, where: {exclude: {tags: [a]}}}\n",
-            "campaign.yaml:1:36: 'exclude' stands below 'where', which holds columns of the export. Move it to the left, so that it stands below 'audience'."
+            "campaign.yaml:1:36: 'exclude' is under 'where', which holds columns of the export. Move it to the left, directly under 'audience'."
         ),
     ]
 }

@@ -50,7 +50,7 @@ struct MistakesInContentTests {
 
             """#,
             """
-            campaign.yaml:2:10: warning: the curly quotes are part of the text. Replace them by straight quotes, or, if they belong to the text, put straight quotes around them. [curly-quotes]
+            campaign.yaml:2:10: warning: the curly quotes are part of the text. Replace them with straight quotes, or, if they belong to the text, put straight quotes around them. [curly-quotes]
             campaign.yaml:3:9: warning: the text ends before '#today only', which YAML reads as a comment. Put the whole text in quotes if that belongs to it. [comment-in-text]
             campaign.yaml:4:10: 'badge' must be a whole number, not 'x'. For example: badge: 1.
             """),
@@ -120,7 +120,7 @@ struct MistakesInContentTests {
         Mistake(
             "an image beside a badge only",
             "content: {badge: 1, image: \"https://example.com/a.jpg\"}\n",
-            "campaign.yaml:1:21: an image needs a text beside it. Add a title or a body."),
+            "campaign.yaml:1:21: an image needs a text with it. Add a title or a body."),
         Mistake(
             "a sound that is a group",
             "content: {title: Hi, sound: {critical: 1}}\n",
@@ -128,7 +128,7 @@ struct MistakesInContentTests {
         Mistake(
             "data that is a text",
             "content: {title: Hi, data: spring}\n",
-            "campaign.yaml:1:28: 'data' must hold keys of its own, not 'spring'. For example: data: {campaign: spring-sale}."),
+            "campaign.yaml:1:28: 'data' must be a group of keys, not 'spring'. For example: data: {campaign: spring-sale}."),
         Mistake(
             "data with aps",
             "content: {title: Hi, data: {aps: {badge: 1}}}\n",
@@ -178,10 +178,10 @@ struct MistakesInContentTests {
             """#,
             """
             campaign.yaml:3:10: 'badge' must be a whole number, not 'x'. For example: badge: 1.
-            campaign.yaml:4:15: warning: '01234' is sent as the number 1234. Put it in quotes to send it as it stands. [number-changed]
-            campaign.yaml:4:29: warning: '+4930123' is sent as the number 4930123. Put it in quotes to send it as it stands. [number-changed]
-            campaign.yaml:4:48: warning: '3.10' is sent as the number 3.1. Put it in quotes to send it as it stands. [number-changed]
-            campaign.yaml:4:59: warning: '0x10' is sent as the number 16. Put it in quotes to send it as it stands. [number-changed]
+            campaign.yaml:4:15: warning: '01234' is sent as the number 1234. Put it in quotes to send it as written. [number-changed]
+            campaign.yaml:4:29: warning: '+4930123' is sent as the number 4930123. Put it in quotes to send it as written. [number-changed]
+            campaign.yaml:4:48: warning: '3.10' is sent as the number 3.1. Put it in quotes to send it as written. [number-changed]
+            campaign.yaml:4:59: warning: '0x10' is sent as the number 16. Put it in quotes to send it as written. [number-changed]
             """),
         Mistake(
             "silent beside everything visible",
@@ -199,19 +199,19 @@ struct MistakesInContentTests {
 
             """#,
             """
-            campaign.yaml:3:10: a silent push has no 'title'. Remove it, or remove 'silent' if people shall see the push.
-            campaign.yaml:4:13: a silent push has no 'subtitle'. Remove it, or remove 'silent' if people shall see the push.
-            campaign.yaml:5:9: a silent push has no 'body'. Remove it, or remove 'silent' if people shall see the push.
-            campaign.yaml:6:10: a silent push has no 'sound'. Remove it, or remove 'silent' if people shall see the push.
-            campaign.yaml:7:10: a silent push has no 'badge'. Remove it, or remove 'silent' if people shall see the push.
-            campaign.yaml:8:13: a silent push has no 'category'. Remove it, or remove 'silent' if people shall see the push.
-            campaign.yaml:9:11: a silent push has no 'thread'. Remove it, or remove 'silent' if people shall see the push.
-            campaign.yaml:10:10: a silent push has no 'image'. Remove it, or remove 'silent' if people shall see the push.
+            campaign.yaml:3:10: a silent push has no 'title'. Remove it, or remove 'silent' if people should see the push.
+            campaign.yaml:4:13: a silent push has no 'subtitle'. Remove it, or remove 'silent' if people should see the push.
+            campaign.yaml:5:9: a silent push has no 'body'. Remove it, or remove 'silent' if people should see the push.
+            campaign.yaml:6:10: a silent push has no 'sound'. Remove it, or remove 'silent' if people should see the push.
+            campaign.yaml:7:10: a silent push has no 'badge'. Remove it, or remove 'silent' if people should see the push.
+            campaign.yaml:8:13: a silent push has no 'category'. Remove it, or remove 'silent' if people should see the push.
+            campaign.yaml:9:11: a silent push has no 'thread'. Remove it, or remove 'silent' if people should see the push.
+            campaign.yaml:10:10: a silent push has no 'image'. Remove it, or remove 'silent' if people should see the push.
             """),
         Mistake(
             "silent and wake_app",
             "content: {silent: true, wake_app: true}\n",
-            "campaign.yaml:1:25: 'wake_app' says nothing beside 'silent', which wakes the app by itself. Remove it."),
+            "campaign.yaml:1:25: 'wake_app' adds nothing to 'silent', which already wakes the app. Remove it."),
         Mistake(
             "silent is a text",
             "content: {silent: maybe}\n",
@@ -226,8 +226,8 @@ struct MistakesInContentTests {
 
             """#,
             """
-            campaign.yaml:2:3: 'payload' is the whole push by hand, so 'title' cannot stand beside it. Write it into the payload, or remove 'payload'.
-            campaign.yaml:3:3: 'payload' is the whole push by hand, so 'data' cannot stand beside it. Write it into the payload, or remove 'payload'.
+            campaign.yaml:2:3: 'payload' is the whole push written by hand, so 'title' cannot be used with it. Write it into the payload, or remove 'payload'.
+            campaign.yaml:3:3: 'payload' is the whole push written by hand, so 'data' cannot be used with it. Write it into the payload, or remove 'payload'.
             """),
         Mistake(
             "payload without aps",
@@ -238,12 +238,12 @@ struct MistakesInContentTests {
         Mistake(
             "payload whose aps is a text",
             "content: {payload: {aps: Hi}}\n",
-            "campaign.yaml:1:26: 'aps' must hold keys of its own. For example: payload: {aps: {alert: Hello}}."),
+            "campaign.yaml:1:26: 'aps' must be a group of keys. For example: payload: {aps: {alert: Hello}}."),
         Mistake(
             "payload that is a list",
             "content: {payload: [aps]}\n",
             """
-            campaign.yaml:1:20: 'payload' must hold keys of its own, not a list. For example: payload: {aps: {alert: Hello}}.
+            campaign.yaml:1:20: 'payload' must be a group of keys, not a list. For example: payload: {aps: {alert: Hello}}.
             """),
         Mistake(
             "a misspelt title alone",

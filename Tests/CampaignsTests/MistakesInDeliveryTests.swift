@@ -79,18 +79,18 @@ struct MistakesInDeliveryTests {
             "a pace with a comma",
             "delivery:\n  pace: \"5,000/s\"\n",
             """
-            campaign.yaml:2:9: the number of '5,000/s' must be digits only. Write it without separators, for example: 5000/s.
+            campaign.yaml:2:9: the number in '5,000/s' must be digits only. Write it without separators, for example: 5000/s.
             """),
         Mistake(
             "a pace with underscores",
             "delivery:\n  pace: 5_000/s\n",
             """
-            campaign.yaml:2:9: the number of '5_000/s' must be digits only. Write it without separators, for example: 5000/s.
+            campaign.yaml:2:9: the number in '5_000/s' must be digits only. Write it without separators, for example: 5000/s.
             """),
         Mistake(
             "a pace with a k",
             "delivery:\n  pace: 5k/s\n",
-            "campaign.yaml:2:9: '5k/s' is no pace. Write it like one of these: 5000/s, 300000/min, 100/h."),
+            "campaign.yaml:2:9: '5k/s' is not a pace. Write it like one of these: 5000/s, 300000/min, 100/h."),
         Mistake(
             "a pace per minute as m",
             "delivery:\n  pace: 300/m\n",
@@ -98,15 +98,15 @@ struct MistakesInDeliveryTests {
         Mistake(
             "a pace per day",
             "delivery:\n  pace: 300/d\n",
-            "campaign.yaml:2:9: '300/d' counts by the day, and a pace by the second, the minute or the hour. Write 12/h."),
+            "campaign.yaml:2:9: '300/d' is per day, but a pace is per second, minute or hour. Write 12/h."),
         Mistake(
             "a pace in words",
             "delivery:\n  pace: fast\n",
-            "campaign.yaml:2:9: 'fast' is no pace. Write it like one of these: 5000/s, 300000/min, 100/h."),
+            "campaign.yaml:2:9: 'fast' is not a pace. Write it like one of these: 5000/s, 300000/min, 100/h."),
         Mistake(
             "a pace below 0",
             "delivery:\n  pace: -5/s\n",
-            "campaign.yaml:2:9: '-5/s' is no pace. Write it like one of these: 5000/s, 300000/min, 100/h."),
+            "campaign.yaml:2:9: '-5/s' is not a pace. Write it like one of these: 5000/s, 300000/min, 100/h."),
         Mistake(
             "a pace too fast",
             "delivery:\n  pace: 99999999999/s\n",
@@ -116,7 +116,7 @@ struct MistakesInDeliveryTests {
         Mistake(
             "a pace with two strokes",
             "delivery:\n  pace: 5/s/s\n",
-            "campaign.yaml:2:9: '5/s/s' is no pace. Write it like one of these: 5000/s, 300000/min, 100/h."),
+            "campaign.yaml:2:9: '5/s/s' is not a pace. Write it like one of these: 5000/s, 300000/min, 100/h."),
         Mistake(
             "a pace that is empty",
             "delivery:\n  pace: \n",
@@ -129,7 +129,7 @@ struct MistakesInDeliveryTests {
             "an expiry in the past",
             "delivery:\n  expires: 2026-01-01 09:00\n",
             """
-            campaign.yaml:2:12: the expiry 2026-01-01T09:00:00Z is past. Write a later moment, or a time from the start such as 4h.
+            campaign.yaml:2:12: the expiry 2026-01-01T09:00:00Z is in the past. Write a later moment, or a time from the start such as 4h.
             """),
         Mistake(
             "an expiry without a time",
@@ -141,13 +141,13 @@ struct MistakesInDeliveryTests {
             "an expiry with an hour of one digit",
             "delivery:\n  expires: 2026-12-01 9:00\n",
             """
-            campaign.yaml:2:12: '2026-12-01 9:00' is no date and time. Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.
+            campaign.yaml:2:12: '2026-12-01 9:00' is not a date and time. Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.
             """),
         Mistake(
             "an expiry on no day",
             "delivery:\n  expires: 2026-02-30 09:00\n",
             """
-            campaign.yaml:2:12: '2026-02-30 09:00' is no date and time. Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.
+            campaign.yaml:2:12: '2026-02-30 09:00' is not a date and time. Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.
             """),
         Mistake(
             "an expiry without a unit",
@@ -169,7 +169,7 @@ struct MistakesInDeliveryTests {
             "an expiry with a fraction",
             "delivery:\n  expires: 1.5h\n",
             """
-            campaign.yaml:2:12: '1.5h' is no whole number of its unit. Use a smaller unit, for example 90min for an hour and a half.
+            campaign.yaml:2:12: '1.5h' is not a whole number of its unit. Use a smaller unit, such as 90min for an hour and a half.
             """),
         Mistake(
             "an expiry in words",
@@ -184,7 +184,7 @@ struct MistakesInDeliveryTests {
         Mistake(
             "an expiry too far away",
             "delivery:\n  expires: 9999999w\n",
-            "campaign.yaml:2:12: '9999999w' is too long a time. Write a shorter one."),
+            "campaign.yaml:2:12: '9999999w' is too long. Write a shorter time."),
         Mistake(
             "an expiry as a list",
             "delivery:\n  expires: [4h]\n",
@@ -211,7 +211,7 @@ struct MistakesInDeliveryTests {
             "a limit of 0",
             "delivery:\n  stop_when: {failed: 0}\n",
             """
-            campaign.yaml:2:23: '0' is no percentage. Write it with a percent sign, for example: 20% or 0.5%.
+            campaign.yaml:2:23: '0' is not a percentage. Write it with a percent sign, for example: 20% or 0.5%.
             """),
         Mistake(
             "a limit above 100%",
@@ -223,19 +223,19 @@ struct MistakesInDeliveryTests {
             "a limit in words",
             "delivery:\n  stop_when: {failed: half}\n",
             """
-            campaign.yaml:2:23: 'half' is no percentage. Write it with a percent sign, for example: 20% or 0.5%.
+            campaign.yaml:2:23: 'half' is not a percentage. Write it with a percent sign, for example: 20% or 0.5%.
             """),
         Mistake(
             "a limit below 0",
             "delivery:\n  stop_when: {failed: -1%}\n",
             """
-            campaign.yaml:2:23: '-1%' is no percentage. Write it with a percent sign, for example: 20% or 0.5%.
+            campaign.yaml:2:23: '-1%' is not a percentage. Write it with a percent sign, for example: 20% or 0.5%.
             """),
         Mistake(
             "a limit with a comma",
             "delivery:\n  stop_when: {failed: \"0,5%\"}\n",
             """
-            campaign.yaml:2:23: '0,5%' is no percentage. Write it with a percent sign, for example: 20% or 0.5%.
+            campaign.yaml:2:23: '0,5%' is not a percentage. Write it with a percent sign, for example: 20% or 0.5%.
             """),
         Mistake(
             "a limit that is a list",
@@ -259,7 +259,7 @@ struct MistakesInDeliveryTests {
             "limits in one text",
             "delivery:\n  stop_when: 20%\n",
             """
-            campaign.yaml:2:14: 'stop_when' must hold keys of its own, not '20%'. For example: stop_when: {invalid_token: 20%, rejected: 1%, after: 1000}.
+            campaign.yaml:2:14: 'stop_when' must be a group of keys, not '20%'. For example: stop_when: {invalid_token: 20%, rejected: 1%, after: 1000}.
             """),
         Mistake(
             "no limit at all",
@@ -293,9 +293,9 @@ struct MistakesInDeliveryTests {
             """),
         Mistake(
             "less than one a second", "delivery: {pace: 0.5/s}\n",
-            "campaign.yaml:1:18: '0.5/s' is no whole number of pushes. Write 30/min."),
+            "campaign.yaml:1:18: '0.5/s' is not a whole number of pushes. Write 30/min."),
         Mistake(
             "a third of one a minute", "delivery: {pace: 0.25/min}\n",
-            "campaign.yaml:1:18: '0.25/min' is no whole number of pushes. Write 15/h."),
+            "campaign.yaml:1:18: '0.25/min' is not a whole number of pushes. Write 15/h."),
     ]
 }

@@ -47,13 +47,13 @@ struct MistakesInKeysTests {
             "a name with capitals and spaces",
             "name: Spring Sale 2026!\n",
             """
-            campaign.yaml:1:7: the name 'Spring Sale 2026!' may hold only small letters a-z, digits and hyphens. Write name: spring-sale-2026.
+            campaign.yaml:1:7: the name 'Spring Sale 2026!' may hold only lower-case letters a-z, digits and hyphens. Write name: spring-sale-2026.
             """),
         Mistake(
             "a name in Chinese",
             "name: 双十一\n",
             """
-            campaign.yaml:1:7: the name '双十一' may hold only small letters a-z, digits and hyphens. For example: name: spring-sale.
+            campaign.yaml:1:7: the name '双十一' may hold only lower-case letters a-z, digits and hyphens. For example: name: spring-sale.
             """),
         Mistake(
             "a name of 70 characters",
@@ -77,7 +77,7 @@ struct MistakesInKeysTests {
             "audience is a text",
             "audience: discount\n",
             """
-            campaign.yaml:1:11: 'audience' must hold keys of its own, not 'discount'. For example: audience: {tags: [discount]}.
+            campaign.yaml:1:11: 'audience' must be a group of keys, not 'discount'. For example: audience: {tags: [discount]}.
             """),
         Mistake(
             "content is empty",
@@ -86,6 +86,6 @@ struct MistakesInKeysTests {
         Mistake(
             "delivery is a list",
             "delivery: [4h]\n",
-            "campaign.yaml:1:11: 'delivery' must hold keys of its own, not a list. For example: delivery: {expires: 4h}."),
+            "campaign.yaml:1:11: 'delivery' must be a group of keys, not a list. For example: delivery: {expires: 4h}."),
     ]
 }

@@ -25,13 +25,13 @@ struct MistakesInProjectTests {
             "apps is a list",
             "apps: [shop]\n",
             """
-            volley.yaml:1:7: 'apps' must hold keys of its own, not a list. For example: apps: {shop: {topic: com.example.shop, environment: simulator}}.
+            volley.yaml:1:7: 'apps' must be a group of keys, not a list. For example: apps: {shop: {topic: com.example.shop, environment: simulator}}.
             """),
         Mistake(
             "an app that is a text",
             "apps: {shop: com.example.shop}\n",
             """
-            volley.yaml:1:14: 'shop' must hold keys of its own, not 'com.example.shop'. For example: shop: {topic: com.example.shop, environment: simulator}.
+            volley.yaml:1:14: 'shop' must be a group of keys, not 'com.example.shop'. For example: shop: {topic: com.example.shop, environment: simulator}.
             """),
         Mistake(
             "an app with nothing in it",
@@ -90,10 +90,10 @@ struct MistakesInProjectTests {
             """
             volley.yaml:6:9: 'noth…ex00' cannot be a device token. A token is hex digits only, an even number of them; put it in quotes.
             volley.yaml:7:22: unknown key 'tokn' in the test device. Did you mean 'token'?
-            volley.yaml:8:45: 'german german' is no language. Write a language tag such as de, pt-BR or zh-Hans.
-            volley.yaml:8:67: 'cells' must hold keys of its own, not a list. For example: cells: {first_name: Anna}.
+            volley.yaml:8:45: 'german german' is not a language. Write a language tag such as de, pt-BR or zh-Hans.
+            volley.yaml:8:67: 'cells' must be a group of keys, not a list. For example: cells: {first_name: Anna}.
             volley.yaml:8:72: unknown key 'colour' in the test device. Valid here: name, token, language, cells.
-            volley.yaml:9:9: the test device aabb…2233 stands in line 8 already. Keep one of them.
+            volley.yaml:9:9: the test device aabb…2233 is already in line 8. Keep one of them.
             """),
         Mistake(
             "a topic with a blank",
@@ -105,7 +105,7 @@ struct MistakesInProjectTests {
 
             """#,
             """
-            volley.yaml:3:12: the topic 'com example' is no bundle id, which has only letters, digits, hyphens and full stops. For example: topic: com.example.shop.
+            volley.yaml:3:12: the topic 'com example' is not a bundle id; those have only letters, digits, hyphens and full stops. For example: topic: com.example.shop.
             """),
         Mistake(
             "a topic that is the App Store's number, and one for calls",
@@ -146,7 +146,7 @@ struct MistakesInProjectTests {
 
             """#,
             """
-            volley.yaml:3:5: the app 'shop' has neither 'key' nor 'certificate', and APNs answers nobody without. Add, for example: key: {file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}.
+            volley.yaml:3:5: the app 'shop' has neither 'key' nor 'certificate', and APNs answers no one without one. Add, for example: key: {file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}.
             """),
         Mistake(
             "a key and a certificate",
@@ -159,7 +159,7 @@ struct MistakesInProjectTests {
                 certificate: {file: a.p12}
 
             """#,
-            "volley.yaml:6:5: 'key' and 'certificate' exclude each other. Keep the one that this app uses."),
+            "volley.yaml:6:5: 'key' and 'certificate' cannot be combined. Keep the one that this app uses."),
         Mistake(
             "a key with wrong identifiers",
             #"""
@@ -200,7 +200,7 @@ struct MistakesInProjectTests {
 
             """#,
             """
-            volley.yaml:5:48: 'passphrase_env' must be the name of an environment variable. The passphrase itself must not stand in this file; write, for example: passphrase_env: PUSH_PASSPHRASE.
+            volley.yaml:5:48: 'passphrase_env' must be the name of an environment variable. Keep the passphrase itself out of this file; write, for example: passphrase_env: PUSH_PASSPHRASE.
             """),
         Mistake(
             "a certificate without file",
@@ -316,13 +316,13 @@ struct MistakesInProjectTests {
 
             """#,
             """
-            volley.yaml:1:1: unknown key 'timezone' at the top level. It stands in a campaign, below 'schedule'. For a column of the exports write in the app columns: {timezone: NAME}.
-            volley.yaml:2:1: unknown key 'language' at the top level. Texts in other languages stand in a campaign, below 'content'. For the column of the exports write in the app columns: {language: NAME}.
+            volley.yaml:1:1: unknown key 'timezone' at the top level. It belongs in a campaign, under 'schedule'. For a column of the exports write in the app columns: {timezone: NAME}.
+            volley.yaml:2:1: unknown key 'language' at the top level. Texts in other languages belong in a campaign, under 'content'. For the column of the exports write in the app columns: {language: NAME}.
             volley.yaml:5:5: unknown key 'bundle_id' in 'shop'. Volley calls it 'topic'.
             volley.yaml:6:5: unknown key 'sandbox' in 'shop'. Write environment: sandbox.
             volley.yaml:7:5: unknown key 'url' in 'shop'. For a server other than Apple's write environment: {url: "https://localhost:2197", ca: ca.pem}.
-            volley.yaml:8:5: unknown key 'language' in 'shop'. Texts in other languages stand in a campaign, below 'content'. For the column of the exports write columns: {language: NAME}.
-            volley.yaml:9:15: unknown key 'name' in 'columns'. Columns that texts or 'where' name need no entry here: they are called there as in the export, for example {{ first_name }}.
+            volley.yaml:8:5: unknown key 'language' in 'shop'. Texts in other languages belong in a campaign, under 'content'. For the column of the exports write columns: {language: NAME}.
+            volley.yaml:9:15: unknown key 'name' in 'columns'. Columns that you use in texts or in 'where' need no entry here: use their names from the export, for example {{ first_name }}.
             volley.yaml:9:33: unknown key 'user_id' in 'columns'. Volley calls it 'alias'.
             """),
         Mistake(
@@ -380,11 +380,11 @@ struct MistakesInProjectTests {
         Mistake(
             "what a campaign says of its schedule",
             "apps: {shop: {topic: a.b, environment: simulator, timezone: UTC}}\n",
-            "volley.yaml:1:51: unknown key 'timezone' in 'shop'. It stands in a campaign, below 'schedule'. For a column of the exports write columns: {timezone: NAME}."
+            "volley.yaml:1:51: unknown key 'timezone' in 'shop'. It belongs in a campaign, under 'schedule'. For a column of the exports write columns: {timezone: NAME}."
         ),
         Mistake(
             "a test device by its alias",
             "apps: {shop: {topic: a.b, environment: simulator, test_devices: [{name: Anna, alias: a, token: \"00001111\"}]}}\n",
-            "volley.yaml:1:79: unknown key 'alias' in the test device. A test device is named by its token: {name: Anna, token: 7276…}."),
+            "volley.yaml:1:79: unknown key 'alias' in the test device. Name a test device by its token: {name: Anna, token: 7276…}."),
     ]
 }

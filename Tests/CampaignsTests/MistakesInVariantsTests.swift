@@ -47,13 +47,13 @@ struct VariantReadingTests {
             "campaign.yaml:2:3: the shares of the variants add up to 120, not to 100. Lower them by 20 in all."),
         Mistake(
             "a share of nothing", "variants:\n  a: {share: 0}\n  b: {share: 100}\n",
-            "campaign.yaml:2:14: a share of '0' is not above 0 and up to 100. For example: share: 45."),
+            "campaign.yaml:2:14: a share must be above 0 and at most 100, not '0'. For example: share: 45."),
         Mistake(
             "a share in words", "variants:\n  a: {share: half}\n  b: {share: 50}\n",
-            "campaign.yaml:2:14: 'half' is no share. Write a number of percent, for example: share: 45."),
+            "campaign.yaml:2:14: 'half' is not a share. Write a percentage, for example: share: 45."),
         Mistake(
             "a share as a fraction", "variants:\n  a: {share: 33.333}\n  b: {share: 50}\n",
-            "campaign.yaml:2:14: '33.333' is finer than a hundredth of a percent. Write at most two digits behind the point."),
+            "campaign.yaml:2:14: '33.333' is finer than a hundredth of a percent. Write at most two digits after the point."),
         Mistake(
             "no share", "variants:\n  a: {content: {title: Yo}}\n  b: {share: 50}\n",
             "campaign.yaml:2:6: the key 'share' is missing in the variant. Add it, for example: share: 50."),
@@ -63,11 +63,11 @@ struct VariantReadingTests {
         ),
         Mistake(
             "nothing but a holdout", "variants: {holdout: {share: 100}}\n",
-            "campaign.yaml:1:11: every device is in the holdout, so nobody would get anything. For example: variants: {short: {share: 50, content: {body: \"20 % off.\"}}, long: {share: 50}}."
+            "campaign.yaml:1:11: every device is in the holdout, so no device would get anything. For example: variants: {short: {share: 50, content: {body: \"20 % off.\"}}, long: {share: 50}}."
         ),
         Mistake(
             "a holdout in capitals", "variants: {Holdout: {share: 10}, b: {share: 90}}\n",
-            "campaign.yaml:1:12: 'Holdout' must be written in small letters. Write holdout."),
+            "campaign.yaml:1:12: 'Holdout' must be written in lower-case letters. Write holdout."),
         Mistake(
             "a name with a blank", "variants: {very short: {share: 100}}\n",
             "campaign.yaml:1:12: the variant's name 'very short' may hold only letters a-z, digits, '-' and '_', at most 64. For example: short."
@@ -81,7 +81,7 @@ struct VariantReadingTests {
         ),
         Mistake(
             "a language by its name", "content:\n  title: Hi\n  languages: {german: {title: Hallo}}\n",
-            "campaign.yaml:3:15: 'german' is no language. Write a language tag such as de, pt-BR or zh-Hans; 'german' is 'de'."),
+            "campaign.yaml:3:15: 'german' is not a language. Write a language tag such as de, pt-BR or zh-Hans; 'german' is 'de'."),
         Mistake(
             "a language twice", "content:\n  title: Hi\n  languages:\n    pt-BR: {title: Oi}\n    pt_br: {title: Ola}\n",
             "campaign.yaml:5:5: 'pt_br' is the same language as 'pt-BR' in line 4. Keep one of them."),
@@ -93,15 +93,15 @@ struct VariantReadingTests {
             "campaign.yaml:3:20: unknown key 'badge' in the language. It belongs in 'content'; check the indentation."),
         Mistake(
             "a language as text", "content:\n  title: Hi\n  languages: {de: Hallo}\n",
-            "campaign.yaml:3:19: the language must hold keys of its own, not 'Hallo'. For example: de: {body: \"…\"}."),
+            "campaign.yaml:3:19: the language must be a group of keys, not 'Hallo'. For example: de: {body: \"…\"}."),
         Mistake(
             "a text for a payload by hand",
             "content:\n  payload: {aps: {alert: Hi}}\n  languages: {de: {title: Hallo}}\n",
-            "campaign.yaml:3:20: the campaign's content is a payload by hand, so 'title' cannot change it. Write the whole payload of these devices as 'payload'."
+            "campaign.yaml:3:20: the campaign's content is a payload written by hand, so 'title' cannot change it. Write the whole payload for these devices as 'payload'."
         ),
         Mistake(
             "a payload by hand for keys", "content:\n  title: Hi\n  languages: {de: {payload: {aps: {alert: Hallo}}}}\n",
-            "campaign.yaml:3:20: 'payload' cannot stand here, as the campaign's content is none. Write the keys that differ: title, body, …"
+            "campaign.yaml:3:20: 'payload' cannot be used here, because the campaign's content is not a payload. Write the keys that differ: title, body, …"
         ),
         Mistake(
             "a silent push with a text for a language", "content:\n  silent: true\n  languages: {de: {title: Hallo}}\n",

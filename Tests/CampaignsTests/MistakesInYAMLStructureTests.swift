@@ -38,13 +38,13 @@ struct MistakesInYAMLStructureTests {
 
             """#,
             """
-            campaign.yaml:3:1: a tab stands where YAML wants spaces. Replace every tab at the beginning of a line by two spaces.
+            campaign.yaml:3:1: there is a tab where YAML needs spaces. Replace every tab at the beginning of a line with two spaces.
             """),
         Mistake(
             "a tab after spaces of indentation",
             "audience:\n  \ttags: [a]\n",
             """
-            campaign.yaml:2:3: a tab stands where YAML wants spaces. Replace every tab at the beginning of a line by two spaces.
+            campaign.yaml:2:3: there is a tab where YAML needs spaces. Replace every tab at the beginning of a line with two spaces.
             """),
         Mistake(
             "a key indented below a value",
@@ -79,7 +79,7 @@ struct MistakesInYAMLStructureTests {
             "a list entry beside its key",
             "audience:\n  tags: - a\n",
             """
-            campaign.yaml:2:9: a list entry '- ' cannot stand here. Put every entry on a line of its own below the key, or write [one, two]; a text that begins with '- ' needs quotes.
+            campaign.yaml:2:9: a list entry '- ' is not allowed here. Put every entry on a line of its own below the key, or write [one, two]; a text that begins with '- ' needs quotes.
             """),
         Mistake(
             "a list that is never closed",
@@ -128,8 +128,8 @@ struct MistakesInYAMLStructureTests {
 
             """#,
             """
-            campaign.yaml:3:1: the key 'name' stands twice; the first is in line 1, column 1. Keep one of them.
-            campaign.yaml:8:3: the key 'title' stands twice; the first is in line 6, column 3. Keep one of them.
+            campaign.yaml:3:1: the key 'name' appears twice; the first is in line 1, column 1. Keep one of them.
+            campaign.yaml:8:3: the key 'title' appears twice; the first is in line 6, column 3. Keep one of them.
             """),
         Mistake(
             "a merge key",
@@ -161,7 +161,7 @@ struct MistakesInYAMLStructureTests {
               tags: [*a]
 
             """#,
-            "campaign.yaml:3:10: the alias '*a' stands inside what it refers to. Write the values out instead."),
+            "campaign.yaml:3:10: the alias '*a' is inside what it refers to. Write the values out instead."),
         Mistake(
             "a directive after the beginning",
             #"""
@@ -172,7 +172,7 @@ struct MistakesInYAMLStructureTests {
 
             """#,
             """
-            campaign.yaml:4:1: this line stands outside of what the file began with. A campaign is a list of 'key: value' lines; lines with '%', '---' or '...' can be removed.
+            campaign.yaml:4:1: this line is outside of what the file began with. A campaign is a list of 'key: value' lines; lines with '%', '---' or '...' can be removed.
             """),
         Mistake(
             "a question mark and a space in a list",
@@ -193,8 +193,8 @@ struct MistakesInYAMLStructureTests {
             campaign.yaml:1:1: the key 'content' is missing. Add it, for example: content: {title: Hello, body: "How are you?"}.
             """),
         Mistake(
-            "the marks of a chat around the file", "```yaml\nname: a\n```\n",
-            "campaign.yaml:1:1: ``` is how chats mark a piece of code, and no YAML. Remove the lines with ```."),
+            "this user may not read the marks of a chat around the file", "```yaml\nname: a\n```\n",
+            "campaign.yaml:1:1: ``` is how chats mark a piece of code; it is not YAML. Remove the lines with ```."),
         Mistake(
             "a text that would be a comment", "content:\n  title: Hi\n  body:#new text\n",
             "campaign.yaml:3:3: a space is missing after the ':' of 'body'. Write body: \"#new text\"."),

@@ -39,13 +39,13 @@ struct MistakesInYAMLTextsTests {
 
             """#,
             """
-            campaign.yaml:2:1: this line is no 'key: value'. Put a ':' and a space after the key; if it continues the text above, indent it or put the whole text in quotes.
+            campaign.yaml:2:1: this line is not 'key: value'. Put a ':' and a space after the key; if it continues the text above, indent it or put the whole text in quotes.
             """),
         Mistake(
             "a tab below a text",
             "name: a\n\tapp: shop\n",
             """
-            campaign.yaml:2:1: a tab stands where YAML wants spaces. Replace every tab at the beginning of a line by two spaces.
+            campaign.yaml:2:1: there is a tab where YAML needs spaces. Replace every tab at the beginning of a line with two spaces.
             """),
         Mistake(
             "a double quote that is never closed",
@@ -205,7 +205,7 @@ struct MistakesInYAMLTextsTests {
         Mistake(
             "curly quotes around a text with a colon",
             "content:\n  title: “Sale: today”\n",
-            "campaign.yaml:2:10: curly quotes do not quote a text in YAML. Replace them by straight quotes: \" \"."),
+            "campaign.yaml:2:10: curly quotes do not quote a text in YAML. Replace them with straight quotes: \" \"."),
         Mistake(
             "text after a list",
             "audience:\n  tags: [a] b\n",
@@ -225,13 +225,13 @@ struct MistakesInYAMLTextsTests {
             "an unknown escape",
             "content:\n  title: \"50\\% off\"\n",
             """
-            campaign.yaml:2:13: a backslash between double quotes begins an escape, and this is none that YAML knows. Write \\\\ for a backslash, and characters such as emoji as they are.
+            campaign.yaml:2:13: a backslash between double quotes begins an escape, but YAML does not know this one. Write \\\\ for a backslash, and characters such as emoji as they are.
             """),
         Mistake(
             "half a surrogate pair",
             "content:\n  title: \"\\ud83d\\ude00\"\n",
             """
-            campaign.yaml:2:13: a backslash between double quotes begins an escape, and this is none that YAML knows. Write \\\\ for a backslash, and characters such as emoji as they are.
+            campaign.yaml:2:13: a backslash between double quotes begins an escape, but YAML does not know this one. Write \\\\ for a backslash, and characters such as emoji as they are.
             """),
         Mistake(
             "no key before the colon",

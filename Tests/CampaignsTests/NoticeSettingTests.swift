@@ -51,7 +51,7 @@ struct NoticeSettingTests {
             volley.yaml:1:10: 'notices' must be a list, not a group of keys. \
             For example: notices: [{webhook: "https://hooks.example.com/volley", secret_env: VOLLEY_SECRET}].
             """),
-        Mistake("an empty list", "notices: []\n", "volley.yaml:1:10: 'notices' is an empty list. Name somebody, or remove the key."),
+        Mistake("an empty list", "notices: []\n", "volley.yaml:1:10: 'notices' is an empty list. Add an entry, or remove the key."),
         Mistake(
             "neither webhook nor command", "notices: [{events: [finished]}]\n",
             """
@@ -60,26 +60,26 @@ struct NoticeSettingTests {
             """),
         Mistake(
             "both", "notices: [{webhook: \"https://a.example\", command: [a]}]\n",
-            "volley.yaml:1:42: an entry of 'notices' is a webhook or a command, not both. Make two entries of it."),
+            "volley.yaml:1:42: an entry of 'notices' is a webhook or a command, not both. Split it into two entries."),
         Mistake(
             "an unknown event, the test's, and a misspelt one", "notices: [{command: [a], events: [done, test, finishd]}]\n",
             """
-            volley.yaml:1:35: there is no event 'done'. There are started, finished, stopped, approval_needed, skipped, failed, invalid, stuck.
-            volley.yaml:1:41: there is no event 'test'. There are started, finished, stopped, approval_needed, skipped, failed, invalid, stuck.
+            volley.yaml:1:35: there is no event 'done'. The events are started, finished, stopped, approval_needed, skipped, failed, invalid, stuck.
+            volley.yaml:1:41: there is no event 'test'. The events are started, finished, stopped, approval_needed, skipped, failed, invalid, stuck.
             volley.yaml:1:47: there is no event 'finishd'. Did you mean 'finished'?
             """),
         Mistake(
             "no events", "notices: [{command: [a], events: []}]\n",
-            "volley.yaml:1:34: 'events' is an empty list. Name an event; without the key it is all of them."),
+            "volley.yaml:1:34: 'events' is an empty list. Name an event, or remove the key to get all of them."),
         Mistake(
             "http elsewhere", "notices: [{webhook: \"http://hooks.example.com/s3cret\"}]\n",
             """
-            volley.yaml:1:21: a webhook must begin with https://; http is for this machine alone. Write https://, or use a server at 127.0.0.1.
+            volley.yaml:1:21: a webhook must begin with https://; http is only for this machine. Write https://, or use a server at 127.0.0.1.
             """),
         Mistake(
             "http at a host that only looks like this machine", "notices: [{webhook: \"http://127.0.0.1.example.com/\"}]\n",
             """
-            volley.yaml:1:21: a webhook must begin with https://; http is for this machine alone. Write https://, or use a server at 127.0.0.1.
+            volley.yaml:1:21: a webhook must begin with https://; http is only for this machine. Write https://, or use a server at 127.0.0.1.
             """),
         Mistake(
             "no scheme", "notices: [{webhook: hooks.example.com}]\n",
@@ -94,8 +94,7 @@ struct NoticeSettingTests {
         Mistake(
             "a secret instead of its name", "notices: [{webhook: \"https://a.example\", secret_env: s3-cret}]\n",
             """
-            volley.yaml:1:54: 'secret_env' must be the name of an environment variable. The secret itself must not stand in this file; \
-            write, for example: secret_env: VOLLEY_SECRET.
+            volley.yaml:1:54: 'secret_env' must be the name of an environment variable. Keep the secret itself out of this file; write, for example: secret_env: VOLLEY_SECRET.
             """),
         Mistake(
             "a secret for a command", "notices: [{command: [a], secret_env: A}]\n",

@@ -47,7 +47,7 @@ struct ProxySettingTests {
         #expect(
             warnings.map(\.description) == [
                 """
-                volley.yaml:1:8: warning: the password of the proxy proxy:3128 stands in this file for everyone who reads it. \
+                volley.yaml:1:8: warning: everyone who reads this file can see the password of the proxy proxy:3128. \
                 Keep it in an environment variable: proxy: {url: "http://proxy:3128", user: NAME, password_env: PROXY_PASSWORD}. [password-in-file]
                 """
             ])
@@ -63,15 +63,15 @@ struct ProxySettingTests {
     static let mistakes: [Mistake] = [
         Mistake(
             "no scheme", "proxy: proxy:3128\n",
-            "volley.yaml:1:8: the proxy 'proxy:3128' lacks a scheme. Write it with one, for example: http://proxy.example.com:3128."),
+            "volley.yaml:1:8: the proxy 'proxy:3128' has no scheme. Add one, for example: http://proxy.example.com:3128."),
         Mistake(
             "an unknown scheme", "proxy: htp://volley:s3cret@proxy:3128\n",
             """
-            volley.yaml:1:8: the scheme of the proxy 'htp://…@proxy:3128' is not known. It must be one of http, https, socks4, socks4a, socks5, socks5h.
+            volley.yaml:1:8: the scheme of the proxy 'htp://…@proxy:3128' is unknown. It must be one of http, https, socks4, socks4a, socks5, socks5h.
             """),
         Mistake(
             "no port", "proxy: http://volley:s3cret@proxy\n",
-            "volley.yaml:1:8: the proxy 'http://…@proxy' lacks a port. Add it: most proxies listen at 3128, 8080 or 1080."),
+            "volley.yaml:1:8: the proxy 'http://…@proxy' has no port. Add it: most proxies listen on 3128, 8080 or 1080."),
         Mistake("nothing", "proxy:\n", "volley.yaml:1:7: 'proxy' has no value. For example: proxy: http://proxy.example.com:3128."),
         Mistake(
             "a list", "proxy: [none]\n",
@@ -83,8 +83,7 @@ struct ProxySettingTests {
             "a password where its variable's name should be",
             "proxy: {url: \"http://proxy:3128\", user: volley, password_env: s3-cret}\n",
             """
-            volley.yaml:1:63: 'password_env' must be the name of an environment variable. The password itself must not stand in this file; \
-            write, for example: password_env: PROXY_PASSWORD.
+            volley.yaml:1:63: 'password_env' must be the name of an environment variable. Keep the password itself out of this file; write, for example: password_env: PROXY_PASSWORD.
             """),
         Mistake(
             "no url", "proxy: {user: volley}\n",
@@ -92,13 +91,13 @@ struct ProxySettingTests {
             volley.yaml:1:8: the key 'url' is missing in 'proxy'. Add it, for example: url: "http://proxy.example.com:3128".
             """),
         Mistake(
-            "a password without a user", "proxy: {url: \"http://proxy:3128\", password_env: P}\n",
-            "volley.yaml:1:49: a password without a user shows nobody who Volley is. Add user: NAME."),
+            "the proxy's password has no user", "proxy: {url: \"http://proxy:3128\", password_env: P}\n",
+            "volley.yaml:1:49: the proxy's password has no user to go with it. Add user: NAME."),
         Mistake(
             "two users", "proxy: {url: \"http://volley@proxy:3128\", user: other}\n",
-            "volley.yaml:1:48: the proxy's user stands in its url as well. Keep one of the two."),
+            "volley.yaml:1:48: the proxy's user is in its url too. Keep one of the two."),
         Mistake(
             "a password for SOCKS4", "proxy: {url: \"socks4://proxy:1080\", user: volley, password_env: P}\n",
-            "volley.yaml:1:65: socks4 knows a user, but no password. Remove it, or use socks5h."),
+            "volley.yaml:1:65: socks4 takes a user, but no password. Remove it, or use socks5h."),
     ]
 }

@@ -114,9 +114,9 @@ struct SchemaTests {
 
     /// What the shape of a file alone tells.
     private static let structural = [
-        "unknown key", "is missing", "must hold keys of its own", "must be a text", "must be true or false", "must be a whole number",
-        "must be exactly 10", "must be the name of an environment variable", "exclude each other", "stands alone", "selects nobody",
-        "has neither 'key' nor 'certificate'", "shows nothing", "cannot stand beside it", "a silent push has no", "is an empty list",
+        "unknown key", "is missing", "must be a group of keys", "must be a text", "must be true or false", "must be a whole number",
+        "must be exactly 10", "must be the name of an environment variable", "cannot be combined", "selects no devices",
+        "has neither 'key' nor 'certificate'", "shows nothing", "cannot be used with it", "a silent push has no", "is an empty list",
         "does not say when", "instead of five", " must be high, ", " must be resend ", " must be production, ",
         "lacks a percent sign", "per what", "lacks a unit",
         "must begin with https://", "is no bundle id", "cannot be a device token",

@@ -100,7 +100,7 @@ struct ApproveTests {
         try server.folder.write("volley.yaml", lines + "    approval: required\n")
         let refused = try server.folder.volley("retry", "last", "--yes")
         #expect(refused.status == 2 && refused.errors.contains("volley approve"), "\(refused.errors)")
-        #expect(try server.folder.volley("approve", "last", "--by", "Anna", "--yes").output.contains("Again to"))
+        #expect(try server.folder.volley("approve", "last", "--by", "Anna", "--yes").output.contains("A retry for "))
         #expect(try server.folder.volley("send", "--plan", "last", "--yes", "--quiet").status == 0)
     }
 

@@ -70,7 +70,8 @@ struct BadExportTests {
         try expectRefused(preview(folder, "zeros.csv", audience: everything), "zeros.csv:\(line):", "zero bytes", in: folder)
         try folder.write("twice.csv", (rows + rows).joined(separator: "\n"))
         try expectRefused(
-            preview(folder, "twice.csv", audience: everything), "twice.csv:\(rows.count + 1):", "a second header", "[a.csv, b.csv]",
+            preview(folder, "twice.csv", audience: everything), "twice.csv:\(rows.count + 1):", "there is a second header",
+            "[a.csv, b.csv]",
             in: folder)
     }
 

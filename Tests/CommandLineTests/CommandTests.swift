@@ -41,8 +41,8 @@ struct CommandTests {
     @Test(
         "words of other tools lead to the command",
         arguments: [
-            ("stop", "Is it volley pause RUN or volley cancel RUN that is meant?"), ("validate", "Is it volley check FILE that is meant?"),
-            ("unsubscribe", "Is it volley suppression import FILE that is meant?"), ("previw", "Did you mean 'preview'?"),
+            ("stop", "Did you mean volley pause RUN or volley cancel RUN?"), ("validate", "Did you mean volley check FILE?"),
+            ("unsubscribe", "Did you mean volley suppression import FILE?"), ("previw", "Did you mean 'preview'?"),
         ])
     func foreignCommands(_ word: String, _ remedy: String) throws {
         let folder = try ProjectFolder()
@@ -143,7 +143,7 @@ struct CommandTests {
         }
         try folder.write("server.pem", authority.certificatePEM)
         let refused = try folder.volley("simulate", "--port", "0", "--certificate", "server.pem")
-        #expect(refused.status == 2 && refused.errors.contains("server.pem: there is a certificate inside but no key"), "\(refused.errors)")
+        #expect(refused.status == 2 && refused.errors.contains("server.pem: the file holds a certificate but no key"), "\(refused.errors)")
     }
 
     @Test("wrong arguments end with 2 and say what is right")

@@ -39,7 +39,7 @@ struct ComparisonTests {
                 == .object(pairs: [("not_matched", .object(pairs: [("then", .integer(0)), ("now", .integer(12))]))]))
         #expect(
             fewer.errors.contains(
-                "warning: the audience has 35.0 % fewer than the 20 of \(run) (not_matched: 12 rows, then 0).")
+                "warning: the audience changed a lot: 35.0 % fewer than the 20 of \(run) (not_matched: 12 rows now, 0 then)")
                 && fewer.errors.contains("[audience-changed]"), "\(fewer.errors)")
         let sent = try folder.volley("send", "campaign.yaml", "--yes")
         #expect(sent.status == 0 && sent.errors.contains("[audience-changed]"))

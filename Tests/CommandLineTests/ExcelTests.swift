@@ -118,6 +118,6 @@ struct ExcelTests {
         let folder = try Self.sent()
         let text = try folder.volley("report", "last", "--excel")
         #expect(
-            text.status == 2 && text.errors == "--excel lays out the CSV, and the format is text. Add --format csv.\n", "\(text.errors)")
+            text.status == 2 && text.errors == "--excel is for CSV, but the format is text. Add --format csv.\n", "\(text.errors)")
     }
 }

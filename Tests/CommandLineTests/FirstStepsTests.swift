@@ -10,9 +10,9 @@ struct FirstStepsTests {
         "a word that is no command is said with the nearest one",
         arguments: [
             (["preveiw", "welcome.yaml"], "Error: There is no command 'preveiw'. Did you mean 'preview'?\n"),
-            (["status"], "Error: There is no command 'status'. Is it volley runs that is meant?\n"),
+            (["status"], "Error: There is no command 'status'. Did you mean volley runs?\n"),
             (["frobnicate"], "Error: There is no command 'frobnicate'. `volley --help` lists them.\n"),
-            (["welcome.yaml"], "Error: A command stands before the file, for example: volley preview welcome.yaml.\n"),
+            (["welcome.yaml"], "Error: Put a command before the file, for example: volley preview welcome.yaml.\n"),
         ])
     func unknownCommand(arguments: [String], message: String) throws {
         let folder = try ProjectFolder()
@@ -31,7 +31,7 @@ struct FirstStepsTests {
         #expect(result.status == 2 && result.output == "campaign.yaml: fine\n")
         #expect(
             result.errors
-                == "volley.yaml:2:1: this file names apps, as volley.yaml does, and is no campaign. Name a campaign; its volley.yaml is read and checked with it.\n"
+                == "volley.yaml:2:1: this file names apps, as volley.yaml does; it is not a campaign. Name a campaign file; its volley.yaml is checked with it.\n"
         )
     }
 

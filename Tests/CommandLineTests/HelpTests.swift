@@ -26,7 +26,7 @@ struct HelpTests {
         guard let expected = try? String(contentsOf: file, encoding: .utf8) else {
             try FileManager.default.createDirectory(at: Self.snapshots, withIntermediateDirectories: true)
             try help.output.write(to: file, atomically: true, encoding: .utf8)
-            Issue.record("\(file.lastPathComponent) was recorded; look at it and run the tests again")
+            Issue.record("\(file.lastPathComponent) was recorded; check it and run the tests again")
             return
         }
         #expect(help.output == expected)

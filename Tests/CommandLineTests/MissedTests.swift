@@ -33,9 +33,9 @@ struct MissedTests {
         let page = try folder.volley("report", "last", "--format", "html").output
         #expect(page.contains("id=\"headline\">\(unsent) devices were never sent to: the push expired before their turn came."), "\(page)")
         #expect(page.contains("class=\"lead missed\"") && page.contains("--outcome unsent</code>"))
-        #expect(try folder.volley("runs").output.contains(#/finished \*.*\n\n\* Not everybody was sent to/#.dotMatchesNewlines()))
+        #expect(try folder.volley("runs").output.contains(#/finished \*.*\n\n\* Some devices were missed/#.dotMatchesNewlines()))
         let notice = try JSONValue(parsing: try #require(hook.requests.last?.body))
-        #expect(notice["text"]?.stringValue?.hasPrefix("test was not sent to everybody: " + beginning) == true, "\(notice.text)")
+        #expect(notice["text"]?.stringValue?.hasPrefix("test was not sent to all devices: " + beginning) == true, "\(notice.text)")
     }
 
     @Test("a single one is enough, and the remedy that the page names sends to it")

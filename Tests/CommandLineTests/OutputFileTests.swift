@@ -115,7 +115,7 @@ struct OutputFileTests {
         #expect(try folder.volley("report", "last", "--output", "").errors == "--output is blank. Name a file.\n")
         #expect(
             try folder.volley("preview", "campaign.yaml", "--html", "out.pdf").errors
-                == "out.pdf: a file called .pdf would hold a page. Browsers print a page, also as a PDF: --html out.html.\n")
+                == "out.pdf: a .pdf file would hold an HTML page. Write --html out.html; browsers can print it, also as a PDF.\n")
         #expect(try folder.volley("preview", "campaign.yaml", "--html", " ").errors == "--html is blank. Name a file.\n")
         // A name like theirs elsewhere, and a result in the folder of runs, are fine.
         for (name, format) in [("report.db", "text"), ("runs/report.html", "html")] {

@@ -67,7 +67,7 @@ struct PreviewPageTests {
             "<h1>test</h1>", "For a test", ">a</th>", ">b</th>", "Every other language <span class=\"code\">default</span>",
             "French <span class=\"code\">fr</span>", "newss", ">tag-not-found<", ">language-not-spoken<",
             "render_error",
-            "devices have no first_name, which campaign.yaml:6:", "fewer than the 20 of", "at 2/s", "aps", "Hi Ada",
+            "devices have no first_name, but campaign.yaml:6:", "fewer than the 20 of", "at 2/s", "aps", "Hi Ada",
             "prefers-color-scheme: dark", "@media print",
         ] {
             #expect(page.contains(part), "\(part)")
@@ -75,7 +75,7 @@ struct PreviewPageTests {
         // What nobody reads stands as it is written.
         #expect(
             page.contains("<div class=\"unread\"><p class=\"title\" dir=\"auto\">Salut {{ first_name }}</p>")
-                && page.contains("nobody reads it"))
+                && page.contains("no device gets it"))
         #expect(try folder.volley("preview", "campaign.yaml", "--html", "nowhere/page.html").status == 2)
         #expect(try folder.volley("preview", "campaign.yaml", "--html", "x.html", "--why", "x").status == 2)
         #expect(folder.files(in: ".").filter { $0.contains("html") } == ["page.html"])
@@ -131,7 +131,7 @@ struct PreviewPageTests {
         guard case .array(let conditions)? = json["conditions"] else { throw Diagnostic("no conditions") }
         #expect(conditions.map { $0["condition"]?.stringValue } == ["language is en", "points is at least 10"])
         #expect(conditions.map { $0.int("rows") } == [29, 19] && conditions.map { $0.int("holds") } == [19, 11], "\(conditions)")
-        #expect(conditions[1].int("unreadable") == 4 && page.contains("hold something that cannot be compared: old"))
+        #expect(conditions[1].int("unreadable") == 4 && page.contains("with a cell that cannot be compared: old"))
         #expect(json.int("audience") == 10)
         #expect(try folder.volley("send", "campaign.yaml", "--yes", "--quiet").status == 0)
         let report = try folder.volley("report", "last", "--format", "html").output

@@ -115,11 +115,12 @@ struct PreviewSampleTests {
         #expect(blank.map { $0.int("rows") } == [3, 2])
         #expect(
             blank[0]["why"]?.stringValue?.contains(
-                "3 devices have no first_name, which campaign.yaml:7:14 needs; write {{ first_name | default:") == true)
+                "3 devices have no first_name, but campaign.yaml:7:14 needs it; to reach them, write {{ first_name | default:") == true)
         try folder.writeCampaign(audience: "devices: devices.csv\neveryone: true", content: "title: \"{{ store | default: 'x' }}\"")
         let large = try folder.volley("preview", "campaign.yaml")
         #expect(
-            large.output.replacing("\n    ", with: " ").contains("the largest payload would have 5,030 bytes, and APNs takes 4,096"),
+            large.output.replacing("\n    ", with: " ").contains(
+                "the largest payload would have 5,030 bytes, but APNs accepts at most 4,096"),
             "\(large.output)")
     }
 
@@ -129,7 +130,7 @@ struct PreviewSampleTests {
         try folder.writeCampaign(audience: "devices: devices.csv\ntags: [newss, sports]", content: "title: Hello  you\nbody: World")
         let result = try folder.volley("preview", "campaign.yaml")
         #expect(
-            result.errors.contains("no row of the exports carries the tag 'newss'. Did you mean 'news'? [tag-not-found]"),
+            result.errors.contains("no row in the exports has the tag 'newss'. Did you mean 'news'? [tag-not-found]"),
             "\(result.errors)")
         #expect(result.errors.contains("[double-blank]"))
         let text = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)

@@ -26,7 +26,7 @@ struct PromptTests {
             ])
         terminal.type("\n")
         #expect(terminal.finish() == 2)
-        #expect(terminal.shown.contains("Nothing was sent, and the plan is gone."))
+        #expect(terminal.shown.contains("Nothing was sent, and the plan was removed."))
         #expect(folder.files(in: "runs").filter { $0.hasSuffix(".sqlite") }.isEmpty)
     }
 

@@ -139,7 +139,7 @@ struct ProxyTests {
         ).finish()
         if isAllowed { return try expectSent(trusted) }
         #expect(
-            trusted.status == 3 && trusted.errors.contains("403") && trusted.errors.contains("Ask whoever runs it"), "\(trusted.errors)")
+            trusted.status == 3 && trusted.errors.contains("403") && trusted.errors.contains("Ask its operator"), "\(trusted.errors)")
     }
 
     @Test("a plan goes through the proxy that volley.yaml names when it is sent, not when it was planned")

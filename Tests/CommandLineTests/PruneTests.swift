@@ -65,7 +65,7 @@ struct PruneTests {
         try folder.writeCampaign(audience: "devices: devices.csv\ntags: [news]")
         let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
         let run = try #require(try sent.json()["run"]?.stringValue)
-        #expect(try prune(folder).contains("\(run)  an older run of its campaign can still be sent, or gone on with"))
+        #expect(try prune(folder).contains("\(run)  an older run of its campaign can still be sent or resumed"))
         let refused = try folder.volley("send", "--plan", plan, "--yes")
         #expect(refused.status == 2 && refused.errors.contains("\(run), has reached 30 of the devices"), "\(refused.errors)")
         #expect(try folder.volley("cancel", plan).status == 0)

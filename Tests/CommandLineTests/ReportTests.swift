@@ -72,7 +72,7 @@ struct ReportTests {
             none.status == 0 && none.output.split(separator: "\n").count == 1
                 && none.errors.contains("No device matches; the file holds the header only."))
         let misspelt = try csv("--outcome", "faild", "--output", "x.csv")
-        #expect(misspelt.status == 2 && misspelt.errors.contains("'faild' is no outcome. Did you mean 'failed'?"))
+        #expect(misspelt.status == 2 && misspelt.errors.contains("'faild' is not an outcome. Did you mean 'failed'?"))
         #expect(!folder.files(in: ".").contains("x.csv"))
         let text = try folder.volley("report", "last", "--outcome", "failed")
         #expect(text.status == 2 && text.errors.contains("Add --format csv."))
@@ -157,7 +157,8 @@ struct ReportTests {
         let before = try forms.map { try folder.volley("report", run, "--format", $0).output }
         let unasked = try folder.volley("prune", "--keep", "0d")
         #expect(unasked.status == 2 && unasked.errors.contains("--yes") && unasked.errors.contains("--dry-run"))
-        #expect(try folder.volley("prune", "--keep", "90d", "--yes").output.contains("No run that ended more than 90d ago"))
+        #expect(
+            try folder.volley("prune", "--keep", "90d", "--yes").output.contains("There is no run to prune that ended more than 90d ago"))
         let rehearsal = try folder.volley("prune", "--keep", "0d", "--dry-run")
         #expect(
             rehearsal.status == 0 && rehearsal.output.contains("would be removed")
@@ -206,7 +207,7 @@ struct ReportTests {
         #expect(try folder.volley("plan", "campaign.yaml").status == 0)
         let left = try folder.volley("prune", "--keep", "0d", "--yes")
         #expect(
-            left.output.contains("a plan that was never sent") && left.output.contains("then `volley prune` takes it"), "\(left.output)")
+            left.output.contains("a plan that was never sent") && left.output.contains("then `volley prune` prunes it"), "\(left.output)")
         #expect(try folder.volley("cancel", "last").status == 0)
         let pruned = try folder.volley("prune", "--keep", "0d", "--yes")
         #expect(pruned.status == 0 && pruned.output.contains("Recipients of 1 run were removed"), "\(pruned.output)")

@@ -31,7 +31,7 @@ struct ResourceLimitTests {
             ).finish(timeout: 60)
         }
         let refused = try send(limit)
-        #expect(refused.status == 2 && refused.errors.contains("may start no more than \(limit - 1) thread"), "\(refused)")
+        #expect(refused.status == 2 && refused.errors.contains("may start at most \(limit - 1) thread"), "\(refused)")
         #expect(folder.files(in: "runs").isEmpty)
         let sent = try send(40)
         #expect(sent.status == 0, "\(sent)")
@@ -69,7 +69,7 @@ struct ResourceLimitTests {
         ).finish(timeout: 60)
         // The loader of a program needs files too.
         #expect([0, 2, 3, 127].contains(sent.status) && (sent.status == 0 || !sent.errors.isEmpty), "\(sent)")
-        #expect(!sent.errors.contains("cannot go on: there is no more memory"), "\(sent)")
+        #expect(!sent.errors.contains("cannot continue: out of memory"), "\(sent)")
         if sent.status == 2 { #expect(try server.accepted().isEmpty, "\(sent)") }
         if sent.status == 3 {
             let resumed = try server.folder.volley("resume", "last", "--json")

@@ -89,7 +89,7 @@ struct RetryTests {
         let retry = try #require(folder.files(in: "runs").first { $0.hasPrefix("20") && $0.hasSuffix(".sqlite") && !$0.contains(run) })
         try folder.write("runs/\(retry)", "no database")
         let again = try folder.volley("retry", run, "--outcome", "unsent", "--yes")
-        #expect(again.status == 2 && again.errors.contains("whom that reached cannot be read"), "\(again.errors)")
+        #expect(again.status == 2 && again.errors.contains("what it reached cannot be read"), "\(again.errors)")
         #expect(!again.errors.contains("is gone"))
     }
 

@@ -81,7 +81,7 @@ struct RotatedSecretTests {
         try rotate(to: "2026_12_01", key: SigningKey.generate().pem)
         let sent = try send()
         #expect(sent.status == 2, "\(sent.errors)")
-        #expect(sent.errors.contains("secrets/key.p8: this file holds another key than when"), "\(sent.errors)")
+        #expect(sent.errors.contains("secrets/key.p8: this file holds a different key"), "\(sent.errors)")
         #expect(sent.errors.contains("under the same id SIMULATOR1"), "\(sent.errors)")
         #expect(try server.accepted().isEmpty)
     }

@@ -135,7 +135,7 @@ struct ScheduleTests {
         let count = folder.files(in: "runs").count
         for arguments in [["send", "b.yaml", "--yes"], ["plan", "b.yaml"]] {
             let again = try VolleyBinary.run(arguments, in: folder.url)
-            #expect(again.status == 2 && again.errors.contains("was cancelled before anything of it was sent. Give"), "\(again.errors)")
+            #expect(again.status == 2 && again.errors.contains("was cancelled before any of it was sent. Give"), "\(again.errors)")
         }
         #expect(folder.files(in: "runs").count == count, "a plan that could never go out")
     }
@@ -172,7 +172,7 @@ struct ScheduleTests {
         try #require(python.status == 0, "\(python.errors)")
         try folder.write("b.yaml", Self.campaign("b"))
         let result = running.finish()
-        #expect(result.status == 3 && result.errors.contains("cannot go on without its record"), "\(result.status): \(result.errors)")
+        #expect(result.status == 3 && result.errors.contains("cannot continue without its record"), "\(result.status): \(result.errors)")
     }
 
     @Test("killed at any moment and started again, it sends each device once, and every campaign")

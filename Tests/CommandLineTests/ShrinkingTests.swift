@@ -23,8 +23,8 @@ struct ShrinkingTests {
         #expect(
             result.errors.contains("campaign.yaml:6:3: the audience has 8 devices, 60.0 % fewer than the 20 of "), "\(result.errors)")
         #expect(!result.errors.contains("warning:"), "\(result.errors)")
-        #expect(result.errors.contains("and may shrink by 50% at most"), "\(result.errors)")
-        #expect(result.errors.contains("write `shrinks_at_most: off`, or a larger share, below `audience`"), "\(result.errors)")
+        #expect(result.errors.contains("but it may shrink by at most 50%"), "\(result.errors)")
+        #expect(result.errors.contains("write `shrinks_at_most: off`, or a larger share, under `audience`"), "\(result.errors)")
         #expect(folder.files(in: "runs") == runs)
     }
 

@@ -8,7 +8,7 @@ func expectSnapshot(_ text: String, _ name: String, sourceLocation: SourceLocati
     guard let expected = try? String(contentsOf: file, encoding: .utf8) else {
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try text.write(to: file, atomically: true, encoding: .utf8)
-        Issue.record("\(file.path) was recorded; look at it and run the tests again", sourceLocation: sourceLocation)
+        Issue.record("\(file.path) was recorded; check it and run the tests again", sourceLocation: sourceLocation)
         return
     }
     #expect(text == expected, "differs from \(file.path)", sourceLocation: sourceLocation)

@@ -44,7 +44,7 @@ struct TemplateTests {
             ])
         #expect(
             result.errors.contains(
-                "campaign.yaml:7:3: warning: 1 device has the language 'xx', of which Volley knows no dates, numbers and plural forms"))
+                "campaign.yaml:7:3: warning: 1 device has the language 'xx', whose dates, numbers and plural forms Volley does not know"))
     }
 
     @Test("what was previewed is sent")

@@ -15,9 +15,9 @@ struct ProgressTests {
         arguments: [
             (.delivery(.connection), "waiting for a connection to APNs"),
             (.delivery(.outage(seconds: 75)), "APNs has taken no push for 1 min; trying again"),
-            (.delivery(.canary(answers: 12)), "the first go ahead: waiting for 12 answers"),
+            (.delivery(.canary(answers: 12)), "first pushes sent: waiting for 12 answers"),
             (.delivery(.last(answers: 1, again: 0)), "waiting for the last 1 answer"),
-            (.delivery(.last(answers: 0, again: 3)), "APNs refused the last 3 for now; they are tried again"),
+            (.delivery(.last(answers: 0, again: 3)), "APNs refused the last 3 for now; trying again"),
             (.delivery(.last(answers: 1200, again: 3)), "waiting for the last 1,200 answers; 3 are tried again"),
             (.delivery(.throttle(perSecond: 1234.4)), "slower, as APNs takes no more than 1,234/s now"),
             (.delivery(.server), "as fast as APNs answers"), (.delivery(.pace), "at the pace of 500/s"),

@@ -36,7 +36,7 @@ struct ConditionSenseTests {
         ])
     func certain(condition: String) {
         let found = said(condition)
-        #expect(found.first?.hasPrefix("error: each cell satisfies one of them:") == true && found.count == 1, "\(found)")
+        #expect(found.first?.hasPrefix("error: every cell satisfies one of them:") == true && found.count == 1, "\(found)")
     }
 
     @Test(

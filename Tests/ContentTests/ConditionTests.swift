@@ -148,14 +148,14 @@ struct ConditionTests {
     @Test(
         "what has no order, or may be two things, is refused by the rule of where",
         arguments: [
-            ("points >= 1.000", "'1.000' may be 1000, or a number with a point. For 1000 write points >= 1000."),
-            ("points >= '10.500'", "For 10500 write points >= 10500."),
+            ("points >= 1.000", "'1.000' may be 1000 or a decimal number. For 1000, write points >= 1000."),
+            ("points >= '10.500'", "For 10500, write points >= 10500."),
             ("birthday > '24.12.1990'", "the year comes first. Write birthday > '1990-12-24'."),
             ("birthday < '12/24/1990'", "Write birthday < '1990-12-24'."),
-            ("last_active > 1990", "'1990' is no date, and 'last_active' holds dates. Write it as last_active > '2026-11-30'."),
-            ("level > 'bronze'", "'bronze' is neither a number, a version nor a date"),
-            ("app_version < 'latest'", "'latest' is no version. Write it as app_version < '3.2.0'."),
-            ("language == 'German'", "'German' is no language. Write a language tag such as de, pt-BR or zh-Hans; 'German' is 'de'."),
+            ("last_active > 1990", "'1990' is not a date, but 'last_active' holds dates. Write it as last_active > '2026-11-30'."),
+            ("level > 'bronze'", "'bronze' is not a number, a version or a date"),
+            ("app_version < 'latest'", "'latest' is not a version. Write it as app_version < '3.2.0'."),
+            ("language == 'German'", "'German' is not a language. Write a language tag such as de, pt-BR or zh-Hans; 'German' is 'de'."),
             ("a == 'NULL'", "a cell that reads 'NULL' counts as blank. Write a == blank."),
             ("points > 1,000", "a number has no commas. Write points > 1000."),
             ("birthday == today", "templates do not know what day it is: 'today'."),
@@ -197,7 +197,7 @@ struct ConditionTests {
         #expect(
             template.warnings.map(\.description) == [
                 "c.yaml:1:1: warning: 'and' before 'or' is read from the right: a and b or c means a and (b or c). "
-                    + "Put one '{% if %}' inside another to make it plain. [mixed-conditions]"
+                    + "Put one '{% if %}' inside another to make it clear. [mixed-conditions]"
             ])
         let other = try PayloadTemplate(content { $0.body = plain("{% if a or b and c %}x{% endif %}") })
         #expect(other.warnings.map(\.message) == ["'or' before 'and' is read from the right: a or b and c means a or (b and c)"])

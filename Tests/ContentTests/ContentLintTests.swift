@@ -58,11 +58,11 @@ struct ContentLintTests {
             ("100%", ""), ("{ }", ""), ("a {b c} d", ""), ("5%5%", ""), ("{😀}", ""),
         ])
     func placeholders(_ text: String, _ shown: String) {
-        let found = ShownText.warnings("body", text, isWhole: true, at: at(1))
+        let found = ShownText.warnings("body", text: text, isWhole: true, at: at(1))
         #expect(found.map(\.name) == (shown.isEmpty ? [] : [.placeholderInText]))
         #expect(found.allSatisfy { $0.message == "people would read '\(shown)' in the body" })
         // What stands in a template is its parser's business.
-        #expect(ShownText.warnings("body", text, isWhole: false, at: at(1)).isEmpty)
+        #expect(ShownText.warnings("body", text: text, isWhole: false, at: at(1)).isEmpty)
     }
 
     @Test(
@@ -94,9 +94,9 @@ struct ContentLintTests {
     @Test(
         "what is no web address is a mistake, with the one that may be meant",
         arguments: [
-            ("https://exa mple.com", "it holds a blank"), ("https://shop.example:80a/b", "Leave it out: https://shop.example/b."),
-            ("https://-shop.example", "hyphen"), ("https://shop.example.", "it ends with a point"),
-            ("https://müller.de/ü", "Write https://xn--mller-kva.de/ü,"), ("https://mu\u{308}ller.de", "begins with xn--"),
+            ("https://exa mple.com", "it holds a space"), ("https://shop.example:80a/b", "Leave it out: https://shop.example/b."),
+            ("https://-shop.example", "hyphen"), ("https://shop.example.", "it ends with a dot"),
+            ("https://müller.de/ü", "Write https://xn--mller-kva.de/ü,"), ("https://mu\u{308}ller.de", "writes it with xn--"),
             (#"shop:\\sale"#, "Write shop://sale."),
         ])
     func noAddress(_ link: String, words: String) {

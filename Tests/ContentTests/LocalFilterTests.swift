@@ -39,7 +39,7 @@ struct LocalFilterTests {
             "never", "24.12.2026", "2026-13-01", "2026-02-30", "2026-2-3", "12345678", "2026-12-24T25:00", "2026-12-24x", "2025-02-29",
         ])
     func notDates(cell: String) throws {
-        #expect(try body("On {{ d | date: 'long' | default: 'x' }}", ["d": cell]) == "c.yaml:1:7: d is no date")
+        #expect(try body("On {{ d | date: 'long' | default: 'x' }}", ["d": cell]) == "c.yaml:1:7: d is not a date")
         var bytes: [UInt8] = []
         let template = try PayloadTemplate(content { $0.body = plain("{{ d | date: 'long' }}") })
         #expect(template.render([cell], into: &bytes)?.skipReason == .renderError)
@@ -109,9 +109,9 @@ struct LocalFilterTests {
         "what is no number is a failure that names column and place",
         arguments: ["abc", "1,234", "1.234,5", "1e3", "12 %", ".5", "5.", "--1", "1 2", "∞"])
     func notNumbers(cell: String) throws {
-        #expect(try body("{{ n | number }}", ["n": cell]) == "c.yaml:1:4: n is no number")
-        #expect(try body("{{ n | pluralize: 'a', 'b' }}", ["n": cell]) == "c.yaml:1:4: n is no number")
-        #expect(try body("{{ n | pluralize: one: 'a', other: 'b' }}", ["n": cell]) == "c.yaml:1:4: n is no number")
+        #expect(try body("{{ n | number }}", ["n": cell]) == "c.yaml:1:4: n is not a number")
+        #expect(try body("{{ n | pluralize: 'a', 'b' }}", ["n": cell]) == "c.yaml:1:4: n is not a number")
+        #expect(try body("{{ n | pluralize: one: 'a', other: 'b' }}", ["n": cell]) == "c.yaml:1:4: n is not a number")
     }
 
     // MARK: pluralize

@@ -38,12 +38,12 @@ import Testing
                 "c.yaml:10:1: the payload has no 'aps', so APNs would show nothing. For example: payload: {aps: {alert: Hello}}."
             ),
             (#"[1]"#, "c.yaml:10:1: the payload must be an object. For example: payload: {aps: {alert: Hello}}."),
-            (#"{"aps":"x"}"#, "c.yaml:11:1: 'aps' must hold keys of its own. For example: payload: {aps: {alert: Hello}}."),
+            (#"{"aps":"x"}"#, "c.yaml:11:1: 'aps' must be a group of keys. For example: payload: {aps: {alert: Hello}}."),
             (#"{"aps":{"alret":"x","sound":"y"}}"#, "c.yaml:12:3: 'aps' has no key 'alret'. Did you mean 'alert'?"),
             (#"{"aps":{"alert":"x","threadid":"y"}}"#, "c.yaml:13:3: 'aps' has no key 'threadid'. Did you mean 'thread-id'?"),
             (
                 #"{"aps":{"alert":"x","campaign":"y"}}"#,
-                "c.yaml:13:3: 'aps' has no key 'campaign'. Own keys stand beside 'aps', not inside it."
+                "c.yaml:13:3: 'aps' has no key 'campaign'. Custom keys go next to 'aps', not inside it."
             ),
             (
                 #"{"aps":{"alert":5}}"#,
@@ -116,7 +116,7 @@ import Testing
                 "c.yaml:12:3: 'event' belongs to live activities, which this version of Volley cannot send yet. Remove the keys of live activities."
             ),
             (#"{"aps":{"alert":{"title":"{{ }}"}}}"#, "c.yaml:13:1: '{{ }}' is empty. Name a column in it, for example: {{ first_name }}."),
-            (#"{"aps":{"alert":"x","alert":"y"}}"#, "c.yaml:13:3: the key 'alert' stands here twice. Keep one of them."),
+            (#"{"aps":{"alert":"x","alert":"y"}}"#, "c.yaml:13:3: the key 'alert' appears here twice. Keep one of them."),
         ])
     func mistake(json: String, expected: String) throws {
         #expect(mistakes(try byHand(json)) == expected)
@@ -127,7 +127,7 @@ import Testing
         arguments: [
             (
                 #"{"aps":{"alert":"x"},"sound":"y"}"#,
-                "c.yaml:13:3: warning: 'sound' stands beside aps, where APNs does not look. If APNs shall use it, move it into 'aps'. [outside-aps]"
+                "c.yaml:13:3: warning: 'sound' is next to aps, where APNs does not look for it. If APNs should use it, move it into 'aps'. [outside-aps]"
             ),
             (
                 #"{"aps":{"badge":1,"mutable-content":1}}"#,
@@ -135,7 +135,7 @@ import Testing
             ),
             (
                 #"{"aps":{"category":"x"}}"#,
-                "c.yaml:11:3: warning: 'aps' has no alert, badge or sound: nobody would see this push. Add an alert, or content-available: 1 for a silent push. [nothing-visible]"
+                "c.yaml:11:3: warning: 'aps' has no alert, badge or sound: no one would see this push. Add an alert, or content-available: 1 for a silent push. [nothing-visible]"
             ),
         ])
     func warning(json: String, expected: String) throws {

@@ -166,7 +166,7 @@ import Testing
     @Test("combinations that APNs or the app would not understand are refused")
     func kinds() throws {
         #expect(mistakes(content { _ in }).hasPrefix("c.yaml:1:1: the content shows nothing"))
-        #expect(mistakes(content { $0.image = plain("https://x", line: 2) }).hasPrefix("c.yaml:2:1: an image needs a text beside it"))
+        #expect(mistakes(content { $0.image = plain("https://x", line: 2) }).hasPrefix("c.yaml:2:1: an image needs a text with it"))
         #expect(
             mistakes(
                 content {
@@ -200,7 +200,7 @@ import Testing
             message == """
                 c.yaml:11:3: 'data' must not hold 'aps', which belongs to APNs. Use the keys of 'content', or write the whole push as 'payload'.
                 c.yaml:12:3: 'data' holds 'link', which 'content' sets too. Keep one of them.
-                c.yaml:15:3: the key 'twice' stands here twice. Keep one of them.
+                c.yaml:15:3: the key 'twice' appears here twice. Keep one of them.
                 """)
     }
 
@@ -213,11 +213,11 @@ import Testing
             })
         #expect(
             template.warnings.map(\.description) == [
-                "c.yaml:11:3: warning: 'sound' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'sound' directly under 'content'. [outside-aps]",
-                "c.yaml:12:3: warning: 'category' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'category' directly under 'content'. [outside-aps]",
-                "c.yaml:13:3: warning: 'badge' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'badge' directly under 'content'. [outside-aps]",
-                "c.yaml:14:3: warning: 'alert' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'body' directly under 'content'. [outside-aps]",
-                "c.yaml:15:3: warning: 'thread-id' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'thread' directly under 'content'. [outside-aps]",
+                "c.yaml:11:3: warning: 'sound' is next to aps, where APNs does not look for it. If APNs should use it, write it as 'sound' directly under 'content'. [outside-aps]",
+                "c.yaml:12:3: warning: 'category' is next to aps, where APNs does not look for it. If APNs should use it, write it as 'category' directly under 'content'. [outside-aps]",
+                "c.yaml:13:3: warning: 'badge' is next to aps, where APNs does not look for it. If APNs should use it, write it as 'badge' directly under 'content'. [outside-aps]",
+                "c.yaml:14:3: warning: 'alert' is next to aps, where APNs does not look for it. If APNs should use it, write it as 'body' directly under 'content'. [outside-aps]",
+                "c.yaml:15:3: warning: 'thread-id' is next to aps, where APNs does not look for it. If APNs should use it, write it as 'thread' directly under 'content'. [outside-aps]",
             ])
     }
 
@@ -254,7 +254,7 @@ import Testing
         #expect(try image("{{ a }}", "HTTPS://x.example/a.jpg") == "HTTPS://x.example/a.jpg")
         #expect(try image("https://{{ a }}/a.jpg", "x.example") == "https://x.example/a.jpg")
         for wrong in ["http://x.example/a.jpg", "x.example/a.jpg", "https://", "httpsx//x", "ftp://x"] {
-            #expect(try image("{{ a }}", wrong) == "c.yaml:1:4: a makes no address that begins with https://")
+            #expect(try image("{{ a }}", wrong) == "c.yaml:1:4: a does not make an address that begins with https://")
         }
     }
 }

@@ -116,7 +116,7 @@ struct TemplateMistakeTests {
             try FileManager.default.createDirectory(at: Self.file.deletingLastPathComponent(), withIntermediateDirectories: true)
             let blocks = Self.texts.map { "\($0)\n\(findings($0))" }
             try (blocks.joined(separator: "\n\n") + "\n\n").write(to: Self.file, atomically: true, encoding: .utf8)
-            Issue.record("\(Self.file.lastPathComponent) was recorded; look at it and run the tests again")
+            Issue.record("\(Self.file.lastPathComponent) was recorded; check it and run the tests again")
         } else {
             #expect(Self.snapshot.keys.filter { !Self.texts.contains($0) } == [])
         }
@@ -151,8 +151,8 @@ struct TemplateMistakeTests {
             })
         #expect(
             hidden.warnings.map { $0.message } == [
-                "single braces make no template: '{id}'", "percent signs make no template: '%name%'",
-                "double brackets make no template: '[[x]]'",
+                "single braces are not a template: '{id}'", "percent signs are not a template: '%name%'",
+                "double brackets are not a template: '[[x]]'",
             ])
         #expect(
             mistakes(

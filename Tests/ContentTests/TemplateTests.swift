@@ -51,13 +51,13 @@ import Testing
         ])
     func gaps(_ text: String) throws {
         #expect(try body(text, ["c": "1"]).hasPrefix("c.yaml:1:"), "\(text)")
-        #expect(try body(text, ["c": "1"]).hasSuffix("punctuation is left behind"))
+        #expect(try body(text, ["c": "1"]).hasSuffix("punctuation is left over"))
         let byHand = content {
             $0.payload = .object([ContentMember(plain("aps"), .object([ContentMember(plain("alert"), .text(plain(text)))], at(1)))], at(1))
         }
-        #expect(try payload(byHand, ["c": "1"]).hasSuffix("punctuation is left behind"))
+        #expect(try payload(byHand, ["c": "1"]).hasSuffix("punctuation is left over"))
         let full = try body(text, ["a": "Ann", "b": "Bob", "c": "1"])
-        #expect(!full.hasSuffix("punctuation is left behind"), "\(full)")
+        #expect(!full.hasSuffix("punctuation is left over"), "\(full)")
     }
 
     @Test(

@@ -69,7 +69,7 @@ import Testing
         #expect(
             refusal("push.p12", "sesame", allowsLegacy: false)
                 == "push.p12: the file is encrypted with an outdated algorithm (RC2 or RC4) that this machine's OpenSSL lacks. "
-                + "On a machine that has it, run: openssl pkcs12 -legacy -in push.p12 -nodes -out push.pem && chmod 600 push.pem; "
+                + "On a machine whose OpenSSL has it, run: openssl pkcs12 -legacy -in push.p12 -nodes -out push.pem && chmod 600 push.pem; "
                 + "then name push.pem under 'certificate:'.")
         #expect(folder.run("openssl pkcs12 -legacy -in push.p12 -passin pass:sesame -nodes -out push.pem && chmod 600 push.pem"))
         #expect(refusal("push.pem") == nil)
@@ -93,9 +93,9 @@ import Testing
     func missingPassphrase() {
         let remedy = "Name the environment variable that holds it as 'passphrase_env:' under 'certificate:', and set it."
         #expect(folder.run("openssl pkcs12 -export -in leaf.pem -inkey leaf.key -passout pass:sesame -out push.p12"))
-        #expect(refusal("push.p12") == "push.p12: the file needs a passphrase, and none was given. \(remedy)")
+        #expect(refusal("push.p12") == "push.p12: the file needs a passphrase, but there is none. \(remedy)")
         #expect(folder.run("openssl ec -aes128 -in leaf.key -passout pass:sesame -out enc.key && cat leaf.pem enc.key >push.pem"))
-        #expect(refusal("push.pem") == "push.pem: the file needs a passphrase, and none was given. \(remedy)")
+        #expect(refusal("push.pem") == "push.pem: the file needs a passphrase, but there is none. \(remedy)")
         #expect(
             refusal("push.pem", "word") == "push.pem: the passphrase is wrong. Check the environment variable that 'passphrase_env:' names."
         )
@@ -118,9 +118,9 @@ import Testing
     @Test("a .p12 without key or without anything says so")
     func p12WithoutKey() {
         #expect(folder.run("openssl pkcs12 -export -nokeys -in leaf.pem -passout pass:sesame -out push.p12"))
-        #expect(refusal("push.p12", "sesame") == "push.p12: there is a certificate inside but no key. \(Self.export)")
+        #expect(refusal("push.p12", "sesame") == "push.p12: the file holds a certificate but no key. \(Self.export)")
         #expect(folder.run("openssl pkcs12 -export -nocerts -inkey leaf.key -passout pass:sesame -out push.p12"))
-        #expect(refusal("push.p12", "sesame") == "push.p12: there is a key inside but no certificate. \(Self.export)")
+        #expect(refusal("push.p12", "sesame") == "push.p12: the file holds a key but no certificate. \(Self.export)")
     }
 
     @Test("a PEM is read whatever the order of its parts")
@@ -132,19 +132,19 @@ import Testing
 
     @Test("a PEM that lacks one of its parts says which")
     func pemParts() {
-        #expect(refusal("leaf.pem") == "leaf.pem: there is a certificate inside but no key. \(Self.export)")
+        #expect(refusal("leaf.pem") == "leaf.pem: the file holds a certificate but no key. \(Self.export)")
         #expect(
-            refusal("leaf.key") == "leaf.key: there is no certificate inside: this is a key without a certificate. "
+            refusal("leaf.key") == "leaf.key: the file holds no certificate: this is a key without a certificate. "
                 + "Put the certificate into the same file, or name a .p8 under 'key:'.")
         #expect(
-            refusal("leaf.csr") == "leaf.csr: there is no certificate inside: this is a certificate request. \(Self.export)")
+            refusal("leaf.csr") == "leaf.csr: the file holds no certificate: this is a certificate request. \(Self.export)")
     }
 
     @Test("a key that belongs to another certificate is told apart")
     func foreignKey() {
         let expected =
-            "the key inside does not belong to the certificate (Apple Push Services: com.example.shop). "
-            + "Export certificate and key together from the keychain in which the request was made."
+            "the key in the file does not belong to the certificate (Apple Push Services: com.example.shop). "
+            + "Export certificate and key together from the keychain where you made the request."
         #expect(folder.run("cat leaf.pem other.key >push.pem"))
         #expect(refusal("push.pem") == "push.pem: " + expected)
     }
@@ -156,9 +156,9 @@ import Testing
         #expect(folder.run("openssl x509 -in leaf.pem -outform DER -out a.cer"))
         #expect(refusal("a.cer") == "a.cer: this is a certificate without its key (a .cer file). \(Self.export)")
         #expect(
-            refusal("none.p12") == "none.p12: there is no such certificate file. Correct the path in volley.yaml, or put the file there.")
+            refusal("none.p12") == "none.p12: there is no such certificate file. Correct the path in volley.yaml, or copy the file there.")
         #expect(folder.run("sed 3d leaf.pem >b.pem; cat leaf.key >>b.pem"))
-        #expect(refusal("b.pem") == "b.pem: there is a key inside but no certificate. \(Self.export)")
+        #expect(refusal("b.pem") == "b.pem: the file holds a key but no certificate. \(Self.export)")
     }
 
     @Test("an expired certificate is refused with its date, one that is not valid yet with the clock")
@@ -167,7 +167,7 @@ import Testing
         let end = try ClientCertificate(file: folder.file("push.pem"), passphrase: nil, now: now).notAfter
         #expect(
             refusal("push.pem", at: end) == "push.pem: the certificate expired at \(end). "
-                + "Make a new one under Certificates, Identifiers & Profiles and export it with its key.")
+                + "Create a new one under Certificates, Identifiers & Profiles, and export it with its key.")
         #expect(refusal("push.pem", at: end.adding(seconds: -1)) == nil)
         let early = now.adding(seconds: -86400)
         #expect(refusal("push.pem", at: early)?.contains("Check the clock of this machine: it says \(early).") == true)
@@ -191,7 +191,8 @@ import Testing
                 folder.path + "/", with: "")
         }
         #expect(warning(daysLeft: 30.01) == nil)
-        let rest = "at \(certificate.notAfter). Make a new one under Certificates, Identifiers & Profiles in time. [certificate-expires]"
+        let rest =
+            "at \(certificate.notAfter). Create a new one under Certificates, Identifiers & Profiles before then. [certificate-expires]"
         #expect(warning(daysLeft: 12.5) == "push.pem: warning: the certificate expires in 12 days, \(rest)")
         #expect(warning(daysLeft: 1.5) == "push.pem: warning: the certificate expires in 1 day, \(rest)")
         #expect(warning(daysLeft: 0.5) == "push.pem: warning: the certificate expires within a day, \(rest)")

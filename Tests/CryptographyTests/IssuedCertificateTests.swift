@@ -44,9 +44,9 @@ final class IssuedCertificateTests {
             }
         }
         #expect(refusal(nil) == "there is no such certificate file")
-        #expect(refusal(server.certificatePEM) == "there is a certificate inside but no key")
-        #expect(refusal(server.keyPEM) == "there is no certificate inside: this is a key without a certificate")
-        #expect(refusal(server.certificatePEM + other.keyPEM) == "the key inside does not belong to the certificate (a)")
-        #expect(refusal("hello") == "there is no certificate inside: this is a text")
+        #expect(refusal(server.certificatePEM) == "the file holds a certificate but no key")
+        #expect(refusal(server.keyPEM) == "the file holds no certificate: this is a key without a certificate")
+        #expect(refusal(server.certificatePEM + other.keyPEM) == "the key in the file does not belong to the certificate (a)")
+        #expect(refusal("hello") == "the file holds no certificate: this is a text")
     }
 }

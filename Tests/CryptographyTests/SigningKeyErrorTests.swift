@@ -11,7 +11,7 @@ import Testing
     func missing() {
         #expect(
             refusal(folder.file("no.p8"), in: folder)
-                == "no.p8: there is no such key file. Correct the path in volley.yaml, or put the file there.")
+                == "no.p8: there is no such key file. Correct the path in volley.yaml, or copy the file there.")
     }
 
     @Test("a directory is not a key file")
@@ -51,7 +51,7 @@ import Testing
 
     @Test("what is no file is no key, and is not waited for")
     func noFile() {
-        let remedy = "Volley reads files only: save what it gives as a file, and name that file instead."
+        let remedy = "Volley reads only files: save its output as a file, and name that file instead."
         #expect(refusal("/dev/zero", in: folder) == "/dev/zero: this is a device, not a key file. \(remedy)")
         folder.run("mkfifo pipe.p8")
         #expect(refusal(folder.file("pipe.p8"), in: folder) == "pipe.p8: this is a named pipe, not a key file. \(remedy)")
@@ -91,7 +91,7 @@ import Testing
         folder.run("openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -aes-256-cbc -pass pass:sesame -out my\\ key.p8")
         #expect(
             refusal(folder.file("my key.p8"), in: folder)
-                == "my key.p8: the key is encrypted with a passphrase, and Volley reads only keys without one. "
+                == "my key.p8: the key is encrypted with a passphrase, but Volley reads only keys without one. "
                 + "Run: openssl pkcs8 -topk8 -nocrypt -in 'my key.p8' -out AuthKey.p8 && chmod 600 AuthKey.p8")
     }
 
@@ -128,7 +128,7 @@ import Testing
         lines.remove(at: 2)
         let expected =
             "key.p8: the key is damaged: it starts like one, but cannot be decoded. "
-            + "Copy the .p8 file again from where it was downloaded, as a file and not as text."
+            + "Copy the .p8 file again from where you downloaded it, as a file, not as text."
         #expect(refusal(folder.write("key.p8", lines.joined(separator: "\n")), in: folder) == expected)
     }
 
@@ -167,7 +167,7 @@ import Testing
         chmod(file, 0o644)
         #expect(
             SigningKey.permissionWarning(file: file)?.description
-                == "\(file): warning: other users of this machine may use this secret (its permissions are 644). Run: chmod 600 \(file) [secret-readable]"
+                == "\(file): warning: other users of this machine can use this secret (its permissions are 644). Run: chmod 600 \(file) [secret-readable]"
         )
         chmod(file, 0o640)
         #expect(SigningKey.permissionWarning(file: file)?.severity == .warning)

@@ -40,8 +40,8 @@ struct StopLimitsTests {
         #expect(
             reason(bench) == """
                 20.8 % of the answers so far were invalid_token (21 of 101), and delivery.stop_when in the campaign allows 20%. The last reason was \
-                Unregistered. Check that the export is recent and belongs to this app, and its environment and topic in volley.yaml; an old list \
-                simply has many dead tokens, and then the limit may be raised.
+                Unregistered. Check that the export is recent and belongs to this app, and check its environment and topic in volley.yaml. \
+                An old list simply has many dead tokens; in that case you can raise the limit.
                 """)
     }
 

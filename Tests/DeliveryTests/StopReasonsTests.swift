@@ -38,7 +38,7 @@ struct StopReasonsTests {
         }
         #expect(reason.hasSuffix(".") && !reason.contains("  ") && !reason.contains(".."), "\(reason)", sourceLocation: sourceLocation)
         #expect(reason.first?.isUppercase == true || reason.hasPrefix("example.com") || reason.first?.isNumber == true, "\(reason)")
-        let advice = ["Check ", "check ", "Ask ", "Resume ", "resume ", "report it", "set the clock", "Set the clock"]
+        let advice = ["Check ", "check ", "Ask ", "Resume ", "resume ", "report it", "Set the clock", "Set the clock"]
         #expect(advice.contains { reason.contains($0) }, "\(reason)", sourceLocation: sourceLocation)
         #expect(reason.count < 600, "\(reason)", sourceLocation: sourceLocation)
     }

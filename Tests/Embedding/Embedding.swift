@@ -6,8 +6,8 @@ import Planning
 import Sending
 import Workspace
 
-/// A program that embeds VolleyKit: plans a campaign, sends it to the built-in simulator, ends the sending half way, lets it go on, and reads the figures. It has no
-/// terminal, handles no signal, and prints one line: what it saw. Arguments: volley.yaml, the campaign, the folder of runs.
+/// A program that embeds the library VolleyKit, built as an outsider: it plans a campaign, sends it to the built-in simulator, stops
+/// halfway, resumes, and reads the figures. It has no terminal, handles no signal, and prints one line: what it saw. Arguments: volley.yaml, the campaign, the folder of runs.
 @main
 struct Embedding {
     static func main() throws {

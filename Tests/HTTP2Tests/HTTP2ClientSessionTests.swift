@@ -6,7 +6,8 @@ struct HTTP2ClientSessionTests {
     @Test("path, apns-id and authorization are never indexed; what all requests share is said once")
     func compression() throws {
         let pair = try SessionPair(headers: [
-            HTTP2Header("apns-topic", "com.example.shop"), HTTP2Header("authorization", "bearer secret", isNeverIndexed: true),
+            HTTP2Header("apns-topic", value: "com.example.shop"),
+            HTTP2Header("authorization", value: "bearer secret", isNeverIndexed: true),
         ])
         pair.submit(0, path: "/3/device/aa", own: "id-1")
         pair.submit(1, path: "/3/device/bb", own: "id-2")
@@ -200,8 +201,10 @@ struct HTTP2ClientSessionTests {
 
     @Test("no session is made with a header that holds a line break")
     func brokenHeaders() async {
-        await #expect(processExitsWith: .failure) { _ = try? SessionPair(headers: [HTTP2Header("apns-topic", "x\r\napns-priority: 1")]) }
-        await #expect(processExitsWith: .failure) { _ = try? SessionPair(headers: [HTTP2Header("apns-topic", "x\u{7F}")]) }
+        await #expect(processExitsWith: .failure) {
+            _ = try? SessionPair(headers: [HTTP2Header("apns-topic", value: "x\r\napns-priority: 1")])
+        }
+        await #expect(processExitsWith: .failure) { _ = try? SessionPair(headers: [HTTP2Header("apns-topic", value: "x\u{7F}")]) }
     }
 
     @Test("bytes that are no HTTP/2 end the session with a word about it")

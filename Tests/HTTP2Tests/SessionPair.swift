@@ -12,7 +12,7 @@ final class SessionPair {
     /// - Parameter window: of each stream, which only `giveWindow` widens again, as that of the connection (65,535 bytes); nil for one that nothing
     ///   closes.
     init(
-        headers: [HTTP2Header] = [HTTP2Header("apns-topic", "com.example.shop")], streamLimit: UInt32? = nil, window: UInt32? = nil
+        headers: [HTTP2Header] = [HTTP2Header("apns-topic", value: "com.example.shop")], streamLimit: UInt32? = nil, window: UInt32? = nil
     ) throws {
         callbacks = try HTTP2ServerCallbacks(givesWindowsByHand: window != nil)
         client = try HTTP2ClientSession(authority: "localhost:2197", headers: headers, ownHeader: "apns-id")

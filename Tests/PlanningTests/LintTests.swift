@@ -14,7 +14,7 @@ struct LintTests {
     func silenced() {
         let lint = Lint(
             [
-                .warning(.doubleBlank, "two"), .warning(.tagNotFound, "no"), .warning(.tagNotFound, "nor"),
+                .warning(.doubleBlank, message: "two"), .warning(.tagNotFound, message: "no"), .warning(.tagNotFound, message: "nor"),
                 Diagnostic("odd", severity: .warning),
             ],
             allowed: [allowed(.tagNotFound)], lookedAt: [.files, .rows])
@@ -33,8 +33,8 @@ struct LintTests {
             Lint([], allowed: [allowed(name)], lookedAt: sources).shown.map(\.description)
         }
         let expected =
-            "c.yaml:3:5: warning: 'tag-not-found' is allowed, but there is no such warning any more. "
-            + "Remove it from 'allow', so that it says so when it comes back. [unused-allow]"
+            "c.yaml:3:5: warning: 'tag-not-found' is allowed, but there is no longer such a warning. "
+            + "Remove it from 'allow', so that Volley warns you if it comes back. [unused-allow]"
         #expect(unused(.tagNotFound, [.files, .rows]) == [expected])
         #expect(unused(.tagNotFound, [.files, .headers, .credentials]).isEmpty)
         #expect(unused(.textCutOff, [.files, .headers]).isEmpty)

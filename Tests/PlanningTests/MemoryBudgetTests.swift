@@ -21,7 +21,7 @@ import Testing
     func tooLittle() throws {
         let mistake = #expect(throws: Diagnostic.self) { _ = try MemoryBudget("1M")?.forDevices(threads: 2) }
         let remedy = try #require(mistake?.remedy)
-        let least = try #require(remedy.split(separator: " ").compactMap { MemoryBudget(String($0)) }.first)
+        let least = try #require(remedy.split { !$0.isLetter && !$0.isNumber }.compactMap { MemoryBudget(String($0)) }.first)
         #expect(try least.forDevices(threads: 2) == 16 << 20)
         #expect(try MemoryBudget("1G")?.forDevices(threads: 2) ?? 0 > 900 << 20)
         #expect(throws: Diagnostic.self) { _ = try least.forDevices(threads: 3) }

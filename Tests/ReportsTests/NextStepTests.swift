@@ -99,7 +99,7 @@ import Testing
             text.hasPrefix(
                 """
                 APNs accepted 90 of 100 pushes (90.0 %). 7 failed and 3 got no answer.
-                Next: 7 devices failed for the moment; this sends to them again, but not to those who gave no answer
+                Next: 7 devices failed temporarily; this sends to them again, but not to devices that gave no answer
                 and may have got it:
                       volley retry \(id) --outcome failed
 
@@ -118,7 +118,7 @@ import Testing
     @Test("a server of one's own is named with its port, and the simulator as what it is")
     func environments() throws {
         let server = FrozenEnvironment.server(host: "apns.test", port: 2197, certificateAuthority: nil)
-        for (environment, words) in [(server, "apns.test:2197"), (.simulator, "simulator: no phone gets it")] {
+        for (environment, words) in [(server, "apns.test:2197"), (.simulator, "simulator: no device gets it")] {
             let folder = try TemporaryFolder()
             let text = try Report(run(folder, [.accepted: 1], settings: settings(environment))).text(width: 100, colour: false)
             #expect(text.contains("  Environment  \(words)\n"), "\(text)")

@@ -115,7 +115,7 @@ import Testing
             #expect(row.contains(">short \(languages[place])<") && row.contains(">long \(languages[place])<"))
         }
         #expect(matrix.contains("Chinese (Simplified) <span class=\"code\">zh-Hans</span>") && matrix.contains("900 devices"))
-        #expect(matrix.contains("nobody reads it") && matrix.hasPrefix("\n<details>"))
+        #expect(matrix.contains("no device gets it") && matrix.hasPrefix("\n<details>"))
     }
 
     @Test("every state has a next step, and what is done says so")
@@ -204,7 +204,7 @@ import Testing
         let steps = part.components(between: "<li>", and: "</li>")
         #expect(
             steps.map { plainText($0.components(between: "<span class=\"name\">", and: "<span class=\"number\">")[0]) } == [
-                "Rows of the export", "Named by the campaign", "Conditions hold", "Not excluded", "Audience", "Got it",
+                "Rows of the export", "Named by the campaign", "Conditions met", "Not excluded", "Audience", "Got it",
             ])
         func number(_ text: String) -> Int { Int(text.filter(\.isNumber)) ?? -1 }
         var before: Int?
@@ -288,6 +288,6 @@ import Testing
         #expect(!shown.contains("<table") && page.contains("<table class=\"data\">"))
         let titles = page.components(between: "<summary>", and: "</summary>")
         #expect(titles.count > 8 && titles.allSatisfy { !$0.isEmpty })
-        #expect(page.contains("what is folded on the page is not printed") && page.contains("details:not([open]) { display: none; }"))
+        #expect(page.contains("folded sections are not printed") && page.contains("details:not([open]) { display: none; }"))
     }
 }

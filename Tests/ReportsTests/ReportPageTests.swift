@@ -91,7 +91,7 @@ import Testing
         let nobody = try makeRun(folder, id: "20261201-090000-b-0001", skipped: [.notMatched: 1], [])
         try nobody.setState(.running, at: start)
         try nobody.setState(.finished, at: start)
-        #expect(try headline(page(nobody)) == "Nobody was in the audience, so nothing was sent.")
+        #expect(try headline(page(nobody)) == "There was no device in the audience, so nothing was sent.")
         let one = try makeRun(folder, id: "20261201-090000-c-0001", recipients(1))
         try one.setState(.running, at: start)
         try one.claim(0..<1, at: start)

@@ -37,7 +37,7 @@ import Testing
         let folder = try TemporaryFolder()
         let reason =
             "More than half of the device tokens were refused as BadDeviceToken. That is the wrong environment: "
-            + "check environment and topic in volley.yaml, and that the export belongs to this app."
+            + "check the environment and topic in volley.yaml, and that the export belongs to this app."
         expectSnapshot(try text(mixedRun(folder, ending: .stopped, reason: reason), folder), "stopped")
     }
 

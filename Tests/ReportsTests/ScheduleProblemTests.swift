@@ -25,7 +25,10 @@ struct ScheduleProblemTests {
                 .andBefore(times: 1200, .nextHadCome("2026-12-01T09:00")),
                 "its next time, 2026-12-01T09:00, had come as well; so had 1,200 times before it"
             ),
-            (.superseded(by: "2026-12-01T09:00", .unapproved), "nobody had approved it; its next time, 2026-12-01T09:00, has come"),
+            (
+                .superseded(by: "2026-12-01T09:00", .unapproved),
+                "nobody had approved it; its next time, 2026-12-01T09:00, has come"
+            ),
             (
                 .fileChanging("/x.csv", seconds: 10),
                 "/x.csv was changed less than 10 seconds ago, and may still be being written; its time waits until it is left alone"

@@ -38,7 +38,7 @@ struct StopCauseTests {
     func otherService() throws {
         let cause = StopCause.service("carrier-pigeon", .refused(reason: "Rain", status: 503, clockLagSeconds: nil))
         #expect(StopCause(json: cause.json) == cause)
-        #expect(cause.sentence.hasPrefix("carrier-pigeon refused the push with Rain (503), and would refuse all others."))
+        #expect(cause.sentence.hasPrefix("carrier-pigeon refused the push with Rain (503) and would refuse all others."))
     }
 
     @Test(

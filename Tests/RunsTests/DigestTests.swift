@@ -103,7 +103,8 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 2)
         try run.setState(.running, at: noon)
-        #expect(diagnostic { try run.approve(RunApproval(name: "Anna", approvedAt: noon)) }?.message.contains("the run is running") == true)
+        #expect(
+            diagnostic { try run.approve(RunApproval(name: "Anna", approvedAt: noon)) }?.message.contains("the run is running") == true)
         #expect(try run.approval() == nil)
     }
 }

@@ -127,7 +127,7 @@ struct PartsTests {
             for id in Set(places + [0, audience - 1]) {
                 #expect(query(path, "UPDATE recipient SET alias = alias || 'x' WHERE id = \(id)").isEmpty)
                 let problem = diagnostic { try SQLiteRun(path: path).checkUnchanged(in: parts) }
-                #expect(problem?.message.contains("its recipients are not what was previewed") == true, "\(id) of \(audience)")
+                #expect(problem?.message.contains("its recipients are not as previewed") == true, "\(id) of \(audience)")
                 #expect(query(path, "UPDATE recipient SET alias = substr(alias, 1, length(alias) - 1) WHERE id = \(id)").isEmpty)
                 try SQLiteRun(path: path).checkUnchanged(in: parts)
             }

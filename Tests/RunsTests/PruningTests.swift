@@ -107,7 +107,7 @@ import Testing
         try sender.closeIntoOneFile()
         sender.close()
         let error = #expect(throws: Diagnostic.self) { try run.prune(at: noon.adding(seconds: 86_400), ifStill: seen) }
-        #expect(error?.message == "the run was gone on with meanwhile")
+        #expect(error?.message == "the run was resumed in the meantime")
         let again = try SQLiteRun(path: run.path)
         #expect(again.prunedAt == nil)
         try again.checkIntegrity()

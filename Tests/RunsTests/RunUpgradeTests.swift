@@ -119,7 +119,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try makeOlder(folder, format: 3)
         let lock = try SendingLock(run: path)
-        #expect(diagnostic { _ = try SQLiteRun(path: path) }?.message == "this run is being sent by another volley")
+        #expect(diagnostic { _ = try SQLiteRun(path: path) }?.message == "another volley process is sending this run")
         #expect(query(path, "PRAGMA user_version") == "3")
         _ = consume lock
     }

@@ -135,7 +135,9 @@ import Testing
     func folderIsFile() throws {
         let folder = try TemporaryFolder()
         writeBytes([], folder.path + "/file")
-        #expect(diagnostic { _ = try RunWriter(folder: folder.path + "/file", id: "run") }?.message == "the folder of runs is a file")
+        #expect(
+            diagnostic { _ = try RunWriter(folder: folder.path + "/file", id: "run") }?.message
+                == "the folder of runs is a file")
     }
 
     @Test("a full disk stops the plan with advice and leaves nothing", .enabled(if: isRoot, "mounting a small disk needs root"))

@@ -317,7 +317,8 @@ import Testing
         try run.setState(.running, at: noon)
         try run.setState(.running, at: noon)
         let other = try SQLiteRun(path: run.path)
-        #expect(diagnostic { try other.setState(.running, at: noon) }?.message.contains("sent by another volley") == true)
+        #expect(
+            diagnostic { try other.setState(.running, at: noon) }?.message.contains("another volley process is sending this run") == true)
         try run.closeIntoOneFile()
         try other.setState(.running, at: noon)
         try other.closeIntoOneFile()
@@ -349,7 +350,7 @@ import Testing
         #expect(try reader.figures().outcomes[.unknown] == 10)
         #expect(try reader.recipients(0..<10).count == 10)
         let writer = try SQLiteRun(path: run.path)
-        #expect(diagnostic { try writer.setState(.cancelled, at: noon) }?.message == "the run file may not be written")
+        #expect(diagnostic { try writer.setState(.cancelled, at: noon) }?.message == "you may not write the run file")
     }
 
     @Test("a disk that fills up while sending says so and loses nothing", .enabled(if: isRoot, "mounting a small disk needs root"))

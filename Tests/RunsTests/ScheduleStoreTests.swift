@@ -85,7 +85,7 @@ final class ScheduleStoreTests {
         let path = folder + "/" + ScheduleStore.fileName
         try Data("this is no database at all, but it is long enough to be looked at as one\n".utf8).write(to: URL(fileURLWithPath: path))
         let mistake = #expect(throws: Diagnostic.self) { try ScheduleStore(folder: folder) }
-        #expect(mistake?.message.contains("no record of a schedule") == true)
+        #expect(mistake?.message.contains("not a record of a schedule") == true)
         #expect(throws: Diagnostic.self) { try ScheduleStore.read(folder: folder, since: Timestamp(epochSeconds: 0)) }
     }
 

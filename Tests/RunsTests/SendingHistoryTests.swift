@@ -99,7 +99,7 @@ struct SendingHistoryTests {
         _ = try begin(run, record, after: run.life())
         let present = readBytes(record.path)
         writeBytes(older, record.path)
-        #expect(diagnostic { try run.endLife() }?.message.contains("it knew of the life of") == true)
+        #expect(diagnostic { try run.endLife() }?.message.contains("that has just ended is no longer in it") == true)
         writeBytes(present, record.path)
         try run.setState(.stopped, cause: .described("x"), at: noon)
         try run.endLife()

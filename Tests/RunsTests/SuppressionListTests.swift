@@ -14,7 +14,9 @@ extension SuppressionList {
     @discardableResult
     fileprivate func add(_ entries: (number: Int, reason: String, since: Int64)..., at now: Timestamp = noon) throws -> Change {
         try add(at: now) { list in
-            for entry in entries { try list.add(Target(normalized: token(entry.number)), entry.reason, moment(entry.since)) }
+            for entry in entries {
+                try list.add(Target(normalized: token(entry.number)), reason: entry.reason, invalidSince: moment(entry.since))
+            }
         }
     }
 
@@ -96,7 +98,9 @@ extension SuppressionList {
     func slowReader() throws {
         let folder = try TemporaryFolder()
         let list = list(folder)
-        _ = try list.add { entries in for number in 0..<25_000 { try entries.add(Target(normalized: token(number)), "x", noon) } }
+        _ = try list.add { entries in
+            for number in 0..<25_000 { try entries.add(Target(normalized: token(number)), reason: "x", invalidSince: noon) }
+        }
         var seen: [String] = []
         try list.forEach { device in
             if seen.isEmpty { try list.add((30_000, "y", 1)) }
@@ -169,7 +173,7 @@ extension SuppressionList {
         try list.add((1, "x", 1))
         #expect(throws: CancellationError.self) {
             try list.add { entries in
-                for number in 2..<5000 { try entries.add(Target(normalized: token(number)), "y", noon) }
+                for number in 2..<5000 { try entries.add(Target(normalized: token(number)), reason: "y", invalidSince: noon) }
                 throw CancellationError()
             }
         }
@@ -378,12 +382,12 @@ extension SuppressionList {
         let run = try makeRun(folder, audience: 3)
         for bytes in [Array(String(repeating: "device_token\n", count: 900).utf8), readBytes(run.path)] {
             writeBytes(bytes, list.path)
-            #expect(messages(list) == ["this is no suppression list, but stands where one should"])
+            #expect(messages(list) == ["this is not a suppression list, but is in its place"])
             #expect(readBytes(list.path) == bytes)
         }
         unlink(list.path)
         mkdir(list.path, 0o700)
-        #expect(messages(list) == ["this is no suppression list, but stands where one should"])
+        #expect(messages(list) == ["this is not a suppression list, but is in its place"])
     }
 
     @Test("a list of a newer Volley is refused, with both formats named, and left alone")
@@ -404,7 +408,9 @@ extension SuppressionList {
     func truncated(share: Double) throws {
         let folder = try TemporaryFolder()
         let list = list(folder)
-        _ = try list.add { entries in for number in 0..<500 { try entries.add(Target(normalized: token(number)), "x", noon) } }
+        _ = try list.add { entries in
+            for number in 0..<500 { try entries.add(Target(normalized: token(number)), reason: "x", invalidSince: noon) }
+        }
         let bytes = readBytes(list.path)
         writeBytes(Array(bytes.prefix(Int(Double(bytes.count) * share))), list.path)
         for message in messages(list) { #expect(message.hasPrefix("the suppression list is damaged")) }
@@ -415,7 +421,9 @@ extension SuppressionList {
         var random = Seeded(state: seed)
         let folder = try TemporaryFolder()
         let list = list(folder)
-        _ = try list.add { entries in for number in 0..<400 { try entries.add(Target(normalized: token(number)), "x", noon) } }
+        _ = try list.add { entries in
+            for number in 0..<400 { try entries.add(Target(normalized: token(number)), reason: "x", invalidSince: noon) }
+        }
         var bytes = readBytes(list.path)
         let length = [4096, 64, 1][Int(seed) % 3]
         for _ in 0..<(seed % 3 == 0 ? 1 : 30) {

@@ -22,10 +22,11 @@ struct QuietHoursTests {
     @Test(
         "what is malformed is said",
         arguments: [
-            ("21:00", 0, "'21:00' are no hours of a day"), ("21:00-", 6, "'' is no time of day"), ("21-8", 0, "'21' is no time of day"),
-            ("21:00-25:00", 6, "'25:00' is no time of day"), ("21:00 - 8:0", 8, "'8:0' is no time of day"),
-            ("9pm-8am", 0, "'9pm-8am' is written by a clock of twelve hours"), ("21:00-21:00", 0, "these hours begin when they end"),
-            ("24:00-08:00", 0, "a day begins with 00:00, not with 24:00"), ("22:00-24:01", 6, "'24:01' is no time of day"),
+            ("21:00", 0, "'21:00' is not a range of hours"), ("21:00-", 6, "'' is not a time of day"),
+            ("21-8", 0, "'21' is not a time of day"),
+            ("21:00-25:00", 6, "'25:00' is not a time of day"), ("21:00 - 8:0", 8, "'8:0' is not a time of day"),
+            ("9pm-8am", 0, "'9pm-8am' is written in the 12-hour clock"), ("21:00-21:00", 0, "these hours begin and end at the same time"),
+            ("24:00-08:00", 0, "a day begins at 00:00, not at 24:00"), ("22:00-24:01", 6, "'24:01' is not a time of day"),
         ])
     func mistakes(_ text: String, _ offset: Int, _ message: String) {
         let mistake = #expect(throws: ScheduleMistake.self) { try QuietHours(text) }

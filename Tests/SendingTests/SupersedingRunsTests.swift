@@ -191,15 +191,15 @@ struct SupersedingRunsTests {
         "what it says beside what a campaign excludes, in whatever form that stands",
         arguments: [
             ("tags: [a]", "`exclude: {devices: LIST}`"),
-            ("tags: [a]\n  \"exclude\": {tags: [b]}", "`devices: LIST` below `exclude`, beside what stands there"),
-            ("tags: [a]\n  exclude :\n    aliases: [b]", "`devices: LIST` below `exclude`, beside what stands there"),
+            ("tags: [a]\n  \"exclude\": {tags: [b]}", "`devices: LIST` under `exclude`, in addition to what is there"),
+            ("tags: [a]\n  exclude :\n    aliases: [b]", "`devices: LIST` under `exclude`, in addition to what is there"),
             (
                 "tags: [a]\n  exclude: {devices: 'my list.csv'}",
-                "`devices: ['my list.csv', LIST]` below `exclude`, in place of the 'devices' there"
+                "`devices: ['my list.csv', LIST]` under `exclude`, in place of the 'devices' there"
             ),
             (
                 "tags: [a]\n  exclude:\n    devices:\n    - a.csv\n    - b.csv",
-                "`devices: ['a.csv', 'b.csv', LIST]` below `exclude`, in place of"
+                "`devices: ['a.csv', 'b.csv', LIST]` under `exclude`, in place of"
             ),
         ])
     func excluded(audience: String, words: String) throws {

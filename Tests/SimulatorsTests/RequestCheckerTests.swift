@@ -35,7 +35,7 @@ private let headerFlaws = [
     Flaw("an apns-id without hyphens", 400, "BadMessageId") { $0[.id] = "0b7a1c5288f24b0e9d1c2f3a4b5c6d7e" },
     Flaw("an apns-id with a hyphen for a digit", 400, "BadMessageId") { $0[.id] = "0b7a1c52-88f2-4b0e-9d1c-2f3a4b5c6d7-" },
     Flaw("a GET", 405, "MethodNotAllowed") { $0[.method] = "GET" },
-    Flaw("a header that stands twice", 400, "DuplicateHeaders") { $0.headers.append((.topic, "com.example.shop")) },
+    Flaw("a header that appears twice", 400, "DuplicateHeaders") { $0.headers.append((.topic, "com.example.shop")) },
     Flaw("no topic", 400, "MissingTopic") { $0[.topic] = nil },
     Flaw("an empty topic", 400, "MissingTopic") { $0[.topic] = "" },
     Flaw("a topic that is no bundle id", 400, "BadTopic") { $0[.topic] = "com example" },

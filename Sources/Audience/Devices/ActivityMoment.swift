@@ -19,10 +19,10 @@ struct ActivityMoment: BitwiseCopyable, Comparable {
         bits = UInt64(bitPattern: bent &+ (exact << 1)) & 0xFFFF_FFFF_FFFF
     }
 
-    /// Milliseconds that stand for no date: older than any.
+    /// Milliseconds that mean no date: older than any.
     static let never = Int64.min
 
-    /// A moment so far ahead is none of the past, whatever the clocks say that wrote it. Milliseconds.
+    /// A moment this far ahead cannot be in the past, even if the clock that wrote it was wrong. Milliseconds.
     static let grace: Int64 = 86_400_000
 
     @inline(__always) static func < (left: Self, right: Self) -> Bool { left.bits < right.bits }

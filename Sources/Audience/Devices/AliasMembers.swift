@@ -4,9 +4,9 @@ import Base
 struct AliasMembers {
     private struct Member {
         var device: Int
-        /// When the row says that it was active: a device belongs to whom its newest row says.
+        /// When the row says that it was active: a device belongs to the alias in its newest row.
         var moment: ActivityMoment
-        /// Where its token stands in `tokens`: tokens decide between devices that were active at the same moment.
+        /// The place of its token in `tokens`: tokens decide between devices that were active at the same moment.
         var tokenStart: Int
         var tokenCount: UInt32
         var alias: UInt32
@@ -27,10 +27,10 @@ struct AliasMembers {
         tokens.append(contentsOf: token)
     }
 
-    /// Leaves only the rows that are their devices' newest.
+    /// Keeps only the newest row of each device.
     /// - Parameters:
     ///   - moment: when the newest row of a device says that it was active.
-    ///   - isMember: whether a device's newest row is selected by an alias, and takes a place of it; a suppressed one does not.
+    ///   - isMember: whether an alias selects a device's newest row, and the device takes one of its places; a suppressed one does not.
     mutating func keepNewest(moment: (Int) -> ActivityMoment, isMember: (Int) -> Bool) {
         members.sort { ($0.device, $0.tokenStart) < ($1.device, $1.tokenStart) }
         var newest: [Member] = []
@@ -42,7 +42,7 @@ struct AliasMembers {
         members = newest
     }
 
-    /// The devices that are within the limit of their alias, of those that are left.
+    /// Of the remaining devices, those within the limit of their alias.
     mutating func kept(limit: Int) -> BitSet {
         members.sort { $0.alias < $1.alias }
         var kept = BitSet()
@@ -56,10 +56,10 @@ struct AliasMembers {
         return kept
     }
 
-    /// Every device that an alias selects, of those that are left.
+    /// Of the remaining devices, every one that an alias selects.
     var devices: some Sequence<Int> { members.lazy.map(\.device) }
 
-    /// Calls `body` with each alias, a device of which it selects a row, when the device was active then, and its token.
+    /// Calls `body` with each alias, a device of which it selects a row, when that row says the device was active, and the device's token.
     func forEach(_ body: (Int, Int, ActivityMoment, ArraySlice<UInt8>) throws -> Void) rethrows {
         for member in members { try body(Int(member.alias), member.device, member.moment, token(member)) }
     }

@@ -3,7 +3,7 @@ struct Blocks<Element: BitwiseCopyable>: ~Copyable {
     private var blocks: [UnsafeMutablePointer<Element>] = []
     private(set) var count = 0
 
-    /// Some megabytes a block, of which only those pages take memory that anything was written to.
+    /// A few megabytes per block; only pages that were written to take memory.
     private static var shift: Int { 18 }
 
     deinit { for block in blocks { block.deallocate() } }
@@ -14,8 +14,8 @@ struct Blocks<Element: BitwiseCopyable>: ~Copyable {
         count += 1
     }
 
-    /// In small pages, of which a machine has some at hand: it may first have to be given a large one, which took longer than all that is written
-    /// there. Elements are read in their order, or hardly ever.
+    /// In small pages, which a machine has at hand: getting a large one may take longer than everything that is written
+    /// there. Elements are read in order, or rarely.
     @inline(never) private mutating func addBlock() { blocks.append(.allocate(capacity: 1 << Self.shift)) }
 
     subscript(index: Int) -> Element {

@@ -1,25 +1,26 @@
 public import Base
 import CSIMD
 
-/// How many pushes devices have got lately, and so which of them may get no more: an open-addressing table of 11 to 21 bytes a device.
+/// How many pushes devices got lately, and so which devices may get no more: an open-addressing table of 11 to 21 bytes a device.
 ///
 /// `@unchecked Sendable`: nothing changes after init.
 public final class CappedDevices: @unchecked Sendable {
-    /// What the tokens of a scan must be hashed with.
+    /// The hash for the tokens of a scan.
     let hash: KeyedHash
-    /// Of each place its device's fingerprint; 0 is free.
+    /// The device's fingerprint of each place; 0 is free.
     private var fingerprints: UnsafeMutableBufferPointer<UInt64>
-    /// Of each place and each cap the pushes that count.
+    /// The pushes that count, for each place and each cap.
     private var counts: UnsafeMutableBufferPointer<UInt8>
     private let limits: [UInt8]
     /// Devices that have got any.
     private var count = 0
 
     /// - Parameters:
-    ///   - caps: of which each counts pushes of its own; the device is capped when any of them is reached.
+    ///   - caps: each counts its own pushes; the device is capped when it reaches any of them.
     ///   - suppressed: those of the same scan.
-    ///   - fill: is called once, with what takes a push: its device's token (lower-case hex digits) and which of the caps, by number, it
-    ///     counts for. It must not be called afterwards.
+    ///   - fill: is called once, with a closure that takes a push: its device's token (lower-case hex digits) and the numbers of the caps
+    ///           that it
+    ///     counts for. The closure must not be called afterwards.
     public init(
         _ caps: [FrequencyCap], beside suppressed: SuppressedDevices?,
         _ fill: (_ add: @escaping (UnsafeBufferPointer<UInt8>, _ countsFor: (Int) -> Bool) -> Void) throws -> Void
@@ -52,7 +53,7 @@ public final class CappedDevices: @unchecked Sendable {
         return fingerprints[place] != 0 && isCapped(place)
     }
 
-    /// Says that a device will be looked for soon.
+    /// Prefetches a device that will be looked up soon.
     @inline(__always) func prefetch(_ fingerprint: UInt64) {
         volley_prefetch(fingerprints.baseAddress.map { $0 + Int(truncatingIfNeeded: max(fingerprint, 1)) & (fingerprints.count - 1) })
     }
@@ -61,7 +62,7 @@ public final class CappedDevices: @unchecked Sendable {
         limits.indices.contains { counts[place * limits.count + $0] >= limits[$0] }
     }
 
-    /// Where a device stands, or would.
+    /// The place of a device, or where it would be.
     @inline(__always) private func place(of fingerprint: UInt64) -> Int {
         var place = Int(truncatingIfNeeded: fingerprint) & (fingerprints.count - 1)
         while fingerprints[place] != 0, fingerprints[place] != fingerprint { place = (place + 1) & (fingerprints.count - 1) }

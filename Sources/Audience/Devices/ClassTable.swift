@@ -1,6 +1,6 @@
 import Base
 
-/// What the report must know of a device: everything of it that only matters in numbers.
+/// What the report must know of a device: all properties that are only counted.
 struct DeviceClass: Hashable {
     /// A number of `SelectionSets`.
     var selection: Int
@@ -15,10 +15,10 @@ struct DeviceClass: Hashable {
     /// Why it cannot be sent to.
     var reason: SkipReason?
 
-    /// Whether it takes one of the places that an alias has: not when it was left out before aliases are looked at.
+    /// Whether it takes one of an alias's places: not when it was left out before aliases are checked.
     var takesPlaceInAlias: Bool { reason.map { $0.ordinal >= SkipReason.aliasLimit.ordinal } ?? true }
 
-    /// What tells classes apart.
+    /// The key of a class.
     struct Key: Hashable {
         fileprivate var word: UInt64
         fileprivate var wave: UInt16
@@ -61,7 +61,7 @@ struct ClassTable: ~Copyable {
     /// The sets that classes name: of selectors, or where the rows of a device are united of `RowFacts`, until they are concluded.
     var selections = SelectionSets()
     private let facts: RowFacts?
-    /// By the number of a class of facts the class that follows from it; -1 where it was not asked for yet.
+    /// By the number of a class of facts, the class that follows from it; -1 where it was not requested yet.
     private var conclusions: [Int] = []
     private var keys: [DeviceClass.Key] = []
     private var counts: [Int] = []
@@ -71,7 +71,7 @@ struct ClassTable: ~Copyable {
     private var lastKey = DeviceClass.Key(word: .max, wave: .max)
     private var lastNumber = 0
 
-    /// - Parameter facts: what unites the rows of a device; nil where the newest decides alone.
+    /// - Parameter facts: how the rows of a device are united; nil where the newest row alone decides.
     init(uniting facts: RowFacts? = nil) {
         self.facts = facts
         mask = 1023
@@ -84,7 +84,7 @@ struct ClassTable: ~Copyable {
     subscript(number: Int) -> DeviceClass { DeviceClass(key: keys[number]) }
 
     /// The number of a class.
-    /// - Throws: `Diagnostics` when there are too many (those that no device is of any more included).
+    /// - Throws: `Diagnostics` when there are too many (including classes that no longer have devices).
     @inline(__always) mutating func number(of deviceClass: DeviceClass) throws -> Int {
         let key = deviceClass.key
         return key == lastKey ? lastNumber : try find(key, deviceClass)
@@ -114,7 +114,7 @@ struct ClassTable: ~Copyable {
         return lastNumber
     }
 
-    /// Both halves of the product: the lower one alone knows nothing of a key's high bits.
+    /// Both halves of the product: the lower one alone does not depend on a key's high bits.
     private func start(_ key: DeviceClass.Key) -> Int {
         let product = (key.word ^ UInt64(key.wave)).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
         return Int(truncatingIfNeeded: product.high ^ product.low >> 32) & mask
@@ -165,7 +165,7 @@ struct ClassTable: ~Copyable {
         return move(number, to: conclusions[number])
     }
 
-    /// A device of class `number` is no recipient.
+    /// A device of class `number` is not a recipient.
     /// - Returns: the device's class now.
     mutating func drop(_ number: Int, _ reason: SkipReason) throws -> Int {
         var dropped = self[number]
@@ -184,10 +184,10 @@ struct ClassTable: ~Copyable {
         return new
     }
 
-    /// Another device is of a class.
+    /// Adds a device to a class.
     @inline(__always) mutating func add(_ number: Int) { counts[number] += 1 }
 
-    /// No device is of any class any more; numbers remain.
+    /// Removes all devices from their classes; numbers remain.
     mutating func forgetCounts() { for number in counts.indices { counts[number] = 0 } }
 
     /// Calls `body` with each class and the number of its devices.

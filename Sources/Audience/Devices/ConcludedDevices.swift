@@ -1,13 +1,13 @@
 import Base
 
-/// What became of the devices of an audience.
+/// The results for the devices of an audience.
 struct ConcludedDevices {
     /// Devices of the exports.
     var devices: Int
-    /// Those that have slots, 0 ..< count: some row of theirs was selected.
+    /// Devices that have slots, 0 ..< count: some row of them was selected.
     var count: Int
     /// The slots that did not become recipients.
     var dropped: BitSet
-    /// By group the slots of the first recipients, and their selections: numbers of `SelectionSets`.
+    /// By group, the slots of the first recipients and their selections: numbers of `SelectionSets`.
     var first: [Int: [(place: Int, selection: Int)]]
 }

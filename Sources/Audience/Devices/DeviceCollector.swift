@@ -1,6 +1,6 @@
 import Base
 
-/// Puts the rows of block results together: one device per token, the newest row of each. In memory, and on disk when they are more than may be in
+/// Puts the rows of block results together: one device per token, the newest row of each. In memory, or on disk when they exceed the allowed
 /// memory.
 struct DeviceCollector: ~Copyable {
     private let plan: ScanPlan
@@ -24,7 +24,7 @@ struct DeviceCollector: ~Copyable {
         classes = ClassTable(uniting: plan.selectors.unitesRows ? RowFacts(plan.selectors) : nil)
     }
 
-    /// Devices found so far of which a row is selected; once they are on disk at most so many.
+    /// Devices found so far with a selected row; once they are on disk, an upper bound.
     var count: Int {
         switch spilled {
         case .some(let spilled): spilled.places
@@ -34,7 +34,7 @@ struct DeviceCollector: ~Copyable {
 
     // MARK: - Rows
 
-    /// The numbers that a block result's selections and languages have here.
+    /// Maps the numbers of a block result's selections and languages to the numbers here.
     private struct Numbers {
         var selections: [Int]
         var languages: [Int]
@@ -69,13 +69,13 @@ struct DeviceCollector: ~Copyable {
     /// The texts of rows that the sink wants.
     enum Wanted {
         case none
-        /// The block result's, which have their slots now.
+        /// The block result's texts, which now have their slots.
         case all(RecipientBatch)
         /// Only these, which the block result may not have, by their places among those that have texts.
         case some([(index: Int, slot: Int)])
     }
 
-    /// Makes room for so many devices, as far as they may be in memory: growing to them step by step would take longer.
+    /// Reserves room for so many devices, as far as memory allows: growing step by step would take longer.
     mutating func reserve(_ count: Int) {
         if spilled == nil { devices.reserve(min(count, plan.limits.deviceMemory / DeviceTable.bytesPerDevice)) }
     }
@@ -154,7 +154,7 @@ struct DeviceCollector: ~Copyable {
 
     // MARK: - At the end
 
-    /// Settles what only the end of the scan can: what the rows of a device come to together, and alias limits.
+    /// Concludes what only the end of the scan can: the combined result of a device's rows, and alias limits.
     /// - Parameter tick: called often, with the share that is done.
     mutating func settle(into sink: any RecipientSink, tick: (Double) throws -> Void) throws -> ConcludedDevices {
         let (aliasSelector, aliasLimit) = (plan.selectors.selectors.alias, plan.query.aliasLimit)
@@ -162,7 +162,7 @@ struct DeviceCollector: ~Copyable {
             return try spilled.settle(&classes, aliasSelector: aliasSelector, aliasLimit: aliasLimit, into: sink, tick: tick)
         }
         if plan.selectors.unitesRows { for device in 0..<devices.count { try devices.conclude(device, &classes) } }
-        if let aliasSelector, !aliasMembers.isEmpty { try dropBeyondAliasLimit(aliasSelector, aliasLimit) }
+        if let aliasSelector, !aliasMembers.isEmpty { try dropBeyondAliasLimit(aliasSelector, limit: aliasLimit) }
         var dropped = BitSet()
         var first = FirstRecipients(limit: AudienceResult.mostSamples)
         for device in 0..<devices.count {
@@ -176,9 +176,9 @@ struct DeviceCollector: ~Copyable {
 
     private func deviceClass(of device: Int) -> DeviceClass { classes[devices.classNumber(of: device)] }
 
-    /// Devices beyond the limit of their alias, and selected by nothing else, become `aliasLimit`, whatever was judged of
-    /// them later in the order of reasons; a device that was suppressed before that takes no place.
-    private mutating func dropBeyondAliasLimit(_ selector: UInt32, _ limit: Int) throws {
+    /// Devices beyond the limit of their alias, and selected by nothing else, become `aliasLimit`, whatever later checks decided about
+    /// them; a device that was suppressed before that takes no place.
+    private mutating func dropBeyondAliasLimit(_ selector: UInt32, limit: Int) throws {
         var members = AliasMembers()
         swap(&members, &aliasMembers)
         members.keepNewest(moment: { devices.moment(of: $0) }) { device in

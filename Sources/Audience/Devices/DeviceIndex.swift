@@ -2,7 +2,7 @@ import CSIMD
 import Glibc
 
 /// Finds the number of a device by its fingerprint: an open-addressing table of 32-bit entries. Each holds a number + 1 and, in the bits
-/// that numbers do not need yet, some of the fingerprint, so that a search hardly ever looks at a fingerprint that is another one. 5 to 7
+/// that numbers do not need yet, part of the fingerprint, so that a search rarely reads a wrong fingerprint. 5 to 7
 /// bytes a device once there are millions.
 struct DeviceIndex: ~Copyable {
     private var entries: UnsafeMutablePointer<UInt32>
@@ -11,7 +11,7 @@ struct DeviceIndex: ~Copyable {
     /// The bits of an entry that hold a number + 1.
     private var numberMask: UInt32
 
-    /// Filled beyond three quarters it grows.
+    /// It grows when more than three quarters full.
     private static let fullness = (numerator: 3, denominator: 4)
     /// How far ahead places are looked for when it grows.
     private static let prefetched = 16
@@ -25,12 +25,12 @@ struct DeviceIndex: ~Copyable {
         numberMask = Self.mask(capacity)
     }
 
-    /// Entries, all free. Looking one up is a miss of the cache: a large table lies in large pages, so that it is not one of the address
-    /// translation, too.
+    /// Entries, all free. A lookup is a cache miss: a large table uses large pages to avoid a miss of the address
+    /// translation as well.
     private static func entries(_ capacity: Int) -> UnsafeMutablePointer<UInt32> {
         let bytes = capacity * MemoryLayout<UInt32>.stride
         let raw = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: bytes >= largePage ? largePage : 16)
-        // Where there are none, small ones do.
+        // Without large pages, small ones do.
         if bytes >= largePage { madvise(raw, bytes, MADV_HUGEPAGE) }
         return raw.initializeMemory(as: UInt32.self, repeating: 0, count: capacity)
     }
@@ -42,20 +42,20 @@ struct DeviceIndex: ~Copyable {
         UInt32(truncatingIfNeeded: UInt64(1) << UInt64(64 - UInt64(capacity).leadingZeroBitCount) - 1)
     }
 
-    /// Where the search for a fingerprint begins. Its high bits decide; the low ones tell entries apart.
+    /// Where the search for a fingerprint begins. The high bits decide; the low bits distinguish entries.
     @inline(__always) private func place(of fingerprint: UInt64) -> Int {
         Int(truncatingIfNeeded: fingerprint.multipliedFullWidth(by: UInt64(truncatingIfNeeded: capacity)).high)
     }
 
     @inline(__always) private func tag(of fingerprint: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: fingerprint) & ~numberMask }
 
-    /// Says that a fingerprint will be looked for soon.
+    /// Prefetches a fingerprint that will be looked up soon.
     @inline(__always) func prefetch(_ fingerprint: UInt64) { volley_prefetch(entries + place(of: fingerprint)) }
 
     /// Where a search ended.
     enum Finding {
         case number(Int)
-        /// There is none; its entry belongs there.
+        /// Not found; its entry belongs there.
         case free(place: Int)
     }
 
@@ -96,7 +96,7 @@ struct DeviceIndex: ~Copyable {
         entries[place] = tag(of: fingerprint) | UInt32(truncatingIfNeeded: number + 1)
     }
 
-    /// Makes room for so many devices at once.
+    /// Reserves room for so many devices at once.
     mutating func reserve(_ devices: borrowing Blocks<DeviceTable.Entry>, count: Int) {
         let wanted = count * Self.fullness.denominator / Self.fullness.numerator + 1
         if wanted > capacity { resize(to: wanted, devices, count: self.count) }
@@ -106,7 +106,7 @@ struct DeviceIndex: ~Copyable {
         resize(to: capacity < Self.largeCapacity ? capacity * 2 : capacity + capacity / 4, devices, count: count)
     }
 
-    /// The old table goes before the new one comes: fingerprints alone tell where entries belong.
+    /// The old table is freed before the new one is allocated: fingerprints alone determine where entries belong.
     private mutating func resize(to newCapacity: Int, _ devices: borrowing Blocks<DeviceTable.Entry>, count: Int) {
         entries.deallocate()
         capacity = newCapacity

@@ -1,7 +1,7 @@
 import Base
 
-/// Every device of the exports so far, one per token, numbered in the order of their first rows. What its newest row says of a device
-/// counts, whether that row is selected or not: also devices that nothing selects are here, so that they are not reached through an older
+/// Every device of the exports so far, one per token, numbered in the order of their first rows. What a device's newest row says
+/// counts, whether or not that row is selected: devices that nothing selects are here too, so that they are not reached through an older
 /// row. 25 bytes each and, once there are millions, the 5 to 7 of the index: at most 32. Tokens themselves are not kept.
 struct DeviceTable: ~Copyable {
     /// What is known of a device. Not private: Swift 6.3.1 cannot compile `Blocks` of a private type.
@@ -18,7 +18,7 @@ struct DeviceTable: ~Copyable {
     private var entries = Blocks<Entry>()
     /// The class's high 8 bits.
     private var classes = Blocks<UInt8>()
-    /// Devices that have a slot: those that some row of theirs selected.
+    /// Devices that have a slot: some row of them was selected.
     private(set) var slots = 0
 
     /// A device's class is below this.
@@ -28,10 +28,10 @@ struct DeviceTable: ~Copyable {
 
     var count: Int { entries.count }
 
-    /// Makes room for so many devices at once.
+    /// Reserves room for so many devices at once.
     mutating func reserve(_ count: Int) { index.reserve(entries, count: count) }
 
-    /// Says that a fingerprint will be looked for soon.
+    /// Prefetches a fingerprint that will be looked up soon.
     @inline(__always) func prefetch(_ fingerprint: TokenFingerprint) { index.prefetch(fingerprint.word) }
 
     /// The number of a device that was seen before; -1 for none.
@@ -73,18 +73,18 @@ struct DeviceTable: ~Copyable {
         _ device: Int, _ moment: ActivityMoment, class number: Int, _ table: inout ClassTable
     ) throws -> Bool {
         let isNewer = renew(device, moment)
-        setClass(of: device, try table.merge(number, into: classNumber(of: device), isNewer: isNewer))
+        setClass(of: device, number: try table.merge(number, into: classNumber(of: device), isNewer: isNewer))
         return isNewer
     }
 
-    /// Remembers when a device was last active. Says whether that is its newest row.
+    /// Remembers when a device was last active. Returns whether that is its newest row.
     mutating func renew(_ device: Int, _ moment: ActivityMoment) -> Bool {
         guard moment >= self.moment(of: device) else { return false }
         entries[device].momentAndClass = moment.bits << 16 | entries[device].momentAndClass & 0xFFFF
         return true
     }
 
-    private mutating func setClass(of device: Int, _ number: Int) {
+    private mutating func setClass(of device: Int, number: Int) {
         entries[device].momentAndClass = entries[device].momentAndClass & ~0xFFFF | UInt64(truncatingIfNeeded: number & 0xFFFF)
         classes[device] = UInt8(truncatingIfNeeded: number >> 16)
     }
@@ -95,14 +95,14 @@ struct DeviceTable: ~Copyable {
         entries[device].slot = UInt32(slots)
     }
 
-    /// Says that a device is no recipient.
+    /// Marks a device as not a recipient.
     mutating func drop(_ device: Int, _ reason: SkipReason, _ table: inout ClassTable) throws {
-        setClass(of: device, try table.drop(classNumber(of: device), reason))
+        setClass(of: device, number: try table.drop(classNumber(of: device), reason))
     }
 
-    /// Replaces what the rows of a device come to by what follows from it.
+    /// Replaces the facts of a device's rows with the class that follows from them.
     mutating func conclude(_ device: Int, _ table: inout ClassTable) throws {
-        setClass(of: device, try table.conclude(classNumber(of: device)))
+        setClass(of: device, number: try table.conclude(classNumber(of: device)))
     }
 
     func fingerprint(of device: Int) -> TokenFingerprint { TokenFingerprint(word: entries[device].word, rest: entries[device].rest) }

@@ -1,6 +1,6 @@
 /// Distinct fingerprints: an open-addressing table of 11 to 21 bytes each.
 struct FingerprintSet: ~Copyable {
-    /// 0 is free; the fingerprint 0 has a place of its own.
+    /// 0 is free; the fingerprint 0 has its own place.
     private var table: UnsafeMutablePointer<UInt64>
     private var mask = 63
     private var hasZero = false

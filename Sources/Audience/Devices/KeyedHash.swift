@@ -1,14 +1,14 @@
-/// 96 bits that stand for a token: what tells devices apart.
+/// 96 bits that identify a token, and so a device.
 ///
-/// Two given tokens have the same ones with a probability of 2⁻⁹⁶ (`KeyedHash.fingerprint`), two of n tokens with n²/2⁹⁷: of campaigns
-/// over exports of a million devices one in 10¹⁷ takes two devices for one, over a hundred million one in 16 million million.
+/// Two given tokens have the same fingerprint with a probability of 2⁻⁹⁶ (`KeyedHash.fingerprint`), two of n tokens with n²/2⁹⁷: of
+/// campaigns over exports of a million devices one in 10¹⁷ takes two devices for one, over a hundred million one in 16 million million.
 struct TokenFingerprint: BitwiseCopyable, Hashable {
-    /// What lists of devices are held against, and tables are ordered by.
+    /// The part that is compared with lists of devices and orders tables.
     var word: UInt64
     var rest: UInt32
 }
 
-/// Hashes that are keyed with random numbers, so that nobody can write an export whose tokens collide.
+/// Hashes that are keyed with random numbers, so that no one can craft an export whose tokens collide.
 ///
 /// Texts of any length go through SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"). Tokens of 64 digits, which are
 /// nearly all, have a function of their own, a quarter as expensive: MULTILINEAR (Lemire and Kaser, "Strongly universal string hashing is
@@ -19,7 +19,7 @@ struct KeyedHash: Sendable {
     let key: (UInt64, UInt64)
     private let wordKeys: TokenKeys
     private let restKeys: TokenKeys
-    /// For the rest of what is no token of 64 digits.
+    /// For the rest of a text that is not a token of 64 digits.
     private let otherKey: (UInt64, UInt64)
 
     /// The digits of a token.
@@ -97,19 +97,19 @@ private struct TokenWords {
 
     @inline(__always) init(_ digits: UnsafeBufferPointer<UInt8>) {
         let raw = UnsafeRawBufferPointer(digits)
-        first = Self.word(raw, 0)
-        second = Self.word(raw, 16)
-        third = Self.word(raw, 32)
-        fourth = Self.word(raw, 48)
+        first = Self.word(raw, offset: 0)
+        second = Self.word(raw, offset: 16)
+        third = Self.word(raw, offset: 32)
+        fourth = Self.word(raw, offset: 48)
     }
 
     /// Two digits take up a byte.
-    @inline(__always) private static func word(_ raw: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+    @inline(__always) private static func word(_ raw: UnsafeRawBufferPointer, offset: Int) -> UInt64 {
         let high = values(raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
         return high << 4 | values(raw.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self))
     }
 
-    /// Of eight hex digits in lower case the values, each in the low half of its byte.
+    /// The values of eight lower-case hex digits, each in the low half of its byte.
     @inline(__always) private static func values(_ digits: UInt64) -> UInt64 {
         (digits & 0x0F0F_0F0F_0F0F_0F0F) &+ (digits >> 6 & 0x0101_0101_0101_0101) &* 9
     }
@@ -160,16 +160,16 @@ private struct SipState {
 
     @inline(__always) private mutating func round() {
         v0 = v0 &+ v1
-        v1 = rotated(v1, 13) ^ v0
-        v0 = rotated(v0, 32)
+        v1 = rotated(v1, count: 13) ^ v0
+        v0 = rotated(v0, count: 32)
         v2 = v2 &+ v3
-        v3 = rotated(v3, 16) ^ v2
+        v3 = rotated(v3, count: 16) ^ v2
         v0 = v0 &+ v3
-        v3 = rotated(v3, 21) ^ v0
+        v3 = rotated(v3, count: 21) ^ v0
         v2 = v2 &+ v1
-        v1 = rotated(v1, 17) ^ v2
-        v2 = rotated(v2, 32)
+        v1 = rotated(v1, count: 17) ^ v2
+        v2 = rotated(v2, count: 32)
     }
 
-    @inline(__always) private func rotated(_ word: UInt64, _ count: UInt64) -> UInt64 { word << count | word >> (64 - count) }
+    @inline(__always) private func rotated(_ word: UInt64, count: UInt64) -> UInt64 { word << count | word >> (64 - count) }
 }

@@ -3,9 +3,9 @@ struct LanguageNames {
     private var numbers: [String: Int] = [:]
     private(set) var names: [String] = []
 
-    /// A column that holds something else altogether must not fill the memory.
+    /// A column that holds something else entirely must not fill the memory.
     private static let limit = 10_000
-    /// What stands for those beyond the limit, and for cells that are no language.
+    /// The name for languages beyond the limit, and for cells that are not a language.
     static let other = "other"
 
     /// The number of a language.

@@ -1,4 +1,4 @@
-/// The devices of an alias that were active most recently, those of the same moment by token; each once. Never holds many more than are wanted,
+/// The devices of an alias that were active most recently, ties ordered by token; each once. Never holds many more than are wanted,
 /// however many the alias has.
 struct MostRecent {
     private var found: [(device: Int, moment: ActivityMoment, token: ArraySlice<UInt8>)] = []
@@ -17,7 +17,7 @@ struct MostRecent {
         found.sort { left, right in
             left.moment != right.moment ? left.moment > right.moment : left.token.lexicographicallyPrecedes(right.token)
         }
-        // The same device, added again, stands beside itself.
+        // The same device, added again, is next to itself.
         var kept = found[..<0]
         for entry in found where kept.count < limit && kept.last?.device != entry.device { kept.append(entry) }
         found = Array(kept)

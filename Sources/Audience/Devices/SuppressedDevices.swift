@@ -2,7 +2,7 @@ public import Base
 import CSIMD
 
 /// The devices whose tokens are known to be invalid, and since when: an open-addressing table of 21 bytes an entry and, in front of it, two
-/// bytes of bits that say of most other devices at once that they are not in it.
+/// bytes of filter bits that rule out most other devices at once.
 ///
 /// `@unchecked Sendable`: nothing changes after init.
 public final class SuppressedDevices: @unchecked Sendable {
@@ -16,7 +16,7 @@ public final class SuppressedDevices: @unchecked Sendable {
     /// How far ahead the places of entries are looked for, while they are filled in.
     private static let prefetched = 16
 
-    /// What the tokens of a scan must be hashed with.
+    /// The hash for the tokens of a scan.
     let hash = KeyedHash.random()
     private let entries: UnsafeMutableBufferPointer<Entry>
     private let filter: UnsafeMutableBufferPointer<UInt64>
@@ -25,8 +25,9 @@ public final class SuppressedDevices: @unchecked Sendable {
 
     /// - Parameters:
     ///   - capacity: how many devices there are at most.
-    ///   - fill: is called once, with what takes a device: its token (lower-case hex digits), and since when it is invalid. Of a token that
-    ///     comes again the later moment counts. It must not be called afterwards.
+    ///   - fill: is called once, with a closure that takes a device: its token (lower-case hex digits), and since when it is invalid. For a
+    ///           token that
+    ///     comes again, the later moment counts. The closure must not be called afterwards.
     public init(capacity: Int, _ fill: (_ insert: @escaping (UnsafeBufferPointer<UInt8>, Timestamp) -> Void) throws -> Void) rethrows {
         // Filled to three quarters.
         entries = .allocate(capacity: capacity + capacity / 3 + 8)
@@ -70,7 +71,7 @@ public final class SuppressedDevices: @unchecked Sendable {
         entries[place] = entry
     }
 
-    /// Says that a device will be looked for soon.
+    /// Prefetches a device that will be looked up soon.
     @inline(__always) func prefetch(_ fingerprint: UInt64) {
         volley_prefetch(filter.baseAddress.map { $0 + word(of: Self.used(fingerprint)) })
     }
@@ -92,7 +93,7 @@ public final class SuppressedDevices: @unchecked Sendable {
         return entries[place].invalidSince
     }
 
-    /// 0 stands for a free entry.
+    /// 0 means a free entry.
     @inline(__always) private static func used(_ fingerprint: UInt64) -> UInt64 { max(fingerprint, 1) }
 
     /// The high bits decide.
@@ -102,13 +103,13 @@ public final class SuppressedDevices: @unchecked Sendable {
 
     @inline(__always) private func next(_ place: Int) -> Int { place + 1 == entries.count ? 0 : place + 1 }
 
-    /// The word of the filter that knows of a device. The low bits decide, as the high ones would be the same question as `place`.
+    /// The filter word of a device. The low bits decide; the high ones already determine `place`.
     @inline(__always) private func word(of fingerprint: UInt64) -> Int {
         let turned = fingerprint << 32 | fingerprint >> 32
         return Int(truncatingIfNeeded: turned.multipliedFullWidth(by: UInt64(truncatingIfNeeded: filter.count)).high)
     }
 
-    /// The bits of that word: three, of which of a device that is not there one in a hundred finds all set.
+    /// The bits of that word: three; for one in a hundred absent devices all of them are set.
     @inline(__always) private static func bits(of fingerprint: UInt64) -> UInt64 {
         1 << (fingerprint >> 32 & 63) | 1 << (fingerprint >> 38 & 63) | 1 << (fingerprint >> 44 & 63)
     }

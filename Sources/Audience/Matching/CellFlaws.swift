@@ -1,13 +1,13 @@
 import Base
 
-/// Rows of recipients in which a column that texts print shows that it came the wrong way.
+/// Rows of recipients in which a column that texts print shows signs of a faulty export.
 struct CellFlaws: Sendable {
     private var rows: [CellFlaw: Int] = [:]
     private var cells: [CellFlaw: [String]] = [:]
 
-    /// Cells of people's names that are none, of the rows that were looked at.
+    /// Cells in columns of people's names that are not names, from the rows that were checked.
     private var noNames: [String] = []
-    /// How many more rows are looked at for them.
+    /// How many more rows are checked for them.
     private(set) var namesToSample = 200
 
     mutating func note(name cell: @autoclosure () -> String, isNone: Bool) {
@@ -19,7 +19,7 @@ struct CellFlaws: Sendable {
         if noNames.count < ConditionCount.mostCells, !noNames.contains(cell) { noNames.append(cell) }
     }
 
-    mutating func note(_ flaw: CellFlaw, _ cell: String) {
+    mutating func note(_ flaw: CellFlaw, cell: String) {
         rows[flaw, default: 0] += 1
         if cells[flaw, default: []].count < ConditionCount.mostCells, !cells[flaw, default: []].contains(cell) {
             cells[flaw, default: []].append(cell)
@@ -41,16 +41,16 @@ struct CellFlaws: Sendable {
         noName(column)
             + CellFlaw.allCases.compactMap { flaw in
                 guard let count = rows[flaw] else { return nil }
-                let hold = "in '\(column.value)' \(TextFormat.counted(count, "row holds", "rows hold"))"
+                let hold = "in '\(column.value)' \(TextFormat.counted(count, one: "row holds", many: "rows hold"))"
                 let list = ConditionFindings.list(cells[flaw] ?? [])
                 return switch flaw {
                 case .garbled:
                     .warning(
-                        .garbledText, "\(hold) letters that were read in the wrong encoding: \(list)", at: column.position,
-                        remedy: "Save the export as UTF-8 again; else people read them so.")
+                        .garbledText, message: "\(hold) letters that were read in the wrong encoding: \(list)", at: column.position,
+                        remedy: "Save the export as UTF-8 again; otherwise people read these.")
                 case .entity:
                     .warning(
-                        .markupInText, "\(hold) HTML, which people would read as it stands: \(list)", at: column.position,
+                        .markupInText, message: "\(hold) HTML, which people would read unchanged: \(list)", at: column.position,
                         remedy: "Export the text itself.")
                 }
             }
@@ -61,8 +61,9 @@ struct CellFlaws: Sendable {
         return [
             .warning(
                 .placeholderInText,
-                "cells of '\(column.value)' are no names, and people would read them as they stand: \(ConditionFindings.list(noNames))",
-                at: column.position, remedy: "Leave them empty in the export, so that 'default' stands for them.")
+                message:
+                    "cells of '\(column.value)' are not names, and people would read them unchanged: \(ConditionFindings.list(noNames))",
+                at: column.position, remedy: "Leave them empty in the export, so that 'default' replaces them.")
         ]
     }
 }

@@ -8,10 +8,10 @@ struct ComparisonFindings: Sendable {
     var isSeen = false
     /// Cells that may be thousands, where numbers are compared.
     var numbers = NumberForms()
-    /// Different cells of the first rows that are not, and of those that cannot be compared.
+    /// Different cells of the first rows that are not equal, and of rows that cannot be compared.
     private(set) var otherCells: [String] = []
     private(set) var unreadableCells: [String] = []
-    /// How many more rows are looked at for `otherCells`.
+    /// How many more rows are checked for `otherCells`.
     private(set) var rowsToSample = 200
 
     /// Cells that are kept to find the nearest to a value, and to show.
@@ -44,34 +44,35 @@ struct ComparisonFindings: Sendable {
 }
 
 extension ComparisonFindings {
-    /// What is worth saying of a comparison, at its place in the campaign.
-    /// - Parameter all: of the same texts: a spelling that one of them names is meant.
+    /// Warnings about a comparison, at its place in the campaign.
+    /// - Parameter all: of the same texts: a spelling that one of them names is intended.
     func warnings(_ comparison: TemplateComparison, among all: [TemplateComparison]) -> [Diagnostic] {
         switch comparison.kind {
         case .order(let sign, let value):
             switch ComparisonValue(value, column: comparison.column.value).kind {
             case .number:
-                unreadable(comparison, sign, "a number", numberRemedy(sign, value, comparison.column.value))
+                unreadable(comparison, sign, kind: "a number", remedy: numberRemedy(sign, value: value, column: comparison.column.value))
                     + numbers.warnings(comparison.column)
-            case .version: unreadable(comparison, sign, "a version", "Write versions in the export as 3.2.0.")
-            case .date: unreadable(comparison, sign, "a date", "Write dates in the export as 2026-11-30 or 2026-11-30T09:00:00Z.")
+            case .version: unreadable(comparison, sign, kind: "a version", remedy: "Write versions in the export as 3.2.0.")
+            case .date:
+                unreadable(comparison, sign, kind: "a date", remedy: "Write dates in the export as 2026-11-30 or 2026-11-30T09:00:00Z.")
             case .text: []
             }
         case .truth(let sign, _):
-            unreadable(comparison, sign, "true or false", "Write true or false in the export (or yes and no, 1 and 0).")
+            unreadable(comparison, sign, kind: "true or false", remedy: "Write true or false in the export (or yes and no, 1 and 0).")
         case .text(_, let text):
-            oneOfSeveral(comparison, text).map { [$0] }
-                ?? unseen(comparison, text, Self.named(comparison, all)) {
+            oneOfSeveral(comparison, text: text).map { [$0] }
+                ?? unseen(comparison, text: text, named: Self.named(comparison, all)) {
                     Array($0.utf8).withUnsafeBufferPointer(ComparisonValue(text, column: comparison.column.value).isEqual)
                 }
-        case .language(_, let tag): isSeen ? [] : unseen(comparison, tag, []) { $0 == tag }
-        case .part(let text): unseen(comparison, text, Self.named(comparison, all)) { $0.contains(text) }
+        case .language(_, let tag): isSeen ? [] : unseen(comparison, text: tag, named: []) { $0 == tag }
+        case .part(let text): unseen(comparison, text: text, named: Self.named(comparison, all)) { $0.contains(text) }
         case .presence: saysNo(comparison)
         case .number: Self.comparesNumbers(comparison.column, all) ? [] : numbers.thousands(comparison.column)
         }
     }
 
-    /// Whether a comparison says of a column's numbers what there is to say.
+    /// Whether a comparison is the one that reports on a column's numbers.
     private static func comparesNumbers(_ column: SourceText, _ all: [TemplateComparison]) -> Bool {
         all.contains {
             guard $0.column.value == column.value, case .order(_, let value) = $0.kind else { return false }
@@ -80,21 +81,22 @@ extension ComparisonFindings {
     }
 
     /// A text that is one of several in cells, which are compared as a whole.
-    private func oneOfSeveral(_ comparison: TemplateComparison, _ text: String) -> Diagnostic? {
+    private func oneOfSeveral(_ comparison: TemplateComparison, text: String) -> Diagnostic? {
         guard case .text(let sign, _) = comparison.kind, ComparisonValue(text, column: comparison.column.value).kind == .text else {
             return nil
         }
         let cells = SeveralValues.cells(holding: text, among: otherCells)
         guard !cells.isEmpty else { return nil }
         let (column, shown) = (comparison.column.value, TextFormat.foreign(text, maximumBytes: 60))
-        let holds = sign == .notEqual ? "holds" : "does not hold"
+        let holds = sign == .notEqual ? "is true" : "is false"
         let remedy =
             sign == .notEqual
-            ? "Write {% if \(column) contains '\(shown)' %}{% else %} before what the others read."
+            ? "Write {% if \(column) contains '\(shown)' %}{% else %} before the text for the others."
             : "Write {% if \(column) contains '\(shown)' %}."
         return .warning(
             .tagSpelling,
-            "cells of '\(column)' hold \(ConditionFindings.list(cells)), in which '\(shown)' is one of several: {% if \(comparison) %} \(holds) for them",
+            message:
+                "cells of '\(column)' hold \(ConditionFindings.list(cells)), in which '\(shown)' is one of several: {% if \(comparison) %} \(holds) for them",
             at: comparison.column.position, remedy: remedy)
     }
 
@@ -108,42 +110,44 @@ extension ComparisonFindings {
         }
     }
 
-    /// `no` where the column alone is asked for: it is a text as any other, and so is satisfied.
+    /// `no` where a condition is the column alone: it is text like any other, and so the condition is true.
     private func saysNo(_ comparison: TemplateComparison) -> [Diagnostic] {
         guard unreadableRows > 0, !isSeen else { return [] }
         let column = comparison.column.value
-        let rows = TextFormat.counted(unreadableRows, "row holds", "rows hold")
+        let rows = TextFormat.counted(unreadableRows, one: "row holds", many: "rows hold")
         return [
             .warning(
                 .cellsNotCompared,
-                "in '\(column)' \(rows) \(ConditionFindings.list(unreadableCells)), for which {% if \(column) %} holds: only false and 0 are no there",
+                message:
+                    "in '\(column)' \(rows) \(ConditionFindings.list(unreadableCells)), for which {% if \(column) %} is true: only false and 0 are no",
                 at: comparison.column.position, remedy: "Write {% if \(column) == true %}.")
         ]
     }
 
-    private func numberRemedy(_ sign: ComparisonOperator, _ value: String, _ column: String) -> String {
+    private func numberRemedy(_ sign: ComparisonOperator, value: String, column: String) -> String {
         let isDate = unreadableCells.first.map { Array($0.utf8).withUnsafeBufferPointer { dateMilliseconds($0) != nil } } ?? false
         if isDate {
             let isYear = value.utf8.count == 4 && Int(value).map { (1900...2100).contains($0) } ?? false
             let date = isYear ? "\(value)-\(sign == .greater || sign == .lessOrEqual ? "12-31" : "01-01")" : "2026-11-30"
-            return "These are dates; compare with one: {% if \(column) \(sign.rawValue) '\(date)' %}."
+            return "These are dates. Compare with a date: {% if \(column) \(sign.rawValue) '\(date)' %}."
         }
         let parts = unreadableCells.first?.split(separator: ".").count ?? 0
         return parts > 2
-            ? "For versions write all three numbers: {% if \(column) \(sign.rawValue) '3.2.0' %}."
+            ? "For versions, write all three numbers: {% if \(column) \(sign.rawValue) '3.2.0' %}."
             : "Write numbers in the export as 1234.5, without units or groups."
     }
 
     private func unreadable(
-        _ comparison: TemplateComparison, _ sign: ComparisonOperator, _ kind: String, _ remedy: String
+        _ comparison: TemplateComparison, _ sign: ComparisonOperator, kind: String, remedy: String
     ) -> [Diagnostic] {
         guard unreadableRows > 0 else { return [] }
-        let rows = TextFormat.counted(unreadableRows, "row holds", "rows hold")
-        let holds = sign == .notEqual ? "holds" : "does not hold"
+        let rows = TextFormat.counted(unreadableRows, one: "row holds", many: "rows hold")
+        let holds = sign == .notEqual ? "is true" : "is false"
         return [
             .warning(
                 .cellsNotCompared,
-                "in '\(comparison.column.value)' \(rows) something else than \(kind), so that {% if \(comparison) %} \(holds) for them: "
+                message:
+                    "in '\(comparison.column.value)' \(rows) something other than \(kind), so {% if \(comparison) %} \(holds) for them: "
                     + ConditionFindings.list(unreadableCells), at: comparison.column.position, remedy: remedy)
         ]
     }
@@ -151,44 +155,47 @@ extension ComparisonFindings {
     /// A text that no row has, or has only in other spellings.
     /// - Parameter named: texts that count as known.
     private func unseen(
-        _ comparison: TemplateComparison, _ text: String, _ named: [String], isEqual: (String) -> Bool
+        _ comparison: TemplateComparison, text: String, named: [String], isEqual: (String) -> Bool
     ) -> [Diagnostic] {
         let column = comparison.column.value
         let shown = TextFormat.foreign(text, maximumBytes: 60)
         if !isSeen {
-            // A column that is blank in every row shows nothing of what its values are.
+            // A column that is blank in every row tells nothing about its values.
             guard !otherCells.isEmpty else { return [] }
-            let near = nearest(to: text, column)
+            let near = nearest(to: text, column: column)
             return [
                 .warning(
-                    .valueNotFound, "no device of the audience has '\(shown)' in '\(column)'", at: comparison.column.position,
+                    .valueNotFound, message: "no device of the audience has '\(shown)' in '\(column)'", at: comparison.column.position,
                     remedy: near.map { "Did you mean '\($0)'?" }
-                        ?? "Its cells are for example \(ConditionFindings.list(otherCells)).")
+                        ?? "Its cells are, for example, \(ConditionFindings.list(otherCells)).")
             ]
         }
         let others = otherCells.filter { cell in
-            !isEqual(cell) && Self.isSpelledOtherwise(cell, text, comparison.kind)
-                && !named.contains { Self.names($0, cell, comparison.kind) }
+            !isEqual(cell) && Self.isSpelledOtherwise(cell, text: text, comparison.kind)
+                && !named.contains { Self.names($0, cell: cell, comparison.kind) }
         }
         guard !others.isEmpty else { return [] }
         return [
             .warning(
                 .tagSpelling,
-                "cells of '\(column)' hold \(ConditionFindings.list(others)), which \(TextFormat.plural(others.count, "does", "do")) not count as '\(shown)'",
-                at: comparison.column.position, remedy: Self.remedy(comparison, shown, others))
+                message:
+                    "cells of '\(column)' hold \(ConditionFindings.list(others)), which \(TextFormat.plural(others.count, one: "does", many: "do")) not count as '\(shown)'",
+                at: comparison.column.position, remedy: Self.remedy(comparison, shown: shown, others: others))
         ]
     }
 
-    /// The cell that is most likely meant. Of numbers, versions and dates the nearest by letters is another one, but where zeros before it were lost.
-    private func nearest(to text: String, _ column: String) -> String? {
+    /// The cell that is most likely meant. For numbers, versions and dates the nearest spelling is a different value, except where leading
+    /// zeros were lost.
+    private func nearest(to text: String, column: String) -> String? {
         if ComparisonValue(text, column: column).kind == .text {
             return nearestName(to: text, among: otherCells + otherCells.flatMap { $0.split(separator: ";").map(String.init) })
         }
         return otherCells.first { $0.hasPrefix("0") && $0.drop { $0 == "0" } == text }
     }
 
-    /// What to write so that other spellings count too. Within `and` and `or` there is no short way that leaves the rest of the condition alone.
-    private static func remedy(_ comparison: TemplateComparison, _ shown: String, _ others: [String]) -> String {
+    /// What to write so that other spellings count too. Within `and` and `or` there is no short form that leaves the rest of the condition
+    /// unchanged.
+    private static func remedy(_ comparison: TemplateComparison, shown: String, others: [String]) -> String {
         let column = comparison.column.value
         let names = ([shown] + others.prefix(3).map { TextFormat.foreign($0, maximumBytes: 40) })
         let condition: String
@@ -198,25 +205,25 @@ extension ComparisonFindings {
             if let truth = Array(text.utf8).withUnsafeBufferPointer(truthValue(of:)), sign == .equal || sign == .notEqual,
                 others.contains(where: { Array($0.utf8).withUnsafeBufferPointer(truthValue(of:)) == truth })
             {
-                return "For all that say so write \(column) \(sign.rawValue) \(truth), without quotes."
+                return "For all cells that mean this, write \(column) \(sign.rawValue) \(truth), without quotes."
             }
             condition = names.map { "\(column) \(sign.rawValue) '\($0)'" }.joined(separator: sign == .notEqual ? " and " : " or ")
         default: condition = "\(comparison)"
         }
         guard !comparison.isEntangled else {
             return
-                "If it means the same, write it alike in the export, or put {% if \(condition) %} around, with the rest in an {% if %} of its own."
+                "If it means the same, spell it the same in the export, or use {% if \(condition) %} and put the rest in its own {% if %}."
         }
-        if case .part = comparison.kind { return "Add what else is meant: {% if \(condition) %}." }
-        return "If it means the same, name it as well: {% if \(condition) %}."
+        if case .part = comparison.kind { return "Add the others that you mean: {% if \(condition) %}." }
+        return "If it means the same, name it too: {% if \(condition) %}."
     }
 
-    private static func isSpelledOtherwise(_ cell: String, _ text: String, _ kind: TemplateComparison.Kind) -> Bool {
+    private static func isSpelledOtherwise(_ cell: String, text: String, _ kind: TemplateComparison.Kind) -> Bool {
         if case .part = kind { return cell.lowercased().contains(text.lowercased()) }
-        return ConditionFindings.isSame(cell, text, isTruth: false, isLanguage: false)
+        return ConditionFindings.isSame(cell, name: text, isTruth: false, isLanguage: false)
     }
 
-    private static func names(_ text: String, _ cell: String, _ kind: TemplateComparison.Kind) -> Bool {
+    private static func names(_ text: String, cell: String, _ kind: TemplateComparison.Kind) -> Bool {
         if case .part = kind { return cell.contains(text) }
         return cell == text
     }

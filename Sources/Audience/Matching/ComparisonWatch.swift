@@ -1,7 +1,7 @@
 import Base
 
-/// Holds the rows of recipients against what templates compare with, to say what cannot be compared and what nobody has. It decides nothing: the
-/// templates do when they are rendered. One for each thread.
+/// Checks the rows of recipients against what templates compare with, to report what cannot be compared and what no row has. It decides
+/// nothing: the templates do when they are rendered. One for each thread.
 struct ComparisonWatch {
     /// What was found in a block.
     private(set) var findings: [ComparisonFindings] = []
@@ -12,7 +12,7 @@ struct ComparisonWatch {
     private let areNames: [Bool]
     /// The cells that templates name.
     private var fieldCells: [Int] = []
-    /// By field: what is odd in its cells.
+    /// By field: the flaws in its cells.
     private(set) var flaws: [CellFlaws] = []
     private let separator: [UInt8]
 
@@ -22,7 +22,7 @@ struct ComparisonWatch {
         var column: String
         var value: ComparisonValue?
         var bytes: [UInt8] = []
-        /// A device has a version also where the export does not say it: such a cell is no answer.
+        /// A device has a version even where the export does not say it: such a cell is not an answer.
         var wantsBlanks = false
     }
 
@@ -61,32 +61,32 @@ struct ComparisonWatch {
         findings = comparisons.map { _ in ComparisonFindings() }
     }
 
-    /// Looks at the row of a recipient.
+    /// Checks the row of a recipient.
     @inline(__always) mutating func look(at row: CellRow) {
-        for index in comparisons.indices { look(at: row, index) }
+        for index in comparisons.indices { look(at: row, index: index) }
         for (field, cell) in fieldCells.enumerated() {
-            if areNames[field], flaws[field].namesToSample > 0 { look(atName: row, cell, field) }
+            if areNames[field], flaws[field].namesToSample > 0 { look(atName: row, cell: cell, field: field) }
             guard let flaw = CellFlaw.of(row.bytes(cell)) else { continue }
-            flaws[field].note(flaw, row.text(cell, separator: separator))
+            flaws[field].note(flaw, cell: row.text(cell, separator: separator))
         }
     }
 
-    private mutating func look(atName row: CellRow, _ cell: Int, _ field: Int) {
+    private mutating func look(atName row: CellRow, cell: Int, field: Int) {
         let bytes = row.bytes(cell)
         guard !Blank.isCell(bytes) else { return }
         flaws[field].note(name: row.text(cell, separator: separator), isNone: NameCell.isNoName(bytes))
     }
 
-    private mutating func look(at row: CellRow, _ index: Int) {
+    private mutating func look(at row: CellRow, index: Int) {
         let comparison = comparisons[index]
         let seeks = !findings[index].isSeen || findings[index].rowsToSample > 0
         guard seeks || isCounted(comparison.kind) else { return }
         let cell = cells[index]
         guard !row.isArray(cell) else {
             let text = row.text(cell, separator: separator)
-            return Array(text.utf8).withUnsafeBufferPointer { look(at: $0, index, comparison) }
+            return Array(text.utf8).withUnsafeBufferPointer { look(at: $0, index: index, comparison) }
         }
-        look(at: row.bytes(cell), index, comparison)
+        look(at: row.bytes(cell), index: index, comparison)
     }
 
     /// Whether each row counts, and not only whether one was seen.
@@ -97,7 +97,7 @@ struct ComparisonWatch {
         }
     }
 
-    private mutating func look(at cell: UnsafeBufferPointer<UInt8>, _ index: Int, _ comparison: Prepared) {
+    private mutating func look(at cell: UnsafeBufferPointer<UInt8>, index: Int, _ comparison: Prepared) {
         var text: String { String(decoding: cell, as: UTF8.self) }
         if Blank.isCell(cell) {
             if comparison.wantsBlanks { findings[index].note(unreadable: text) }
@@ -114,7 +114,7 @@ struct ComparisonWatch {
             if truthValue(of: cell) == nil { findings[index].note(unreadable: text) }
             return
         case .presence:
-            // What says neither yes nor no makes the column one of texts, of which any is meant.
+            // A cell that is neither yes nor no makes the column text, where any value counts.
             if let truth = truthValue(of: cell) {
                 if !truth, !["0", "false"].contains(text.lowercased()) { findings[index].note(unreadable: text) }
                 return

@@ -13,7 +13,7 @@ final class CompiledSelectors: Sendable {
     }
 
     let tags: NameTable
-    /// Selecting names first, excluded ones behind them, in both tables.
+    /// Selecting names first, then excluded ones, in both tables.
     let aliases: NameTable
     let registrationIDs: NameTable
     /// By tag number.
@@ -21,7 +21,7 @@ final class CompiledSelectors: Sendable {
     let hasAny: Bool
     let allCount: Int
     let selectsByTags: Bool
-    /// The selectors of the tags that all must be there.
+    /// The selectors of the tags that must all be there.
     let allSelectors: [UInt32]
     let selectingAliasCount: Int
     let selectingRegistrationIDCount: Int
@@ -56,8 +56,8 @@ final class CompiledSelectors: Sendable {
         selectsByTags = roles.contains { $0.isAny || $0.isAll || $0.isNone }
         selectingAliasCount = (aliases.numbers(of: query.aliases).max() ?? -1) + 1
         selectingRegistrationIDCount = (registrationIDs.numbers(of: query.registrationIDs).max() ?? -1) + 1
-        isAliasExcluded = Self.marks(aliases, query.excludedAliases)
-        isRegistrationIDExcluded = Self.marks(registrationIDs, query.excludedRegistrationIDs)
+        isAliasExcluded = Self.marks(aliases, names: query.excludedAliases)
+        isRegistrationIDExcluded = Self.marks(registrationIDs, names: query.excludedRegistrationIDs)
         self.selectors = selectors
         isEveryone = query.everyone
         separator = Array(query.columns.tagSeparator.utf8)
@@ -70,7 +70,7 @@ final class CompiledSelectors: Sendable {
         unitesRows = query.columns.rows == .merge
     }
 
-    private static func marks(_ table: NameTable, _ names: [String]) -> [Bool] {
+    private static func marks(_ table: NameTable, names: [String]) -> [Bool] {
         var marks = Array(repeating: false, count: table.names.count)
         for number in table.numbers(of: names) { marks[number] = true }
         return marks

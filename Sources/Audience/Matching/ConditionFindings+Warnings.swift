@@ -1,20 +1,20 @@
 import Base
 
 extension ConditionFindings {
-    /// What is worth saying of a condition, at its place in the campaign.
+    /// Warnings about a condition, at its place in the campaign.
     func warnings(_ condition: ColumnCondition, now: Timestamp, isLanguage: Bool) -> [Diagnostic] {
         guard wasAsked else { return [] }
         let (column, position) = (condition.column.value, condition.column.position)
-        let unreadable = unreadableWarning(condition, ConditionTest(condition, now: now, isLanguage: isLanguage).kindInWords)
+        let unreadable = unreadableWarning(condition, kind: ConditionTest(condition, now: now, isLanguage: isLanguage).kindInWords)
         guard isSatisfied else {
-            // Of cells none of which can be compared that was said.
+            // If no cell can be compared, that warning says enough.
             if unreadableRows == rows, let unreadable { return [unreadable] }
             let groups = numbers.warnings(condition.column) + cellsOfSeveral(condition, isLanguage: isLanguage)
-            let cells = otherCells.isEmpty ? "" : ": its cells are for example \(Self.list(otherCells))"
+            let cells = otherCells.isEmpty ? "" : ": its cells are, for example, \(Self.list(otherCells))"
             let remedy = otherCells.isEmpty ? "The column is blank in these rows." : "Are its values written as in the export?"
             return [unreadable].compactMap(\.self) + groups + [
                 .warning(
-                    .conditionNeverHolds, "no selected device satisfies this condition on '\(column)'\(cells)", at: position,
+                    .conditionNeverHolds, message: "no selected device satisfies this condition on '\(column)'\(cells)", at: position,
                     remedy: meant(by: condition, isLanguage: isLanguage) ?? remedy)
             ]
         }
@@ -22,60 +22,63 @@ extension ConditionFindings {
             + spellings(condition, isLanguage: isLanguage) + cellsOfSeveral(condition, isLanguage: isLanguage)
     }
 
-    private func unreadableWarning(_ condition: ColumnCondition, _ kind: String?) -> Diagnostic? {
+    private func unreadableWarning(_ condition: ColumnCondition, kind: String?) -> Diagnostic? {
         guard unreadableRows > 0, let kind else { return nil }
         if case .olderThan = condition.test, unreadableCells.allSatisfy(Self.saysNever) { return neverWarning(condition) }
         let isAhead = condition.test.isWithin && unreadableCells.contains { Self.isDate($0) }
-        let kindShown = isAhead ? "a date that has passed" : kind
-        let hold = TextFormat.counted(unreadableRows, "row holds", "rows hold")
+        let kindShown = isAhead ? "a date in the past" : kind
+        let hold = TextFormat.counted(unreadableRows, one: "row holds", many: "rows hold")
         let answer =
             isNotEqual && kind != "a language" && kind != "true or false"
-            ? "which counts as different from it" : "so that the condition cannot hold of them"
+            ? "which counts as different from it" : "so they cannot meet the condition"
         return .warning(
             .cellsNotCompared,
-            "in '\(condition.column.value)' \(hold) something else than \(kindShown), \(answer): " + Self.list(unreadableCells),
+            message: "in '\(condition.column.value)' \(hold) something other than \(kindShown), \(answer): " + Self.list(unreadableCells),
             at: condition.column.position,
             remedy: isAhead
-                ? "Dates more than a day ahead are not within a time that has passed. Correct them in the export."
-                : Self.remedy(kind, unreadableCells, condition.test))
+                ? "Dates more than a day in the future are not within a past period. Correct them in the export."
+                : Self.remedy(kind, cells: unreadableCells, condition.test))
     }
 
     private static func saysNever(_ cell: String) -> Bool { Array(cell.utf8).withUnsafeBufferPointer(ConditionTest.saysNever) }
 
-    /// Dates that stand for none.
+    /// Dates that mean "no date".
     private func neverWarning(_ condition: ColumnCondition) -> Diagnostic {
-        let (column, hold) = (condition.column.value, TextFormat.counted(unreadableRows, "row holds", "rows hold"))
+        let (column, hold) = (condition.column.value, TextFormat.counted(unreadableRows, one: "row holds", many: "rows hold"))
         return .warning(
             .cellsNotCompared,
-            "in '\(column)' \(hold) \(Self.list(unreadableCells)), which programs write for 'never', so that the condition does not hold of them",
+            message:
+                "in '\(column)' \(hold) \(Self.list(unreadableCells)), which programs write for 'never', so they do not meet the condition",
             at: condition.column.position,
-            remedy: "Leave such cells blank in the export. If it is a day like others, compare with one: \(column): \"< 2026-11-30\".")
+            remedy: "Leave such cells blank in the export. If it is a real date, compare with a date: \(column): \"< 2026-11-30\".")
     }
 
     // MARK: - Values that no row has
 
     private func unseenValues(_ condition: ColumnCondition, isLanguage: Bool) -> [Diagnostic] {
         let column = condition.column.value
-        func warning(_ value: String, _ consequence: String) -> Diagnostic {
+        func warning(_ value: String, consequence: String) -> Diagnostic {
             .warning(
-                .valueNotFound, "no selected device has '\(TextFormat.foreign(value, maximumBytes: 60))' in '\(column)'\(consequence)",
+                .valueNotFound,
+                message: "no selected device has '\(TextFormat.foreign(value, maximumBytes: 60))' in '\(column)'\(consequence)",
                 at: condition.column.position, remedy: nearest(to: value, isLanguage: isLanguage) ?? Self.example(otherCells))
         }
         switch condition.test {
-        case .oneOf(let values): return values.filter { !hasSeen($0, of: values, isLanguage: isLanguage) }.map { warning($0, "") }
+        case .oneOf(let values):
+            return values.filter { !hasSeen($0, of: values, isLanguage: isLanguage) }.map { warning($0, consequence: "") }
         case .comparison(.notEqual, let operand):
-            // That no row has a number is no slip.
+            // A number that no row has is not a mistake.
             let value = trimmedText(operand)
-            if !isSeen[1], Self.midnight(value, column, otherCells) != nil {
+            if !isSeen[1], Self.midnight(value, column: column, cells: otherCells) != nil {
                 return [
                     .warning(
-                        .valueNotFound, "no selected device has '\(value)' in '\(column)', so that the condition leaves nobody out",
+                        .valueNotFound, message: "no selected device has '\(value)' in '\(column)', so the condition leaves no device out",
                         at: condition.column.position,
-                        remedy: "A day alone is its midnight, and cells say times. For the days before it write \(column): \"< \(value)\".")
+                        remedy: "A date alone means midnight; cells hold times. For the days before it, write \(column): \"< \(value)\".")
                 ]
             }
             let isText = ComparisonValue(value, column: column).kind == .text && !["true", "false"].contains(value.lowercased())
-            return isText && !isSeen[1] ? [warning(value, ", so that the condition leaves nobody out")] : []
+            return isText && !isSeen[1] ? [warning(value, consequence: ", so the condition leaves no device out")] : []
         case .comparison(.lessOrEqual, let operand):
             let value = trimmedText(operand)
             guard Array(value.utf8).withUnsafeBufferPointer(isDayOnly), Self.isDate(value),
@@ -84,9 +87,9 @@ extension ConditionFindings {
             return [
                 .warning(
                     .dayIsMidnight,
-                    "'\(value)' alone is the midnight with which that day begins, so that '\(later)' in '\(column)' is left out",
+                    message: "'\(value)' alone means midnight at the start of that day, so '\(later)' in '\(column)' is left out",
                     at: condition.column.position,
-                    remedy: "For all of that day compare with the next one: \(column): \"< \(Self.dayAfter(value) ?? "2026-11-30")\".")
+                    remedy: "For all of that day, compare with the next one: \(column): \"< \(Self.dayAfter(value) ?? "2026-11-30")\".")
             ]
         default: return []
         }
@@ -98,12 +101,12 @@ extension ConditionFindings {
         }
     }
 
-    /// A value that stands twice counts once, and a language is seen with each of its regions.
+    /// A value that appears twice counts once, and a language is seen with each of its regions.
     private func hasSeen(_ value: String, of values: [String], isLanguage: Bool) -> Bool {
         zip(values, isSeen).contains { other, isSeen in
             guard isSeen else { return false }
-            // Of `yes` and `true` the one that stands first takes the cells for which either holds.
-            if trimmedText(other) == trimmedText(value) || Self.isTruth(other) && Self.isSameTruth(other, value) { return true }
+            // Of `yes` and `true`, the first one takes the cells that match either.
+            if trimmedText(other) == trimmedText(value) || Self.isTruth(other) && Self.isSameTruth(other, value: value) { return true }
             return isLanguage && LanguageTag.normalized(value).map { LanguageTag.fallbacks(of: other).contains($0) } ?? false
         }
     }
@@ -116,10 +119,10 @@ extension ConditionFindings {
             if !conditions.isEmpty {
                 let others = otherCells.filter { cell in !conditions.contains { $0.hasSuffix(cell) } }
                 return
-                    "What stands in a list is a value and no condition. List the values that are meant: \(column): [\(Self.plain(others))]."
+                    "A list holds values, not conditions. List the values that you mean: \(column): [\(Self.plain(others))]."
             }
-            if values.count == 1, let remedy = Self.meaning(of: trimmedText(values[0]), column, otherCells) { return remedy }
-            if let day = values.lazy.compactMap({ Self.midnight(trimmedText($0), column, otherCells) }).first { return day }
+            if values.count == 1, let remedy = Self.meaning(of: trimmedText(values[0]), column: column, cells: otherCells) { return remedy }
+            if let day = values.lazy.compactMap({ Self.midnight(trimmedText($0), column: column, cells: otherCells) }).first { return day }
             let dates = otherCells.contains(where: Self.isDate) ? values.map { OperandRule.dates(meantBy: trimmedText($0)) } : []
             if dates.contains(where: { !$0.isEmpty }) {
                 let list = values.count > 1 && dates.allSatisfy { $0.count == 1 }
@@ -127,36 +130,37 @@ extension ConditionFindings {
                 return
                     "Write dates with the year first: \(column): \(list ? "[\(all.joined(separator: ", "))]" : all.joined(separator: " or "))."
             }
-            let versions = values.compactMap { Self.versionBefore($0, column) }
-            if let version = versions.first { return "For a version and all later ones write \(column): \">= \(version)\"." }
+            let versions = values.compactMap { Self.versionBefore($0, column: column) }
+            if let version = versions.first { return "For a version and all later ones, write \(column): \">= \(version)\"." }
             return values.lazy.compactMap { nearest(to: $0, isLanguage: isLanguage) }.first
         case .comparison(.equal, let operand):
-            return Self.midnight(trimmedText(operand), column, otherCells) ?? nearest(to: trimmedText(operand), isLanguage: isLanguage)
+            return Self.midnight(trimmedText(operand), column: column, cells: otherCells)
+                ?? nearest(to: trimmedText(operand), isLanguage: isLanguage)
         default: return nil
         }
     }
 
-    /// A truth in another word than those of the cells, a day, or a condition in words.
-    private static func meaning(of value: String, _ column: String, _ cells: [String]) -> String? {
+    /// A truth value in another word than the cells use, a day, or a condition in words.
+    private static func meaning(of value: String, column: String, cells: [String]) -> String? {
         let truth = Array(value.utf8).withUnsafeBufferPointer(truthValue)
-        if let truth, cells.contains(where: { $0.first?.isLetter == true && isSameTruth($0, value) }) {
-            return "For all that say so write \(column): \(truth)."
+        if let truth, cells.contains(where: { $0.first?.isLetter == true && isSameTruth($0, value: value) }) {
+            return "For all cells that mean this, write \(column): \(truth)."
         }
-        if let day = midnight(value, column, cells) { return day }
-        guard versionBefore(value, column) == nil, OperandRule.dates(meantBy: value).isEmpty else { return nil }
+        if let day = midnight(value, column: column, cells: cells) { return day }
+        guard versionBefore(value, column: column) == nil, OperandRule.dates(meantBy: value).isEmpty else { return nil }
         return WordedCondition.remedy(value, column: column, cells: cells)
     }
 
-    /// A day alone where cells say times.
-    private static func midnight(_ value: String, _ column: String, _ cells: [String]) -> String? {
+    /// A date alone where cells hold times.
+    private static func midnight(_ value: String, column: String, cells: [String]) -> String? {
         guard isDate(value), Array(value.utf8).withUnsafeBufferPointer(isDayOnly),
             cells.contains(where: { isDate($0) && !Array($0.utf8).withUnsafeBufferPointer(isDayOnly) })
         else { return nil }
-        return "A day alone is its midnight, and cells say times. For that day and all later ones write \(column): \">= \(value)\"."
+        return "A date alone means midnight; cells hold times. For that day and later, write \(column): \">= \(value)\"."
     }
 
     /// `3` of `3.x`, and versions as they are, in a column of versions.
-    private static func versionBefore(_ value: String, _ column: String) -> String? {
+    private static func versionBefore(_ value: String, column: String) -> String? {
         let text = trimmedText(value)
         guard ComparisonValue.isVersion(column: column) || ComparisonValue(text, column: column).kind == .version else { return nil }
         var digits = text.drop { "vV".contains($0) }.prefix { $0.isASCII && $0.isNumber || $0 == "." }
@@ -167,7 +171,7 @@ extension ConditionFindings {
     private func nearest(to value: String, isLanguage: Bool) -> String? {
         let value = trimmedText(value)
         if isLanguage { return nearestLanguage(to: value) }
-        if let grouped = otherCells.first(where: { Self.isGrouped($0, value) }) {
+        if let grouped = otherCells.first(where: { Self.isGrouped($0, name: value) }) {
             return "A cell holds '\(grouped)'. Write numbers in the export as 1234.5, without groups."
         }
         // The nearest to 1 would be 0.
@@ -176,21 +180,21 @@ extension ConditionFindings {
         guard Spelling.folded(name) == Spelling.folded(value), name == value || Spelling.hasInvisible(name) else {
             return "Did you mean '\(name)'?"
         }
-        return "A cell looks the same \(Spelling.difference(of: name, from: value)). Write both alike."
+        return "A cell looks the same \(Spelling.difference(of: name, from: value)). Write both the same way."
     }
 
-    /// A tag is not spelt: `cn` is no slip for `en`, and `de-DE` none for `de-AT`.
+    /// Language tags have no near spellings: `cn` is not a typo for `en`, nor `de-DE` for `de-AT`.
     private func nearestLanguage(to value: String) -> String? {
         guard let tag = LanguageTag.normalized(value) else { return LanguageTag.named(value).map { "Write the tag '\($0)'." } }
         if let meant = LanguageTag.meant(by: value) { return "Did you mean '\(meant)'?" }
-        // Chinese in one script is not that in the other.
+        // Chinese in one script does not replace the other.
         guard let general = tag.split(separator: "-").first.map(String.init), general != tag, general != "zh" else { return nil }
         let held = otherCells.filter { LanguageTag.fallbacks(of: $0).contains(general) }
-        return held.isEmpty ? nil : "Did you mean '\(general)'? It holds for \(Self.list(held))."
+        return held.isEmpty ? nil : "Did you mean '\(general)'? It includes \(Self.list(held))."
     }
 
     private static func example(_ cells: [String]) -> String? {
-        cells.isEmpty ? nil : "Other cells are for example \(list(cells))."
+        cells.isEmpty ? nil : "Other cells are, for example, \(list(cells))."
     }
 
     private static func plain(_ cells: [String]) -> String {
@@ -199,7 +203,7 @@ extension ConditionFindings {
 
     // MARK: - Values in other spellings
 
-    /// Cells that hold a value of the condition beside others, `sport;music`; of those that were looked at.
+    /// Cells, of those that were checked, that hold a value of the condition among others: `sport;music`.
     private func cellsOfSeveral(_ condition: ColumnCondition, isLanguage: Bool) -> [Diagnostic] {
         guard !isLanguage else { return [] }
         let values: [String] =
@@ -209,22 +213,23 @@ extension ConditionFindings {
             default: []
             }
         let column = condition.column.value
-        // 0,0 is a number of its own.
+        // 0,0 is a number, not two values.
         return values.filter { ComparisonValue($0, column: column).kind == .text }.compactMap { value in
             let cells = SeveralValues.cells(holding: value, among: otherCells).filter { !values.contains($0) }
             guard !cells.isEmpty else { return nil }
             return .warning(
                 .tagSpelling,
-                "cells of '\(column)' hold \(Self.list(cells)), in which '\(TextFormat.foreign(value, maximumBytes: 60))' is one of several: "
-                    + (isNotEqual ? "the condition holds of them" : "the condition does not hold of them"),
+                message:
+                    "cells of '\(column)' hold \(Self.list(cells)), in which '\(TextFormat.foreign(value, maximumBytes: 60))' is one of several: "
+                    + (isNotEqual ? "they meet the condition" : "they do not meet the condition"),
                 at: condition.column.position,
                 remedy: isNotEqual
-                    ? "'where' compares whole cells: list those that are meant, \(column): [one, two], or have the export hold such values as tags."
-                    : "'where' compares whole cells: list those that are meant, or have the export hold such values as tags.")
+                    ? "'where' compares whole cells: list the cells that you mean, \(column): [one, two], or export such values as tags."
+                    : "'where' compares whole cells: list the cells that you mean, or export such values as tags.")
         }
     }
 
-    /// Cells that mean a value of the condition, most likely, and are written otherwise; of those that were looked at.
+    /// Cells, of those that were checked, that most likely mean a value of the condition but are spelt differently.
     private func spellings(_ condition: ColumnCondition, isLanguage: Bool) -> [Diagnostic] {
         let values: [String] =
             switch condition.test {
@@ -238,24 +243,26 @@ extension ConditionFindings {
             let name = trimmedText(value)
             let isTruth = Self.isTruth(name)
             let others = otherCells.filter { cell in
-                !all.contains { $0.utf8.elementsEqual(cell.utf8) } && Self.isSame(cell, name, isTruth: isTruth, isLanguage: isLanguage)
+                !all.contains { $0.utf8.elementsEqual(cell.utf8) }
+                    && Self.isSame(cell, name: name, isTruth: isTruth, isLanguage: isLanguage)
             }
             guard !others.isEmpty else { return nil }
             return .warning(
                 .tagSpelling,
-                "cells of '\(condition.column.value)' hold \(Self.list(others)), which \(TextFormat.plural(others.count, "does", "do")) not count as '\(name)'",
-                at: condition.column.position, remedy: remedy(condition, name, others))
+                message:
+                    "cells of '\(condition.column.value)' hold \(Self.list(others)), which \(TextFormat.plural(others.count, one: "does", many: "do")) not count as '\(name)'",
+                at: condition.column.position, remedy: remedy(condition, name: name, others: others))
         }
     }
 
-    static func isSame(_ cell: String, _ name: String, isTruth: Bool, isLanguage: Bool) -> Bool {
+    static func isSame(_ cell: String, name: String, isTruth: Bool, isLanguage: Bool) -> Bool {
         if isTruth { return false }
-        if isLanguage { return isSameScript(cell, name) }
-        return Spelling.folded(cell) == Spelling.folded(name) || isSameTruth(cell, name) || isGrouped(cell, name)
+        if isLanguage { return isSameScript(cell, name: name) }
+        return Spelling.folded(cell) == Spelling.folded(name) || isSameTruth(cell, value: name) || isGrouped(cell, name: name)
     }
 
-    /// `zh-CN` and the script that it is written in, which devices may name alone or beside the region.
-    private static func isSameScript(_ cell: String, _ name: String) -> Bool {
+    /// `zh-CN` and the script that it is written in, which devices may name alone or with the region.
+    private static func isSameScript(_ cell: String, name: String) -> Bool {
         guard let tag = LanguageTag.normalized(cell), let wanted = LanguageTag.normalized(name), tag.hasPrefix("zh-"),
             wanted.hasPrefix("zh-")
         else { return false }
@@ -265,45 +272,45 @@ extension ConditionFindings {
 
     private static func isTruth(_ text: String) -> Bool { ["true", "false"].contains(trimmedText(text).lowercased()) }
 
-    private static func isSameTruth(_ cell: String, _ value: String) -> Bool {
+    private static func isSameTruth(_ cell: String, value: String) -> Bool {
         func truth(_ text: String) -> Bool? { Array(text.utf8).withUnsafeBufferPointer(truthValue) }
         return truth(value).map { $0 == truth(cell) } ?? false
     }
 
     /// `1,000` and `1.000` for 1000.
-    private static func isGrouped(_ cell: String, _ name: String) -> Bool {
+    private static func isGrouped(_ cell: String, name: String) -> Bool {
         guard name.utf8.count > 3, name.allSatisfy({ $0.isASCII && $0.isNumber }) else { return false }
         let parts = cell.split(omittingEmptySubsequences: false) { ",.' \u{A0}\u{202F}’".contains($0) }
         return parts.count > 1 && parts.joined() == name && parts.dropFirst().allSatisfy { $0.count == 3 }
     }
 
-    private func remedy(_ condition: ColumnCondition, _ name: String, _ others: [String]) -> String {
+    private func remedy(_ condition: ColumnCondition, name: String, others: [String]) -> String {
         let column = condition.column.value
         if others.contains(where: { $0 == name || Spelling.hasInvisible($0) }) {
-            return "It looks the same \(Spelling.difference(of: others[0], from: name)). Write it alike in the export."
+            return "It looks the same \(Spelling.difference(of: others[0], from: name)). Write it the same way in the export."
         }
-        if Self.isGrouped(others[0], name) { return "Write numbers in the export as 1234.5, without groups." }
+        if Self.isGrouped(others[0], name: name) { return "Write numbers in the export as 1234.5, without groups." }
         let shown = others.prefix(3).map { TextFormat.foreign($0, maximumBytes: 40) }.joined(separator: ", ")
-        let isTruth = others.contains { Self.isSameTruth($0, name) && Spelling.folded($0) != Spelling.folded(name) }
+        let isTruth = others.contains { Self.isSameTruth($0, value: name) && Spelling.folded($0) != Spelling.folded(name) }
         if isTruth || isNotEqual, let truth = Array(name.utf8).withUnsafeBufferPointer(truthValue) {
-            return "For all that say so write \(column): \(isNotEqual ? "\"!= \(truth)\"" : "\(truth)")."
+            return "For all cells that mean this, write \(column): \(isNotEqual ? "\"!= \(truth)\"" : "\(truth)")."
         }
         if isNotEqual {
             return
-                "If it means the same, write it alike in the export: \(TextFormat.plural(others.count, "this cell passes", "these cells pass"))."
+                "If it means the same, spell it so in the export: \(TextFormat.plural(others.count, one: "this cell passes", many: "these cells pass"))."
         }
         let list = condition.test.isList ? "[\(name), \(shown)]" : "\(column): [\(name), \(shown)]"
-        return "If it means the same, name it as well: \(list)."
+        return "If it means the same, name it too: \(list)."
     }
 
     // MARK: - Cells that cannot be compared
 
-    private static func remedy(_ kind: String, _ cells: [String], _ test: ColumnTest) -> String {
+    private static func remedy(_ kind: String, cells: [String], _ test: ColumnTest) -> String {
         let parts = cells.first?.split(separator: ".").count ?? 0
-        if kind == "a number", parts > 2 { return "For versions write all three numbers: \">= 3.2.0\"." }
+        if kind == "a number", parts > 2 { return "For versions, write all three numbers: \">= 3.2.0\"." }
         if kind == "a number", case .comparison(let comparison, let operand) = test, cells.contains(where: isDate) {
             let year = operand.count == 4 ? operand : "2026"
-            return "Where dates are meant write a whole one: \"\(comparison.rawValue) \(year)-01-01\"."
+            return "If you mean dates, write a full date: \"\(comparison.rawValue) \(year)-01-01\"."
         }
         return switch kind {
         case "a number": "Write numbers in the export as 1234.5, without units or groups."

@@ -1,27 +1,27 @@
 import Base
 import PushServices
 
-/// What was found of a condition.
+/// What was found about a condition.
 struct ConditionFindings: Sendable {
-    /// Whether it was asked of any row, also of one of which a condition before it does not hold.
+    /// Whether it was evaluated for any row, even one that fails a condition before it.
     var wasAsked = false
-    /// Rows that came so far: the conditions before it held.
+    /// Rows that got this far: they met the conditions before it.
     var rows = 0
-    /// Those of them of which it holds.
+    /// The rows among them that meet it.
     var holdingRows = 0
-    /// Those whose cell cannot be what the condition compares.
+    /// Rows whose cell cannot be what the condition compares.
     var unreadableRows = 0
-    /// By value of a list, else of the only one: whether some row has it. Of `!=` whether it holds of some row, and whether some row has what it
-    /// compares with.
+    /// For each value of a list, or the only value: whether some row has it. For `!=`: whether some row meets it, and whether some row has
+    /// what it compares with.
     var isSeen: [Bool]
-    /// Whether the condition is `!=`: the cells of which it holds are noted, as they tell what may be meant.
+    /// Whether the condition is `!=`: cells that meet it are kept, as they show what may be meant.
     let isNotEqual: Bool
     /// Cells that may be thousands, where numbers are compared.
     var numbers = NumberForms()
-    /// Different cells that are not its value, and those of them that cannot be compared: the first ones.
+    /// The first different cells that are not its value, and those among them that cannot be compared.
     private(set) var otherCells: [String] = []
     private(set) var unreadableCells: [String] = []
-    /// How many more rows are looked at for those.
+    /// How many more rows are checked for those.
     private var rowsToSample = 200
 
     /// Cells that are kept to find the nearest to a value, and to show.
@@ -38,7 +38,7 @@ struct ConditionFindings: Sendable {
     var isSatisfied: Bool { isNotEqual ? isSeen[0] : isSeen.contains(true) }
     var isComplete: Bool { !isSeen.contains(false) }
 
-    /// Whether a cell that is not its value is to be noted.
+    /// Whether to keep a cell that is not its value.
     @inline(__always) mutating func wantsCell(isUnreadable: Bool) -> Bool {
         guard isUnreadable ? unreadableCells.count < ConditionCount.mostCells : rowsToSample > 0 else { return false }
         rowsToSample -= 1

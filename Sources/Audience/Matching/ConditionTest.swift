@@ -1,26 +1,26 @@
 import Base
 
-/// A condition of `where`, prepared for being asked of every row.
+/// A condition of `where`, prepared for evaluating every row.
 struct ConditionTest {
-    /// What a condition says of a cell.
+    /// The result of a condition for a cell.
     enum Answer {
         case yes, no
         /// The cell cannot be what the condition compares.
         case unreadable
-        /// The same of `!=`, which holds of it.
+        /// The same for `!=`, which is then true.
         case unlike
 
-        /// Whether the condition holds.
+        /// Whether the condition is met.
         var holds: Bool { self == .yes || self == .unlike }
     }
 
     private let test: ColumnTest
-    /// The right sides of `oneOf`, and the one of `==` and `!=` where it is a language or says true or false.
+    /// The right sides of `oneOf`, and the right side of `==` and `!=` where it is a language or true or false.
     private let values: [Value]
     /// The right side of a comparison.
     private let compared: ComparisonValue?
     private let now: Int64
-    /// Languages hold for the tags of their regions and scripts.
+    /// Languages include the tags of their regions and scripts.
     private let isLanguage: Bool
     private let speaks: LanguageAnswers
     /// Whether cells are compared as numbers.
@@ -29,9 +29,9 @@ struct ConditionTest {
     /// A value that a cell may have.
     private struct Value {
         var bytes: [UInt8]
-        /// What `true` and `false` stand for; nil for other values.
+        /// The truth value; nil for other values.
         var truth: Bool?
-        /// A number, version or date, which cells may write otherwise; nil for other values.
+        /// A number, version or date, which cells may write differently; nil for other values.
         var comparable: ComparisonValue?
     }
 
@@ -50,7 +50,7 @@ struct ConditionTest {
         values = texts.map { text in
             let bytes = Array(text.utf8)
             let truth = Self.isTruth(text) ? bytes.withUnsafeBufferPointer(truthValue) : nil
-            return Value(bytes: bytes, truth: truth, comparable: truth == nil && !isLanguage ? Self.comparable(text, column) : nil)
+            return Value(bytes: bytes, truth: truth, comparable: truth == nil && !isLanguage ? Self.comparable(text, column: column) : nil)
         }
         self.isLanguage = isLanguage && !texts.isEmpty
         speaks = LanguageAnswers(texts)
@@ -64,15 +64,15 @@ struct ConditionTest {
 
     private static func isTruth(_ text: String) -> Bool { ["true", "false"].contains(text.lowercased()) }
 
-    /// A plain value that cells may write otherwise.
-    private static func comparable(_ text: String, _ column: String) -> ComparisonValue? {
+    /// A plain value that cells may write differently.
+    private static func comparable(_ text: String, column: String) -> ComparisonValue? {
         let value = ComparisonValue(text, column: column)
         return value.hasOtherForms ? value : nil
     }
 
-    /// What the condition says of a cell. A blank cell satisfies nothing but `missing`.
-    /// - Parameter value: set to the number of the value of a list that holds, and to 1 where the cell is what `!=` compares with.
-    func answer(_ cell: UnsafeBufferPointer<UInt8>, _ value: inout Int) -> Answer {
+    /// The condition's result for a cell. A blank cell satisfies only `missing`.
+    /// - Parameter value: set to the number of the list's value that matches, and to 1 where the cell is what `!=` compares with.
+    func answer(_ cell: UnsafeBufferPointer<UInt8>, value: inout Int) -> Answer {
         if Blank.isCell(cell) { return test == .missing ? .yes : .no }
         switch test {
         case .present: return .yes
@@ -83,10 +83,10 @@ struct ConditionTest {
         case .olderThan(let seconds):
             guard let age = age(cell), !Self.saysNever(cell) else { return .unreadable }
             return age > Int64(seconds) * 1000 ? .yes : .no
-        case .oneOf: return find(cell, &value)
+        case .oneOf: return find(cell, value: &value)
         case .comparison(let comparison, _):
             if !values.isEmpty {
-                let answer = find(cell, &value)
+                let answer = find(cell, value: &value)
                 guard comparison == .notEqual, answer != .unreadable else { return answer }
                 value = answer == .yes ? 1 : 0
                 return answer == .yes ? .no : .yes
@@ -97,8 +97,8 @@ struct ConditionTest {
         }
     }
 
-    private func find(_ cell: UnsafeBufferPointer<UInt8>, _ value: inout Int) -> Answer {
-        if isLanguage { return speaks.answer(cell, &value) }
+    private func find(_ cell: UnsafeBufferPointer<UInt8>, value: inout Int) -> Answer {
+        if isLanguage { return speaks.answer(cell, value: &value) }
         var isUnreadable = false
         for (number, wanted) in values.enumerated() {
             if let truth = wanted.truth {
@@ -141,7 +141,7 @@ struct ConditionTest {
     /// 1970-01-01, 1900-01-01 and 0001-01-01.
     private static let neverDates: [Int64] = [0, -2_208_988_800_000, -62_135_596_800_000]
 
-    /// Milliseconds since the cell's moment; nil when it is no date. A date without a time counts in whole days: what is exactly 30 days
+    /// Milliseconds since the cell's moment; nil when it is not a date. A date without a time counts in whole days: what is exactly 30 days
     /// back is within 30 days until midnight.
     private func age(_ cell: UnsafeBufferPointer<UInt8>) -> Int64? {
         let day: Int64 = 86_400_000
@@ -149,19 +149,19 @@ struct ConditionTest {
     }
 }
 
-/// Which of some languages a device's tag is, as texts are found by it: `en` for `en-US` and `en_GB`. One for each thread.
+/// Which of some languages a device's tag matches, by the rules for texts: `en` for `en-US` and `en_GB`. One for each thread.
 private final class LanguageAnswers {
-    /// By number; what is no tag counts as it is written.
+    /// By number; a text that is not a tag counts as written.
     private let languages: [String]
-    /// Of tags so far, as cells hold them: the number of the language, -1 for none of them, -2 for what is no tag.
+    /// For the tags seen so far, as in the cells: the number of the language, -1 for no match, -2 for a text that is not a tag.
     private var numbers: [(tag: [UInt8], number: Int)] = []
 
-    /// A column that holds something else altogether must not make it slow.
+    /// A column that holds something else entirely must not make it slow.
     private static let mostTags = 64
 
     init(_ texts: [String]) { languages = texts.map { LanguageTag.normalized($0) ?? $0.lowercased() } }
 
-    func answer(_ cell: UnsafeBufferPointer<UInt8>, _ value: inout Int) -> ConditionTest.Answer {
+    func answer(_ cell: UnsafeBufferPointer<UInt8>, value: inout Int) -> ConditionTest.Answer {
         let number = number(of: cell)
         if number >= 0 { value = number }
         return number >= 0 ? .yes : number == -1 ? .no : .unreadable

@@ -3,14 +3,14 @@ import PushServices
 
 /// The devices that `exclude: {devices: …}` lists: tokens and registration ids, about 16 bytes each.
 ///
-/// In a list nothing says which of the two an entry is; whatever could be a token is compared without regard to capitals.
+/// A list does not say which of the two an entry is; an entry that could be a token is compared without regard to case.
 ///
 /// `@unchecked Sendable`: nothing changes after init.
 ///
-/// Lines that are no device of the exports are counted: they exclude nobody whom their author wanted excluded.
+/// Lines that are not a device of the exports are counted: they do not exclude the device that their author meant.
 final class ExcludedDevices: @unchecked Sendable {
     private var entries = FingerprintSet()
-    /// By which list an entry is in; none of them when there is a single list, whose entries are all.
+    /// The entries of each list; empty when there is only one list.
     private var entriesOfLists: [ListEntries] = []
     private(set) var lists: [ExclusionList] = []
     private let hash: KeyedHash
@@ -19,10 +19,10 @@ final class ExcludedDevices: @unchecked Sendable {
     private(set) var hasRegistrationIDs = false
     /// Whether a registration id may be an e-mail address.
     private let takesAddresses: Bool
-    /// Entries of the list that is read which can be neither token nor registration id.
+    /// Entries of the current list that can be neither token nor registration id.
     private var flaws = ListMistakes(file: "")
 
-    /// Reads all lists. A list that cannot be read as a whole is an error: what it hides would be sent to.
+    /// Reads all lists. A list that cannot be read completely is an error: the devices it hides would be sent to.
     init(_ query: AudienceQuery, hash: KeyedHash, limits: ReadingLimits) throws(Diagnostics) {
         self.hash = hash
         targets = query.targets
@@ -68,13 +68,13 @@ final class ExcludedDevices: @unchecked Sendable {
         return mask
     }
 
-    /// By list: how many of its lines are no device of the exports.
+    /// By list: how many of its lines are not a device of the exports.
     /// - Parameter found: places of entries that are.
     func unmatched(_ found: BitSet) -> [Int] {
         lists.map { list in list.unmatched { found.contains(entries.place(of: $0)) } }
     }
 
-    /// What is worth saying of the lists.
+    /// Warnings about the lists.
     /// - Parameter found: places of entries that are devices of the exports.
     func warnings(_ found: BitSet) -> [Diagnostic] {
         lists.flatMap { list in list.warnings { found.contains(entries.place(of: $0)) } }
@@ -91,18 +91,18 @@ final class ExcludedDevices: @unchecked Sendable {
         return (hash(entry), false)
     }
 
-    /// Adds what a row names a device by: its token, its registration id, or both.
+    /// Adds the device of a row: its token, its registration id, or both.
     private func add(row cells: some Sequence<UnsafeBufferPointer<UInt8>>, line: Int, _ digits: borrowing some TargetReader & ~Copyable) {
         var (isFirst, hasToken) = (true, false)
         for cell in cells where !isBlank(cell) {
             let (fingerprint, isToken) = fingerprint(of: cell, digits)
             if !isToken, !hasToken {
-                // Beside a token exports can do without the registration id.
+                // With a token, exports do not need the registration id.
                 hasRegistrationIDs = true
                 if Self.mayBeFlawed(cell) { judge(cell, line: line) }
             }
             if isFirst {
-                lists[lists.count - 1].add(cell, fingerprint, isToken: isToken, line: line)
+                lists[lists.count - 1].add(cell, fingerprint: fingerprint, isToken: isToken, line: line)
             } else {
                 lists[lists.count - 1].addBeside(fingerprint)
             }
@@ -119,12 +119,12 @@ final class ExcludedDevices: @unchecked Sendable {
         return "nNuU#".utf8.contains(first) && targets.shape(of: String(decoding: cell, as: UTF8.self)) == .word
     }
 
-    /// Whether an entry that is no token is worth a closer look; most registration ids are not.
+    /// Whether an entry that is not a token needs a closer look; most registration ids do not.
     private static func mayBeFlawed(_ entry: UnsafeBufferPointer<UInt8>) -> Bool {
         entry.count > 32 || entry.contains { $0 >= 0x80 || " \t.@<{+xX".utf8.contains($0) }
     }
 
-    /// Notes an entry that nobody can have written for a registration id: it would exclude nobody.
+    /// Notes an entry that cannot be meant as a registration id: it would exclude no device.
     private func judge(_ entry: UnsafeBufferPointer<UInt8>, line: Int) {
         let text = String(decoding: entry, as: UTF8.self)
         guard let shape = targets.shape(of: text) else { return }
@@ -133,13 +133,13 @@ final class ExcludedDevices: @unchecked Sendable {
             "'\(TextFormat.foreign(TargetRedaction.line(text), maximumBytes: 60))' is neither a device token nor a registration id: "
                 + targets.clause(of: shape, length: entry.count), line: line,
             remedy: shape == .surrounded
-                ? "It would exclude nobody. Write one token a line, and nothing else beside it."
-                : "It would exclude nobody. Write tokens or registration ids as in the exports.")
+                ? "It would exclude no device. Write one token a line and nothing else."
+                : "It would exclude no device. Write tokens or registration ids as in the exports.")
     }
 
     // MARK: - Reading
 
-    /// The first line of a plain list is an entry too, unless it is some header: of tokens those are told apart, and beside registration ids a header does no harm.
+    /// The first line of a plain list is an entry too, unless it is a header: with tokens it can be recognised, and among registration ids a header does no harm.
     private func addFirst(_ line: String, isOnly: Bool, _ digits: borrowing some TargetReader & ~Copyable) {
         var line = line
         line.withUTF8 { if isOnly || hasRegistrationIDs || digits.normalize($0) != nil { add(row: CollectionOfOne($0), line: 1, digits) } }
@@ -195,7 +195,7 @@ final class ExcludedDevices: @unchecked Sendable {
                 add(row: cells.columns.indices.lazy.map { row.bytes($0) }, line: reader.rowLine, digits)
             case .badRow:
                 var mistake = reader.badRow
-                mistake.remedy = "Every line of a list of excluded devices must be readable: whoever it hides would get the push."
+                mistake.remedy = "Every line of a list of excluded devices must be readable: a device on a hidden line would get the push."
                 throw mistake
             case .needsMore: try reader.refill()
             case .end:

@@ -1,26 +1,26 @@
 import Base
 import PushServices
 
-/// One of the lists of excluded devices, by what is needed to say how many of its lines exclude nobody.
+/// One of the lists of excluded devices, with what is needed to count lines that exclude no device.
 struct ExclusionList: Sendable {
     /// As the query names it.
     let path: String
-    /// Lines that name a device, those that came twice as well.
+    /// Lines that name a device, including repeated ones.
     private(set) var entries = 0
-    /// Rows that name none: blank, or with a sign for nothing such as NULL; and the line of the first.
+    /// Rows that name no device: blank, or with a placeholder such as NULL; and the line of the first.
     private(set) var blanks = 0
     private(set) var firstBlankLine = 0
-    /// What its columns of devices are called, for a message; blank for a plain list.
+    /// The names of its columns of devices, for a message; blank for a plain list.
     var columns = ""
     /// The first entry, for a message.
     private(set) var first = ""
 
-    /// By entry: what it is found by, and what else its row names the device by (0 for nothing).
+    /// By entry: its fingerprint, and the other fingerprint of its row (0 for none).
     private var fingerprints: [UInt64] = []
     private var others: [UInt64] = []
-    /// Entries that are no tokens, by their number.
+    /// Entries that are not tokens, by their number.
     private var texts: [Int: Text] = [:]
-    /// How many of the entries are no tokens.
+    /// How many of the entries are not tokens.
     private var otherForms = 0
 
     private struct Text: Sendable {
@@ -38,7 +38,7 @@ struct ExclusionList: Sendable {
     var lines: Int { entries + blanks }
 
     /// Adds an entry.
-    mutating func add(_ entry: UnsafeBufferPointer<UInt8>, _ fingerprint: UInt64, isToken: Bool, line: Int) {
+    mutating func add(_ entry: UnsafeBufferPointer<UInt8>, fingerprint: UInt64, isToken: Bool, line: Int) {
         if entries == 0 { first = String(decoding: entry, as: UTF8.self) }
         if !isToken {
             otherForms += 1
@@ -52,7 +52,7 @@ struct ExclusionList: Sendable {
         entries += 1
     }
 
-    /// Adds what else the last entry's row names the device by.
+    /// Adds the other name of the device in the last entry's row.
     mutating func addBeside(_ fingerprint: UInt64) {
         others.append(contentsOf: repeatElement(0, count: entries - 1 - others.count))
         others.append(fingerprint)
@@ -71,7 +71,7 @@ struct ExclusionList: Sendable {
     // MARK: - What excludes nobody
 
     /// - Parameter isDevice: whether the exports have a device of that fingerprint.
-    /// - Returns: how many lines are no device of the exports, blank ones included.
+    /// - Returns: how many lines are not a device of the exports, including blank ones.
     func unmatched(_ isDevice: (UInt64) -> Bool) -> Int {
         blanks + fingerprints.indices.count { !isMatched($0, isDevice) }
     }
@@ -80,8 +80,8 @@ struct ExclusionList: Sendable {
         isDevice(fingerprints[entry]) || entry < others.count && others[entry] != 0 && isDevice(others[entry])
     }
 
-    /// What is worth saying: a list that excludes nobody, lines without a device, and lines that cannot be meant as they are. A token that the exports
-    /// do not have (any more) is nothing to say.
+    /// Warnings: a list that excludes no device, lines without a device, and lines that cannot be right. A token that the exports
+    /// do not have (anymore) needs no warning.
     func warnings(_ isDevice: (UInt64) -> Bool) -> [Diagnostic] {
         let unmatched = unmatched(isDevice)
         if unmatched == lines { return [uselessWarning] }
@@ -91,14 +91,14 @@ struct ExclusionList: Sendable {
     private var uselessWarning: Diagnostic {
         guard entries > 0 else {
             return .warning(
-                .exclusionNotFound, "the list of excluded devices has no entry, so that it excludes nobody", file: path,
-                remedy: "Was it written to its end?")
+                .exclusionNotFound, message: "the list of excluded devices has no entry, so it excludes no device", file: path,
+                remedy: "Check whether the file is complete.")
         }
-        let said = lines == 1 ? "its only line is no device" : "none of its \(TextFormat.count(lines)) lines is a device"
+        let said = lines == 1 ? "its only line is not a device" : "none of its \(TextFormat.count(lines)) lines is a device"
         return .warning(
-            .exclusionNotFound, "the list of excluded devices excludes nobody: \(said) of the exports", file: path,
+            .exclusionNotFound, message: "the list of excluded devices excludes no device: \(said) of the exports", file: path,
             remedy:
-                "Its first one is '\(Self.shown(first))'. A list holds device tokens or registration ids, written as in the exports, one a line."
+                "Its first is '\(Self.shown(first))'. A list holds device tokens or registration ids, written as in the exports, one a line."
         )
     }
 
@@ -110,14 +110,15 @@ struct ExclusionList: Sendable {
         let place = columns.isEmpty ? "" : ": there is nothing in \(columns)"
         return [
             .warning(
-                .exclusionNotFound, "\(have) no device, and so \(TextFormat.plural(blanks, "excludes", "exclude")) nobody\(place)",
+                .exclusionNotFound,
+                message: "\(have) no device, and so \(TextFormat.plural(blanks, one: "excludes", many: "exclude")) none\(place)",
                 at: SourcePosition(file: path, line: firstBlankLine, column: 1),
-                remedy: "Write the token or registration id of each device; people are left out with exclude: {aliases: {file: names.txt}}."
+                remedy: "Write each device's token or registration id. To leave out people, write exclude: {aliases: {file: names.txt}}."
             )
         ]
     }
 
-    /// Lines that are no tokens, and no registration ids of the exports either: all of that form, or those that are written otherwise than the ones that are found.
+    /// Lines that are neither tokens nor registration ids of the exports: all such lines, or only those written differently from the ones that are found.
     private func formWarnings(_ isDevice: (UInt64) -> Bool) -> [Diagnostic] {
         guard otherForms > 0 else { return [] }
         let known = texts.keys.sorted()
@@ -126,7 +127,7 @@ struct ExclusionList: Sendable {
         var missing = known.filter { !isMatched($0, isDevice) }
         if !found.isEmpty { missing = missing.filter { texts[$0]?.text.utf8.contains { Self.isMark($0) && !marks.contains($0) } ?? false } }
         guard let first = missing.first.flatMap({ texts[$0] }) else { return [] }
-        // Of a long list whose forms are all alike not every text is kept.
+        // For a long list whose entries look alike, not every text is kept.
         let count = found.isEmpty ? max(missing.count, otherForms) : missing.count
         let shown = missing.prefix(3).compactMap { texts[$0].map { "'\(Self.shown($0.text))'" } }.joined(separator: ", ")
         let are =
@@ -135,14 +136,15 @@ struct ExclusionList: Sendable {
         return [
             .warning(
                 .exclusionNotFound,
-                "\(are) neither a device token nor a registration id of the exports, and so \(TextFormat.plural(count, "excludes", "exclude")) nobody: \(shown)",
+                message:
+                    "\(are) neither a device token nor a registration id of the exports, and so \(TextFormat.plural(count, one: "excludes", many: "exclude")) none: \(shown)",
                 at: SourcePosition(file: path, line: first.line, column: 1),
                 remedy:
-                    "Write tokens or registration ids as in the exports, one a line and nothing else; people are left out with exclude: {aliases: {file: names.txt}}."
+                    "Write tokens or registration ids as in the exports, one a line, nothing else. To leave out people: exclude: {aliases: {file: names.txt}}."
             )
         ]
     }
 
-    /// Long enough for a token, of which no more is shown.
+    /// Shortened where it is long enough for a token.
     private static func shown(_ text: String) -> String { TextFormat.foreign(TargetRedaction.line(text), maximumBytes: 60) }
 }

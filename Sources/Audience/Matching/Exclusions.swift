@@ -1,5 +1,5 @@
-/// What excludes a device, as bits: tags, aliases, registration ids, and each of the lists of devices. A device that several exclude counts for
-/// each of them.
+/// What excludes a device, as bits: tags, aliases, registration ids, and each of the lists of devices. A device that several of them
+/// exclude counts for each of them.
 struct Exclusions: OptionSet, Sendable {
     let rawValue: Int
 
@@ -7,7 +7,8 @@ struct Exclusions: OptionSet, Sendable {
     static let aliases = Exclusions(rawValue: 2)
     static let registrationIDs = Exclusions(rawValue: 4)
 
-    /// Lists that are told apart; what is more shares the last one's bit. With the others they must be less than `RecipientCheck.groupLimit`.
+    /// Lists that are counted separately; further ones share the last one's bit. With the others they must be less than
+    /// `RecipientCheck.groupLimit`.
     static let mostLists = 5
 
     /// - Parameter mask: of `ExcludedDevices.lists`.

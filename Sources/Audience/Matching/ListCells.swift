@@ -1,9 +1,9 @@
 import Base
 import PushServices
 
-/// Where a list of excluded devices says which devices are meant.
+/// The columns of a list of excluded devices that identify them.
 struct ListCells {
-    /// The token's column before that of the registration id, as far as they are there.
+    /// The token's column, then the registration id's, as far as they exist.
     var columns: [Int]
     private let resolver: ColumnResolver
 
@@ -18,7 +18,7 @@ struct ListCells {
     func check() throws(Diagnostic) {
         guard columns.isEmpty else { return }
         throw Diagnostic(
-            "the list of excluded devices has neither a column of tokens nor one of registration ids: its columns are "
+            "the list of excluded devices has no column of tokens or registration ids: its columns are "
                 + ColumnResolver.list(resolver.header),
             file: resolver.file, remedy: remedy)
     }
@@ -26,11 +26,11 @@ struct ListCells {
     /// The columns as a message names them.
     var names: String { ColumnResolver.list(columns.map { resolver.header[$0] }) }
 
-    /// What to say of a list whose rows are blank where the devices should be: nobody would be excluded.
+    /// The mistake of a list whose rows are blank where the devices should be: no device would be excluded.
     func nothingListed(rows: Int) -> Diagnostic {
         let whose = rows == 1 ? "the only row" : "none of the \(TextFormat.count(rows)) rows"
         return Diagnostic(
-            "\(whose) of the list of excluded devices has \(TextFormat.plural(rows, "nothing", "anything")) in \(names), so that it would exclude nobody: "
+            "\(whose) of the list of excluded devices has \(TextFormat.plural(rows, one: "nothing", many: "anything")) in \(names), so it would exclude no device: "
                 + "its columns are \(ColumnResolver.list(resolver.header))",
             file: resolver.file, remedy: remedy)
     }
@@ -38,8 +38,8 @@ struct ListCells {
     private var remedy: String {
         let tokens = resolver.columns.candidates(for: .token).filter { $0 != "device_token" } + ["device_token"]
         let ids = resolver.columns.candidates(for: .registrationID)
-        return "Call the column of its tokens \(tokens.map { "'\($0)'" }.joined(separator: " or ")), or that of its registration ids "
-            + "'\(ids[0])'; or write one of either a line into a .txt file."
+        return "Name the column of its tokens \(tokens.map { "'\($0)'" }.joined(separator: " or ")), or the column of its registration ids "
+            + "'\(ids[0])', or write one token or id a line into a .txt file."
     }
 }
 
@@ -49,13 +49,13 @@ extension ColumnResolver {
         ["device_token", "outcome"].allSatisfy(header.contains) && PushServices.idColumns.contains(where: header.contains)
     }
 
-    /// The tokens' column of a list of devices: called as in the exports, or `device_token` or `token`, as Volley writes it. What exports call by a name of the
-    /// report is something else there.
+    /// The tokens' column of a list of devices: called as in the exports, or `device_token` or `token`, as Volley writes it. A column that
+    /// exports give a name of the report is something else.
     var listedTokenColumn: Int? {
         (isReport ? nil : column(of: .token)) ?? header.firstIndex(of: "device_token") ?? header.firstIndex(of: "token")
     }
 
-    /// The registration ids' column of a list of devices. A report names those that got a push by their tokens: exports that have one id for several devices, or
-    /// `0` for all, would have others left out that did not.
+    /// The registration ids' column of a list of devices. A report identifies the devices that got a push by their tokens: with exports
+    /// that have one id for several devices, or `0` for all, ids would also exclude devices that did not.
     var listedRegistrationIDColumn: Int? { isReport ? nil : column(of: .registrationID) }
 }

@@ -14,10 +14,10 @@ final class NameTable: @unchecked Sendable {
     private let multiplier: UInt64
     /// How many steps finding every name takes beyond the first.
     let collisions: Int
-    /// Bit n: a name begins with a byte whose lower six bits are n. Of few names most texts are none, after a single look.
+    /// Bit n: a name begins with a byte whose lower six bits are n. With few names, this single check rules out most texts.
     private let firstBytes: UInt64
 
-    /// A name's first and last eight bytes (of a shorter name: all of it, and 0), its length, and where it stands in `texts`.
+    /// A name's first and last eight bytes (of a shorter name: all of it, and 0), its length, and its place in `texts`.
     private struct Entry {
         var first: UInt64
         var last: UInt64
@@ -25,9 +25,9 @@ final class NameTable: @unchecked Sendable {
         var start: Int
     }
 
-    /// Bytes that must be readable behind a text that is looked up.
+    /// Bytes that must be readable after a text that is looked up.
     static let slack = 8
-    /// So many names get a table in which none stands in another's way, if one is found in so many tries.
+    /// Up to so many names get a table without collisions, if one is found within so many tries.
     private static let perfectCount = 512, tries = 200
 
     init(_ lists: [[String]]) {
@@ -53,12 +53,12 @@ final class NameTable: @unchecked Sendable {
         var best = (multiplier: UInt64(0), collisions: Int.max)
         for _ in 0..<(names.count <= Self.perfectCount ? Self.tries : 1) where best.collisions > 0 {
             let multiplier = UInt64.random(in: .min ... .max) | 1
-            let collisions = Self.fill(table, mask, multiplier, entries, texts, names.count)
+            let collisions = Self.fill(table, mask: mask, multiplier: multiplier, entries, texts, count: names.count)
             if collisions < best.collisions { best = (multiplier, collisions) }
         }
         multiplier = best.multiplier
         collisions = best.collisions
-        if best.collisions > 0 { _ = Self.fill(table, mask, multiplier, entries, texts, names.count) }
+        if best.collisions > 0 { _ = Self.fill(table, mask: mask, multiplier: multiplier, entries, texts, count: names.count) }
     }
 
     deinit {
@@ -69,7 +69,7 @@ final class NameTable: @unchecked Sendable {
 
     var isEmpty: Bool { names.isEmpty }
 
-    /// The numbers of names of the lists; blank ones have none.
+    /// The numbers of the lists' names; blank names have none.
     func numbers(of names: [String]) -> [Int] {
         names.compactMap { name in
             let text = Array(trimmedText(name).utf8) + [UInt8](repeating: 0, count: Self.slack)
@@ -79,11 +79,11 @@ final class NameTable: @unchecked Sendable {
     }
 
     /// The number of the name that a cell holds; -1 when it is none of them.
-    /// - Parameter text: `slack` bytes behind it can be read.
+    /// - Parameter text: `slack` bytes after it are readable.
     @inline(__always) func look(up text: UnsafeBufferPointer<UInt8>) -> Int {
         guard text.count > 0, firstBytes >> UInt64(text[0] & 0x3F) & 1 != 0 else { return -1 }
         let (first, last) = Self.words(text)
-        var place = Self.place(text, first, last, multiplier, mask)
+        var place = Self.place(text, first: first, last: last, multiplier: multiplier, mask: mask)
         while true {
             let number = Int(table[place]) - 1
             if number < 0 { return -1 }
@@ -107,7 +107,7 @@ final class NameTable: @unchecked Sendable {
 
     @inline(__always)
     private static func place(
-        _ text: UnsafeBufferPointer<UInt8>, _ first: UInt64, _ last: UInt64, _ multiplier: UInt64, _ mask: Int
+        _ text: UnsafeBufferPointer<UInt8>, first: UInt64, last: UInt64, multiplier: UInt64, mask: Int
     ) -> Int {
         var word = first ^ (last << 31 | last >> 33) &+ UInt64(truncatingIfNeeded: text.count)
         // Names that begin and end alike, such as addresses, differ in between.
@@ -124,15 +124,15 @@ final class NameTable: @unchecked Sendable {
 
     /// - Returns: how many steps finding every name takes beyond the first.
     private static func fill(
-        _ table: UnsafeMutablePointer<UInt32>, _ mask: Int, _ multiplier: UInt64, _ entries: UnsafeMutablePointer<Entry>,
-        _ texts: UnsafeMutablePointer<UInt8>, _ count: Int
+        _ table: UnsafeMutablePointer<UInt32>, mask: Int, multiplier: UInt64, _ entries: UnsafeMutablePointer<Entry>,
+        _ texts: UnsafeMutablePointer<UInt8>, count: Int
     ) -> Int {
         table.initialize(repeating: 0, count: mask + 1)
         var collisions = 0
         for number in 0..<count {
             let entry = entries[number]
             let text = UnsafeBufferPointer(start: texts + entry.start, count: entry.count)
-            var place = place(text, entry.first, entry.last, multiplier, mask)
+            var place = place(text, first: entry.first, last: entry.last, multiplier: multiplier, mask: mask)
             while table[place] != 0 {
                 place = (place + 1) & mask
                 collisions += 1

@@ -1,7 +1,7 @@
 import Base
 
 /// Cells that are compared as numbers and may mean something else: `1.000`, as spreadsheet programs write a thousand where a comma separates
-/// decimals, and `3.10`, a version that is newer than 3.9. They count as they stand, 1 and 3.1; what else the column holds tells whether that is meant.
+/// decimals, and `3.10`, a version that is newer than 3.9. They count as written, 1 and 3.1; the rest of the column shows whether that is meant.
 struct NumberForms: Sendable {
     private var rows = 0
     /// The first different ones.
@@ -13,12 +13,12 @@ struct NumberForms: Sendable {
     /// Of cells that may be versions, by the number before the point: one with a single digit behind it, and one with two that end in a zero.
     private var short: [String: String] = [:]
     private var padded: [String: String] = [:]
-    /// Whether some cell is no version: `9.99`, `3.05`.
+    /// Whether some cell is not a version: `9.99`, `3.05`.
     private var hasDecimal = false
-    /// How many more cells without such a point are looked at.
+    /// How many more cells without such a point are checked.
     private var cellsToSample = 100
 
-    /// Notes a cell; of nearly all that is done after a look at a single byte.
+    /// Notes a cell; for nearly all cells a single byte is enough.
     @inline(__always) mutating func note(_ cell: UnsafeBufferPointer<UInt8>) {
         if cell.count > 4, cell[cell.count - 4] == UInt8(ascii: ".") { return note(grouped: cell) }
         if cellsToSample > 0 { sample(cell) }
@@ -34,7 +34,7 @@ struct NumberForms: Sendable {
     }
 
     private mutating func sample(_ cell: UnsafeBufferPointer<UInt8>) {
-        // Where points separate decimals nothing more is to be learnt.
+        // Where points separate decimals there is nothing more to learn.
         cellsToSample = hasOther && hasDecimal ? 0 : cellsToSample - 1
         guard let number = DecimalText(cell) else { return }
         guard let point = cell.firstIndex(of: UInt8(ascii: ".")) else {
@@ -42,11 +42,11 @@ struct NumberForms: Sendable {
             return
         }
         hasOther = true
-        noteVersion(String(decoding: cell[..<point], as: UTF8.self), String(decoding: cell[(point + 1)...], as: UTF8.self))
+        noteVersion(String(decoding: cell[..<point], as: UTF8.self), minor: String(decoding: cell[(point + 1)...], as: UTF8.self))
     }
 
     /// Beyond fifty there are few versions of a program, and many prices.
-    private mutating func noteVersion(_ major: String, _ minor: String) {
+    private mutating func noteVersion(_ major: String, minor: String) {
         guard (1...2).contains(major.utf8.count), minor.utf8.count <= 2, minor.utf8.count == 1 || ("10"..<"50").contains(minor) else {
             hasDecimal = true
             return
@@ -68,7 +68,7 @@ struct NumberForms: Sendable {
         hasDecimal = hasDecimal || other.hasDecimal
     }
 
-    /// One to three digits, the first of them no zero, a point, three digits.
+    /// One to three digits without a leading zero, a point, three digits.
     private static func isGrouped(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
         let digits = cell.first == UInt8(ascii: "-") ? cell.dropFirst() : cell[...]
         guard (5...7).contains(digits.count), digits.first != UInt8(ascii: "0") else { return false }
@@ -86,22 +86,23 @@ struct NumberForms: Sendable {
         return [
             .warning(
                 .cellsNotCompared,
-                "in '\(column.value)' cells such as '\(short)' and '\(padded)' look like versions, and are compared as numbers, so that \(padded) is \(Self.decimal(padded))",
-                at: column.position, remedy: "For versions compare with one of three numbers, such as \(short).0.")
+                message:
+                    "in '\(column.value)' cells such as '\(short)' and '\(padded)' look like versions but are compared as numbers, so \(padded) is \(Self.decimal(padded))",
+                at: column.position, remedy: "For versions, compare with three numbers, such as \(short).0.")
         ]
     }
 
     /// Cells that may be thousands, of a column that is compared as numbers or written as such.
     func thousands(_ column: SourceText) -> [Diagnostic] {
         guard rows > 0, hasSmall, !hasOther else { return [] }
-        let hold = TextFormat.counted(rows, "row holds", "rows hold")
+        let hold = TextFormat.counted(rows, one: "row holds", many: "rows hold")
         let whole = cells.map { $0.filter { $0 != "." } }
         return [
             .warning(
                 .cellsNotCompared,
-                "in '\(column.value)' \(hold) a point before three digits, which counts as a decimal point, so that '\(cells[0])' is "
+                message: "in '\(column.value)' \(hold) a point before three digits, which counts as a decimal point, so '\(cells[0])' is "
                     + "\(Self.decimal(cells[0])) and not \(whole[0]): \(ConditionFindings.list(cells))", at: column.position,
-                remedy: "If thousands are meant, write them in the export without groups: \(whole.joined(separator: ", ")).")
+                remedy: "If you mean thousands, write them in the export without separators: \(whole.joined(separator: ", ")).")
         ]
     }
 

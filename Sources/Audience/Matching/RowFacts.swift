@@ -1,7 +1,7 @@
 import Base
 
 /// What the rows of a device say where an export has several, for example one for each tag (`columns: {rows: merge}`): the query's tags that
-/// they carry, by their numbers, from all of them; and behind those what the newest row decides.
+/// they carry, by their numbers, from all of them; then what the newest row decides.
 struct RowFacts: Sendable {
     /// What the newest row decides.
     enum OfNewest: UInt32, CaseIterable {
@@ -9,7 +9,7 @@ struct RowFacts: Sendable {
         case registrationID, everyone, filtered, excluded
     }
 
-    /// Behind them, of a row that is excluded: by what, as the bits of `Exclusions`.
+    /// After them, for an excluded row: what excludes it, as the bits of `Exclusions`.
     private static let exclusions: UInt32 = 0x9000_0000
 
     /// The facts of a row that something excludes.
@@ -31,7 +31,7 @@ struct RowFacts: Sendable {
     }
 
     /// What follows from the facts of a device.
-    /// - Returns: the selectors that name it, ascending, and why it is no recipient whatever else is known of it; nil when it may be one;
+    /// - Returns: the selectors that name it, ascending, and why it cannot be a recipient whatever else is known; nil when it may be one;
     ///   what excludes it.
     func conclusion(_ facts: [UInt32]) -> (selected: [UInt32], reason: SkipReason?, exclusions: Exclusions) {
         let tags = facts.prefix { $0 < OfNewest.alias.rawValue }.map { compiled.roles[Int($0)] }

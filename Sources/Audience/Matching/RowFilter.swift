@@ -2,12 +2,12 @@ import Base
 
 /// All conditions of `where`. One for each thread.
 struct RowFilter {
-    /// What was found of the conditions in a block.
+    /// What was found about the conditions in a block.
     private(set) var findings: [ConditionFindings] = []
     private let conditions: [ColumnCondition]
     private var tests: [ConditionTest] = []
     private var cells: [Int] = []
-    /// Conditions of which some value was not seen yet.
+    /// Conditions with a value that was not seen yet.
     private var unseenCount = 0
     private let now: Timestamp
     private let separator: [UInt8]
@@ -39,8 +39,8 @@ struct RowFilter {
             // A value that no row has had yet is looked for even when another condition fails, so that the warning is true.
             guard passes || unseenCount > 0 && !findings[index].isComplete else { continue }
             var value = 0
-            let answer = answer(tests[index], row, cells[index], &value)
-            count(answer, row, index, isReached: passes)
+            let answer = answer(tests[index], row, cell: cells[index], value: &value)
+            count(answer, row, index: index, isReached: passes)
             if !answer.holds { passes = false }
             guard answer.holds || value > 0, !findings[index].isComplete else { continue }
             findings[index].isSeen[value] = true
@@ -49,9 +49,10 @@ struct RowFilter {
         return passes
     }
 
-    /// Counts what the condition was asked of, and keeps some of the cells that do not satisfy it, or are another than that of `!=`.
-    /// - Parameter isReached: whether the conditions before it hold.
-    @inline(__always) private mutating func count(_ answer: ConditionTest.Answer, _ row: CellRow, _ index: Int, isReached: Bool) {
+    /// Counts the rows that the condition was evaluated for, and keeps some cells that do not satisfy it, or differ from the operand of
+    /// `!=`.
+    /// - Parameter isReached: whether the conditions before it are met.
+    @inline(__always) private mutating func count(_ answer: ConditionTest.Answer, _ row: CellRow, index: Int, isReached: Bool) {
         findings[index].wasAsked = true
         if isReached { findings[index].rows += 1 }
         if isReached, answer.holds { findings[index].holdingRows += 1 }
@@ -59,22 +60,22 @@ struct RowFilter {
         if answer == .yes, !findings[index].isNotEqual { return }
         let isUnreadable = isReached && (answer == .unreadable || answer == .unlike)
         if isUnreadable { findings[index].unreadableRows += 1 }
-        if findings[index].wantsCell(isUnreadable: isUnreadable) { note(row, index, isUnreadable: isUnreadable) }
+        if findings[index].wantsCell(isUnreadable: isUnreadable) { note(row, index: index, isUnreadable: isUnreadable) }
     }
 
-    private mutating func note(_ row: CellRow, _ index: Int, isUnreadable: Bool) {
+    private mutating func note(_ row: CellRow, index: Int, isUnreadable: Bool) {
         findings[index].note(row.text(cells[index], separator: separator), isUnreadable: isUnreadable)
     }
 
     /// The numbers of all conditions that a row does not satisfy.
     func failing(_ row: CellRow) -> [Int] {
         var value = 0
-        return tests.indices.filter { !answer(tests[$0], row, cells[$0], &value).holds }
+        return tests.indices.filter { !answer(tests[$0], row, cell: cells[$0], value: &value).holds }
     }
 
-    private func answer(_ test: ConditionTest, _ row: CellRow, _ cell: Int, _ value: inout Int) -> ConditionTest.Answer {
+    private func answer(_ test: ConditionTest, _ row: CellRow, cell: Int, value: inout Int) -> ConditionTest.Answer {
         let bytes = row.bytes(cell)
-        guard row.isArray(cell) else { return test.answer(bytes, &value) }
-        return Array(row.text(cell, separator: separator).utf8).withUnsafeBufferPointer { test.answer($0, &value) }
+        guard row.isArray(cell) else { return test.answer(bytes, value: &value) }
+        return Array(row.text(cell, separator: separator).utf8).withUnsafeBufferPointer { test.answer($0, value: &value) }
     }
 }

@@ -1,11 +1,11 @@
 import Base
 import CSIMD
 
-/// The tags of a row. What a cell holds counts as volley.yaml separates it, or as a list; where a tag of the query would be found behind
-/// another separator, or in other letters, that is noted for the end (`TagFormats`).
+/// The tags of a row. A cell counts as volley.yaml separates it, or as a list; where a tag of the query would be found with
+/// another separator, or in another spelling, that is noted for the end (`TagFormats`).
 extension RowSelector {
-    /// The tags of a row as they count, each once for each time that it stands there.
-    func tags(of row: CellRow, _ cell: Int) -> [[UInt8]] {
+    /// The tags of a row that count, as often as they appear.
+    func tags(of row: CellRow, cell: Int) -> [[UInt8]] {
         var tags: [[UInt8]] = []
         if row.isArray(cell) {
             row.forEachElement(cell) { tags.append(Array(trimmed($0))) }
@@ -20,14 +20,14 @@ extension RowSelector {
         return tags
     }
 
-    /// What the tags of a row have shown so far.
+    /// What the tags of the current row have shown so far.
     struct TagFindings {
         var isAny = false
         var all = 0
         var isNone = false
     }
 
-    @inline(__always) mutating func lookAtTags(_ row: CellRow, _ cell: Int) {
+    @inline(__always) mutating func lookAtTags(_ row: CellRow, cell: Int) {
         var findings = TagFindings()
         if row.isArray(cell) {
             row.forEachElement(cell) { lookAtElement(trimmed($0), &findings) }
@@ -48,9 +48,9 @@ extension RowSelector {
     @inline(__always) private mutating func lookAtText(_ cell: UnsafeBufferPointer<UInt8>, _ findings: inout TagFindings) {
         if TagListText.mayBe(cell), list.read(cell) { return lookAtListText(&findings) }
         if compiled.separator.count == 1 {
-            lookAtList(cell, compiled.separator[0], &findings)
+            lookAtList(cell, separator: compiled.separator[0], &findings)
         } else {
-            lookAtList(cell, compiled.separator[...], &findings)
+            lookAtList(cell, separator: compiled.separator[...], &findings)
             lookForMarks(cell)
         }
     }
@@ -61,7 +61,7 @@ extension RowSelector {
     }
 
     @inline(__always)
-    private mutating func lookAtList(_ cell: UnsafeBufferPointer<UInt8>, _ separator: UInt8, _ findings: inout TagFindings) {
+    private mutating func lookAtList(_ cell: UnsafeBufferPointer<UInt8>, separator: UInt8, _ findings: inout TagFindings) {
         guard let base = cell.baseAddress, !cell.isEmpty else { return }
         var (start, block) = (0, 0)
         var (separators, marks): (UInt64, UInt64) = (0, 0)
@@ -75,7 +75,7 @@ extension RowSelector {
                 found &= found &- 1
                 lookAtTag(trimmed(UnsafeBufferPointer(start: base + start, count: place - start)), &findings)
                 start = place + 1
-                // A blank behind a separator is no mark.
+                // A blank after a separator is not a mark.
                 if base[start] == 0x20 { usual |= 1 << UInt64(start - block) }
             }
             marks |= volley_list_marks(base + block, Int64(truncatingIfNeeded: cell.count - block)) & ~usual
@@ -87,7 +87,7 @@ extension RowSelector {
     }
 
     private mutating func lookAtList(
-        _ cell: UnsafeBufferPointer<UInt8>, _ separator: ArraySlice<UInt8>, _ findings: inout TagFindings
+        _ cell: UnsafeBufferPointer<UInt8>, separator: ArraySlice<UInt8>, _ findings: inout TagFindings
     ) {
         let length = separator.count
         var (start, place) = (0, 0)
@@ -135,7 +135,7 @@ extension RowSelector {
 
     // MARK: - Other forms
 
-    /// An element of a list: what separates tags elsewhere may stand in it.
+    /// An element of a list: it may contain separators that other exports use.
     private mutating func lookAtElement(_ tag: UnsafeBufferPointer<UInt8>, _ findings: inout TagFindings) {
         lookAtTag(tag, &findings)
         guard let base = tag.baseAddress, !tag.isEmpty, volley_list_marks(base, Int64(truncatingIfNeeded: tag.count)) != 0 else { return }
@@ -150,7 +150,7 @@ extension RowSelector {
         let separator = compiled.separator
         var (isPlain, start) = (true, 0)
         while start <= cell.count {
-            let end = end(ofPart: start, of: cell, separator)
+            let end = end(ofPart: start, of: cell, separator: separator)
             if lookForMarks(inTag: trimmed(UnsafeBufferPointer(rebasing: cell[start..<end])), isElement: false) { isPlain = false }
             start = end + max(separator.count, 1)
         }
@@ -168,7 +168,7 @@ extension RowSelector {
             tagForms.note(mark, tag: number, cell: tag, isElement: isElement)
         case .near:
             if onlyObject { return false }
-            // What begins like a name was noted when it was looked up.
+            // A text that begins like a name was noted when it was looked up.
             if !compiled.nearTags.mayHold(tag) { nearTags.note(tag, compiled.nearTags) }
         }
         return true
@@ -177,14 +177,14 @@ extension RowSelector {
     private func forEachPart(of cell: UnsafeBufferPointer<UInt8>, separator: [UInt8], _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
         var start = 0
         while start <= cell.count {
-            let end = end(ofPart: start, of: cell, separator)
+            let end = end(ofPart: start, of: cell, separator: separator)
             body(trimmed(UnsafeBufferPointer(rebasing: cell[start..<end])))
             start = end + max(separator.count, 1)
         }
     }
 
-    /// Where the part of a cell ends that begins at a place.
-    private func end(ofPart start: Int, of cell: UnsafeBufferPointer<UInt8>, _ separator: [UInt8]) -> Int {
+    /// The end of the part of a cell that begins at a place.
+    private func end(ofPart start: Int, of cell: UnsafeBufferPointer<UInt8>, separator: [UInt8]) -> Int {
         guard let first = separator.first else { return cell.count }
         var place = start
         while place + separator.count <= cell.count {

@@ -2,7 +2,7 @@ import Base
 
 /// Decides which selectors name a row, and whether a tag, alias or registration id excludes it. One for each thread.
 ///
-/// Every row that can be read comes by here, whatever becomes of it, so that the names no row carries are known at the end.
+/// Every readable row passes through here, whatever its result, so that the names that no row carries are known at the end.
 struct RowSelector {
     /// What the current row is selected by: numbers of selectors, ascending, each once.
     var selected: [UInt32] = []
@@ -10,7 +10,7 @@ struct RowSelector {
     var isExcluded: Bool { !exclusions.isEmpty }
     /// What excludes it.
     var exclusions: Exclusions = []
-    /// Where the tags of a device's rows are united, the `RowFacts` of the current row, ascending, but for what others must say.
+    /// Where the tags of a device's rows are united, the `RowFacts` of the current row, ascending, except what other code must add.
     var facts: [UInt32] = []
     /// The number, among the query's aliases, of the alias that selects the current row; -1 for none.
     private(set) var selectingAlias = -1
@@ -22,14 +22,14 @@ struct RowSelector {
 
     /// Tags of the block's first rows, to guess what a misspelt one means.
     var sampledTags: Set<String> = []
-    /// The same of aliases.
+    /// The same for aliases.
     private(set) var sampledAliases: Set<String> = []
     /// Rows whose tags are still to be sampled.
     var rowsToSample = 0
     var seenTags: NameSightings
     /// Tags of the block's rows in other forms than those that count.
     var tagForms = TagFormats()
-    /// Tags and aliases that differ from those of the query only in what people overlook.
+    /// Tags and aliases that differ from those of the query only in details that people overlook.
     var nearTags = SimilarTexts()
     private(set) var nearAliases = SimilarTexts()
     let list: TagListText
@@ -38,7 +38,7 @@ struct RowSelector {
     private var seenRegistrationIDs: NameSightings
 
     let compiled: CompiledSelectors
-    /// The last row that was seen with a tag, for tags that stand twice in a cell.
+    /// The last row that was seen with a tag, for tags that appear twice in a cell.
     var lastRowOfTag: [Int]
     private(set) var rowNumber = 0
 
@@ -82,7 +82,7 @@ struct RowSelector {
         exclusions = []
         selectingAlias = -1
         if !facts.isEmpty { facts.removeAll(keepingCapacity: true) }
-        if !compiled.tags.isEmpty { lookAtTags(row, plan.tags) }
+        if !compiled.tags.isEmpty { lookAtTags(row, cell: plan.tags) }
         if facts.count > 1 { facts.sort() }
         if rowsToSample > 0 { rowsToSample -= 1 }
         if !compiled.aliases.isEmpty { lookAtAlias(row.bytes(plan.alias)) }

@@ -4,17 +4,18 @@ import Base
 enum SeveralValues {
     /// The cells in which a text is one of several values.
     static func cells(holding text: String, among cells: [String]) -> [String] {
-        let commas = cells.filter { $0.contains(",") }.map { parts(of: $0, ",") }
+        let commas = cells.filter { $0.contains(",") }.map { parts(of: $0, marks: ",") }
         return cells.filter { cell in
             guard cell != text else { return false }
-            if parts(of: cell, ";|").contains(text) { return true }
-            // A comma without a blank stands in lists, and with one in names of places and plans as well.
-            return parts(of: cell, ",;|").contains(text) && (!cell.contains(", ") || isList(commas, cells))
+            if parts(of: cell, marks: ";|").contains(text) { return true }
+            // A comma without a blank is used in lists; with a blank, also in names of places and plans.
+            return parts(of: cell, marks: ",;|").contains(text) && (!cell.contains(", ") || isList(commas, all: cells))
         }
     }
 
-    /// Whether what stands between commas are values of their own: one comes in several places, or alone. `France` of `Lyon, France` does not.
-    private static func isList(_ cells: [[String]], _ all: [String]) -> Bool {
+    /// Whether the texts between commas are separate values: one of them appears in several positions, or alone. `France` of `Lyon, France`
+    /// does not.
+    private static func isList(_ cells: [[String]], all: [String]) -> Bool {
         var places: [String: Int] = [:]
         for parts in cells {
             for (place, part) in parts.enumerated() where places.updateValue(place, forKey: part).map({ $0 != place }) ?? false {
@@ -24,7 +25,7 @@ enum SeveralValues {
         return all.contains { places[$0] ?? 0 > 0 }
     }
 
-    private static func parts(of cell: String, _ marks: String) -> [String] {
+    private static func parts(of cell: String, marks: String) -> [String] {
         let parts = cell.split { marks.contains($0) }
         return parts.count > 1 || parts.first?.count ?? 0 < cell.count ? parts.map { trimmedText(String($0)) } : []
     }

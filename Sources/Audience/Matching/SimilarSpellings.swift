@@ -1,12 +1,12 @@
 import Base
 
-/// Finds texts that differ from the names of a table only in what people overlook (`Spelling`).
+/// Finds texts that differ from the names of a table only in details that people overlook (`Spelling`).
 struct SimilarSpellings: Sendable {
     /// Bit n: a name begins with a byte whose lower five bits are n, which are the same for a small and a capital letter.
     private let firstBytes: UInt32
-    /// Of each name the first bytes, as far as they are letters or digits, eight at most: without the bit that capitals lack.
+    /// The first bytes of each name, as far as they are letters or digits, at most eight, without the bit that distinguishes case.
     private let openings: [Opening]
-    /// The numbers of the names, by what `Spelling` leaves of them.
+    /// The numbers of the names, by their folded spelling (`Spelling`).
     private let folded: [String: Int]
 
     private struct Opening: Sendable {
@@ -14,7 +14,7 @@ struct SimilarSpellings: Sendable {
         var mask: UInt64
     }
 
-    /// A longer list of names is one that a program wrote.
+    /// A program wrote any longer list of names.
     private static let mostNames = 1_000
 
     init(_ names: [String]) {
@@ -36,16 +36,16 @@ struct SimilarSpellings: Sendable {
         self.folded = folded
     }
 
-    /// Whether a text begins as one of the names does, but for capitals. Most do not, after a single look.
-    /// - Parameter text: not empty; `NameTable.slack` bytes behind it can be read.
+    /// Whether a text begins like one of the names, ignoring case. A single check rules out most texts.
+    /// - Parameter text: not empty; `NameTable.slack` bytes after it are readable.
     @inline(__always) func mayHold(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         firstBytes >> UInt32(text[0] & 0x1F) & 1 != 0 && begins(text)
     }
 
-    /// Whether a name begins with a byte but for capitals.
+    /// Whether a name begins with a byte, ignoring case.
     @inline(__always) func mayBegin(with byte: UInt8) -> Bool { firstBytes >> UInt32(byte & 0x1F) & 1 != 0 }
 
-    /// Hyphens and the like are overlooked, and what begins with two letters is too much.
+    /// Hyphens and the like are ignored, so a check of two letters would be too strict.
     private static func opening(_ name: String) -> some Collection<UInt8> {
         let text = name.utf8.prefix(8).prefix { $0 > 0x20 && $0 < 0x80 }
         let word = text.prefix { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 <= 9 }
@@ -58,6 +58,6 @@ struct SimilarSpellings: Sendable {
         return openings.contains { word & $0.mask == $0.word }
     }
 
-    /// The number of the name that a text is but for what people overlook.
+    /// The number of the name that a text equals apart from details that people overlook.
     func number(of text: String) -> Int? { folded[Spelling.folded(text)] }
 }

@@ -1,4 +1,5 @@
-/// Texts of a block that are no name of the query, but are one but for what people overlook: how many rows have them. One for each thread.
+/// Texts of a block that differ from a name of the query only in details that people overlook, and how many rows have them. One for each
+/// thread.
 struct SimilarTexts {
     private struct Text {
         var bytes: [UInt8]
@@ -7,9 +8,9 @@ struct SimilarTexts {
         var rows: Int
     }
 
-    /// Texts so far, also of other blocks, so that each is looked at closely once.
+    /// Texts so far, also of other blocks, so that each is examined only once.
     private var texts: [Text] = []
-    /// Of what found no room there.
+    /// Hashes of texts that found no room there.
     private var more = SpellingCounts()
 
     private static let mostTexts = 64
@@ -45,7 +46,7 @@ struct SimilarTexts {
     }
 }
 
-/// Rows by name of the query and how it is spelt instead.
+/// Rows by name of the query and by the other spelling.
 struct SpellingCounts: Sendable {
     private struct Key: Hashable {
         var name: Int
@@ -66,7 +67,7 @@ struct SpellingCounts: Sendable {
     }
 
     mutating func add(_ other: SpellingCounts) {
-        // In an order of their own, as there may be no room for all.
+        // In a fixed order, as there may not be room for all.
         for (spelling, count) in other.rows.sorted(by: { ($0.key.name, $0.key.text) < ($1.key.name, $1.key.text) }) {
             add(spelling.text, of: spelling.name, rows: count)
         }

@@ -1,8 +1,9 @@
 import Base
 
-/// How texts are alike that people take for one: in capitals, blanks, hyphens, apostrophes, forms of letters, characters that nobody sees.
+/// Compares texts that look the same to people: they may differ in capitals, blanks, hyphens, apostrophes, forms of letters, invisible
+/// characters.
 enum Spelling {
-    /// What is left of a text without what people overlook. Texts of one meaning may differ by more, and none is taken for another by this alone.
+    /// A text without the details that people overlook. Texts with the same meaning may differ by more, and this alone never equates two texts.
     static func folded(_ text: String) -> String {
         var scalars = Array(String(String.UnicodeScalarView(text.unicodeScalars.map(halfWidth))).lowercased().unicodeScalars)
         while scalars.last == "." { scalars.removeLast() }
@@ -25,10 +26,10 @@ enum Spelling {
         return String(kept)
     }
 
-    /// In what a text differs from a name that it is but for what people overlook, for a message.
+    /// For a message: how a text differs from a name that it equals apart from details that people overlook.
     static func difference(of text: String, from name: String) -> String {
         if let invisible = text.unicodeScalars.first(where: { isOddBlank($0) }) {
-            return "but for a character that nobody sees (\(code(invisible)))"
+            return "apart from an invisible character (\(code(invisible)))"
         }
         func plain(_ text: String) -> String {
             var kept = String.UnicodeScalarView()
@@ -38,13 +39,13 @@ enum Spelling {
         func withoutApostrophes(_ text: String) -> String {
             String(String.UnicodeScalarView(text.unicodeScalars.filter { !isApostrophe($0) }))
         }
-        if text != name, withoutApostrophes(text) == withoutApostrophes(name) { return "but for the form of its apostrophe" }
-        if text == name { return "but for the form of its letters (Unicode's NFC and NFD)" }
+        if text != name, withoutApostrophes(text) == withoutApostrophes(name) { return "apart from the form of its apostrophe" }
+        if text == name { return "apart from the form of its letters (Unicode's NFC and NFD)" }
         return plain(text) == plain(name)
-            ? "but for capitals or blanks" : "but for capitals, blanks, hyphens, apostrophes or the form of its letters"
+            ? "apart from capitals or blanks" : "apart from capitals, blanks, hyphens, apostrophes or the form of its letters"
     }
 
-    /// Whether a text holds a character that cannot be seen, and that nobody means to write.
+    /// Whether a text holds an invisible character, which no one writes on purpose.
     static func hasInvisible(_ text: String) -> Bool { text.unicodeScalars.contains(where: isOddBlank) }
 
     /// Zero-width characters, marks of direction, and blanks that a keyboard does not write.
@@ -60,12 +61,12 @@ enum Spelling {
         scalar == "_" || scalar.properties.isWhitespace || scalar.properties.generalCategory == .dashPunctuation
     }
 
-    /// The straight one, the curly ones that word processors write, and what stands for them.
+    /// The straight one, the curly ones that word processors write, and their substitutes.
     private static func isApostrophe(_ scalar: Unicode.Scalar) -> Bool { "'\u{2019}\u{2018}\u{2BC}\u{B4}`".unicodeScalars.contains(scalar) }
 
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { scalar.value &- 0x30 <= 9 }
 
-    /// Of the full-width forms of ASCII the usual ones.
+    /// The usual form of full-width ASCII characters.
     private static func halfWidth(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
         (0xFF01...0xFF5E).contains(scalar.value) ? Unicode.Scalar(scalar.value - 0xFEE0) ?? scalar : scalar
     }

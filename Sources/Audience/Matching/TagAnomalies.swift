@@ -1,12 +1,12 @@
 import Base
 
-/// Judges texts of a column of tags that are no tag of the query, and hold characters that are seldom part of one: whether a tag of the query is in
-/// them in another form. One for each thread; what was judged is remembered, as columns repeat themselves.
+/// Checks texts of a column of tags that are not a tag of the query, and hold characters that are rarely part of one: whether a tag of the
+/// query is in them in another form. One for each thread; results are remembered, as columns repeat their values.
 struct TagAnomalies {
     /// What was found in a text. It depends on the text alone.
     enum Finding {
         case nothing
-        /// The tag but for what people overlook.
+        /// The tag, apart from details that people overlook.
         case near
         case mark(TagMark, tag: Int)
     }
@@ -15,9 +15,9 @@ struct TagAnomalies {
     private let near: SimilarSpellings
     /// Marks that are not the separator.
     private let marks: [TagMark]
-    /// By the last bits of a text's hash: texts that were judged.
+    /// By the last bits of a text's hash: texts that were checked.
     private var judged = [Judged](repeating: Judged(hash: 0, finding: .nothing), count: Self.mostJudged)
-    /// Hashes of cells that hold nothing.
+    /// Hashes of cells without a finding.
     private var plainCells = [UInt64](repeating: 0, count: Self.mostJudged)
 
     private struct Judged {
@@ -36,17 +36,17 @@ struct TagAnomalies {
     /// A number by which a cell is remembered.
     @inline(__always) static func hash(_ text: UnsafeBufferPointer<UInt8>) -> UInt64 { SequenceDigest.element(text, with: 0x7A65) | 1 }
 
-    /// Whether a cell is known to hold nothing.
+    /// Whether a cell is known to have no finding.
     @inline(__always) func isPlain(_ hash: UInt64) -> Bool { plainCells[Self.place(hash)] == hash }
 
     mutating func notePlain(_ hash: UInt64) { plainCells[Self.place(hash)] = hash }
 
     private static func place(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 32) & (mostJudged - 1) }
 
-    /// Judges a text.
+    /// Checks a text.
     /// - Parameters:
-    ///   - text: without white space around it, no tag of the query; `NameTable.slack` bytes behind it can be read.
-    ///   - isElement: whether it is an element of a list, in which the separator separates nothing.
+    ///   - text: without white space around it, not a tag of the query; `NameTable.slack` bytes behind it can be read.
+    ///   - isElement: whether it is an element of a list, in which the separator has no meaning.
     mutating func finding(_ text: UnsafeBufferPointer<UInt8>, isElement: Bool) -> Finding {
         let hash = SequenceDigest.element(text, with: isElement ? 0x656C : 0x7478) | 1
         let place = Self.place(hash)
@@ -56,8 +56,8 @@ struct TagAnomalies {
         return finding
     }
 
-    /// Whether some word of the text begins as a name does; what is not ASCII may be written in many ways, and behind a separator that was written
-    /// out (`\n`, `%3B`) no word seems to begin.
+    /// Whether some word of the text begins as a name does; text that is not ASCII may be written in many ways, and after a separator that
+    /// was written out (`\n`, `%3B`) no word seems to begin.
     private func mayHold(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         var isBehindLetter = false
         for byte in text {
@@ -85,15 +85,15 @@ struct TagAnomalies {
         if text.first == "#", let tag = tag(text.dropFirst()) { return .mark(.hash, tag: tag) }
         if let end = text.firstIndex(where: { "=:".contains($0) }), let tag = tag(text[..<end]) {
             let said = Array(trimmedText(String(text[text.index(after: end)...])).utf8).withUnsafeBufferPointer(truthValue)
-            // What is said not to hold is no slip.
+            // A value that is false is not a mistake.
             return said == false ? .nothing : .mark(.value, tag: tag)
         }
         for mark in marks where mark.isOftenPart { if let found = behind(mark) { return found } }
-        // Blanks stand beside other marks, too.
+        // Blanks appear beside other marks, too.
         return marks.contains(.blank) ? behind(.blank) ?? .nothing : .nothing
     }
 
-    /// The names of an object, `{"vip":"1","news":"false"}`, that are not said to be false; nil for what is no object.
+    /// The names of an object, `{"vip":"1","news":"false"}`, that are not false; nil for a text that is not an object.
     private func trueNames(inObject text: String) -> [String]? {
         guard text.first == "{", text.last == "}", text.contains(":"), let value = try? JSONValue(parsing: Array(text.utf8)),
             case .object(let members) = value
@@ -104,7 +104,7 @@ struct TagAnomalies {
         }.map(\.name)
     }
 
-    /// The number of the tag that a text is, or is but for what people overlook.
+    /// The number of the tag that a text equals, perhaps apart from details that people overlook.
     private func tag(_ text: Substring) -> Int? {
         let text = trimmedText(String(text))
         return text.isEmpty ? nil : names.numbers(of: [text]).first ?? near.number(of: text)

@@ -1,11 +1,11 @@
 import Base
 
-/// In what form a tag may stand in a cell where it does not count: behind another separator than volley.yaml says, or with something around it.
+/// The forms in which a tag in a cell does not count: with a separator other than volley.yaml's, or with something around it.
 enum TagMark: Int, CaseIterable, Sendable {
     case comma, semicolon, bar, tab, lineBreak, blank
     case wideComma, ideographicComma, wideSemicolon, wideBar, arabicComma, arabicSemicolon, middleDot, bullet
     case slash, plus, greater, colon, tilde
-    /// Separators that a program wrote out: a backslash and an n, `%3B`, `%2C`.
+    /// Escaped separators: a backslash and an n, `%3B`, `%2C`.
     case writtenBreak, encodedSemicolon, encodedComma
     /// Brackets or quotes of a list that cannot be read.
     case enclosure
@@ -16,7 +16,7 @@ enum TagMark: Int, CaseIterable, Sendable {
     /// `vip=true`
     case value
 
-    /// What separates tags; none for a form that is no separator, or one of several characters.
+    /// What separates tags; empty for a form that is not a separator, or a separator of several characters.
     var characters: [Character] {
         switch self {
         case .comma: [","]
@@ -72,7 +72,7 @@ enum TagMark: Int, CaseIterable, Sendable {
         }
     }
 
-    /// Whether it stands in a tag as likely as between two, so that it is warned of and not refused.
+    /// Whether it is as likely inside a tag as between two, so that it causes a warning, not an error.
     var isOftenPart: Bool { [.slash, .plus, .greater, .colon, .tilde, .hash, .value].contains(self) }
 }
 

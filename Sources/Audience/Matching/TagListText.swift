@@ -1,4 +1,4 @@
-/// A list that stands as a text in a cell of tags: JSON (`["a", "b"]`), what Python prints (`['a', 'b']`) or PostgreSQL (`{a,"b c"}`).
+/// A list written as text in a cell of tags: JSON (`["a", "b"]`), what Python prints (`['a', 'b']`) or PostgreSQL (`{a,"b c"}`).
 ///
 /// One for each thread: what a cell holds stays valid until the next one is read.
 final class TagListText {
@@ -11,13 +11,13 @@ final class TagListText {
 
     /// Whether a cell may be a list.
     @inline(__always) static func mayBe(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
-        // [ and { differ in this bit only, and ; with it is something else.
+        // [ and { differ in this bit only, and ; with it is a different character.
         guard let first = cell.first else { return false }
         return first | 0x20 == UInt8(ascii: "{")
     }
 
     /// Reads a cell.
-    /// - Returns: false when it is no list, or may be none.
+    /// - Returns: false when it is not, or may not be, a list.
     func read(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
         texts.removeAll(keepingCapacity: true)
         parts.removeAll(keepingCapacity: true)
@@ -38,7 +38,7 @@ final class TagListText {
         return true
     }
 
-    /// Calls `body` with each element; bytes behind it can be read as behind a cell.
+    /// Calls `body` with each element; bytes after it are readable as after a cell.
     func forEach(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
         texts.withUnsafeBufferPointer { texts in
             for part in parts { body(trimmed(UnsafeBufferPointer(rebasing: texts[part]))) }
@@ -46,7 +46,7 @@ final class TagListText {
     }
 
     /// Takes the element that begins at a place.
-    /// - Returns: the place behind it; nil when it is none.
+    /// - Returns: the place after it; nil when it is not an element.
     private func element(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         let quote = text[start]
         guard quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { return plainElement(text, from: start) }
@@ -66,12 +66,12 @@ final class TagListText {
         return end + 1
     }
 
-    /// Without quotes: nothing that another notation might use may be in it.
+    /// Without quotes: it must not contain anything that another notation might use.
     private func plainElement(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         let end = text[start...].firstIndex(of: UInt8(ascii: ",")) ?? text.count
         let plain = trimmed(UnsafeBufferPointer(rebasing: text[start..<end]))
         guard !plain.isEmpty, !plain.contains(where: { "[]{}\"'\\".utf8.contains($0) }), !holdsSeparator(plain) else { return nil }
-        // What both notations write for nothing.
+        // The null values of both notations.
         guard !plain.elementsEqual("null".utf8), !plain.elementsEqual("NULL".utf8), !plain.elementsEqual("None".utf8) else { return end }
         parts.append(texts.count..<texts.count + plain.count)
         texts.append(contentsOf: plain)
@@ -92,7 +92,7 @@ final class TagListText {
             var next = backslash + 2
             if letter == UInt8(ascii: "u") {
                 let digits = rest[next...].prefix(4)
-                // Half of a surrogate pair needs its other half; no tag is written so.
+                // Half of a surrogate pair needs its other half; no tag is written that way.
                 guard digits.count == 4, let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16), code != 0,
                     code & 0xF800 != 0xD800
                 else { return false }

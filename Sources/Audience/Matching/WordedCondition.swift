@@ -1,24 +1,25 @@
 import Base
 
-/// What a value of `where` that no cell has says as a condition in words: `gold or silver`, `not gold`, `over 50`, `30 days`.
+/// A value of `where` that no cell has, read as a condition in words: `gold or silver`, `not gold`, `over 50`, `30 days`.
 enum WordedCondition {
     /// What to write, in whole sentences; nil for other values.
     static func remedy(_ value: String, column: String, cells: [String]) -> String? {
         let small = value.lowercased()
         let words = small.split(separator: " ").map(String.init)
         if ["empty", "blank", "none", "nothing", "never", "unset"].contains(small) {
-            return "For cells that are blank write \(column): missing."
+            return "For blank cells, write \(column): missing."
         }
         if ["not empty", "not blank", "not null", "any", "exists", "set", "*"].contains(small) {
-            return "For cells that are not blank write \(column): present."
+            return "For cells that are not blank, write \(column): present."
         }
         if small == "today" { return "Write \(column): within 24 hours." }
         if let length = lengthOfTime(words) { return "Write \(column): within \(length), or \(column): older than \(length)." }
         if words.first == "not", words.dropFirst().first == "within", let length = lengthOfTime(words.dropFirst(2)) {
             return "Write \(column): older than \(length)."
         }
-        return range(words, small, column) ?? comparison(words, small, column) ?? several(value, small, column, cells)
-            ?? negation(value, small, column)
+        return range(words, small: small, column: column) ?? comparison(words, small: small, column: column) ?? several(
+            value, small: small, column: column, cells: cells)
+            ?? negation(value, small: small, column: column)
     }
 
     private static func lengthOfTime(_ words: some Collection<String>) -> String? {
@@ -33,17 +34,17 @@ enum WordedCondition {
 
     private static func isNumber(_ text: String) -> Bool { Array(text.utf8).withUnsafeBufferPointer { DecimalText($0) != nil } }
 
-    /// `50-100`, `50 to 100`, `between 50 and 100`: more than one condition can say.
-    private static func range(_ words: [String], _ small: String, _ column: String) -> String? {
+    /// `50-100`, `50 to 100`, `between 50 and 100`: more than one condition can express.
+    private static func range(_ words: [String], small: String, column: String) -> String? {
         var ends = words.filter { !["between", "from", "and", "to", "-", "–", "bis"].contains($0) }
         guard ends.count < words.count || words.count == 1 else { return nil }
         if words.count == 1 { ends = small.replacing("..", with: "-").split { "-–".contains($0) }.map(String.init) }
         guard ends.count == 2, ends.allSatisfy(isWhole) else { return nil }
-        return "A column takes one condition: write \(column): \">= \(ends[0])\" or \(column): \"<= \(ends[1])\"."
+        return "A column takes only one condition: write \(column): \">= \(ends[0])\" or \(column): \"<= \(ends[1])\"."
     }
 
     /// `50+`, `over 50`, `up to 50`.
-    private static func comparison(_ words: [String], _ small: String, _ column: String) -> String? {
+    private static func comparison(_ words: [String], small: String, column: String) -> String? {
         if small.hasSuffix("+"), isNumber(String(small.dropLast())) { return "Write \(column): \">= \(small.dropLast())\"." }
         let openings: [(words: [String], sign: String)] = [
             (["over"], ">"), (["above"], ">"), (["under"], "<"), (["below"], "<"), (["from"], ">="), (["min"], ">="), (["minimum"], ">="),
@@ -57,19 +58,19 @@ enum WordedCondition {
     }
 
     /// `gold or silver`, `gold|silver`.
-    private static func several(_ value: String, _ small: String, _ column: String, _ cells: [String]) -> String? {
+    private static func several(_ value: String, small: String, column: String, cells: [String]) -> String? {
         let known = Set(cells.map { $0.lowercased() })
         for mark in [" or ", " oder ", " and ", " und ", "|", "/", "&", "+"] where small.contains(mark) {
             let parts = value.split(separator: mark).map { trimmedText(String($0)) }.filter { !$0.isEmpty }
             guard parts.count > 1, parts.count == small.split(separator: mark).count,
                 mark.contains(" ") || parts.contains(where: { known.contains($0.lowercased()) })
             else { continue }
-            return "For any of several values write \(column): [\(parts.joined(separator: ", "))]."
+            return "For any of several values, write \(column): [\(parts.joined(separator: ", "))]."
         }
         return nil
     }
 
-    private static func negation(_ value: String, _ small: String, _ column: String) -> String? {
+    private static func negation(_ value: String, small: String, column: String) -> String? {
         guard let word = ["not ", "no ", "except ", "without ", "nicht ", "ohne "].first(where: small.hasPrefix) else { return nil }
         let rest = trimmedText(String(value.dropFirst(word.count)))
         return rest.isEmpty ? nil : "Write \(column): \"!= \(rest)\"."

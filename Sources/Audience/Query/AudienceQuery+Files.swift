@@ -3,8 +3,8 @@ import Glibc
 
 extension AudienceQuery {
     /// Resolves paths and globs (`*`, `?`, `[…]`, as glob(3) reads them) to files: those of a glob sorted by name, each file once. A
-    /// path that exists is taken as it stands, whatever characters it holds; one without glob characters need not exist, as the
-    /// scan says so better.
+    /// path that exists is taken literally, whatever characters it holds; one without glob characters need not exist, as the
+    /// scan reports it better.
     /// - Throws: every glob that matches nothing.
     public static func expand(paths: [String]) throws(Diagnostics) -> [String] {
         var files: [String] = []

@@ -1,7 +1,7 @@
 public import Base
 public import PushServices
 
-/// Who is looked for, ready to run: lists loaded, paths resolved, columns named.
+/// Which devices to select, ready to run: lists loaded, paths resolved, columns named.
 public struct AudienceQuery: Sendable {
     /// Export files in reading order.
     public var files: [String]
@@ -19,55 +19,56 @@ public struct AudienceQuery: Sendable {
     public var registrationIDs: [String] = []
     /// All devices, instead of the above.
     public var everyone = false
-    /// All of these must hold.
+    /// All of these must be met.
     public var conditions: [ColumnCondition] = []
-    /// None of these may hold.
+    /// None of these may apply.
     public var excludedTags: [String] = []
-    /// None of these may hold.
+    /// None of these may apply.
     public var excludedAliases: [String] = []
-    /// None of these may hold.
+    /// None of these may apply.
     public var excludedRegistrationIDs: [String] = []
     /// Files that list tokens or registration ids (plain lists one a line, or exports).
     public var excludedDevices: [String] = []
-    /// Devices whose tokens are known to be invalid; nil when there are none. One that is selected is skipped as `suppressed`, unless its
+    /// Devices whose tokens are known to be invalid; nil when there are none. A selected one is skipped as `suppressed`, unless its
     /// newest row says in `registered_at` that it registered later than that.
     public var suppressed: SuppressedDevices?
-    /// Devices that got many pushes lately, made beside `suppressed`; nil when nobody asks. Whoever may get no more is skipped as `frequency`.
+    /// Devices that got many pushes lately, created together with `suppressed`; nil when there is no cap. A device that may get no more is
+    /// skipped as `frequency`.
     public var capped: CappedDevices?
-    /// Devices an alias expands to at most.
+    /// The most devices that an alias expands to.
     public var aliasLimit = 10
     /// The share of unreadable rows (0 to 1) beyond which the plan stops.
     public var maximumBadRowShare = 0.01
     /// The columns whose cells a recipient carries along, in the order of `Recipient.fields`.
     public var fields: [SourceText] = []
-    /// What templates compare cells of `fields` with: what cannot be compared, and what no recipient has, is worth a warning.
+    /// What templates compare cells of `fields` with: values that cannot be compared, or that no recipient has, cause a warning.
     public var comparisons: [TemplateComparison] = []
-    /// What people read, without its tags: the name of a column in it is worth a warning.
+    /// The text that people read, without template tags: a column's name in it causes a warning.
     public var texts: [SourceText] = []
     /// Whether a recipient also carries the cell of the column `timezone`, behind those of `fields`; blank where the export has no such column.
     public var carriesTimezone = false
     /// Where the campaign asks for each device's own clock: an export without the column is a warning there. nil when it does not.
     public var timezonePosition: SourcePosition?
-    /// Where the campaign has quiet hours by another clock, which an export with zones overrules: one whose zones stand under another name is a
+    /// Where the campaign has quiet hours by another clock, which an export with zones overrules: one whose zones have another name is a
     /// warning there.
     public var quietHoursPosition: SourcePosition?
-    /// Where the campaign deals variants by person, which needs the column of aliases; nil when it does not.
+    /// Where the campaign assigns variants by person, which needs the column of aliases; nil when it does not.
     public var variantsPosition: SourcePosition?
-    /// What was odd about lists of names in files of their own.
+    /// Warnings about lists of names in separate files.
     public var listWarnings: [Diagnostic] = []
-    /// Lines of such lists that are comments, and may be names: worth a warning where the exports hold names that begin with `#`.
+    /// Lines of such lists that are comments, and may be names: they cause a warning where the exports hold names that begin with `#`.
     public var hashedLines: [HashedLines] = []
-    /// Where the campaign names tags, aliases and registration ids, for warnings; of lists in files of their own the first thousand
+    /// Where the campaign names tags, aliases and registration ids, for warnings; for lists in separate files, the first thousand
     /// names have theirs.
     public var places = NamePlaces()
-    /// Warnings that the campaign allows: what would be refused under such a name is a warning then.
+    /// Warnings that the campaign allows: what would be refused under such a name is then a warning.
     public var allowed: Set<WarningName> = []
     /// What the targets of the app's service look like.
     public var targets = PushServices.standard.target
-    /// The moment against which `within` and `older than` are judged.
+    /// The moment against which `within` and `older than` are evaluated.
     public var now: Timestamp
 
-    /// What was read of files for this query and its copies: each file must stay as it is until the last of them has run.
+    /// The files that were read for this query and its copies: each must stay unchanged until the last of them has run.
     public let sources = SourceFiles()
 
     /// A query over some files.
@@ -79,12 +80,12 @@ public struct AudienceQuery: Sendable {
 }
 
 extension AudienceQuery {
-    /// The last moment at which a device may have been active, in milliseconds since 1970: what is further ahead is a slip, and would make its
-    /// row the newest for ever.
+    /// The last moment at which a device may have been active, in milliseconds since 1970: a later one is a mistake, and would make its
+    /// row the newest forever.
     var latestActivity: Int64 { now.epochMilliseconds + ActivityMoment.grace }
 }
 
-/// Where a campaign writes the names that it selects by; of a name that stands there twice the first place.
+/// Where a campaign writes the names that it selects by; the first place of a name that appears twice.
 public struct NamePlaces: Sendable {
     let tags: [String: SourcePosition]
     let aliases: [String: SourcePosition]
@@ -92,8 +93,8 @@ public struct NamePlaces: Sendable {
     /// The files of lists.
     private let lists: Set<String>
 
-    /// The places of names; no more than a thousand of each are kept, as nobody writes more by hand.
-    /// - Parameter lists: the files of those that stand in files of their own.
+    /// The places of names; at most a thousand of each are kept, as no one writes more by hand.
+    /// - Parameter lists: the files of lists in separate files.
     public init(tags: [SourceText] = [], aliases: [SourceText] = [], registrationIDs: [SourceText] = [], lists: Set<String> = []) {
         self.lists = lists
         func places(_ names: [SourceText]) -> [String: SourcePosition] {
@@ -104,13 +105,13 @@ public struct NamePlaces: Sendable {
         self.registrationIDs = places(registrationIDs)
     }
 
-    /// Whether a name stands in a file of its own: there, or far behind in it, without a place.
+    /// Whether a name comes from a separate file, with its place there or, far down in the file, without one.
     func isListed(_ place: SourcePosition?) -> Bool { place.map { lists.contains($0.file) } ?? true }
 }
 
 /// Lines of a list that begin with `#` and a name.
 public struct HashedLines: Sendable {
-    /// The key of the audience below which the list stands.
+    /// The audience's key that holds the list.
     let key: String
     /// The first of them.
     let first: [SourceText]
@@ -124,8 +125,9 @@ public struct HashedLines: Sendable {
         let shown = TextFormat.foreign(name.value, maximumBytes: 60)
         return .warning(
             .commentInList,
-            "\(TextFormat.counted(count, "line begins", "lines begin")) with '#' and \(TextFormat.plural(count, "is a comment", "are comments")), such as '\(shown)'",
+            message:
+                "\(TextFormat.counted(count, one: "line begins", many: "lines begin")) with '#' and \(TextFormat.plural(count, one: "is a comment", many: "are comments")), such as '\(shown)'",
             at: name.position,
-            remedy: "If it is a name, write it in the campaign: \(key): [\"\(shown)\"]. A comment has a blank behind its '#'.")
+            remedy: "If it is a name, write it in the campaign: \(key): [\"\(shown)\"]. A comment has a blank after its '#'.")
     }
 }

@@ -1,6 +1,6 @@
 import Base
 
-/// The lines of a list that cannot be what they should be: the first ten, and how many more there are.
+/// The invalid lines of a list: the first ten, and how many more there are.
 struct ListMistakes {
     let file: String
     private var shown: [Diagnostic] = []

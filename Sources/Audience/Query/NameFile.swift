@@ -1,11 +1,12 @@
 public import Base
 
-/// Lists that stand in files of their own, one name a line: `aliases: {file: vip.txt}`.
+/// Lists in separate files, one name a line: `aliases: {file: vip.txt}`.
 public enum NameFile {
     /// Reads a list: white space around a name does not count; blank lines and lines that begin with `#` are skipped. Lines end in LF,
     /// CRLF or CR; the file is UTF-8, with or without a byte order mark, and may be compressed when its name ends in `.gz`.
-    /// - Parameter sources: where it is noted that the file is read, when it must stay as it is for longer.
-    /// - Throws: `Diagnostic` for a file that is missing, empty, no file, not UTF-8 (with the line), or changed while it is read.
+    /// - Parameter sources: records that the file was read, when it must stay unchanged for longer.
+    /// - Throws: `Diagnostic` for a file that is missing, empty, not a regular file, not UTF-8 (with the line), or changed while it is
+    ///   read.
     public static func read(_ path: String, noting sources: SourceFiles = SourceFiles()) throws(Diagnostic) -> [String] {
         var names: [String] = []
         try forEachName(in: path, limits: ReadingLimits(sources: sources)) { name, _ in names.append(String(decoding: name, as: UTF8.self))
@@ -13,11 +14,11 @@ public enum NameFile {
         return names
     }
 
-    /// A list, with what tells where its names stand.
+    /// A list with the places of its names.
     public struct Listed: Sendable {
         /// In the order of the file.
         public var names: [String] = []
-        /// Of the first thousand names their places; a longer list was written by a program.
+        /// The places of the first thousand names; a program wrote any longer list.
         public var places: [SourceText] = []
         /// Lines that begin with `#` and a name, as `#vip`, rather than with a comment: the first hundred, and how many there are.
         public var hashed: [SourceText] = []
@@ -54,7 +55,7 @@ public enum NameFile {
         while true {
             var end = buffer.start
             while buffer.base[end] != 0x0A, buffer.base[end] != 0x0D { end += 1 }
-            // At the end of what is in memory stands a line feed that is not the file's.
+            // The buffer ends with a line feed that is not in the file.
             if end >= buffer.end || buffer.base[end] == 0x0D && end + 1 == buffer.end, !buffer.isAtEnd {
                 try buffer.refill()
                 continue
@@ -76,7 +77,7 @@ public enum NameFile {
 }
 
 extension String {
-    /// "the row is not UTF-8" said of something else.
+    /// "the row is not UTF-8" for something other than a row.
     fileprivate func replacingRow(with word: String) -> String {
         split(separator: " ", omittingEmptySubsequences: false).map { $0 == "row" ? word[...] : $0 }.joined(separator: " ")
     }

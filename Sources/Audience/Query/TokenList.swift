@@ -1,16 +1,16 @@
 public import Base
 public import PushServices
 
-/// A file that lists devices that are to be suppressed, or no longer to be: one token a line, or a CSV or TSV with a column of tokens. Each may
+/// A file that lists devices to suppress, or to stop suppressing: one token a line, or a CSV or TSV with a column of tokens. Each may
 /// be compressed (`.gz`).
 public enum TokenList {
     /// A listed device.
     public struct Entry: Hashable, Sendable {
         /// Its token.
         public var token: Target
-        /// What the column `reason` says; blank without one.
+        /// The cell of the column `reason`; blank without one.
         public var reason: String
-        /// What the column `invalid_since` says; nil without one, and where it is blank.
+        /// The cell of the column `invalid_since`; nil without one, or where it is blank.
         public var invalidSince: Timestamp?
     }
 
@@ -19,9 +19,10 @@ public enum TokenList {
     /// only column is the tokens.
     /// - Parameters:
     ///   - targets: what targets look like.
-    ///   - columns: where the app's exports keep things; `device_token` and `token` will do as well.
+    ///   - columns: where the app's exports keep things; `device_token` and `token` work as well.
     ///   - latest: no `invalid_since` is later.
-    ///   - allowsExport: whether a table may have other columns of an export beside the tokens. Such a table is mostly a whole export: taken
+    ///   - allowsExport: whether a table may have other columns of an export besides the tokens. Such a table is usually a whole export:
+    ///                   taken
     ///     for a list it names every device.
     /// - Throws: `Diagnostics` with the lines that cannot be read, the first ten and how many more there are, when everything else has been
     ///   handed over; whatever `body` throws, after which it is not called again.
@@ -34,10 +35,11 @@ public enum TokenList {
         do throws(Diagnostic) {
             switch ExportFormat(path: path)?.records {
             case nil: try readLines(path, limits, &mistakes, body)
-            case .delimited(let separator): try readTable(path, separator, columns, allowsExport, limits, &mistakes, body)
+            case .delimited(let separator):
+                try readTable(path, separator: separator, columns, allowsExport: allowsExport, limits, &mistakes, body)
             case .jsonLines, .jsonArray:
                 throw Diagnostic(
-                    "a list of tokens is no JSON", file: path,
+                    "a list of tokens cannot be JSON", file: path,
                     remedy: "Write one token a line into a .txt file, or a CSV with a column token.")
             }
         } catch {
@@ -48,13 +50,13 @@ public enum TokenList {
         if !mistakes.list.isEmpty { throw Diagnostics(mistakes.list.all) }
     }
 
-    /// What is wrong with a file, and what `body` threw.
+    /// The mistakes of a file, and the error that `body` threw.
     private struct Mistakes {
         let latest: Timestamp?
         var list: ListMistakes
         var failure: (any Error)?
 
-        /// Hands an entry over, unless that went wrong before.
+        /// Hands an entry over, unless that failed before.
         mutating func attempt(_ body: () throws -> Void) {
             guard failure == nil else { return }
             do { try body() } catch { failure = error }
@@ -93,7 +95,7 @@ public enum TokenList {
     }
 
     private static func readTable(
-        _ path: String, _ separator: UInt8, _ columns: ExportColumns, _ allowsExport: Bool, _ limits: ReadingLimits,
+        _ path: String, separator: UInt8, _ columns: ExportColumns, allowsExport: Bool, _ limits: ReadingLimits,
         _ mistakes: inout Mistakes, _ body: (Entry) throws -> Void
     ) throws(Diagnostic) {
         let isGzip = ExportFormat(path: path)?.isGzip ?? false
@@ -105,7 +107,7 @@ public enum TokenList {
             mistakes.attempt { try body(Entry(token: token, reason: "", invalidSince: nil)) }
             cells = Cells(token: 0, reason: nil, invalidSince: nil)
         } else {
-            cells = try Self.columns(ColumnResolver(columns: columns, header: header, file: path), allowsExport)
+            cells = try Self.columns(ColumnResolver(columns: columns, header: header, file: path), allowsExport: allowsExport)
         }
         reader.use(columns: cells.used)
         while true {
@@ -122,22 +124,22 @@ public enum TokenList {
         }
     }
 
-    private static func columns(_ resolver: ColumnResolver, _ allowsExport: Bool) throws(Diagnostic) -> Cells {
+    private static func columns(_ resolver: ColumnResolver, allowsExport: Bool) throws(Diagnostic) -> Cells {
         let header = resolver.header
         guard let token = resolver.listedTokenColumn else { throw resolver.missing(.token) }
-        // Such a file lists the devices that got the push as well.
+        // Such a file also lists devices that got the push.
         if header.contains("outcome") || PushServices.idColumns.contains(where: header.contains) {
             throw Diagnostic(
-                "this is the report of a run: it lists every device, not only those with invalid tokens", file: resolver.file,
-                remedy: "Those are in the list since the run has ended; there is nothing to import.")
+                "this is a run's report: it lists every device, not only devices with invalid tokens", file: resolver.file,
+                remedy: "Devices with invalid tokens are in the list since the run ended. There is nothing to import.")
         }
         let others = ExportColumns.Standard.allCases.filter { $0 != .token }.compactMap { resolver.column(of: $0) }.sorted()
         if !allowsExport, !others.isEmpty {
             throw Diagnostic(
-                "this looks like an export: beside the tokens it has \(ColumnResolver.list(others.map { header[$0] })). "
+                "this looks like an export: besides the tokens it has \(ColumnResolver.list(others.map { header[$0] })). "
                     + "Every device in it would be suppressed", file: resolver.file,
                 remedy: "Keep the columns \(header[token]), invalid_since and reason only, and only the rows of devices that are gone; "
-                    + "or say that all of them are meant, with --every-device.")
+                    + "or give --every-device if you mean all of them.")
         }
         return Cells(token: token, reason: header.firstIndex(of: "reason"), invalidSince: header.firstIndex(of: "invalid_since"))
     }
@@ -151,12 +153,12 @@ public enum TokenList {
         guard !date.isEmpty else { return .success(Entry(token: token, reason: text(cells.reason), invalidSince: nil)) }
         guard let moment = Timestamp(date) else {
             return .failure(
-                Flaw(message: "'\(TextFormat.foreign(text(cells.invalidSince), maximumBytes: 40))' in invalid_since is no date"))
+                Flaw(message: "'\(TextFormat.foreign(text(cells.invalidSince), maximumBytes: 40))' in invalid_since is not a date"))
         }
         // It would outlast every registration until then.
         if let latest, moment > latest {
             return .failure(
-                Flaw(message: "invalid_since lies in the future: '\(TextFormat.foreign(text(cells.invalidSince), maximumBytes: 40))'"))
+                Flaw(message: "invalid_since is in the future: '\(TextFormat.foreign(text(cells.invalidSince), maximumBytes: 40))'"))
         }
         return .success(Entry(token: token, reason: text(cells.reason), invalidSince: moment))
     }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A part of an export in memory, which mostly begins and ends with whole records.
+/// A part of an export in memory, which usually begins and ends with whole records.
 ///
 /// `@unchecked Sendable`: one thread has it at a time; it passes from thread to thread under the lock of `BlockDispatcher`.
 final class Block: @unchecked Sendable {
-    /// Blocks of a scan count from 0, whatever file they are of.
+    /// Blocks of a scan count from 0, whatever their file.
     private(set) var number = 0
     /// Which of the query's files it is a part of.
     private(set) var file = 0
@@ -15,7 +15,7 @@ final class Block: @unchecked Sendable {
     private(set) var isLast = false
     private let memory: UnsafeMutablePointer<UInt8>
     private let capacity: Int
-    /// Bytes in front that are no text: a byte order mark.
+    /// Bytes in front that are not text: a byte order mark.
     private var skipped = 0
 
     init(capacity: Int) {
@@ -27,7 +27,7 @@ final class Block: @unchecked Sendable {
 
     var bytes: BlockBytes { BlockBytes(start: memory + skipped, count: count - skipped, isLast: isLast) }
     var text: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: memory + skipped, count: count - skipped) }
-    /// Room for more, behind what it holds.
+    /// Free space after its content.
     var room: UnsafeMutableBufferPointer<UInt8> { UnsafeMutableBufferPointer(start: memory + count, count: capacity - count) }
 
     func begin(number: Int, file: Int, isFirst: Bool) {
@@ -46,7 +46,7 @@ final class Block: @unchecked Sendable {
     /// Bytes were put into `room`.
     func filled(_ bytes: Int) { count += bytes }
 
-    /// Ends it after so many of its text's bytes.
+    /// Ends it after so many bytes of its text.
     func end(after bytes: Int, isLast: Bool, bytesRead: Int) {
         count = bytes + skipped
         (self.isLast, self.bytesRead) = (isLast, bytesRead)

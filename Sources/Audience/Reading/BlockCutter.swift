@@ -1,26 +1,26 @@
-/// Says where a block may end so that the next one begins with a record, as far as the block alone can tell.
+/// Finds where a block may end so that the next one begins with a record, as far as the block alone can tell.
 ///
-/// That is a guess: inside quoted text a line may look like a record. Who reads the blocks in order notices when one did not end with a
-/// record, and reads the next one again from the right place; a wrong guess costs time and nothing else.
+/// That is a guess: inside quoted text a line may look like a record. The reader that merges blocks in order notices when one did not end
+/// with a record, and reads the next one again from the right place; a wrong guess only costs time.
 enum BlockCutter: Sendable {
     /// Lines that are records, whatever they hold.
     case lines
     /// Lines with so many fields.
     case delimited(separator: UInt8, columnCount: Int)
-    /// Objects of an array, whose first key is mostly this one.
+    /// Objects of an array, whose first key is usually this one.
     case array(firstKey: [UInt8])
 
-    /// How many lines are looked at before one is taken that does not look like a record.
+    /// How many lines are checked before a line that does not look like a record is accepted.
     private static let lookedAt = 64
-    /// How far back an array's object is looked for.
+    /// How far back to search for an array's object.
     private static let searchedBytes = 64 << 10
 
     /// Bytes of the block, at least 1; all of them when nothing in them looks like an end.
     func cut(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
         switch self {
         case .lines: return lastLineEnd(bytes, before: bytes.count) ?? bytes.count
-        case .delimited(let separator, let columnCount): return cutDelimited(bytes, separator, columnCount)
-        case .array(let firstKey): return cutArray(bytes, firstKey) ?? bytes.count
+        case .delimited(let separator, let columnCount): return cutDelimited(bytes, separator: separator, columnCount: columnCount)
+        case .array(let firstKey): return cutArray(bytes, firstKey: firstKey) ?? bytes.count
         }
     }
 
@@ -29,12 +29,12 @@ enum BlockCutter: Sendable {
         bytes[..<max(end, 0)].lastIndex(of: 0x0A).map { $0 + 1 }
     }
 
-    private func cutDelimited(_ bytes: UnsafeBufferPointer<UInt8>, _ separator: UInt8, _ columnCount: Int) -> Int {
+    private func cutDelimited(_ bytes: UnsafeBufferPointer<UInt8>, separator: UInt8, columnCount: Int) -> Int {
         guard let last = lastLineEnd(bytes, before: bytes.count) else { return lastCarriageReturn(bytes) ?? bytes.count }
         var end = last
         for _ in 0..<Self.lookedAt {
             guard let start = lastLineEnd(bytes, before: end - 1) else { break }
-            if fieldCount(bytes[start..<end - 1], separator) == columnCount { return end }
+            if fieldCount(bytes[start..<end - 1], separator: separator) == columnCount { return end }
             end = start
         }
         return last
@@ -47,7 +47,7 @@ enum BlockCutter: Sendable {
     }
 
     /// Fields of a line that is a record by itself; nil when a quote stays open or text follows one.
-    private func fieldCount(_ line: Slice<UnsafeBufferPointer<UInt8>>, _ separator: UInt8) -> Int? {
+    private func fieldCount(_ line: Slice<UnsafeBufferPointer<UInt8>>, separator: UInt8) -> Int? {
         let quote = UInt8(ascii: "\"")
         var (count, place) = (1, line.startIndex)
         while place < line.endIndex {
@@ -68,11 +68,11 @@ enum BlockCutter: Sendable {
         return count
     }
 
-    private func cutArray(_ bytes: UnsafeBufferPointer<UInt8>, _ firstKey: [UInt8]) -> Int? {
+    private func cutArray(_ bytes: UnsafeBufferPointer<UInt8>, firstKey: [UInt8]) -> Int? {
         var place = bytes.count - 1
         let stop = max(0, bytes.count - Self.searchedBytes)
         while place > stop {
-            if bytes[place] == UInt8(ascii: ","), endsWithObject(bytes[..<place]), beginsObject(bytes[(place + 1)...], firstKey) {
+            if bytes[place] == UInt8(ascii: ","), endsWithObject(bytes[..<place]), beginsObject(bytes[(place + 1)...], firstKey: firstKey) {
                 return place + 1
             }
             place -= 1
@@ -84,7 +84,7 @@ enum BlockCutter: Sendable {
         bytes.last { !isSpace($0) } == UInt8(ascii: "}")
     }
 
-    private func beginsObject(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, _ firstKey: [UInt8]) -> Bool {
+    private func beginsObject(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, firstKey: [UInt8]) -> Bool {
         let object = bytes.drop(while: isSpace)
         guard object.first == UInt8(ascii: "{") else { return false }
         let key = object.dropFirst().drop(while: isSpace)

@@ -11,15 +11,15 @@ struct BlockSource: ~Copyable {
     private var carried: [UInt8] = []
     private var bytesOfFormerFiles = 0
 
-    /// - Parameter sources: where it is noted which files are read.
+    /// - Parameter sources: records which files are read.
     init(files: [ExportFile], noting sources: SourceFiles) { (self.files, self.sources) = (files, sources) }
 
-    /// Bytes a block has room for, at the least.
+    /// The fewest bytes that a block has room for.
     static func blockCapacity(_ limits: ReadingLimits) -> Int { max(limits.chunkSize, FileEncoding.markSize) }
 
     /// Fills the next block.
     /// - Returns: false when there is none.
-    /// - Throws: a file cannot be read. Nothing more can be asked for then.
+    /// - Throws: a file cannot be read. Do not call it again then.
     mutating func next(into block: Block) throws(Diagnostic) -> Bool {
         guard file < files.count else { return false }
         block.begin(number: number, file: file, isFirst: bytes == nil)

@@ -7,12 +7,12 @@ struct ByteSource: ~Copyable {
     let file: String
     /// Bytes on disk.
     let size: Int
-    /// Bytes taken from the disk so far.
+    /// Bytes read from the disk so far.
     private(set) var bytesRead = 0
     private let opened: RegularFile
     private var inflater: Inflater?
 
-    /// - Parameter sources: where it is noted that the file is read.
+    /// - Parameter sources: records that the file is read.
     init(path: String, isGzip: Bool, noting sources: SourceFiles) throws(Diagnostic) {
         opened = try Self.open(path, sources)
         file = path
@@ -25,7 +25,7 @@ struct ByteSource: ~Copyable {
         let stamp = opened.stamp
         do throws(Diagnostic) {
             try sources.opened(path, stamp)
-            guard stamp.size > 0 else { throw Diagnostic("the file is empty", file: path, remedy: "Was the export finished?") }
+            guard stamp.size > 0 else { throw Diagnostic("the file is empty", file: path, remedy: "Check whether the export finished.") }
         } catch {
             // Swift 6.3.1 forgets to destroy it when the call throws across it.
             _ = consume opened
@@ -37,19 +37,19 @@ struct ByteSource: ~Copyable {
     private static func open(_ path: String) throws(Diagnostic) -> RegularFile {
         do throws(FileError) { return try RegularFile(path: path) } catch {
             switch error {
-            case .system(let code): throw failure(code, path)
-            case .notAFile(.folder): throw FileKind.folder.refusal(path, remedy: "A glob names the files in it: \(path)/*.csv.")
+            case .system(let code): throw failure(code, path: path)
+            case .notAFile(.folder): throw FileKind.folder.refusal(path, remedy: "Use a glob for the files in it: \(path)/*.csv.")
             case .notAFile(let kind): throw kind.refusal(path, remedy: "Exports are read twice: save it as a file first.")
             }
         }
     }
 
-    private static func failure(_ code: Int32, _ path: String) -> Diagnostic {
+    private static func failure(_ code: Int32, path: String) -> Diagnostic {
         switch code {
         case ENOENT, ENOTDIR:
             Diagnostic("there is no such file", file: path, remedy: "Paths are relative to the file that names them.")
         case EACCES, EPERM:
-            Diagnostic("the file may not be read", file: path, remedy: "Give the account that runs Volley the right to read it.")
+            Diagnostic("Volley may not read the file", file: path, remedy: "Give the account that runs Volley the right to read it.")
         default: Diagnostic("the file cannot be read: \(String(cString: strerror(code)))", file: path)
         }
     }
@@ -70,14 +70,14 @@ struct ByteSource: ~Copyable {
         let count: Int
         do throws(FileError) { count = try opened.read(into: UnsafeMutableRawBufferPointer(target)) } catch {
             guard case .system(let code) = error else { fatalError("an open file became something else") }
-            throw Self.failure(code, file)
+            throw Self.failure(code, path: file)
         }
         bytesRead += count
         if count == 0, target.count > 0 { try checkUnchanged() }
         return count
     }
 
-    /// At the end of the file: where it ended when it was opened?
+    /// Checks, at the end of the file, that its size is the same as when it was opened.
     private func checkUnchanged() throws(Diagnostic) {
         let now = opened.stampNow()
         if now == opened.stamp, now == FileStamp(path: file) { return }
@@ -85,12 +85,12 @@ struct ByteSource: ~Copyable {
         if let change = SourceFiles.change(of: file, from: opened.stamp, to: FileStamp(path: file)) { throw change }
     }
 
-    /// What to say of a file whose first byte no gzip file has.
-    private static func noGzip(_ input: UnsafeMutableBufferPointer<UInt8>, _ file: String) -> Diagnostic {
+    /// The message for a file whose first byte no gzip file has.
+    private static func noGzip(_ input: UnsafeMutableBufferPointer<UInt8>, file: String) -> Diagnostic {
         if input.starts(with: [UInt8(ascii: "P"), UInt8(ascii: "K"), 3, 4]) {
             return Diagnostic(
                 "this is a zip archive or a spreadsheet, though its name ends in .gz", file: file,
-                remedy: "Export it as CSV, UTF-8; compress it with gzip, or not at all.")
+                remedy: "Export it as CSV, UTF-8; compress it with gzip or not at all.")
         }
         return Diagnostic(
             "the file is not compressed, though its name ends in .gz", file: file, remedy: "Rename it to \(file.dropLast(3)).")
@@ -109,11 +109,11 @@ struct ByteSource: ~Copyable {
             case .failed(let message, let consumed, let produced):
                 // The first byte decides what kind of file it is.
                 if consumed == 0, produced == 0, let input = inflater?.input, input[0] != Inflater.firstByte {
-                    throw Self.noGzip(input, file)
+                    throw Self.noGzip(input, file: file)
                 }
                 throw Diagnostic(
                     "the gzip data \(message), after \(consumed) compressed bytes (\(produced) bytes of text)", file: file,
-                    remedy: "Was the upload cut off? Export the file again.")
+                    remedy: "The upload may have been cut off. Export the file again.")
             }
         }
     }

@@ -5,7 +5,7 @@ struct Cell {
     enum Form: UInt8 {
         /// Ready to be read.
         case plain
-        /// As it stands in a CSV file, perhaps in quotes.
+        /// As in a CSV file, perhaps in quotes.
         case delimited
         /// The inside of a JSON string with escapes.
         case escaped
@@ -31,7 +31,7 @@ struct Cell {
 struct CellRow {
     /// One more than the query uses; the last is always blank.
     let cells: UnsafeMutableBufferPointer<Cell>
-    /// The row for which a cell was made ready to be read.
+    /// The row for which a cell was prepared.
     private let readyForRow: UnsafeMutablePointer<UInt32>
     private let rowNumber: UnsafeMutablePointer<UInt32>
     /// What blank cells point to.

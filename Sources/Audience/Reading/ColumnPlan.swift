@@ -1,7 +1,7 @@
 import Base
 import PushServices
 
-/// Which cells of an export's rows the query looks at: cell numbers by what they are needed for. Cells of columns that the
+/// Which cells of an export's rows the query uses: cell numbers by purpose. Cells of columns that the
 /// export lacks are `blankCell`, which is always blank.
 struct ColumnPlan {
     /// The header's columns (or JSON's keys) that become cells, in the order of the cells, each once.
@@ -12,12 +12,12 @@ struct ColumnPlan {
     private(set) var tags = 0
     private(set) var language = 0
     private(set) var lastActive = 0
-    /// Looked for only when devices are suppressed.
+    /// Needed only when devices are suppressed.
     private(set) var registeredAt = 0
     private(set) var conditions: [Int] = []
     private(set) var fields: [Int] = []
 
-    /// The cell behind all others.
+    /// The cell after all others.
     var blankCell: Int { columns.count }
 
     /// The cell that may be a JSON array.
@@ -59,7 +59,7 @@ extension ColumnPlan {
             return column
         }
         let fieldColumns = query.fields.map { named($0) }
-        // Without a header row nothing else can be said of columns.
+        // Without a header row nothing else can be said about columns.
         if resolver.lacksHeader, let first = mistakes.first { throw Diagnostics(first) }
         if !mistakes.isEmpty { throw Diagnostics(mistakes) }
 
@@ -79,11 +79,11 @@ extension ColumnPlan {
 }
 
 extension AudienceQuery {
-    /// Whether a selector or an exclusion looks at tags.
+    /// Whether a selector or an exclusion uses tags.
     var usesTags: Bool { !(anyTags.isEmpty && allTags.isEmpty && noneTags.isEmpty && excludedTags.isEmpty) }
 }
 
-/// Finds columns by name in one header, and words what is wrong with a name that is not there.
+/// Finds columns by name in one header, and describes what is wrong with a missing name.
 struct ColumnResolver {
     let columns: ExportColumns
     let header: [String]
@@ -94,7 +94,7 @@ struct ColumnResolver {
         columns.candidates(for: standard).lazy.compactMap { header.firstIndex(of: $0) }.first
     }
 
-    /// A column of the header, else one by its standard name.
+    /// A column of the header, otherwise one by its standard name.
     func column(named name: String) -> Int? {
         header.firstIndex(of: name) ?? ExportColumns.Standard(rawValue: name).flatMap { column(of: $0) }
     }
@@ -111,11 +111,11 @@ struct ColumnResolver {
     /// A condition on the column of tags.
     func holdsTags(_ name: SourceText) -> Diagnostic {
         Diagnostic(
-            "'where' compares whole cells, and a cell of tags, as '\(name.value)' holds them, has several", at: name.position,
+            "'where' compares whole cells, and a cell of '\(name.value)' can hold several tags", at: name.position,
             remedy: "Select with tags: {all: [...]}, or leave devices out with exclude: {tags: [...]}.")
     }
 
-    /// Whether the first line is a device's and no header.
+    /// Whether the first line is a device, not a header.
     var lacksHeader: Bool { column(of: .token) == nil && header.contains(where: TargetRedaction.isCertain) }
 
     /// A column that selecting needs and the export lacks.
@@ -136,10 +136,10 @@ struct ColumnResolver {
         }
         return Diagnostic(
             "the export has no column \(names)\(purpose): its columns are \(list)", file: file,
-            remedy: "Say in volley.yaml where it is: `columns: {\(standard.rawValue): \(nearest ?? "NAME")}`.")
+            remedy: "Name the column in volley.yaml: `columns: {\(standard.rawValue): \(nearest ?? "NAME")}`.")
     }
 
-    /// Names that volley.yaml gives to columns that are of use but not needed, where the export lacks them.
+    /// Names that volley.yaml gives to columns that are useful but not required, where the export lacks them.
     /// - Parameter looksForRegistration: whether it matters when a device registered.
     func absentNames(looksForRegistration: Bool) -> [Diagnostic] {
         let useful: [ExportColumns.Standard] = [.language, .lastActive] + (looksForRegistration ? [.registeredAt] : [])
@@ -147,21 +147,21 @@ struct ColumnResolver {
             guard let name = columns.names[standard], column(of: standard) == nil else { return nil }
             let nearest = nearestName(to: name.value, among: header)
             return .warning(
-                .columnNotFound, "\(file) has no column '\(name.value)'", at: name.position,
+                .columnNotFound, message: "\(file) has no column '\(name.value)'", at: name.position,
                 remedy: nearest.map { "Did you mean '\($0)'?" })
         }
     }
 
-    /// What devices' own clocks need, and the export lacks.
+    /// The column that devices' own clocks need and the export lacks.
     func noTimezone(at position: SourcePosition) -> Diagnostic {
         let name = columns.candidates(for: .timezone)[0]
         let nearest = nearestName(to: name, among: header.filter { !$0.isEmpty })
         return .warning(
-            .timezoneNotFound, "\(file) has no column '\(name)', so that the fallback_timezone counts for all of its devices", at: position,
-            remedy: "Say in volley.yaml where it is: `columns: {timezone: \(nearest ?? "NAME")}`.")
+            .timezoneNotFound, message: "\(file) has no column '\(name)', so fallback_timezone applies to all of its devices", at: position,
+            remedy: "Name the column in volley.yaml: `columns: {timezone: \(nearest ?? "NAME")}`.")
     }
 
-    /// A column that looks like that of zones where quiet hours would go by it.
+    /// A column that looks like time zones where quiet hours would use it.
     func otherTimezone(at position: SourcePosition) -> Diagnostic? {
         guard column(of: .timezone) == nil, columns.names[.timezone] == nil else { return nil }
         let others = ["tz", "zone", "zoneinfo"]
@@ -170,12 +170,13 @@ struct ColumnResolver {
         }
         return .warning(
             .timezoneNotFound,
-            "\(file) has no column 'timezone', but '\(name)': the quiet hours count by the schedule's clock for all of its devices",
+            message:
+                "\(file) has no column 'timezone', but it has '\(name)': the quiet hours follow the schedule's clock for all of its devices",
             at: position,
-            remedy: "If it holds the devices' zones, say so in volley.yaml: `columns: {timezone: \(name)}`.")
+            remedy: "If it holds the devices' zones, name it in volley.yaml: `columns: {timezone: \(name)}`.")
     }
 
-    /// Columns whose names stand in texts as they are. Only a name of several words, joined by `_`, is no word of a text.
+    /// Columns whose names appear literally in texts. Only names of several words joined by `_` count: others may be ordinary words.
     func names(in texts: [SourceText]) -> [Diagnostic] {
         let names = Dictionary(header.filter { $0.dropFirst().dropLast().contains("_") }.map { ($0.lowercased(), $0) }) { first, _ in first
         }
@@ -187,13 +188,14 @@ struct ColumnResolver {
             return words.compactMap { word -> Diagnostic? in
                 guard let name = names[word.lowercased()], seen.insert(name).inserted else { return nil }
                 return .warning(
-                    .placeholderInText, "people would read '\(word)' in this text, which is the name of a column", at: text.position,
-                    remedy: "For what the column holds write {{ \(name) }}.")
+                    .placeholderInText, message: "people would read '\(word)' in this text, but it is the name of a column",
+                    at: text.position,
+                    remedy: "For the column's value, write {{ \(name) }}.")
             }
         }
     }
 
-    /// Where people have to be known, to read one text each, and the export lacks its aliases or may call them otherwise.
+    /// Where each person should get one text, but the export lacks aliases or may name them differently.
     func noAlias(at position: SourcePosition) -> Diagnostic? {
         guard column(of: .alias) == nil else { return nil }
         let usual: Set = [
@@ -204,14 +206,15 @@ struct ColumnResolver {
         guard let name = columns.names[.alias]?.value ?? other.map({ _ in ExportColumns.Standard.alias.rawValue }) else { return nil }
         return .warning(
             .columnNotFound,
-            "\(file) has no column '\(name)'\(other.map { ", but '\($0)'" } ?? ""): variants are dealt by device, and a person with several may read several texts",
+            message:
+                "\(file) has no column '\(name)'\(other.map { ", but '\($0)'" } ?? ""): variants are assigned by device, so a person may read several texts",
             at: columns.names[.alias]?.position ?? position,
             remedy:
-                "\(other.map { "If it says whose device it is, say so in volley.yaml: `columns: {alias: \($0)}`." } ?? "Correct the name.") "
+                "\(other.map { "If it names devices' owners, name it in volley.yaml: `columns: {alias: \($0)}`." } ?? "Correct the name.") "
                 + "If each device may read its own text, write by: device below 'variants'.")
     }
 
-    /// A column that says by its name when a device was last active, where none is known as `last_active`.
+    /// A column whose name suggests when a device was last active, where there is no `last_active`.
     var otherActivity: String? {
         guard column(of: .lastActive) == nil, columns.names[.lastActive] == nil else { return nil }
         let usual: Set = [
@@ -226,13 +229,13 @@ struct ColumnResolver {
     /// A name without capitals, blanks and signs.
     private static func letters(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
 
-    /// The columns that say something of a device, beside the token and the registration id that name it.
+    /// The columns that describe a device, besides the token and the registration id that identify it.
     var describing: Set<String> {
         let naming = [column(of: .token), column(of: .registrationID)]
         return Set(header.indices.filter { !naming.contains($0) && !header[$0].isEmpty }.map { header[$0] })
     }
 
-    /// Columns that may hold what did not fit into that of the tags: `tags_2`, `tags.1`, or without a name.
+    /// Columns that may hold tags that did not fit into the tags' column: `tags_2`, `tags.1`, or without a name.
     var besideTags: [Int] {
         guard let tags = column(of: .tags) else { return [] }
         let name = Self.letters(header[tags])
@@ -244,17 +247,17 @@ struct ColumnResolver {
         }
     }
 
-    /// Headers that are there twice: the first counts.
+    /// Headers that appear twice: the first counts.
     func duplicateNames() -> [Diagnostic] {
         var seen: Set<String> = []
         return header.filter { !$0.isEmpty && !seen.insert($0).inserted }.map {
             .warning(
-                .columnTwice, "the header names the column '\($0)' twice; the first counts",
+                .columnTwice, message: "the header names the column '\($0)' twice; the first one is used",
                 at: SourcePosition(file: file, line: 1, column: 1))
         }
     }
 
-    /// The header's names for a message. Without a header row they are a device's data, of which no token may be shown.
+    /// The header's names for a message. Without a header row they are a device's data, whose token must not be shown.
     private var list: String { Self.list(header) }
 
     static func list(_ header: [String]) -> String {

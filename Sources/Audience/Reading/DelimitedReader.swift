@@ -5,15 +5,15 @@ import PushServices
 
 /// Reads CSV and TSV (RFC 4180).
 ///
-/// A record is parsed from its start whenever it is not in memory as a whole, so no state survives a chunk boundary. Of 64 bytes at
-/// once a mask says which of them end a field; all fields are only counted and their ends kept, and only cells that the query asks for
-/// are looked at.
+/// A record that is not completely in memory is parsed again from its start, so no state survives a chunk boundary. For 64 bytes at
+/// once, a mask says which of them end a field; all fields are only counted and their ends kept, and only cells that the query uses
+/// are read.
 ///
-/// Beyond RFC 4180: columns may be separated by semicolons, tabs or bars, which the header tells; lines may end in LF, CRLF or CR; blank lines are
-/// no rows; a quote inside an unquoted field is an ordinary character. Stricter than most readers: text after a closing quote makes the row
-/// unreadable, as does a wrong number of fields, and a quoted cell that looks as if its quote was left open (`QuotedCell`). Zero bytes and
-/// a second header end the reading: such a file is not what it seems.
-/// The tests hold a slow, obvious reader that says the same.
+/// Beyond RFC 4180: columns may be separated by semicolons, tabs or bars, as the header shows; lines may end in LF, CRLF or CR; blank lines are
+/// not rows; a quote inside an unquoted field is an ordinary character. Stricter than most readers: text after a closing quote makes the
+/// row unreadable, as does a wrong number of fields, and a quoted cell that looks as if its quote was left open (`QuotedCell`). Zero bytes
+/// and a second header end the reading: such a file is faulty.
+/// The tests contain a slow, obvious reader with the same results.
 struct DelimitedReader: RowReader, ~Copyable {
     private var buffer: RecordBuffer
     /// Between the fields of a record.
@@ -47,7 +47,7 @@ struct DelimitedReader: RowReader, ~Copyable {
     private static let carriageReturn = UInt8(ascii: "\r")
 
     /// Opens the file and reads its header.
-    /// - Parameter separator: as the file's name says; its header may turn out to have another one.
+    /// - Parameter separator: as the file's name suggests; its header may have another one.
     static func open(path: String, isGzip: Bool, separator: UInt8, limits: ReadingLimits) throws(Diagnostic) -> DelimitedReader {
         var reader = DelimitedReader(
             buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), separator: separator, limits.targets)
@@ -56,8 +56,8 @@ struct DelimitedReader: RowReader, ~Copyable {
         return reader
     }
 
-    /// Where a comma stands in numbers (1,5), spreadsheet programs separate the columns of what they call CSV by semicolons, and others use
-    /// tabs or bars: what stands between the names of the header decides, unless the expected separator does.
+    /// Where numbers have a decimal comma (1,5), spreadsheet programs separate the columns of CSV files with semicolons, and others use
+    /// tabs or bars: the characters between the header's names decide, unless the expected separator is among them.
     private mutating func findSeparator() throws(Diagnostic) {
         while true {
             let bytes = UnsafeBufferPointer(start: buffer.base + buffer.start, count: buffer.end - buffer.start)
@@ -120,7 +120,7 @@ struct DelimitedReader: RowReader, ~Copyable {
         maskStart = Int.max
     }
 
-    /// Says which columns of the header become the cells of a row; one more cell, always blank, follows them.
+    /// Sets which columns of the header become the cells of a row; one more cell, always blank, follows them.
     mutating func use(columns: [Int]) {
         row.deallocate()
         row = CellRow(columns: columns, ends: fieldEnds)
@@ -163,8 +163,8 @@ struct DelimitedReader: RowReader, ~Copyable {
         headerNames = HeaderNames(header, targets)
         if let first = header.first?.lowercased(), first.hasPrefix("sep="), columnCount <= 2 {
             throw Diagnostic(
-                "the first line tells a spreadsheet program the separator", at: position,
-                remedy: "Remove that line: the first one must name the columns.")
+                "the first line only tells a spreadsheet program the separator", at: position,
+                remedy: "Remove that line: the first line must name the columns.")
         }
         state = .record
     }
@@ -181,7 +181,7 @@ struct DelimitedReader: RowReader, ~Copyable {
         }
         guard fieldCount == columnCount else {
             try refuseHeader()
-            badReason = "the row has \(fieldCount) \(TextFormat.plural(fieldCount, "field")) instead of \(columnCount)"
+            badReason = "the row has \(fieldCount) \(TextFormat.plural(fieldCount, one: "field")) instead of \(columnCount)"
             return .badRow
         }
         if buffer.start > buffer.cleanEnd, isFlawed() { return .badRow }
@@ -190,10 +190,10 @@ struct DelimitedReader: RowReader, ~Copyable {
         return .row
     }
 
-    // Those that are called of every row, and those that end it, change nothing and are `mutating` all the same: Swift 6.3 copies a reader for a call of
-    // one that is not, half a kilobyte a row.
+    // Methods that are called for every row, or that end it, change nothing but are `mutating` anyway: Swift 6.3 copies a reader for a call of
+    // one that is not, half a kilobyte per row.
 
-    /// Zero bytes in a record end the reading, however much of it is in memory: thousands of rows may be missing where they stand.
+    /// Zero bytes in a record end the reading, however much of it is in memory: thousands of rows may be missing there.
     @inline(never) private mutating func zeroBytes() -> Diagnostic {
         buffer.holdsZeroBytes(line: recordLine + lineEnds(from: recordStart, to: buffer.zeroBytes))
     }
@@ -209,25 +209,25 @@ struct DelimitedReader: RowReader, ~Copyable {
         return headerNames?.isName(first: first) ?? false
     }
 
-    /// A header among the rows begins another export, whose columns may stand in another order.
+    /// A header among the rows begins another export, whose columns may be in another order.
     @inline(never) private mutating func refuseHeader() throws(Diagnostic) {
         guard let headerNames, headerNames.mayHave(fieldCount), fieldCount <= fieldCapacity else { return }
         var fields: [UnsafeBufferPointer<UInt8>] = []
         for index in 0..<fieldCount { fields.append(field(index)) }
         guard headerNames.end(fields) else { return }
         throw Diagnostic(
-            "a second header stands among the rows: these are two exports in one file",
+            "there is a second header among the rows: these are two exports in one file",
             at: SourcePosition(file: buffer.file, line: recordLine, column: 1),
             remedy: "Keep each export in a file of its own, and name both: `devices: [a.csv, b.csv]`.")
     }
 
-    /// A field of the last record as it is written.
+    /// A field of the last record as written.
     @inline(__always) private func field(_ index: Int) -> UnsafeBufferPointer<UInt8> {
         let start = index == 0 ? recordStart : Int(fieldEnds[index - 1]) + 1
         return UnsafeBufferPointer(start: buffer.base + start, count: Int(fieldEnds[index]) - start)
     }
 
-    /// The header was read when the file was opened; now it is only passed.
+    /// The header was read when the file was opened; now it is only skipped.
     private mutating func passHeader() -> Bool {
         let record = findRecord()
         guard record == .record || record == .malformed else { return false }
@@ -241,7 +241,7 @@ struct DelimitedReader: RowReader, ~Copyable {
 
     private enum FoundRecord { case record, malformed, needsMore, end }
 
-    /// Finds the next record that is not a blank line, and moves `buffer.start` behind it.
+    /// Finds the next record that is not a blank line, and moves `buffer.start` past it.
     private mutating func findRecord() -> FoundRecord {
         guard skipBlankLines() else { return .needsMore }
         guard buffer.start < buffer.end else { return buffer.isAtEnd ? .end : .needsMore }
@@ -288,7 +288,7 @@ struct DelimitedReader: RowReader, ~Copyable {
         return true
     }
 
-    /// Passes fields without quotes from `start` on, and keeps their ends.
+    /// Skips fields without quotes from `start` on, and keeps their ends.
     /// - Returns: where the record ends, or the separator before a field that begins with a quote.
     @inline(__always) private mutating func endOfFields(_ start: Int) -> Int {
         let base = buffer.base
@@ -303,7 +303,7 @@ struct DelimitedReader: RowReader, ~Copyable {
         } else {
             found &= ~0 &<< UInt64(truncatingIfNeeded: start - block)
         }
-        // The line feed that stands at the buffer's end stops this.
+        // The line feed at the buffer's end stops this.
         while true {
             while found == 0 {
                 block += 64
@@ -320,7 +320,7 @@ struct DelimitedReader: RowReader, ~Copyable {
         }
     }
 
-    /// The place behind the closing quote of the field that opens at `start`; nil when it is not in the buffer.
+    /// The place after the closing quote of the field that opens at `start`; nil when it is not in the buffer.
     private mutating func endOfQuoted(_ start: Int) -> Int? {
         var position = start + 1
         while position < buffer.end, let place = memchr(buffer.base + position, Int32(Self.quote), buffer.end - position) {
@@ -347,14 +347,14 @@ struct DelimitedReader: RowReader, ~Copyable {
     private mutating func unclosedQuote() -> FoundRecord {
         guard buffer.isAtEnd else { return .needsMore }
         linesInside = lineEnds(from: recordStart, to: buffer.end)
-        // The end of its last line hides no further one.
+        // The end of its last line hides no other line end.
         if linesInside > 0, [Self.lineFeed, Self.carriageReturn].contains(buffer.base[buffer.end - 1]) { linesInside -= 1 }
         badReason = "a quote is never closed"
         buffer.start = buffer.end
         return .malformed
     }
 
-    /// Moves behind the line's end at `position`; false when it may be cut off.
+    /// Moves past the line's end at `position`; false when it may be cut off.
     @inline(__always) private mutating func endRecord(at position: Int) -> Bool {
         var next = position + 1
         if position >= buffer.end {

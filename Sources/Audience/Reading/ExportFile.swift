@@ -8,7 +8,7 @@ struct ExportFile: Sendable {
     /// The header's names, or the keys of the first objects of JSON.
     let header: [String]
     let plan: ColumnPlan
-    /// Where `last_active` is not to be found: a column that holds it, by its name.
+    /// Where there is no `last_active`: a column that holds it, judging by its name.
     let otherActivity: String?
     /// What a second header looks like; nil for JSON.
     let names: HeaderNames?
@@ -31,9 +31,9 @@ struct ExportFile: Sendable {
         }
     }
 
-    /// What is to be expected at the beginning of any block but the first.
+    /// The expected state at the beginning of any block but the first.
     var stateOfBlocks: ReadingState { .record }
 
-    /// What is to be expected at the beginning of the file.
+    /// The expected state at the beginning of the file.
     var stateOfFile: ReadingState { format.records == .jsonLines ? .record : .start }
 }

@@ -1,6 +1,6 @@
 import Base
 
-/// What a file of devices is, told by its name: `.csv`, `.tsv`, `.json`, `.jsonl` or `.ndjson`, each also with `.gz`.
+/// The format of a file of devices, by its name: `.csv`, `.tsv`, `.json`, `.jsonl` or `.ndjson`, each also with `.gz`.
 struct ExportFormat: Hashable, Sendable {
     /// How records are written.
     enum Records: Hashable, Sendable {
@@ -12,7 +12,7 @@ struct ExportFormat: Hashable, Sendable {
     var records: Records
     var isGzip: Bool
 
-    /// nil when the name ends in nothing that Volley reads.
+    /// nil when Volley cannot read files with this ending.
     init?(path: String) {
         var name = path.lowercased()
         isGzip = name.hasSuffix(".gz")
@@ -31,15 +31,15 @@ struct ExportFormat: Hashable, Sendable {
         let name = path.lowercased()
         if [".xlsx", ".xls", ".ods", ".numbers"].contains(where: name.hasSuffix) {
             return Diagnostic(
-                "this is a spreadsheet, and Volley reads text", file: path,
-                remedy: "In the spreadsheet program save it as 'CSV UTF-8', and name that file here.")
+                "this is a spreadsheet, but Volley reads text files", file: path,
+                remedy: "Save it as 'CSV UTF-8' in the spreadsheet program, and name that file here.")
         }
         if name.hasSuffix(".zip") {
             return Diagnostic(
-                "this is a zip archive", file: path, remedy: "Unpack it, and name the file that it holds; .csv.gz is read as it is.")
+                "this is a zip archive", file: path, remedy: "Unpack it and name the file in it. Volley reads .csv.gz directly.")
         }
         return Diagnostic(
-            "its name does not tell what the file holds", file: path,
+            "the file's name does not say what it holds", file: path,
             remedy: "Exports end in .csv, .tsv, .json or .jsonl, and may be compressed: .csv.gz.")
     }
 }

@@ -3,9 +3,9 @@ import Base
 /// How many objects of a JSON export are read to learn its columns, when those are all that is needed.
 private let sampledObjects = 1000
 
-/// The keys of a JSON export in the order of their appearance: of the first 1,000 objects, and of as many more as it takes until nothing
+/// The keys of a JSON export in the order of their appearance: of the first 1,000 objects, and of as many more as needed until nothing
 /// is missing. nil when there is no object.
-/// - Parameter hasAll: whether these keys are enough. Where they never are, all objects are read.
+/// - Parameter hasAll: whether these keys are enough. If they never are, all objects are read.
 /// - Throws: also when no object can be read, as then nothing can be said about columns.
 func sampleKeys(
     path: String, format: ExportFormat, limits: ReadingLimits, until hasAll: ([String]) -> Bool

@@ -1,6 +1,6 @@
 import Base
 
-/// A file's bytes, inflated on a thread of its own when it is gzip.
+/// A file's bytes, inflated on a separate thread when it is gzip.
 struct FileBytes: ~Copyable {
     private var plain: ByteSource?
     private var plainBytesRead = 0

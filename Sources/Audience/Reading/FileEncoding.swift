@@ -1,14 +1,14 @@
 import Base
 
-/// What the first bytes of a file say about it.
+/// What the first bytes of a file show.
 enum FileEncoding {
     /// Bytes to look at.
     static let markSize = 4
 
-    /// Refuses what is no UTF-8 text at all.
-    /// - Returns: where the text begins: behind a byte order mark.
+    /// Refuses files that are not UTF-8 text at all.
+    /// - Returns: where the text begins: after a byte order mark.
     static func check(_ bytes: UnsafeBufferPointer<UInt8>, file: String) throws(Diagnostic) -> Int {
-        if bytes.isEmpty { throw Diagnostic("the file is empty", file: file, remedy: "Was the export finished?") }
+        if bytes.isEmpty { throw Diagnostic("the file is empty", file: file, remedy: "Check whether the export finished.") }
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
             throw Diagnostic(
                 "the file is encoded as UTF-16", file: file,

@@ -1,17 +1,17 @@
-/// The first line of a delimited file that is not blank, looked at to find what separates its columns.
+/// The first line of a delimited file that is not blank, examined to find the separator of its columns.
 struct HeaderLine {
-    /// What does.
+    /// The separator.
     let separator: UInt8
     /// Whether the line's end was seen.
     let isComplete: Bool
 
-    /// A longer line is judged by its beginning.
+    /// Of a longer line only the beginning is used.
     static let mostBytes = 1 << 16
     private static let separators = [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09, UInt8(ascii: "|")]
 
     /// - Parameters:
     ///   - bytes: of the file, as far as they are in memory.
-    ///   - expected: counts when it stands there at all, or nothing else does.
+    ///   - expected: used when it appears at all, or when no other separator does.
     init(_ bytes: UnsafeBufferPointer<UInt8>, expecting expected: UInt8) {
         var counts = Array(repeating: 0, count: Self.separators.count)
         var (isQuoted, isFieldStart, isBlank, isComplete) = (false, true, true, false)
@@ -21,7 +21,7 @@ struct HeaderLine {
                 if byte == UInt8(ascii: "\"") { (isQuoted, hasJustClosed) = (false, true) }
                 continue
             }
-            // A doubled quote is text: it goes on behind it.
+            // A doubled quote is text: the field continues after it.
             if hasJustClosed, byte == UInt8(ascii: "\"") {
                 isQuoted = true
                 hasJustClosed = false

@@ -1,7 +1,7 @@
 import Base
 import PushServices
 
-/// The names of a header, to recognise it where it stands a second time: `cat a.csv b.csv` leaves it among the rows, and what follows may
+/// The names of a header, to recognise it when it appears again: `cat a.csv b.csv` leaves it among the rows, and the rows after it may
 /// have its columns in another order.
 struct HeaderNames: Sendable {
     private let names: [String]
@@ -11,21 +11,21 @@ struct HeaderNames: Sendable {
     private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     private static let quote = UInt8(ascii: "\"")
 
-    /// nil where it does no harm, as of a single column, and where it is no header but a row.
+    /// nil where it does no harm, as with a single column, and where it is a row, not a header.
     init?(_ header: [String], _ targets: TargetForm) {
         guard header.count > 1, header.contains(where: { !$0.isEmpty }) else { return nil }
         guard !header.contains(where: { targets.recognizes($0) || $0.utf8.contains(Self.quote) }) else { return nil }
         names = header
-        // As it is, in quotes, and both behind a byte order mark.
+        // As is, in quotes, and both after a byte order mark.
         lengths = header.reduce(0) { bits, name in
             [0, 2, 3, 5].reduce(bits) { $0 | 1 << UInt64(min(name.utf8.count + $1, 63)) }
         }
     }
 
-    /// How many fields a header has, and how many it has where it hangs on a row that lacks its line end.
+    /// How many fields a header has, and how many it has where it is appended to a row without a line end.
     @inline(__always) func mayHave(_ count: Int) -> Bool { count == names.count || count == 2 * names.count - 1 }
 
-    /// Whether the first field of a row is one of the names; false for most rows of most exports after a single look.
+    /// Whether the first field of a row is one of the names; a single check answers false for most rows of most exports.
     @inline(__always) func isName(first field: UnsafeBufferPointer<UInt8>) -> Bool {
         lengths & (1 << UInt64(min(field.count, 63))) != 0 && isName(inside(field))
     }
@@ -34,7 +34,7 @@ struct HeaderNames: Sendable {
         names.contains { $0.utf8.count == text.count && $0.utf8.elementsEqual(text) }
     }
 
-    /// Whether the fields of a row are the names in any order, or end with them, the first hanging on the last cell of another row.
+    /// Whether the fields of a row are the names in any order, or end with them, the first one appended to the last cell of another row.
     func end(_ fields: [UnsafeBufferPointer<UInt8>]) -> Bool {
         guard mayHave(fields.count), let first = fields.dropLast(names.count - 1).last else { return false }
         var missing = names.map { Array($0.utf8) }

@@ -2,7 +2,7 @@ import CISAL
 
 /// Inflates gzip data of any number of members, as `cat a.gz b.gz` makes them: with ISA-L, which takes half the time of zlib.
 struct Inflater: ~Copyable {
-    /// What a step came to.
+    /// The result of a step.
     enum Step {
         case produced(Int)
         case needsInput
@@ -10,11 +10,11 @@ struct Inflater: ~Copyable {
         case failed(message: String, consumed: Int, produced: Int)
     }
 
-    /// Where compressed bytes are to be put before `supplied` is called.
+    /// Put compressed bytes here before you call `supplied`.
     let input = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 64 << 10)
     // Large, as it holds the window.
     private let state = UnsafeMutablePointer<inflate_state>.allocate(capacity: 1)
-    /// Read by itself, as ISA-L 2.30 forgets the header's checksum when `isal_inflate` meets the header in two pieces.
+    /// Read separately, because ISA-L 2.30 forgets the header's checksum when `isal_inflate` meets the header in two pieces.
     private let header = UnsafeMutablePointer<isal_gzip_header>.allocate(capacity: 1)
     private var isInHeader = false
     /// Before the first member, too.
@@ -22,7 +22,7 @@ struct Inflater: ~Copyable {
     private var isInputAtEnd = false
     private var membersRead = 0
     private var consumed = 0
-    /// Zero bytes behind the last member, which are counted as consumed.
+    /// Zero bytes after the last member, which count as consumed.
     private var padding = 0
     private var produced = 0
 
@@ -43,7 +43,7 @@ struct Inflater: ~Copyable {
     /// Whether all input was used up.
     var needsInput: Bool { state.pointee.avail_in == 0 && !isInputAtEnd }
 
-    /// Says how many bytes stand in `input`; 0 is the end of the file.
+    /// Tells how many bytes are in `input`; 0 means the end of the file.
     mutating func supplied(_ count: Int) {
         isInputAtEnd = count == 0
         state.pointee.next_in = input.baseAddress
@@ -56,7 +56,7 @@ struct Inflater: ~Copyable {
             if membersRead > 0 { skipPadding() }
             guard state.pointee.avail_in > 0 else { return isInputAtEnd ? end() : .needsInput }
             if padding > 0 { return zeroBytes() }
-            // A file shorter than a header would only be called cut off.
+            // A file shorter than a header would only be reported as cut off.
             guard state.pointee.next_in[0] == Self.firstByte else { return failure(noMember) }
             isal_inflate_reset(state)
             isal_gzip_header_init(header)
@@ -91,7 +91,7 @@ struct Inflater: ~Copyable {
         return nil
     }
 
-    /// When it meets damage ISA-L may leave more input than there was: bytes that it had put aside.
+    /// When it finds damage, ISA-L may leave more input than there was: bytes that it had buffered.
     private mutating func noteConsumed(of inputBefore: UInt32) {
         consumed += Int(inputBefore - min(inputBefore, state.pointee.avail_in))
     }
@@ -101,7 +101,7 @@ struct Inflater: ~Copyable {
 
     private var noMember: String { membersRead > 0 ? "is followed by something else" : "is damaged" }
 
-    /// What is wrong; nil when nothing is.
+    /// What is wrong; nil when there is no error.
     private func message(_ code: Int32) -> String? {
         switch code {
         case ISAL_INVALID_WRAPPER: noMember
@@ -111,12 +111,12 @@ struct Inflater: ~Copyable {
     }
 
     /// A file from a tape ends with the rest of its last block as zeros: POSIX (pax, ustar) has blocks of 512 bytes, and at most twenty of
-    /// them in a record. Any other zeros stand where something was not written.
+    /// them in a record. Any other zeros mean that something was not written.
     private func end() -> Step { padding == 0 || padding < 10_240 && consumed.isMultiple(of: 512) ? .end : zeroBytes() }
 
     private func zeroBytes() -> Step {
         .failed(
-            message: "is followed by \(padding) zero bytes, as a file that was not written to its end", consumed: consumed - padding,
+            message: "is followed by \(padding) zero bytes, like a file that was not completely written", consumed: consumed - padding,
             produced: produced)
     }
 

@@ -1,9 +1,9 @@
 import Base
 import Synchronization
 
-/// Inflates a gzip file ahead of its reader: inflating takes longer than anything else that is done with an export.
+/// Inflates a gzip file ahead of its reader: inflating takes longer than anything else done with an export.
 ///
-/// `@unchecked Sendable`: `rest` belongs to the one thread that reads; what the inflating thread shares are a queue and an atomic.
+/// `@unchecked Sendable`: `rest` belongs to the one thread that reads; the inflating thread shares only a queue and an atomic.
 final class InflatingThread: @unchecked Sendable {
     private enum Piece: Sendable {
         case bytes([UInt8])
@@ -22,13 +22,13 @@ final class InflatingThread: @unchecked Sendable {
         let bytesRead = Atomic(0)
     }
 
-    /// The source passes to the thread.
+    /// The thread takes over the source.
     private final class Handover: @unchecked Sendable {
         var source: ByteSource?
         init(_ source: consuming ByteSource) { self.source = consume source }
     }
 
-    /// - Throws: a `Diagnostic` when there is no thread for it.
+    /// - Throws: a `Diagnostic` when no thread can be started.
     init(_ source: consuming ByteSource) throws(Diagnostic) {
         let shared = Shared(), handover = Handover(consume source), pieces = pieces
         compressedBytes = shared
@@ -40,7 +40,7 @@ final class InflatingThread: @unchecked Sendable {
         thread.join()
     }
 
-    /// Bytes taken from the disk so far.
+    /// Bytes read from the disk so far.
     var bytesRead: Int { compressedBytes.bytesRead.load(ordering: .relaxed) }
 
     /// Fills `target`; returns fewer bytes than asked for only at the end of the file.

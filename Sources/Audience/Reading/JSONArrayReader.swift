@@ -1,12 +1,12 @@
 import Base
 import Glibc
 
-/// Reads a JSON array of objects. Where it is broken, nothing that follows can be trusted: that is an error, not an unreadable row.
+/// Reads a JSON array of objects. Nothing after a syntax error can be trusted: it is an error, not an unreadable row.
 struct JSONArrayReader: JSONReader, ~Copyable {
     private var buffer: RecordBuffer
     private var objects: JSONObjectReader
     private(set) var state = ReadingState.start
-    /// The place of the byte at `countedTo`: lines are counted when somebody asks.
+    /// The place of the byte at `countedTo`: lines are counted on demand.
     private var counted = TextPlace()
     private var countedTo = 0
     /// Where the last element begins.
@@ -24,7 +24,7 @@ struct JSONArrayReader: JSONReader, ~Copyable {
     }
 
     /// Reads a block of a file.
-    /// - Parameter state: what is to be expected at the block's first byte.
+    /// - Parameter state: the expected state at the block's first byte.
     static func ofBlock(
         _ block: BlockBytes, expecting state: ReadingState, file: String, keys: [String], tagsCell: Int?
     ) -> JSONArrayReader {
@@ -84,26 +84,26 @@ struct JSONArrayReader: JSONReader, ~Copyable {
     private func noArray(at place: Int) -> Diagnostic {
         let text = UnsafeBufferPointer(start: buffer.base + place, count: min(200, buffer.end - place))
         let start = String(decoding: text, as: UTF8.self).filter { !$0.isWhitespace }
-        // An object that holds the list below a name of its own: {"devices": [{
+        // An object that holds the list under a name: {"devices": [{
         if start.first == "{", let colon = start.firstIndex(of: ":"), start[colon...].hasPrefix(":[{") {
             return failure(
-                "the file is an object with the list of devices in it, below \(start[start.index(after: start.startIndex)..<colon])",
+                "the file is an object that contains the list of devices, below \(start[start.index(after: start.startIndex)..<colon])",
                 at: place,
-                remedy: "Export the list alone: [{…}, {…}].")
+                remedy: "Export only the list: [{…}, {…}].")
         }
         // Or deeper: {"data": {"devices": [{
         if start.first == "{", let colon = start.firstIndex(of: ":"), start[colon...].hasPrefix(":{"), start.contains(":[{") {
             return failure(
-                "the file is an object with the list of devices deep in it", at: place, remedy: "Export the list alone: [{…}, {…}].")
+                "the file is an object with the list of devices deep inside", at: place, remedy: "Export only the list: [{…}, {…}].")
         }
         return failure(
-            "the file is no JSON array", at: place,
+            "the file is not a JSON array", at: place,
             remedy: start.first == "{"
                 ? "A file with an object on each line must end in .jsonl."
                 : "A list of objects begins with [. A file with columns must end in .csv.")
     }
 
-    private static let cutOff = "Was the upload cut off? Export the file again."
+    private static let cutOff = "The upload may have been cut off. Export the file again."
 
     private mutating func readElement(at start: Int) throws(Diagnostic) -> RowEvent {
         let isObject = buffer.base[start] == UInt8(ascii: "{")
@@ -123,7 +123,7 @@ struct JSONArrayReader: JSONReader, ~Copyable {
         row.begin(count: end - start)
         var flaw = objects.flaw.map { failure($0.message, at: $0.offset) }
         if end > buffer.cleanEnd, let message = buffer.flaw(from: start, to: end) { flaw = failure(message, at: start) }
-        if !isObject { flaw = failure("the element is no object", at: start) }
+        if !isObject { flaw = failure("the element is not an object", at: start) }
         state = .separatorOrEnd
         (elementStart, buffer.start) = (start, end)
         guard let flaw else { return .row }
@@ -132,7 +132,7 @@ struct JSONArrayReader: JSONReader, ~Copyable {
         return .badRow
     }
 
-    /// Line and column of a place at or behind `countedTo`.
+    /// Line and column of a place at or after `countedTo`.
     private func place(of offset: Int) -> TextPlace {
         var place = counted
         var lineStart = countedTo

@@ -1,7 +1,7 @@
 import Base
 import Glibc
 
-/// Reads JSON Lines: an object a line, blank lines skipped. A broken line is an unreadable row; the next line starts afresh.
+/// Reads JSON Lines: an object a line, blank lines skipped. A broken line is an unreadable row; the next line starts again.
 struct JSONLinesReader: JSONReader, ~Copyable {
     private var buffer: RecordBuffer
     private var objects: JSONObjectReader
@@ -66,25 +66,25 @@ struct JSONLinesReader: JSONReader, ~Copyable {
     }
 
     private mutating func read(from start: Int, to end: Int, lineStart: Int) -> RowEvent {
-        // Of nearly every line that is known: asking each would copy the buffer's state.
-        if end > buffer.cleanEnd, let flaw = buffer.flaw(from: start, to: end) { return bad(flaw, at: start, lineStart) }
-        guard buffer.base[start] == UInt8(ascii: "{") else { return bad("the line is no JSON object", at: start, lineStart) }
+        // For nearly every line this is known: checking each would copy the buffer's state.
+        if end > buffer.cleanEnd, let flaw = buffer.flaw(from: start, to: end) { return bad(flaw, at: start, lineStart: lineStart) }
+        guard buffer.base[start] == UInt8(ascii: "{") else { return bad("the line is not a JSON object", at: start, lineStart: lineStart) }
         row.begin(count: end - start)
         do {
             var after = try objects.read(buffer.base, from: start, to: end, into: row.cells)
             while after < end, isSpace(buffer.base[after]) { after += 1 }
-            if after < end { return bad("something follows the object", at: after, lineStart) }
+            if after < end { return bad("something follows the object", at: after, lineStart: lineStart) }
         } catch {
             switch error {
-            case .incomplete: return bad("the line ends within the object", at: end, lineStart)
-            case .broken(let offset, let message): return bad("the JSON is broken: \(message)", at: offset, lineStart)
+            case .incomplete: return bad("the line ends within the object", at: end, lineStart: lineStart)
+            case .broken(let offset, let message): return bad("the JSON is broken: \(message)", at: offset, lineStart: lineStart)
             }
         }
-        if let flaw = objects.flaw { return bad(flaw.message, at: flaw.offset, lineStart) }
+        if let flaw = objects.flaw { return bad(flaw.message, at: flaw.offset, lineStart: lineStart) }
         return .row
     }
 
-    private mutating func bad(_ message: String, at offset: Int, _ lineStart: Int) -> RowEvent {
+    private mutating func bad(_ message: String, at offset: Int, lineStart: Int) -> RowEvent {
         let column = 1 + scalarCount(UnsafeBufferPointer(start: buffer.base + lineStart, count: offset - lineStart))
         badRow = Diagnostic(message, at: SourcePosition(file: buffer.file, line: line - 1, column: column))
         return .badRow

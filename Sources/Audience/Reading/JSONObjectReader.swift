@@ -3,21 +3,21 @@ import Glibc
 
 /// Why an object could not be read to its end.
 enum JSONStop: Error {
-    /// It is cut off by the end of what is in memory.
+    /// It is cut off at the end of the buffer.
     case incomplete
-    /// It is no JSON at this place.
+    /// It is not JSON at this place.
     case broken(offset: Int, message: String)
 }
 
 /// Reads one JSON object (RFC 8259) after another: finds the values of used keys, checks and skips everything else.
 ///
-/// Objects of an export mostly have the same keys in the same order: the key that followed the last one before is tried first.
+/// Objects of an export usually have the same keys in the same order: the key that followed the last one before is tried first.
 struct JSONObjectReader {
     /// A key that was seen, and the cell that its value becomes.
     struct Key {
         var name: [UInt8]
         var cell: Int?
-        /// The key that followed it last time.
+        /// The key that followed it the last time.
         var next: Int
     }
 
@@ -37,7 +37,7 @@ struct JSONObjectReader {
     /// The same for keys beyond the first 64.
     private var laterKeysSeen: Set<Int> = []
     private var hasDuplicate = false
-    /// Of the first 64 keys those that are a used key but for what people overlook: its bit, and the cell that is meant.
+    /// Of the first 64 keys, those that differ from a used key only in details that people overlook: its bit, and the intended cell.
     private var lookalikes: [(bit: UInt64, cell: Int)] = []
     private var lookalikeBits: UInt64 = 0
     /// Objects so far that have such a key and not the used one, by key.
@@ -58,7 +58,7 @@ struct JSONObjectReader {
         self.base = base
     }
 
-    /// Passes a value of any kind, as `read` does an object.
+    /// Skips a value of any kind, as `read` does an object.
     mutating func skip(_ base: UnsafeMutablePointer<UInt8>, from start: Int, to limit: Int) throws(JSONStop) -> Int {
         (self.base, self.limit, position, flaw) = (base, limit, start, nil)
         try skipValue(depth: 0)
@@ -66,7 +66,7 @@ struct JSONObjectReader {
     }
 
     /// Reads the object that starts at `start` and must not reach beyond `limit`.
-    /// - Returns: the place behind its closing brace.
+    /// - Returns: the place after its closing brace.
     mutating func read(
         _ base: UnsafeMutablePointer<UInt8>, from start: Int, to limit: Int, into cells: UnsafeMutableBufferPointer<Cell>
     ) throws(JSONStop) -> Int {
@@ -118,7 +118,7 @@ struct JSONObjectReader {
         let (start, count, isEscaped) = try readString()
         if !keys.isEmpty, !isEscaped {
             let guess = last < 0 ? firstKey : keys[last].next
-            if equals(keys[guess].name, base + start, count) { return guess }
+            if equals(keys[guess].name, base + start, count: count) { return guess }
         }
         // Half of a surrogate pair cannot be unescaped; the row is unreadable anyway.
         if isEscaped, flaw != nil { return -1 }
@@ -167,7 +167,7 @@ struct JSONObjectReader {
         }
     }
 
-    private func equals(_ name: [UInt8], _ bytes: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+    private func equals(_ name: [UInt8], _ bytes: UnsafePointer<UInt8>, count: Int) -> Bool {
         name.count == count && memcmp(name, bytes, count) == 0
     }
 
@@ -185,11 +185,11 @@ struct JSONObjectReader {
             return Cell(base)
         case UInt8(ascii: "["):
             if isTags { return try readTags() }
-            note("a list stands where a text is needed", at: start)
+            note("there is a list where a text is needed", at: start)
             try skipValue(depth: 1)
             return Cell(base)
         case UInt8(ascii: "{"):
-            note("an object stands where a text is needed", at: start)
+            note("there is an object where a text is needed", at: start)
             try skipValue(depth: 1)
             return Cell(base)
         default:
@@ -216,7 +216,7 @@ struct JSONObjectReader {
         }
     }
 
-    /// Passes one value, checking that it is JSON.
+    /// Skips one value, checking that it is JSON.
     private mutating func skipValue(depth: Int) throws(JSONStop) {
         switch try peek() {
         case UInt8(ascii: "\""): _ = try readString()
@@ -284,7 +284,7 @@ struct JSONObjectReader {
         return position - start
     }
 
-    /// Passes a string from quote to quote.
+    /// Skips a string from quote to quote.
     private mutating func readString() throws(JSONStop) -> (start: Int, count: Int, isEscaped: Bool) {
         position += 1
         let start = position
@@ -298,7 +298,7 @@ struct JSONObjectReader {
             case UInt8(ascii: "\\"):
                 isEscaped = true
                 try skipEscape()
-            default: throw broken("a control character stands inside a text")
+            default: throw broken("there is a control character inside a text")
             }
         }
     }

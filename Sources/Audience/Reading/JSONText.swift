@@ -1,6 +1,6 @@
 import CSIMD
 
-/// The first quote, backslash or control character from a place on. A line feed stands behind every buffer and stops the search.
+/// The first quote, backslash or control character from a place on. A line feed follows every buffer and stops the search.
 @inline(__always) func endOfPlainJSON(_ start: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
     var place = start
     while true {
@@ -10,7 +10,7 @@ import CSIMD
     }
 }
 
-/// Resolves the escapes of the inside of a JSON string that is known to be well-formed; `target` may be at or before `source`.
+/// Resolves the escapes inside a JSON string that is known to be well-formed; `target` may be at or before `source`.
 /// - Returns: the number of bytes written, never more than `count`.
 func unescapeJSON(_ source: UnsafePointer<UInt8>, count: Int, into target: UnsafeMutablePointer<UInt8>) -> Int {
     var (from, to) = (0, 0)
@@ -62,19 +62,21 @@ func hexQuad(_ digits: UnsafePointer<UInt8>) -> UInt32 {
 }
 
 private func writeUTF8(_ code: UInt32, to target: UnsafeMutablePointer<UInt8>) -> Int {
-    func byte(_ lead: UInt32, _ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: lead | (code >> shift) & (lead == 0x80 ? 0x3F : 0xFF)) }
+    func byte(_ lead: UInt32, shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: lead | (code >> shift) & (lead == 0x80 ? 0x3F : 0xFF)) }
     switch code {
     case ..<0x80:
         target[0] = UInt8(code)
         return 1
     case ..<0x800:
-        (target[0], target[1]) = (byte(0xC0, 6), byte(0x80, 0))
+        (target[0], target[1]) = (byte(0xC0, shift: 6), byte(0x80, shift: 0))
         return 2
     case ..<0x10000:
-        (target[0], target[1], target[2]) = (byte(0xE0, 12), byte(0x80, 6), byte(0x80, 0))
+        (target[0], target[1], target[2]) = (byte(0xE0, shift: 12), byte(0x80, shift: 6), byte(0x80, shift: 0))
         return 3
     default:
-        (target[0], target[1], target[2], target[3]) = (byte(0xF0, 18), byte(0x80, 12), byte(0x80, 6), byte(0x80, 0))
+        (target[0], target[1], target[2], target[3]) = (
+            byte(0xF0, shift: 18), byte(0x80, shift: 12), byte(0x80, shift: 6), byte(0x80, shift: 0)
+        )
         return 4
     }
 }

@@ -1,15 +1,15 @@
 import PushServices
 
-/// Tells a cell of many lines from rows that a quote hides which was left open.
+/// Distinguishes a cell of many lines from rows hidden by an open quote.
 struct QuotedCell {
-    /// What stands between the quotes.
+    /// The text between the quotes.
     let text: UnsafeBufferPointer<UInt8>
     /// How many line ends are in it.
     let lineBreaks: Int
     let targets: TargetForm
 
-    /// Line breaks of a cell beyond which a quote was left open: what a cell of a spreadsheet holds at most. Source: Microsoft, "Excel
-    /// specifications and limits", line feeds per cell.
+    /// The most line breaks in a cell; more mean that a quote was left open. This is the limit of a spreadsheet cell. Source: Microsoft,
+    /// "Excel specifications and limits", line feeds per cell.
     static let mostLineBreaks = 253
 
     /// Why the cell cannot be one; nil when it can.
@@ -17,7 +17,7 @@ struct QuotedCell {
     func flaw(separator: UInt8, columnCount: Int) -> String? {
         if lineBreaks > Self.mostLineBreaks { return "a quote is closed only after more than \(Self.mostLineBreaks) line breaks" }
         guard let length = targets.tellingLength else { return nil }
-        return mayHoldTarget(of: length) && holdsRow(separator, columnCount, targetLength: length)
+        return mayHoldTarget(of: length) && holdsRow(separator, columnCount: columnCount, targetLength: length)
             ? "a quoted cell holds rows of other devices: its quote was left open" : nil
     }
 
@@ -35,7 +35,7 @@ struct QuotedCell {
     }
 
     /// Whether one of its lines but the first is a row with a target. The last one ends with the cell, so that fields may be missing.
-    private func holdsRow(_ separator: UInt8, _ columnCount: Int, targetLength: Int) -> Bool {
+    private func holdsRow(_ separator: UInt8, columnCount: Int, targetLength: Int) -> Bool {
         var lines = text.split(maxSplits: Int.max, omittingEmptySubsequences: false) { $0 == 0x0A || $0 == 0x0D }.dropFirst()
         guard let last = lines.popLast() else { return false }
         func fieldCount(_ line: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {

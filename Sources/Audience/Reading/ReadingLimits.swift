@@ -4,7 +4,7 @@ import PushServices
 struct ReadingLimits: Sendable {
     /// Bytes of a chunk; tests make it tiny, so that every record straddles a boundary.
     var chunkSize = 256 << 10
-    /// Bytes of the longest record, or of a block more. Beyond it a quote is unclosed far more often than a cell is that long.
+    /// Bytes of the longest record, give or take a block. Beyond it, an unclosed quote is far more likely than a cell of that length.
     var maximumRecordSize = 16 << 20
     /// Threads that scan; nil for one on each core that the process may use.
     var threads: Int?
@@ -12,6 +12,6 @@ struct ReadingLimits: Sendable {
     var deviceMemory = Int.max
     /// What targets look like, by which a header, and a cell of many lines, are told from rows.
     var targets = PushServices.standard.target
-    /// Where it is noted which files are read, so that each can be seen to have stayed as it was.
+    /// Records which files are read, so that each can be checked to be unchanged.
     var sources = SourceFiles()
 }

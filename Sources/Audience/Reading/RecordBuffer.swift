@@ -4,8 +4,8 @@ import Glibc
 /// The part of a file that is in memory: whole records from `start` on, and a last one that may be cut off at `end`.
 ///
 /// It either reads its file itself, chunk by chunk, and grows only for a record that is longer than a chunk; or it looks at a block that
-/// somebody else has read. A line feed always stands at `end`, where a search may run to without looking at bounds, and `slack` bytes from
-/// there on can be read, so that words and vectors can be loaded.
+/// another reader has read. There is always a line feed at `end`, so a search may run that far without bounds checks, and `slack` bytes
+/// from there on can be read, so that words and vectors can be loaded.
 struct RecordBuffer: ~Copyable {
     /// Read only below `end` + `slack`.
     private(set) var base: UnsafeMutablePointer<UInt8>
@@ -17,7 +17,7 @@ struct RecordBuffer: ~Copyable {
     private(set) var isAtEnd = false
     /// Everything before this offset is UTF-8 without NUL; records beyond must be looked at on their own.
     private(set) var cleanEnd = 0
-    /// Where two zero bytes in a row begin, the first in memory; `Int.max` when there are none. A record that holds them is no record.
+    /// Where two zero bytes in a row begin, the first in memory; `Int.max` when there are none. A record that holds them is invalid.
     private(set) var zeroBytes = Int.max
     /// The path as the caller named it.
     let file: String
@@ -30,7 +30,7 @@ struct RecordBuffer: ~Copyable {
     /// Bytes that can be read from `end` on, all of them line feeds.
     static let slack = 128
 
-    /// Reads the first chunk, refuses what is no UTF-8 text at all, and skips a byte order mark.
+    /// Reads the first chunk, refuses files that are not UTF-8 text at all, and skips a byte order mark.
     static func open(path: String, isGzip: Bool, limits: ReadingLimits) throws(Diagnostic) -> RecordBuffer {
         var buffer = RecordBuffer(file: path, source: try ByteSource(path: path, isGzip: isGzip, noting: limits.sources), limits: limits)
         repeat { try buffer.refill() } while buffer.end < FileEncoding.markSize && !buffer.isAtEnd
@@ -76,14 +76,14 @@ struct RecordBuffer: ~Copyable {
         lookAtBytes()
     }
 
-    /// Looking at a whole chunk at once is far cheaper than looking at each record.
+    /// Checking a whole chunk at once is far cheaper than checking each record.
     private mutating func lookAtBytes() {
         let bytes = UnsafeBufferPointer(start: base, count: end)
         cleanEnd = cleanPrefix(bytes)
         zeroBytes = cleanEnd == end ? .max : firstZeroPair(bytes, from: cleanEnd) ?? .max
     }
 
-    /// Drops what is consumed and reads on, growing when a single record fills everything.
+    /// Drops consumed bytes and reads on; grows when a single record fills the buffer.
     mutating func refill() throws(Diagnostic) {
         precondition(ownsMemory, "a block is all that there is")
         let kept = end - start
@@ -101,7 +101,7 @@ struct RecordBuffer: ~Copyable {
     }
 
     private mutating func grow() throws(Diagnostic) {
-        guard capacity < limits.maximumRecordSize else { throw Self.tooLong(limits.maximumRecordSize, file) }
+        guard capacity < limits.maximumRecordSize else { throw Self.tooLong(limits.maximumRecordSize, file: file) }
         capacity = min(capacity * 2, max(limits.maximumRecordSize, 1))
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity + Self.slack)
         larger.update(from: base, count: end)
@@ -110,16 +110,16 @@ struct RecordBuffer: ~Copyable {
     }
 
     /// A record longer than the limit.
-    static func tooLong(_ limit: Int, _ file: String) -> Diagnostic {
+    static func tooLong(_ limit: Int, file: String) -> Diagnostic {
         Diagnostic(
-            "a record is longer than \(limit >> 20) MiB", file: file, remedy: "A quote that is never closed does this; check the export.")
+            "a record is longer than \(limit >> 20) MiB", file: file, remedy: "A quote that is never closed causes this. Check the export.")
     }
 
-    /// The mistake of zero bytes: a file system gives them for what was not on the disk yet when the power failed. A single one is a bad
+    /// The mistake of zero bytes: a file system returns them for data that was not on the disk when the power failed. A single one is a bad
     /// character of its row.
     func holdsZeroBytes(line: Int) -> Diagnostic {
         Diagnostic(
-            "the file holds zero bytes, as a file that was not written to its end", at: SourcePosition(file: file, line: line, column: 1),
+            "the file contains zero bytes, like one that was not completely written", at: SourcePosition(file: file, line: line, column: 1),
             remedy: "Export it again.")
     }
 

@@ -1,26 +1,26 @@
 import Base
 
-/// What a reader came to.
+/// The result of a reader's step.
 enum RowEvent {
     /// `row` holds the next row.
     case row
     /// A row that cannot be read; `badRow` says why.
     case badRow
-    /// The next record is not in memory as a whole: `refill`, then ask again. Of a block: what is left belongs to the next one.
+    /// The next record is not completely in memory: call `refill`, then try again. In a block: the rest belongs to the next one.
     case needsMore
     /// Nothing follows.
     case end
 }
 
-/// What stands at a place of a file, as far as reading on from there must know it.
+/// The syntactic state at a place of a file, as far as reading on from there needs it.
 enum ReadingState: Hashable, Sendable {
     /// The header, or the bracket that opens an array.
     case start
     /// A record.
     case record
-    /// Of an array: its first element or its end.
+    /// In an array: its first element or its end.
     case recordOrEnd
-    /// Of an array: what follows an element.
+    /// In an array: what follows an element.
     case separatorOrEnd
     /// Nothing but white space.
     case nothing
@@ -31,7 +31,7 @@ struct TextPlace: Hashable, Sendable {
     var line = 1
     var column = 1
 
-    /// Where a place is that is given relative to this one.
+    /// The absolute place of one given relative to this one.
     func adding(_ relative: TextPlace) -> TextPlace {
         relative.line == 1
             ? TextPlace(line: line, column: column + relative.column - 1)
@@ -44,12 +44,12 @@ struct TextPlace: Hashable, Sendable {
 protocol RowReader: ~Copyable {
     /// The cells of the current row.
     var row: CellRow { get }
-    /// The line on which the current row begins; asked right after `next`.
+    /// The line on which the current row begins; read it right after `next`.
     var rowLine: Int { get }
     /// The mistake of the row that was just found to be unreadable, with its line.
     var badRow: Diagnostic { get }
-    /// How many rows the unreadable one counts as: its lines, as each may be a row that an open quote hides; 1 for JSON, which may be
-    /// written on any number.
+    /// How many rows the unreadable one counts as: its lines, as each may be a row hidden by an open quote; 1 for JSON, which may be
+    /// written on any number of lines.
     var badRowLines: Int { get }
     /// JSON objects so far that name a key twice; the last value counts.
     var rowsWithDuplicateKeys: Int { get }
@@ -61,7 +61,7 @@ protocol RowReader: ~Copyable {
     /// Reads more of the file.
     mutating func refill() throws(Diagnostic)
 
-    /// What stands at the first byte that is not consumed yet.
+    /// The state at the first byte that is not consumed yet.
     var state: ReadingState { get }
     /// Bytes consumed of what is in memory.
     var consumed: Int { get }

@@ -1,8 +1,9 @@
 public import Base
 import Synchronization
 
-/// The files that are read for one audience, each as it was when it was first opened. An export that is still being written ends in the middle of its
-/// devices without any other sign: so every file must be the same one, and hold the same, whenever it is opened again and when all is read.
+/// The files that are read for one audience, each as it was when first opened. An export that is still being written ends in the middle of its
+/// devices without any other sign, so every file must be the same, with the same content, whenever it is opened again and when everything
+/// is read.
 public final class SourceFiles: Sendable {
     private let seen = Mutex<[String: FileStamp]>([:])
 
@@ -19,7 +20,7 @@ public final class SourceFiles: Sendable {
         if let change = Self.change(of: path, from: first, to: stamp) { throw change }
     }
 
-    /// Looks at every file once more.
+    /// Checks every file again.
     /// - Throws: those that are not as they were when they were opened.
     public func checkUnchanged() throws(Diagnostics) {
         let files = seen.withLock { $0 }.sorted { $0.key < $1.key }
@@ -27,8 +28,8 @@ public final class SourceFiles: Sendable {
         if !changes.isEmpty { throw Diagnostics(changes) }
     }
 
-    /// What became of a file between two looks; nil when it is as it was.
-    /// - Parameter after: nil when there is no such file any more.
+    /// What happened to a file between two checks; nil when it is unchanged.
+    /// - Parameter after: nil when the file no longer exists.
     static func change(of path: String, from before: FileStamp, to after: FileStamp?) -> Diagnostic? {
         guard before != after else { return nil }
         let what =
@@ -47,7 +48,7 @@ public final class SourceFiles: Sendable {
             }
         return Diagnostic(
             "the file \(what) while it was read", file: path,
-            remedy: "Wait until it is written, and try again. "
-                + "A file that is written under another name, and renamed when it is complete, is never read half.")
+            remedy: "Wait until it is complete, and try again. "
+                + "To avoid this, write the file under another name and rename it when it is complete.")
     }
 }

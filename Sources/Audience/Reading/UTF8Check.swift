@@ -3,12 +3,12 @@ import Glibc
 
 /// The number of bytes before the first NUL and the first byte that does not belong to well-formed UTF-8.
 ///
-/// Exports are mostly ASCII with a few names between: of 64 bytes at once only those are looked at that are not, which is several times
+/// Exports are mostly ASCII with a few other names: of 64 bytes at once, only those that are not ASCII are examined, which is several times
 /// faster than the standard library's check on such text.
 func cleanPrefix(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
     let raw = UnsafeRawBufferPointer(bytes)
     guard let base = raw.baseAddress else { return 0 }
-    // Everything before this place is clean; it may lie within the block, or behind it by a sequence that straddles its end.
+    // Everything before this place is clean; it may be within the block, or after it because of a sequence that straddles its end.
     var (block, place) = (0, 0)
     while block + 64 <= raw.count {
         var unusual = volley_unusual(base + block)

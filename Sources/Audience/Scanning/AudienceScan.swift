@@ -1,15 +1,15 @@
 public import Base
 import Glibc
 
-/// What takes the recipients of a scan. Slots count from 0 in the order in which tokens are first selected. Everything is called on the
+/// Receives the recipients of a scan. Slots count from 0 in the order in which tokens are first selected. Everything is called on the
 /// thread that scans.
 public protocol RecipientSink: AnyObject {
-    /// How many slots' recipients it wants: those of the first so many slots, as their newest rows have them. `Int.max` for all.
+    /// How many slots' recipients it wants: the first so many slots, with the data of their newest rows. `Int.max` for all.
     var recordLimit: Int { get }
     /// Takes recipients: each in a new slot (always the next one), or again the same device from a newer row, which replaces it. Some
     /// beyond the limit may be among them.
     func take(_ batch: RecipientBatch) throws
-    /// Called once at the end: these slots did not become recipients (those that were judged so, excluded by a newer row, or
+    /// Called once at the end: these slots did not become recipients (they were refused by the check, excluded by a newer row, or
     /// beyond an alias limit); the rest did. Not called when the scan throws.
     func finish(slots: Int, dropping dropped: BitSet) throws
 }
@@ -34,17 +34,17 @@ public struct AudienceResult: Sendable {
     public var waves: [Int: Int]
     /// Devices that did not become recipients, by reason and the group of their check.
     public var skippedGroups: [SkipReason: [Int: Int]]
-    /// What each part of `exclude` has left out, in its order; empty without one.
+    /// What each part of `exclude` left out, in its order; empty without one.
     public var exclusions: [ExclusionCount]
-    /// What each condition of `where` met.
+    /// The counts of each condition of `where`.
     public var conditions: [ConditionCount]
-    /// What stands where device tokens should, in the rows that were skipped as `badToken`, the most frequent shape first.
+    /// What rows skipped as `badToken` have in place of a device token, the most frequent shape first.
     public var badTokens: [BadTokenCount]
     /// The first ten rows that could not be read, with file and line.
     public var badRows: [Diagnostic]
-    /// Things worth saying: unknown selectors, columns that are there twice, …
+    /// Warnings: unknown selectors, columns that appear twice, …
     public var warnings: [Diagnostic]
-    /// By group the recipients with the lowest slots, in order, at most `mostSamples` of each: whom a preview may show as samples.
+    /// By group the recipients with the lowest slots, in order, at most `mostSamples` of each: a preview may show them as samples.
     public var firstRecipients: [Int: [FirstRecipient]]
     /// Bytes of the largest payload that was too large, at most `measurablePayload`; 0 when there is none.
     public var largestSkippedPayload: Int
@@ -58,7 +58,7 @@ public struct AudienceResult: Sendable {
     public static let measurablePayload = 0x1FFF
 }
 
-/// How many devices a part of `exclude` has left out: those that would be in the audience without `exclude`.
+/// How many devices a part of `exclude` left out: they would be in the audience without `exclude`.
 public struct ExclusionCount: Hashable, Sendable {
     /// The key below `exclude`.
     public enum Kind: String, Hashable, Sendable {
@@ -68,11 +68,11 @@ public struct ExclusionCount: Hashable, Sendable {
 
     /// Which.
     public var kind: Kind
-    /// Of `devices` the list's path; nil for what several lists beyond the first few have left out together.
+    /// For `devices`, the list's path; nil for what several lists beyond the first few left out together.
     public var list: String?
     /// Names, or lines of a list.
     public var entries: Int
-    /// Lines of a list that are no device of the exports, or name none; 0 for names.
+    /// Lines of a list that are not a device of the exports, or name none; 0 for names.
     public var unmatched = 0
     /// A device that several of them leave out counts for each.
     public var devices: Int
@@ -88,25 +88,25 @@ public struct FirstRecipient: Hashable, Sendable {
 
 /// How far a scan is. Called about ten times a second from the scanning thread.
 public struct ScanProgress: Sendable {
-    /// Bytes read of the files as they lie on disk, and their sum.
+    /// Bytes read of the files on disk, and their total.
     public var bytesRead: Int, bytesTotal: Int
     /// Rows read and recipients found so far.
     public var rows: Int, recipients: Int
-    /// The share of the devices that are settled, once all is read and when they had to go to temporary files; nil before.
+    /// The share of devices that are concluded, once everything is read, if they had to go to temporary files; otherwise nil.
     public var settled: Double?
 }
 
 extension AudienceQuery {
     /// Reads the exports once, on all cores that the process may use, and hands every selected device to `sink`.
     ///
-    /// A device's newest row decides: by `last_active`, and of those that tie, or say nothing of it, the one that is read last, files in the
+    /// A device's newest row decides: by `last_active`, and of rows that tie or have no date, the one that is read last, files in the
     /// order of `files`. A row that replaces an older one of its device is handed over at the same slot; how the newest row is judged counts.
     /// Other rows of the device are `duplicateToken`. The result depends neither on the number of threads nor on `deviceMemory`. Memory: a
     /// fixed amount for blocks, and at most 32 bytes a device of the exports, and some 200 a row that an alias selects; when these come
     /// to more than `deviceMemory`, they go to temporary files, and about a byte a selected row remains.
     /// - Parameters:
     ///   - deviceMemory: bytes for devices.
-    ///   - makeChecker: makes what decides whether a selected device can be sent to; called once for each thread.
+    ///   - makeChecker: makes the check that decides whether a selected device can be sent to; called once for each thread.
     ///   - progress: called about ten times a second, and once at the end.
     ///   - isCancelled: asked about ten times a second; true ends the scan with `CancellationError`.
     /// - Throws: `Diagnostics` for a file that cannot be read or lacks a column, for too many bad rows; whatever the sink throws.
@@ -150,7 +150,7 @@ extension AudienceQuery {
         return (plan, preparation.warnings)
     }
 
-    /// Of a file that was changed while it was read anything may seem to be wrong: then the change is what is said.
+    /// A file that changed while it was read may show any kind of error: then only the change is reported.
     func overUnchangedFiles<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch {
             if !(error is CancellationError) { try sources.checkUnchanged() }

@@ -9,7 +9,7 @@ public struct BadTokenCount: Hashable, Sendable {
     public var rows: Int
     /// The first of them, shortened as a token, and how long it is in bytes.
     public var shown: String, bytes: Int
-    /// Where that stands.
+    /// Its place.
     public var position: SourcePosition
 }
 
@@ -37,7 +37,7 @@ struct BadTokens: Sendable {
         }
     }
 
-    /// Adds those of a block that begins at a line of a file.
+    /// Adds the counts of a block that begins at a line of a file.
     mutating func add(_ other: BadTokens, in file: String, from line: Int) {
         for (shape, found) in other.shapes {
             if shapes[shape] != nil {

@@ -1,10 +1,11 @@
 import Base
 import Glibc
 
-/// Where the threads of a scan meet: blocks to be scanned go out in order, block results come back in any order, and are given on in order.
+/// Where the threads of a scan meet: blocks to be scanned go out in order, block results come back in any order, and are passed on in
+/// order.
 ///
 /// `@unchecked Sendable`: `source` is used between lock and unlock of `reading`, everything else between those of `mutex`; both and the
-/// condition stay at their addresses until deinit. A block is in the hands of whoever took it.
+/// condition stay at their addresses until deinit. A block belongs to the thread that took it.
 final class BlockDispatcher: @unchecked Sendable {
     /// A block and what it holds.
     struct Scanned {
@@ -19,7 +20,7 @@ final class BlockDispatcher: @unchecked Sendable {
     private var free: [Block]
     private var scanned: [Int: Scanned] = [:]
     private var nextNumber = 0
-    /// Blocks that were read so far; once `isRead` all there are.
+    /// Blocks that were read so far; all blocks once `isRead`.
     private var readCount = 0
     private var isRead = false
     private var isCancelled = false
@@ -51,7 +52,7 @@ final class BlockDispatcher: @unchecked Sendable {
     /// The next block to scan; nil when there is none, or, when `waits` is false, none yet.
     func takeBlock(waits: Bool) -> Block? {
         guard let block = takeFree(waits: waits) else { return nil }
-        // Reading in turn keeps the blocks in order; whoever waits for the turn would wait for the disk anyway.
+        // Reading in turn keeps the blocks in order; a thread that waits for its turn would wait for the disk anyway.
         pthread_mutex_lock(reading)
         defer { pthread_mutex_unlock(reading) }
         guard !locked({ isRead }) else { return nil }
@@ -74,7 +75,7 @@ final class BlockDispatcher: @unchecked Sendable {
 
     func deliver(_ scanned: Scanned) { changing { self.scanned[scanned.blockResult.number] = scanned } }
 
-    /// What blocks are asked for by now.
+    /// What blocks are asked for now.
     var wants: ScanWants { locked { wantsNow } }
 
     // MARK: - For the one who merges
@@ -89,7 +90,7 @@ final class BlockDispatcher: @unchecked Sendable {
     }
 
     /// Whether every block result was taken.
-    /// - Throws: what kept a file from being read, once everything before it was taken.
+    /// - Throws: the error that stopped reading a file, once everything before it was taken.
     func isFinished() throws(Diagnostic) -> Bool {
         let (isFinished, failure) = locked { (isComplete, readingFailure) }
         if isFinished, let failure { throw failure }
@@ -113,7 +114,7 @@ final class BlockDispatcher: @unchecked Sendable {
     /// Gives a block back.
     func recycle(_ block: Block) { changing { free.append(block) } }
 
-    /// Asks for less.
+    /// Asks for less from now on.
     func want(_ wants: ScanWants) {
         locked { wantsNow = ScanWants(records: wantsNow.records && wants.records) }
     }
@@ -127,7 +128,7 @@ final class BlockDispatcher: @unchecked Sendable {
         return body()
     }
 
-    /// The same for what somebody may be waiting for.
+    /// The same, and wakes threads that may be waiting.
     private func changing(_ body: () -> Void) {
         pthread_mutex_lock(mutex)
         body()

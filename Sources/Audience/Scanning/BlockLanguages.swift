@@ -2,7 +2,7 @@ import Base
 
 /// The languages of a block, numbered.
 struct BlockLanguages: ~Copyable {
-    /// Of languages up to eight bytes the bytes themselves, and the number; what has no number yet is -1.
+    /// For languages of up to eight bytes, the bytes themselves and the number; -1 for those without a number.
     private let words: UnsafeMutablePointer<UInt64>
     private let numbers: UnsafeMutablePointer<Int32>
     private var longOnes: [String: Int32] = [:]
@@ -28,8 +28,8 @@ struct BlockLanguages: ~Copyable {
         count = 0
     }
 
-    @inline(__always) mutating func number(of language: UnsafeBufferPointer<UInt8>, _ names: inout [String]) -> Int32 {
-        guard language.count <= 8, count < Self.mask / 2 else { return numberOfLong(language, &names) }
+    @inline(__always) mutating func number(of language: UnsafeBufferPointer<UInt8>, names: inout [String]) -> Int32 {
+        guard language.count <= 8, count < Self.mask / 2 else { return numberOfLong(language, names: &names) }
         var word: UInt64 = 0
         for byte in language { word = word << 8 | UInt64(byte) }
         var place = Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) >> 50) & Self.mask
@@ -43,7 +43,7 @@ struct BlockLanguages: ~Copyable {
         return numbers[place]
     }
 
-    private mutating func numberOfLong(_ language: UnsafeBufferPointer<UInt8>, _ names: inout [String]) -> Int32 {
+    private mutating func numberOfLong(_ language: UnsafeBufferPointer<UInt8>, names: inout [String]) -> Int32 {
         // The column holds something else.
         let name = language.count > LanguageTag.longestTag ? LanguageNames.other : String(decoding: language, as: UTF8.self)
         if let number = longOnes[name] { return number }

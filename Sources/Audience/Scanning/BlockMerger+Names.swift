@@ -3,7 +3,7 @@ import PushServices
 
 /// Names of the query that no row carries, with what is probably meant by them.
 extension BlockMerger {
-    /// Names below `exclude` of which no row carries a single one.
+    /// Parts of `exclude` with names that no row carries at all.
     var uselessNames: [Diagnostic] {
         let query = plan.query
         let lists = [
@@ -17,7 +17,7 @@ extension BlockMerger {
             ),
         ]
         return lists.compactMap { key, column, names, numbers, seen in
-            // Of a single name `alias-not-found` says it all.
+            // For a single name, `alias-not-found` says enough.
             guard numbers.count > 1, !numbers.contains(where: { seen[$0] }) else { return nil }
             let remedy =
                 names.contains(where: query.targets.isCertain)
@@ -25,12 +25,12 @@ extension BlockMerger {
                 : "Are they written as in \(column)?"
             return .warning(
                 .exclusionNotFound,
-                "what stands in exclude: {\(key): …} excludes nobody: no row carries one of its \(TextFormat.count(numbers.count)) names",
+                message: "exclude: {\(key): …} excludes no device: no row carries any of its \(TextFormat.count(numbers.count)) names",
                 remedy: remedy)
         }
     }
 
-    /// Comments of lists that are names, most likely, as the exports have such names with their `#`.
+    /// Comments of lists that are most likely names, as the exports have such names with their `#`.
     var hashedNames: [Diagnostic] {
         plan.query.hashedLines.compactMap { lines in
             let names = lines.key == "tags" ? sampledTags : lines.key == "aliases" ? sampledAliases : []
@@ -41,39 +41,39 @@ extension BlockMerger {
 
     func unseenNames() -> [Diagnostic] {
         let places = plan.query.places
-        return unseen(plan.selectors.tags.names, seen.tags, .tagNotFound, "tag", places.tags, among: sampledTags)
-            + unseen(plan.selectors.aliases.names, seen.aliases, .aliasNotFound, "alias", places.aliases, among: sampledAliases)
+        return unseen(plan.selectors.tags.names, seen.tags, .tagNotFound, kind: "tag", places.tags, among: sampledTags)
+            + unseen(plan.selectors.aliases.names, seen.aliases, .aliasNotFound, kind: "alias", places.aliases, among: sampledAliases)
             + unseen(
-                plan.selectors.registrationIDs.names, seen.registrationIDs, .registrationIDNotFound, "registration id",
+                plan.selectors.registrationIDs.names, seen.registrationIDs, .registrationIDNotFound, kind: "registration id",
                 places.registrationIDs)
     }
 
     /// Names of the query that no row carries; of a long list the first ten and a count.
     private func unseen(
-        _ names: [String], _ wasSeen: [Bool], _ warning: WarningName, _ kind: String, _ places: [String: SourcePosition],
+        _ names: [String], _ wasSeen: [Bool], _ warning: WarningName, kind: String, _ places: [String: SourcePosition],
         among valid: Set<String> = []
     ) -> [Diagnostic] {
         let missing = zip(names, wasSeen).filter { !$0.1 }.map(\.0)
         var warnings = missing.prefix(10).map { name in
-            let message = "no row of the exports carries the \(kind) '\(Self.shown(name))'"
-            let remedy = remedy(forUnseen: name, kind, among: valid)
-            guard let place = places[name] else { return Diagnostic.warning(warning, message, remedy: remedy) }
-            return Diagnostic.warning(warning, message, at: place, remedy: remedy)
+            let message = "no row in the exports has the \(kind) '\(Self.shown(name))'"
+            let remedy = remedy(forUnseen: name, kind: kind, among: valid)
+            guard let place = places[name] else { return Diagnostic.warning(warning, message: message, remedy: remedy) }
+            return Diagnostic.warning(warning, message: message, at: place, remedy: remedy)
         }
         if missing.count > 10 {
             let rest = missing.count - 10
             warnings.append(
-                .warning(warning, "nor \(rest) more of the campaign's \(kind == "alias" ? "aliases" : kind + "s")"))
+                .warning(warning, message: "nor any of \(rest) more of the campaign's \(kind == "alias" ? "aliases" : kind + "s")"))
         }
         return warnings
     }
 
-    /// A name as it may be shown: a number is no token.
+    /// A name as it may be shown: a number is not a token.
     private static func shown(_ name: String) -> String {
         name.allSatisfy(\.isNumber) && name.utf8.count < 32 ? name : TargetRedaction.possible(name) ?? shortened(name)
     }
 
-    /// A line of a table, say: no token in it is shown whole.
+    /// For example a line of a table: no token in it is shown in full.
     private static func shortened(_ name: String) -> String {
         let shown = TargetRedaction.withoutTargets(name)
         let cut = TextFormat.foreign(shown, maximumBytes: 80)
@@ -83,8 +83,8 @@ extension BlockMerger {
     /// The key of the audience for a kind of names.
     private static func key(of kind: String) -> String { kind == "tag" ? "tags" : kind == "alias" ? "aliases" : "registration_ids" }
 
-    /// Whether a name stands where devices are left out already.
-    private func excludes(_ name: String, _ kind: String) -> Bool {
+    /// Whether a name is already used to leave devices out.
+    private func excludes(_ name: String, kind: String) -> Bool {
         let query = plan.query
         return switch kind {
         case "tag": query.excludedTags.contains(name) || query.noneTags.contains(name)
@@ -93,7 +93,7 @@ extension BlockMerger {
         }
     }
 
-    /// `vip` of `-vip`, `no vip`, `ohne vip`: nothing of a name says `not`.
+    /// `vip` of `-vip`, `no vip`, `ohne vip`: in a name, nothing means `not`.
     private static func negated(_ name: String) -> String? {
         let words = ["no", "non", "not", "without", "except", "ohne", "nicht", "kein", "sans", "sin"]
         let parts = name.split(separator: " ", maxSplits: 1).map(String.init)
@@ -104,7 +104,7 @@ extension BlockMerger {
         return trimmedText(rest).first?.isLetter == true ? trimmedText(rest) : nil
     }
 
-    /// `user0` of `- user0`, `• user0` and `1. user0`, as lists are written elsewhere, and of `user0 # Anna`; nil for other lines.
+    /// `user0` of `- user0`, `• user0` and `1. user0`, as other programs write lists, and of `user0 # Anna`; nil for other lines.
     private static func unmarked(_ line: String) -> String? {
         var name = line[...]
         if let end = name.firstIndex(of: " "), end < name.endIndex {
@@ -118,12 +118,12 @@ extension BlockMerger {
     }
 
     /// A line of a list that is more, or less, than a name.
-    private func listRemedy(forUnseen name: String, _ kind: String) -> String? {
+    private func listRemedy(forUnseen name: String, kind: String) -> String? {
         let places = plan.query.places
         guard let place = kind == "alias" ? places.aliases[name] : kind == "tag" ? places.tags[name] : places.registrationIDs[name],
             places.isListed(place)
         else { return nil }
-        if let bare = Self.unmarked(name) { return "A list holds one name a line, and nothing before or behind it: \(bare)." }
+        if let bare = Self.unmarked(name) { return "A list holds one name a line, with nothing before or after it: \(bare)." }
         if name.contains(where: { ",;\t".contains($0) }) { return "A list holds one name a line: keep that column alone." }
         let column = plan.query.columns.candidates(for: kind == "alias" ? .alias : kind == "tag" ? .tags : .registrationID)[0]
         let header = [column, kind, Self.key(of: kind)].contains { $0.lowercased() == name.lowercased() }
@@ -131,10 +131,10 @@ extension BlockMerger {
     }
 
     /// `news and vip`, `news|vip`, `all`.
-    private func tagsInWords(_ name: String, _ valid: Set<String>) -> String? {
-        let excludes = excludes(name, "tag")
+    private func tagsInWords(_ name: String, valid: Set<String>) -> String? {
+        let excludes = excludes(name, kind: "tag")
         if !excludes, ["*", "all", "everyone", "everybody", "alle"].contains(name.lowercased()) {
-            return "To send to all devices write everyone: true instead of tags."
+            return "To send to all devices, write everyone: true instead of tags."
         }
         let marks: [(mark: String, areAll: Bool)] = [
             (" and ", true), (" und ", true), ("&", true), ("+", true), (" or ", false), (" oder ", false), ("|", false), ("/", false),
@@ -146,12 +146,12 @@ extension BlockMerger {
             guard parts.count > 1, parts.allSatisfy(known.contains) else { continue }
             let list = "[\(parts.joined(separator: ", "))]"
             return areAll && !excludes
-                ? "For devices with each of them write tags: {all: \(list)}." : "For devices with any of them write tags: \(list)."
+                ? "For devices with all of them, write tags: {all: \(list)}." : "For devices with any of them, write tags: \(list)."
         }
         return nil
     }
 
-    /// `1` for `001` and `1.0`, and the contrary.
+    /// `1` for `001` and `1.0`, and the reverse.
     private static func sameNumber(as name: String, among valid: Set<String>) -> String? {
         func number(_ text: String) -> Substring? {
             let whole = text.hasSuffix(".0") ? text.dropLast(2) : text[...]
@@ -162,41 +162,41 @@ extension BlockMerger {
         return valid.filter { number($0) == wanted }.min()
     }
 
-    private func remedy(forUnseen name: String, _ kind: String, among valid: Set<String>) -> String? {
+    private func remedy(forUnseen name: String, kind: String, among valid: Set<String>) -> String? {
         // Telephone numbers, and ids that a spreadsheet has rounded, are hex digits too.
         if plan.query.targets.recognizes(name), !name.allSatisfy(\.isNumber), plan.query.targets.isCertain(name) || kind == "alias" {
             let excluded = kind == "alias" ? plan.query.excludedAliases : plan.query.excludedRegistrationIDs
             if excluded.contains(name) { return "It looks like a device token: write `exclude: {devices: FILE}` for a list of tokens." }
             let columns = plan.query.columns.candidates(for: kind == "alias" ? .alias : .registrationID).map { "'\($0)'" }
             return
-                "It looks like a device token, but is looked for in the column \(columns.joined(separator: " or ")); `volley push` sends to a single token."
+                "It looks like a device token, but is looked for in the column \(columns.joined(separator: " or ")). `volley push` sends to one token."
         }
         if kind == "tag", name.contains(",") {
             let parts = name.split(separator: ",").map { trimmedText(String($0)) }
             if parts.count == 1 { return "Remove the comma: \(parts[0])." }
-            // What has no place comes from a file of its own.
+            // A name without a place comes from a separate file.
             if plan.query.places.isListed(plan.query.places.tags[name]) {
-                return "Are several meant? In a file of tags each stands on a line of its own."
+                return "If you mean several tags, write each on its own line in the file."
             }
-            return "Are several meant? Write each in quotes of its own, or none in quotes: tags: [\(parts.joined(separator: ", "))]."
+            return "If you mean several tags, quote each one separately, or none: tags: [\(parts.joined(separator: ", "))]."
         }
-        if let remedy = listRemedy(forUnseen: name, kind) { return remedy }
+        if let remedy = listRemedy(forUnseen: name, kind: kind) { return remedy }
         if [".txt", ".csv", ".tsv"].contains(where: name.lowercased().hasSuffix), !name.contains(" ") {
-            return "For the names in a file write \(Self.key(of: kind)): {file: \(name)}."
+            return "For the names in a file, write \(Self.key(of: kind)): {file: \(name)}."
         }
-        if kind == "tag", let remedy = tagsInWords(name, valid) { return remedy }
-        if let negated = Self.negated(name), !excludes(name, kind) {
-            return "It is read as a name. For devices without it write, below 'audience', exclude: {\(Self.key(of: kind)): [\(negated)]}."
+        if kind == "tag", let remedy = tagsInWords(name, valid: valid) { return remedy }
+        if let negated = Self.negated(name), !excludes(name, kind: kind) {
+            return "It is read as a name. For devices without it, write under 'audience': exclude: {\(Self.key(of: kind)): [\(negated)]}."
         }
         let (counts, names) = kind == "tag" ? (allTagSpellings, plan.selectors.tags.names) : (aliasSpellings, plan.selectors.aliases.names)
-        if kind != "registration id", let remedy = spellingRemedy(forUnseen: name, counts, names) { return remedy }
+        if kind != "registration id", let remedy = spellingRemedy(forUnseen: name, counts, names: names) { return remedy }
         if let other = Self.sameNumber(as: name, among: valid) {
-            return "Did you mean '\(other)'? Spreadsheet programs leave out zeros at the beginning of a number, and others add '.0'."
+            return "Did you mean '\(other)'? Spreadsheet programs drop zeros at the start of a number, and other programs add '.0'."
         }
-        // The number next to it is somebody else's.
+        // The nearest number belongs to another person.
         if name.contains(where: \.isNumber), name.allSatisfy({ $0.isNumber || "+-. ()/".contains($0) }) {
             return
-                "Is it written as in the column of \(kind == "alias" ? "aliases" : kind + "s")? A number that a spreadsheet has opened may be rounded."
+                "Check that it is written as in the column of \(kind == "alias" ? "aliases" : kind + "s"). A spreadsheet may have rounded the number."
         }
         return nearestName(to: name, among: valid.sorted()).map { "Did you mean '\($0)'?" }
     }

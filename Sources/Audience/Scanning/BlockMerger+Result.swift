@@ -1,7 +1,7 @@
 import Base
 
 extension BlockMerger {
-    /// Settles what only the end of the scan can: alias limits, counts, warnings.
+    /// Concludes what only the end of the scan can: alias limits, counts, warnings.
     /// - Parameter tick: called often, with the share that is done.
     mutating func finish(
         into sink: any RecipientSink, tick: (Double) throws -> Void
@@ -81,7 +81,7 @@ extension BlockMerger {
         return counts
     }
 
-    /// What two audiences share only when the same rows were selected in the same order, and the same of their devices dropped.
+    /// Equal for two audiences only when the same rows were selected in the same order, and the same devices dropped.
     private func digestWords(_ settled: ConcludedDevices) -> [UInt64] {
         var ends = SequenceDigest()
         settled.dropped.forEach { ends.append(UInt64($0)) }
@@ -100,19 +100,19 @@ extension BlockMerger {
 
     private func remedyForBadRows(_ share: Double) -> String {
         if let position = longBadRow?.position {
-            return "The quote that is left open from line \(position.line) of \(position.file) on hides the rows behind it: "
+            return "The quote left open at line \(position.line) of \(position.file) hides the rows after it: "
                 + "close it, or export the file again."
         }
         if badRows.allSatisfy({ $0.message.hasPrefix(RecordBuffer.notUTF8) }) {
             return
                 "The export seems to be written in an older encoding, such as Windows-1252. Save it again as UTF-8; spreadsheet programs call that 'CSV UTF-8'."
         }
-        // So many are no slip, and allowing them would leave out as many devices.
+        // So many are not a small mistake, and allowing them would leave out as many devices.
         guard share <= Self.mostAllowedPercent else { return "Repair the export, or export it again." }
-        return "Repair the export, or allow more in the campaign: `audience: {max_bad_rows: \(Int(share.rounded(.up)))%}`."
+        return "Repair the export, or allow more bad rows in the campaign: `audience: {max_bad_rows: \(Int(share.rounded(.up)))%}`."
     }
 
-    /// A share of unreadable rows above which allowing them is no remedy.
+    /// A share of unreadable rows above which allowing them is not a remedy.
     private static let mostAllowedPercent = 5.0
 
     private func percent(_ share: Double) -> String {
@@ -125,18 +125,19 @@ extension BlockMerger {
     private var duplicateKeys: [Diagnostic] {
         guard rowsWithDuplicateKeys > 0 else { return [] }
         let objects =
-            "\(rowsWithDuplicateKeys) \(TextFormat.plural(rowsWithDuplicateKeys, "object of the exports names", "objects of the exports name"))"
-        return [.warning(.keyTwice, "\(objects) a key twice; the last value counts")]
+            "\(rowsWithDuplicateKeys) \(TextFormat.plural(rowsWithDuplicateKeys, one: "object of the exports names", many: "objects of the exports name"))"
+        return [.warning(.keyTwice, message: "\(objects) a key twice; the last value is used")]
     }
 
-    /// Objects whose keys are like one that is used, and not read.
+    /// Objects with keys that resemble a used one, and are not read.
     private var lookalikes: [Diagnostic] {
         rowsWithLookalikes.sorted { $0.key < $1.key }.map { key, rows in
             .warning(
                 .columnTwice,
-                "\(TextFormat.counted(rows, "object names", "objects name")) the key '\(TextFormat.foreign(key, maximumBytes: 60))', which is not read, "
-                    + "and \(TextFormat.plural(rows, "lacks", "lack")) the one like it that others have",
-                remedy: "Name keys alike in all objects of the export.")
+                message:
+                    "\(TextFormat.counted(rows, one: "object names", many: "objects name")) the key '\(TextFormat.foreign(key, maximumBytes: 60))', which is not read, "
+                    + "and \(TextFormat.plural(rows, one: "lacks", many: "lack")) the similar one that other objects have",
+                remedy: "Use the same key names in all objects of the export.")
         }
     }
 
@@ -146,35 +147,36 @@ extension BlockMerger {
         return [
             unreadRegistrations.warning(
                 plan.query.columns.candidates(for: .registeredAt)[0],
-                unreadRegistrations.rows == 1
-                    ? "so that its device, whose token was invalid, stays suppressed"
-                    : "so that their devices, whose tokens were invalid, stay suppressed")
+                effect: unreadRegistrations.rows == 1
+                    ? "so its device, whose token was invalid, stays suppressed"
+                    : "so their devices, whose tokens were invalid, stay suppressed")
         ]
     }
 
     private var rowsForTags: [Diagnostic] {
-        // Without the dates of its rows nothing is known of them.
+        // Without the dates of its rows this cannot be known.
         guard let found = tagRows.found, plan.files[found.file].otherActivity == nil else { return [] }
         return [
             .warning(
                 .rowForEachTag,
-                "the export seems to have a row for each tag: rows of the device \(found.token) differ in their tags and not in last_active, "
-                    + "and only the last of them counts",
+                message:
+                    "the export seems to have a row for each tag: rows of the device \(found.token) differ in their tags and not in last_active, "
+                    + "and only the last row counts",
                 file: plan.files[found.file].path,
-                remedy: "To unite the tags of a device's rows, say in volley.yaml: `columns: {rows: merge}`; else give each device one row."
+                remedy: "To unite a device's tags, write in volley.yaml: `columns: {rows: merge}`. Otherwise give each device one row."
             )
         ]
     }
 
-    /// - Parameter rowsOfSeveral: whether some device has several rows. Beside that `last_active` decides who is left out beyond an alias's limit.
+    /// - Parameter rowsOfSeveral: whether some device has several rows. `last_active` also decides which devices exceed an alias's limit.
     private func unreadDates(rowsOfSeveral: Bool) -> [Diagnostic] {
         guard unreadDates.rows > 0, rowsOfSeveral || plan.selectors.selectors.alias != nil else { return [] }
         let effect =
-            "and \(TextFormat.plural(unreadDates.rows, "counts", "count")) as older than all that have one: another row of the device may decide"
-        return [unreadDates.warning(plan.query.columns.candidates(for: .lastActive)[0], effect)]
+            "and \(TextFormat.plural(unreadDates.rows, one: "counts", many: "count")) as older than rows with a date: another row of the device may decide"
+        return [unreadDates.warning(plan.query.columns.candidates(for: .lastActive)[0], effect: effect)]
     }
 
-    /// Exports that seem to say under another name which of a device's rows is the newest, where that matters.
+    /// Exports that seem to have another column for which of a device's rows is the newest, where that matters.
     private func otherActivity(rowsOfSeveral: Bool) -> [Diagnostic] {
         guard rowsOfSeveral else { return [] }
         let name = plan.query.columns.candidates(for: .lastActive)[0]
@@ -182,14 +184,15 @@ extension BlockMerger {
             file.otherActivity.map { other in
                 .warning(
                     .columnNotFound,
-                    "it has no column '\(name)', but '\(other)': devices have several rows, and of these the one that is read last decides",
+                    message:
+                        "it has no column '\(name)', but it has '\(other)': devices have several rows, and the row that is read last decides",
                     file: file.path,
-                    remedy: "If it says which row is the newest, say so in volley.yaml: `columns: {last_active: \(other)}`.")
+                    remedy: "If it says which row is the newest, name it in volley.yaml: `columns: {last_active: \(other)}`.")
             }
         }
     }
 
-    /// Rows that an alias or a registration id selects though they carry a tag of `none`, which takes nothing away from those.
+    /// Rows that an alias or a registration id selects although they carry a tag of `none`, which has no effect on those selectors.
     private var tagsOfNone: [Diagnostic] {
         let tags = plan.query.noneTags.filter { !plan.query.excludedTags.contains($0) }
         guard rowsDespiteNone > 0, let tag = tags.first else { return [] }
@@ -197,11 +200,11 @@ extension BlockMerger {
             rowsDespiteNone == 1
             ? "1 row that an alias or registration id names carries"
             : "\(TextFormat.count(rowsDespiteNone)) rows that aliases or registration ids name carry"
-        let message = "\(carry) a tag of 'none', which takes devices away from those that tags select, and from no others"
+        let message = "\(carry) a tag of 'none', which only removes devices that tags select"
         let remedy =
-            "To leave these out as well write, below 'audience', exclude: {tags: [\(tags.prefix(3).joined(separator: ", "))\(tags.count > 3 ? ", …" : "")]}."
-        guard let place = plan.query.places.tags[tag] else { return [.warning(.noneNotExcluded, message, remedy: remedy)] }
-        return [.warning(.noneNotExcluded, message, at: place, remedy: remedy)]
+            "To leave these out too, write under 'audience': exclude: {tags: [\(tags.prefix(3).joined(separator: ", "))\(tags.count > 3 ? ", …" : "")]}."
+        guard let place = plan.query.places.tags[tag] else { return [.warning(.noneNotExcluded, message: message, remedy: remedy)] }
+        return [.warning(.noneNotExcluded, message: message, at: place, remedy: remedy)]
     }
 
     private var conditionWarnings: [Diagnostic] {
@@ -211,7 +214,7 @@ extension BlockMerger {
         }
     }
 
-    /// What cells show that templates compare with and print.
+    /// Warnings about cells that templates compare with and print.
     private var comparisonWarnings: [Diagnostic] {
         zip(plan.query.comparisons, comparisons).flatMap { $1.warnings($0, among: plan.query.comparisons) }
             + zip(plan.query.fields, flaws).flatMap { $1.warnings($0) }

@@ -34,14 +34,14 @@ struct BlockMerger: ~Copyable {
     private(set) var unreadRegistrations = UnreadDates()
 
     var devices: DeviceCollector
-    /// Places of listed devices that the exports have.
+    /// Places of listed devices that are in the exports.
     private(set) var listedDevices = BitSet()
 
-    /// Reads again what was cut in the wrong place.
+    /// Reads blocks again that were cut in the wrong place.
     private var repairer: ChosenBlockScanner
     private var pending = Pending()
 
-    /// What is left of the blocks so far, and what is to be expected there.
+    /// What is left of the blocks so far, and the expected state there.
     private struct Pending {
         var bytes: [UInt8] = []
         var state = ReadingState.start
@@ -70,7 +70,7 @@ struct BlockMerger: ~Copyable {
         tagForms = Array(repeating: TagFormats(), count: plan.files.count)
     }
 
-    /// What the blocks to come are asked for.
+    /// What coming blocks are asked for.
     var wants: ScanWants { ScanWants(records: devices.isRecording) }
 
     /// Adds the next block.
@@ -93,7 +93,7 @@ struct BlockMerger: ~Copyable {
         repaired.end(after: pending.bytes.count, isLast: block.isLast, bytesRead: block.bytesRead)
         let blockResult = repairer.scan(repaired, expecting: pending.state, wants)
         if blockResult.consumed == 0, blockResult.failure == nil, pending.bytes.count >= limit {
-            throw Diagnostics(RecordBuffer.tooLong(limit, plan.files[block.file].path))
+            throw Diagnostics(RecordBuffer.tooLong(limit, file: plan.files[block.file].path))
         }
         try settle(blockResult, repaired, into: sink)
     }
@@ -142,7 +142,7 @@ struct BlockMerger: ~Copyable {
         for mistake in blockResult.longBadRows.prefix(max(0, Self.mostWarnings - warnings.count)) {
             var warning = placed(mistake)
             (warning.severity, warning.name) = (.warning, .badRow)
-            warning.remedy = "A quote that is never closed hides the rows behind it; check the export."
+            warning.remedy = "A quote that is never closed hides the rows after it. Check the export."
             warnings.append(warning)
         }
         rowsWithDevice += blockResult.devices.count
@@ -153,7 +153,7 @@ struct BlockMerger: ~Copyable {
         tagRows.add(blockResult.tagSamples, file: blockResult.file)
     }
 
-    /// A mistake whose place counts from the beginning of what is pending.
+    /// A mistake whose place counts from the beginning of the pending bytes.
     private func placed(_ mistake: Diagnostic) -> Diagnostic {
         guard let position = mistake.position else { return mistake }
         var mistake = mistake

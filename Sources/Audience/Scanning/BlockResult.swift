@@ -20,9 +20,9 @@ struct DeviceRow: BitwiseCopyable {
     /// Whether it was judged, so that the block result has its texts.
     var hasRecord = false
 
-    /// A row by which its device is no recipient.
+    /// A row whose device is not a recipient.
     /// - Parameters:
-    ///   - reason: nil when that is to be concluded from its facts.
+    ///   - reason: nil when its facts decide.
     ///   - facts: a number of the block result's selections.
     ///   - exclusions: what excludes it.
     init(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, reason: SkipReason?, facts: Int = 0, exclusions: Exclusions = []) {
@@ -47,7 +47,7 @@ struct DeviceRow: BitwiseCopyable {
     }
 }
 
-/// What a block holds for a query. Everything in it depends on the block's bytes alone, so that it does not matter which thread reads which.
+/// What a block holds for a query. Everything in it depends on the block's bytes alone, so it does not matter which thread reads which.
 struct BlockResult {
     /// An alias that selects a row.
     struct AliasHit {
@@ -74,7 +74,7 @@ struct BlockResult {
 
     /// Rows that cannot be read and are shown.
     static let shownBadRows = 10
-    /// JSON objects that name a key twice.
+    /// JSON objects with a key twice.
     var rowsWithDuplicateKeys = 0
     /// JSON objects that lack a used key and have one like it, by that key.
     var rowsWithLookalikes: [String: Int] = [:]
@@ -103,14 +103,14 @@ struct BlockResult {
     var languages: [String] = []
     var aliasHits: [AliasHit] = []
     var tagSamples: [TagSample] = []
-    /// Places in the lists of excluded devices where its rows' devices are.
+    /// Places of its rows' devices in the lists of excluded devices.
     var listedDevices: [UInt32] = []
     /// The texts of the rows that have some, in the same order; empty when they are not wanted.
     var records = RecipientBatch()
     /// Of the rows that have texts, in order.
     var digest = SequenceDigest()
 
-    // What remains of the block, and what is to be expected there.
+    // What remains of the block, and the expected state there.
     var consumed = 0
     var end = TextPlace()
     var state: ReadingState

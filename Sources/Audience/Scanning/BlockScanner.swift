@@ -1,6 +1,6 @@
 import Base
 
-/// Looks at the rows of one block after another. One for each thread.
+/// Scans the rows of one block after another. One for each thread.
 struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     private let plan: ScanPlan
     private var selector: RowSelector
@@ -20,7 +20,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     /// The numbers of the block's selections beyond the first few.
     private var selectionNumbers: [[UInt32]: Int] = [:]
     private var wantsRecords = true
-    /// Of any block so far that have a device: room for as many is made at once.
+    /// The most rows with a device in any block so far: room for as many is reserved at once.
     private var mostRows = 0
     /// Whether tags of rows are looked at for a row for each tag, and of all rows of the block.
     private var samplesTags = false
@@ -28,7 +28,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
 
     /// Blocks whose first rows' tags are sampled: more than one, as the first may hold few rows.
     private static var sampledBlocks: Int { 16 }
-    /// Lines of one unreadable row from which on it is worth a warning: rows are hidden in it.
+    /// Lines of one unreadable row from which on it causes a warning: rows are hidden in it.
     private static var suspiciousLines: Int { 20 }
 
     init(_ plan: ScanPlan, _ targets: consuming Targets) {
@@ -49,7 +49,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     /// Reads a block as far as whole records reach.
     /// - Parameters:
     ///   - state: what the block begins with.
-    ///   - wants: what is still asked for beside the devices.
+    ///   - wants: what is still needed besides the devices.
     mutating func scan(_ block: Block, expecting state: ReadingState, _ wants: ScanWants) -> BlockResult {
         var blockResult = BlockResult(block, expecting: state, plan)
         let export = plan.files[block.file]
@@ -124,7 +124,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
 
     // MARK: - Rows
 
-    /// Takes a row as far as it goes. Also one that is not meant is noted with its device: it may be the device's newest, which decides.
+    /// Processes a row as far as possible. A row that is not selected is noted with its device too: it may be the device's newest, which
+    /// decides.
     /// - Returns: why it goes no further when it has no device.
     @inline(__always) private mutating func take(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> SkipReason? {
         if plan.selectors.unitesRows { return takeFacts(row, columns, &blockResult) }
@@ -145,7 +146,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let fingerprint = plan.hash.fingerprint(token)
         let isListed = hasExcludedDevices && isListed(fingerprint, &blockResult)
         let lastActive = lastActive(row, columns, &blockResult)
-        if samplesTags { sampleTags(row, columns, token, fingerprint, lastActive, &blockResult) }
+        if samplesTags { sampleTags(row, columns, token, fingerprint, lastActive: lastActive, &blockResult) }
         if let reason {
             let exclusions = reason == .excluded ? exclusions(row, columns, fingerprint) : []
             blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reason, exclusions: exclusions))
@@ -153,12 +154,12 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             let exclusions = exclusions(row, columns, fingerprint)
             blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: .excluded, exclusions: exclusions))
         } else {
-            add(row, columns, token, fingerprint, lastActive, selector.selected, &blockResult)
+            add(row, columns, token, fingerprint, lastActive: lastActive, selector.selected, &blockResult)
         }
         return nil
     }
 
-    /// The same where the tags of a device's rows are united: what they come to shows when all are read.
+    /// The same where the tags of a device's rows are united: the result is known when all are read.
     private mutating func takeFacts(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> SkipReason? {
         let isSelected = selector.look(at: row, columns)
         let passes = !hasConditions || filter.passes(row)
@@ -178,7 +179,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         if isExcluded { facts += RowFacts.excluded(by: exclusions(row, columns, fingerprint).subtracting(.tags)) }
         let lastActive = lastActive(row, columns, &blockResult)
         if passes && !isExcluded {
-            add(row, columns, token, fingerprint, lastActive, facts, &blockResult)
+            add(row, columns, token, fingerprint, lastActive: lastActive, facts, &blockResult)
         } else {
             blockResult.devices.append(
                 DeviceRow(fingerprint, ActivityMoment(lastActive), reason: nil, facts: selection(facts, &blockResult)))
@@ -187,18 +188,18 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     }
 
     private mutating func sampleTags(
-        _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, _ fingerprint: TokenFingerprint, _ lastActive: Int64,
+        _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, _ fingerprint: TokenFingerprint, lastActive: Int64,
         _ blockResult: inout BlockResult
     ) {
         guard samplesAllTags || TagSample.isAlwaysTaken(token) else { return }
-        // Cells that are no dates may differ.
+        // Cells that are not dates may differ.
         if lastActive == ActivityMoment.never, !Blank.isCell(row.bytes(columns.lastActive)) { return }
         let tags = SequenceDigest.element(row.bytes(columns.tags), with: 0)
         blockResult.tagSamples.append(TagSample(fingerprint: fingerprint, lastActive: lastActive, tags: tags, token: token))
     }
 
-    /// Whether a list of excluded devices has the token. That is noted of every row, also of one that nothing selects: lines of lists that are no
-    /// device at all are warned of.
+    /// Whether a list of excluded devices has the token. This is noted for every row, even one that nothing selects: lines of lists that
+    /// are not a device at all cause a warning.
     @inline(__always) private func isListed(_ fingerprint: TokenFingerprint, _ blockResult: inout BlockResult) -> Bool {
         let place = plan.excluded.place(ofToken: fingerprint.word)
         if place >= 0 { blockResult.listedDevices.append(UInt32(truncatingIfNeeded: place)) }
@@ -212,7 +213,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         return place >= 0
     }
 
-    /// All that excludes a row that something excludes.
+    /// Everything that excludes an excluded row.
     private func exclusions(_ row: CellRow, _ columns: ColumnPlan, _ fingerprint: TokenFingerprint) -> Exclusions {
         let lists = plan.excluded.lists(of: fingerprint.word, registrationID: row.bytes(columns.registrationID), targets)
         return selector.exclusions.union(.lists(lists))
@@ -220,7 +221,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
 
     /// Adds a row whose device is a recipient when it is the newest one, and what the judge says.
     private mutating func add(
-        _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, _ fingerprint: TokenFingerprint, _ lastActive: Int64,
+        _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, _ fingerprint: TokenFingerprint, lastActive: Int64,
         _ selected: [UInt32], _ blockResult: inout BlockResult
     ) {
         suppressed?.prefetch(fingerprint.word)
@@ -236,9 +237,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let element: UInt64
         var recipientCheck: RecipientCheck
         (recipientCheck, element) = blockResult.records.withRecord(blockResult.records.count - 1) { record in
-            (judge(record), Self.element(record, lastActive))
+            (judge(record), Self.element(record, lastActive: lastActive))
         }
-        // Asked last, when what was prefetched has come; as reasons they come before those of the judge.
+        // Checked last, when the prefetched data has arrived; as reasons they come before those of the check.
         if let capped, capped.contains(fingerprint.word) { recipientCheck = RecipientCheck(reason: .frequency) }
         if let since = suppressed?.invalidSince(fingerprint.word),
             Self.isStillInvalid(since: since, row.bytes(columns.registeredAt), &blockResult)
@@ -247,12 +248,12 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         }
         blockResult.digest.append(element)
         if !wantsRecords { blockResult.records.removeLast() }
-        let language = languages.number(of: row.bytes(columns.language), &blockResult.languages)
+        let language = languages.number(of: row.bytes(columns.language), names: &blockResult.languages)
         blockResult.devices.append(
             DeviceRow(fingerprint, moment, recipientCheck, selection: selection(selected, &blockResult), language: language))
     }
 
-    /// Whether a token that is known to be invalid still is: the row does not say that it was registered since. What the device's newest row says
+    /// Whether a token that is known to be invalid still is: the row has no later registration. What the device's newest row says
     /// counts in the end, as with all that is judged here.
     private static func isStillInvalid(since: Int64, _ cell: UnsafeBufferPointer<UInt8>, _ blockResult: inout BlockResult) -> Bool {
         guard let registered = latestMilliseconds(cell) else {
@@ -262,7 +263,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         return registered <= since
     }
 
-    /// Milliseconds since 1970; `never` for what is no date, or one that is still to come.
+    /// Milliseconds since 1970; `never` for a cell that is not a date, or is in the future.
     @inline(__always) private func lastActive(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> Int64 {
         let cell = row.bytes(columns.lastActive)
         if let moment = dateMilliseconds(cell), moment <= latestActivity { return moment }
@@ -274,8 +275,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         if !Blank.isCell(cell) { blockResult.unreadDates.note(cell) }
     }
 
-    /// What a plan's hash holds of a recipient: all that decides what is sent to whom.
-    @inline(__always) private static func element(_ record: RecipientRecord, _ lastActive: Int64) -> UInt64 {
+    /// A recipient's part of a plan's hash: everything that decides what is sent to which device.
+    @inline(__always) private static func element(_ record: RecipientRecord, lastActive: Int64) -> UInt64 {
         var state = SequenceDigest.element(record.token, with: UInt64(bitPattern: lastActive))
         state = SequenceDigest.element(record.language, with: state)
         return SequenceDigest.element(record.fields, with: state)

@@ -1,16 +1,16 @@
 public import Base
 
-/// What a condition of `where` met.
+/// The counts of a condition of `where`.
 public struct ConditionCount: Hashable, Sendable {
     /// Which.
     public var condition: ColumnCondition
-    /// Rows that were held against it: those that are selected, and of which the conditions before it hold.
+    /// Rows that it was evaluated for: they are selected and meet the conditions before it.
     public var rows: Int
-    /// Those of them of which it holds.
+    /// The rows among them that meet it.
     public var holdingRows: Int
-    /// Those of them whose cell cannot be what it compares: no number, no date. It does not hold of them.
+    /// The rows among them whose cell cannot be what it compares: not a number, not a date. They do not meet it.
     public var unreadableRows: Int
-    /// What stands in such cells, for example.
+    /// Examples of such cells.
     public var cells: [String]
 
     /// Cells that are shown.

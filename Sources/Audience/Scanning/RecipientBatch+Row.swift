@@ -10,22 +10,22 @@ extension RecipientBatch {
     ) {
         bytes.append(contentsOf: token)
         end(.token)
-        append(row, columns.registrationID, separator)
+        append(row, cell: columns.registrationID, separator: separator)
         end(.registrationID)
-        append(row, columns.alias, separator)
+        append(row, cell: columns.alias, separator: separator)
         end(.alias)
-        append(row, columns.language, separator)
+        append(row, cell: columns.language, separator: separator)
         end(.language)
-        appendFields(row, columns.fields, separator)
+        appendFields(row, cells: columns.fields, separator: separator)
         end(.fields)
     }
 
-    /// Signs for nothing (`NULL`, `N/A`) are blank.
-    @inline(__always) private mutating func append(_ row: CellRow, _ cell: Int, _ separator: [UInt8]) {
+    /// Placeholders for nothing (`NULL`, `N/A`) are blank.
+    @inline(__always) private mutating func append(_ row: CellRow, cell: Int, separator: [UInt8]) {
         if !Blank.isCell(row.bytes(cell)) { row.appendText(cell, separator: separator, to: &bytes) }
     }
 
-    @inline(__always) private mutating func appendFields(_ row: CellRow, _ cells: [Int], _ separator: [UInt8]) {
+    @inline(__always) private mutating func appendFields(_ row: CellRow, cells: [Int], separator: [UInt8]) {
         bytes.append(UInt8(ascii: "["))
         for (index, cell) in cells.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }

@@ -1,18 +1,18 @@
 public import Base
 
-/// What is known of a recipient beside its export: whether it can be sent to.
+/// What is known about a recipient apart from its export: whether it can be sent to.
 public struct RecipientCheck: Hashable, Sendable {
     /// Bytes of the payload as rendered, also of one that is too large; 0 when it cannot be rendered.
     public var payloadBytes: Int
     /// Why the recipient cannot be sent to (renderError, payloadTooLarge, suppressed, frequency, holdout), or nil.
     public var reason: SkipReason?
-    /// What the recipient is counted under beside its reason: a number of the judge's own, below `groupLimit`.
+    /// What the recipient is counted under besides its reason: the check's own number, below `groupLimit`.
     public var group: Int
 
-    /// Which of the campaign's sending times is its own: a number of the judge's own; 0 when all go out together.
+    /// Which of the campaign's sending times applies: the check's own number; 0 when all are sent together.
     public var wave: Int
 
-    /// Groups that can be told apart.
+    /// The most groups that can be distinguished.
     public static let groupLimit = 512
 
     /// A check.

@@ -1,6 +1,6 @@
 import Base
 
-/// What a scan asks of its blocks beside the devices; the less, the further it is.
+/// What a scan asks of its blocks besides the devices; the further it is, the less.
 struct ScanWants {
     /// Texts of recipients.
     var records: Bool

@@ -1,6 +1,6 @@
 import Base
 
-/// What is done before any row is read: lists of excluded devices are loaded, and the header of every export is looked at.
+/// What is done before any row is read: lists of excluded devices are loaded, and the header of every export is read.
 struct ScanPreparation {
     let query: AudienceQuery
     let limits: ReadingLimits
@@ -51,7 +51,7 @@ struct ScanPreparation {
         warnings += oddFiles
     }
 
-    /// Files that have nothing in common with the others but the devices: a list that lies in their folder.
+    /// Files that have nothing in common with the others except devices: probably a list in the same folder.
     private var oddFiles: [Diagnostic] {
         let columns = files.map { file in ColumnResolver(columns: query.columns, header: file.header, file: file.path).describing }
         return zip(files, columns).enumerated().compactMap { number, pair in
@@ -59,35 +59,35 @@ struct ScanPreparation {
             let most = others.map(\.count).max() ?? 0
             guard pair.1.count < most, others.allSatisfy(pair.1.isDisjoint) else { return nil }
             return .warning(
-                .oddExport, "it has none of the columns that the other exports have, and its devices belong to the audience like theirs",
+                .oddExport, message: "it has none of the other exports' columns, but its devices belong to the audience like theirs",
                 file: pair.0.path,
-                remedy: "If it lists devices to leave out, move it to another folder and write, below 'audience', exclude: {devices: FILE}."
+                remedy: "If it lists devices to leave out, move it to another folder and write under 'audience': exclude: {devices: FILE}."
             )
         }
     }
 
     /// nil for JSON without an object.
-    /// - Parameter format: with the separator that the file turns out to have.
+    /// - Parameter format: with the separator that the file really has.
     private func header(_ path: String, _ format: inout ExportFormat) throws(Diagnostic) -> [String]? {
         guard case .delimited(let separator) = format.records else {
-            return try sampleKeys(path: path, format: format, limits: limits) { lacksNothing($0, path) }
+            return try sampleKeys(path: path, format: format, limits: limits) { lacksNothing($0, path: path) }
         }
         let reader = try DelimitedReader.open(path: path, isGzip: format.isGzip, separator: separator, limits: limits)
         format.records = .delimited(separator: reader.separator)
         return reader.header
     }
 
-    /// Whether keys of JSON are all that is asked for by name; others may come later.
-    private func lacksNothing(_ keys: [String], _ path: String) -> Bool {
+    /// Whether these JSON keys include all that are required by name; others may come later.
+    private func lacksNothing(_ keys: [String], path: String) -> Bool {
         let resolver = ColumnResolver(columns: query.columns, header: keys, file: path)
         guard resolver.absentNames(looksForRegistration: query.suppressed != nil).isEmpty else { return false }
         guard query.timezonePosition == nil || resolver.column(of: .timezone) != nil else { return false }
-        return (try? columns(keys, path)) != nil
+        return (try? columns(keys, path: path)) != nil
     }
 
-    /// The objects of JSON behind those that were looked at may have keys that these lack: what is of use without being needed has its place.
+    /// Later JSON objects may have keys that the ones read so far lack: columns that are useful but not required get a place.
     private func file(_ path: String, _ format: ExportFormat, _ resolver: ColumnResolver) throws(Diagnostics) -> ExportFile {
-        let plan = try columns(resolver.header, path)
+        let plan = try columns(resolver.header, path: path)
         guard format.records == .jsonLines || format.records == .jsonArray else {
             return ExportFile(
                 path: path, format: format, header: resolver.header, plan: plan, otherActivity: resolver.otherActivity,
@@ -96,11 +96,11 @@ struct ScanPreparation {
         let later = ExportColumns.Standard.allCases.filter { resolver.column(of: $0) == nil }
         let header = resolver.header + later.map { query.columns.candidates(for: $0)[0] }
         return ExportFile(
-            path: path, format: format, header: header, plan: try columns(header, path), otherActivity: resolver.otherActivity,
+            path: path, format: format, header: header, plan: try columns(header, path: path), otherActivity: resolver.otherActivity,
             targets: query.targets)
     }
 
-    private func columns(_ header: [String], _ path: String) throws(Diagnostics) -> ColumnPlan {
+    private func columns(_ header: [String], path: String) throws(Diagnostics) -> ColumnPlan {
         let needsID = !query.registrationIDs.isEmpty || !query.excludedRegistrationIDs.isEmpty || excluded.hasRegistrationIDs
         return try ColumnPlan(query, header: header, file: path, needsRegistrationID: needsID)
     }

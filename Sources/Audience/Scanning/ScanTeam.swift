@@ -11,7 +11,7 @@ struct ScanTeam: ~Copyable {
     private var merger: BlockMerger
     private var meter: ScanMeter
 
-    /// More threads than this only wait for the one that merges.
+    /// More threads than this would only wait for the one that merges.
     private static let mostThreads = 16
 
     init(_ plan: ScanPlan, warnings: [Diagnostic], recordLimit: Int) {
@@ -28,7 +28,7 @@ struct ScanTeam: ~Copyable {
     mutating func run(
         into sink: any RecipientSink, progress: (ScanProgress) -> Void, isCancelled: () -> Bool
     ) throws -> AudienceResult {
-        // Where there is no thread for a helper, the others do its work.
+        // If a helper's thread cannot be started, the others do its work.
         let helpers = (1..<threads).compactMap { _ in
             let (plan, board) = (plan, board)
             return try? WorkerThread("scan") { Self.help(plan, board) }
@@ -91,7 +91,7 @@ struct ScanTeam: ~Copyable {
     }
 }
 
-/// Says ten times a second how far a scan is.
+/// Reports a scan's progress ten times a second.
 private struct ScanMeter {
     private let bytesTotal: Int
     /// nil before the first call.
@@ -113,7 +113,7 @@ private struct ScanMeter {
     }
 }
 
-/// Bytes of a file as it lies on the disk; 0 when there is none.
+/// Bytes of a file on the disk; 0 when there is none.
 func fileSize(_ path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : 0

@@ -1,4 +1,4 @@
-/// A checksum of a sequence, made from those of its pieces: it tells two audiences apart, but does not withstand someone who wants them
+/// A checksum of a sequence, made from those of its pieces: it tells two audiences apart, but does not withstand an attacker who wants them
 /// to look alike.
 struct SequenceDigest: Hashable, Sendable {
     private(set) var count = 0
@@ -11,7 +11,7 @@ struct SequenceDigest: Hashable, Sendable {
     @inline(__always) mutating func append(_ element: UInt64) {
         count += 1
         polynomial = polynomial &* Self.factor &+ element
-        sum = sum &+ Self.mixed(element, 0xC2B2_AE3D_27D4_EB4F)
+        sum = sum &+ Self.mixed(element, right: 0xC2B2_AE3D_27D4_EB4F)
     }
 
     /// Adds the elements of another sequence.
@@ -38,7 +38,7 @@ struct SequenceDigest: Hashable, Sendable {
         while place + 16 <= raw.count {
             let first = raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)
             let second = raw.loadUnaligned(fromByteOffset: place + 8, as: UInt64.self)
-            state = mixed(first ^ 0xA076_1D64_78BD_642F, second ^ state)
+            state = mixed(first ^ 0xA076_1D64_78BD_642F, right: second ^ state)
             place += 16
         }
         var (first, second, shift) = (UInt64(0), UInt64(0), UInt64(0))
@@ -47,10 +47,10 @@ struct SequenceDigest: Hashable, Sendable {
             shift += 8
             place += 1
         }
-        return mixed(mixed(first ^ 0xE703_7ED1_A0B4_28DB, second ^ state), 0x8EBC_6AF0_9C88_C6E3)
+        return mixed(mixed(first ^ 0xE703_7ED1_A0B4_28DB, right: second ^ state), right: 0x8EBC_6AF0_9C88_C6E3)
     }
 
-    @inline(__always) private static func mixed(_ left: UInt64, _ right: UInt64) -> UInt64 {
+    @inline(__always) private static func mixed(_ left: UInt64, right: UInt64) -> UInt64 {
         let product = left.multipliedFullWidth(by: right)
         return product.high ^ product.low
     }

@@ -1,9 +1,9 @@
 import Base
 
-/// Looks, in the first rows of an export, for tags of the campaign in columns beside that of the tags: a spreadsheet program that splits cells at
-/// their separators writes each part into a column of its own, and only the first is read.
+/// Looks, in the first rows of an export, for tags of the campaign in columns other than that of the tags: a spreadsheet program that
+/// splits cells at their separators writes each part into its own column, and only the first is read.
 struct SpreadTags {
-    /// What to say of it; nil where the first rows hold nothing of the kind.
+    /// The warning; nil where the first rows contain no such tags.
     private(set) var warning: Diagnostic?
 
     private static let mostRows = 2_000
@@ -16,7 +16,7 @@ struct SpreadTags {
         let tags = NameTable([query.anyTags, query.allTags, query.noneTags, query.excludedTags])
         reader.use(columns: columns)
         var rows = 0
-        // What cannot be read is said when the rows are counted.
+        // Unreadable rows are reported when the rows are counted.
         while rows < Self.mostRows, let event = try? reader.next(), event != .end {
             guard event == .row else {
                 if event == .needsMore, (try? reader.refill()) == nil { return }
@@ -28,18 +28,18 @@ struct SpreadTags {
                     trimmedText(String($0))
                 }
                 guard let tag = parts.first(where: { !tags.numbers(of: [$0]).isEmpty }) else { continue }
-                warning = Self.warning(tag, resolver, column)
+                warning = Self.warning(tag, resolver, column: column)
                 return
             }
         }
     }
 
-    private static func warning(_ tag: String, _ resolver: ColumnResolver, _ column: Int) -> Diagnostic {
+    private static func warning(_ tag: String, _ resolver: ColumnResolver, column: Int) -> Diagnostic {
         let tags = resolver.column(of: .tags).map { resolver.header[$0] } ?? "tags"
         let name = resolver.header[column].isEmpty ? "column \(column + 1), which has no name," : "the column '\(resolver.header[column])'"
         return .warning(
-            .columnTwice, "\(name) holds the tag '\(tag)' as well, and tags are read from '\(tags)' alone",
+            .columnTwice, message: "\(name) also holds the tag '\(tag)', but Volley reads tags only from '\(tags)'",
             at: SourcePosition(file: resolver.file, line: 1, column: 1),
-            remedy: "Put all tags of a device into one cell of '\(tags)'; a spreadsheet program may have split them.")
+            remedy: "Put all tags of a device into one cell of '\(tags)'. A spreadsheet program may have split them.")
     }
 }

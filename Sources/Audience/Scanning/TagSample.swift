@@ -1,6 +1,6 @@
 import Base
 
-/// A row's device and tags, looked at to find out whether an export has a row for each tag.
+/// A row's device and tags, examined to find out whether an export has a row for each tag.
 struct TagSample {
     let fingerprint: TokenFingerprint
     /// Milliseconds since 1970.
@@ -24,14 +24,14 @@ struct TagSample {
         return "\(text(ends.0))…\(text(ends.1))"
     }
 
-    /// Whether rows of a device are looked at in every block, not only in the first: one device in 256, by its token, so that it is the same
-    /// ones whenever the export is read.
+    /// Whether rows of a device are examined in every block, not only in the first: one device in 256, by its token, so that they are the
+    /// same devices whenever the export is read.
     @inline(__always) static func isAlwaysTaken(_ token: UnsafeBufferPointer<UInt8>) -> Bool {
         token[token.count - 1] == UInt8(ascii: "0") && token[token.count - 2] == UInt8(ascii: "0")
     }
 }
 
-/// Finds out whether an export has a row for each tag: several rows of a device in one file, alike in when it was last active, and with other tags.
+/// Finds out whether an export has a row for each tag: several rows of a device in one file, with the same last activity but different tags.
 struct TagRows {
     private struct Seen {
         var file: Int
@@ -43,7 +43,7 @@ struct TagRows {
     /// The first device with such rows, to be shown, and the file that has them.
     private(set) var found: (token: String, file: Int)?
 
-    /// Devices that are remembered at most.
+    /// The most devices that are remembered.
     private static let limit = 50_000
 
     mutating func add(_ samples: [TagSample], file: Int) {

@@ -1,6 +1,6 @@
 import Base
 
-/// Cells of a column of dates that hold none, or one that is still to come, where that decides something.
+/// Cells of a date column without a date, or with one in the future, where that matters.
 struct UnreadDates: Sendable {
     private(set) var rows = 0
     /// The first different ones.
@@ -22,17 +22,17 @@ struct UnreadDates: Sendable {
 
     /// - Parameters:
     ///   - column: what the exports call it.
-    ///   - effect: what comes of it.
-    func warning(_ column: String, _ effect: String) -> Diagnostic {
-        let hold = TextFormat.counted(rows, "row holds", "rows hold")
+    ///   - effect: the consequence.
+    func warning(_ column: String, effect: String) -> Diagnostic {
+        let hold = TextFormat.counted(rows, one: "row holds", many: "rows hold")
         let ahead = cells.filter { Array($0.utf8).withUnsafeBufferPointer(dateMilliseconds) != nil }
         let remedy =
             ahead.count == cells.count
-            ? "Dates more than a day ahead have not come yet. Correct them in the export."
+            ? "Dates more than a day ahead are in the future. Correct them in the export."
             : "Write dates in the export as 2026-11-30 or 2026-11-30T09:00:00Z\(ahead.isEmpty ? "" : ", none of them more than a day ahead")."
         return .warning(
             .cellsNotCompared,
-            "in '\(column)' \(hold) something else than a date\(ahead.isEmpty ? "" : " that has passed"), \(effect): "
+            message: "in '\(column)' \(hold) something other than a date\(ahead.isEmpty ? "" : " in the past"), \(effect): "
                 + ConditionFindings.list(cells), remedy: remedy)
     }
 }

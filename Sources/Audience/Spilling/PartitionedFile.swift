@@ -1,7 +1,7 @@
-/// Bytes that belong to one of many partitions, on disk: what is appended to a partition comes back in the same order. Takes 16 KiB of
+/// Bytes that belong to one of many partitions, on disk: a partition is read back in the order in which it was appended. Takes 16 KiB of
 /// memory for each partition that holds anything, and 16 KiB while one is read.
 struct PartitionedFile: ~Copyable {
-    /// Enough that the devices of a partition fit into memory many times, few enough that the buffers of all are small.
+    /// Enough that a partition's devices easily fit into memory, few enough that all buffers together are small.
     static let partitions = 256
     private static let chunkSize = 16 << 10
 
@@ -14,7 +14,7 @@ struct PartitionedFile: ~Copyable {
 
     deinit { for buffer in buffers { buffer?.deallocate() } }
 
-    /// The partition of a fingerprint: by bits that `DeviceIndex` does not use, as it must find those of one partition far apart.
+    /// The partition of a fingerprint: by bits that `DeviceIndex` does not use, as it must spread the devices of one partition.
     @inline(__always) static func of(_ fingerprint: TokenFingerprint) -> Int {
         Int(truncatingIfNeeded: fingerprint.word >> 32) & (partitions - 1)
     }
@@ -40,7 +40,7 @@ struct PartitionedFile: ~Copyable {
         }
     }
 
-    /// All that a partition holds. Must not be used once this is gone, or appended to.
+    /// All that a partition holds. Must not be used once this file is gone or appended to.
     func contents(of partition: Int) -> Contents {
         let rest = buffers[partition].map { UnsafeRawBufferPointer(rebasing: $0[..<filled[partition]]) }
         return Contents(file.reader, chunks[partition][...], rest)
@@ -51,7 +51,7 @@ struct PartitionedFile: ~Copyable {
         private let file: ScratchFile.Reader
         /// Where the chunks that were not read yet begin.
         private var chunks: ArraySlice<Int>
-        /// What comes behind them; nil once it is being read.
+        /// What comes after them; nil once it is being read.
         private var rest: UnsafeRawBufferPointer?
         private let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: chunkSize, alignment: 16)
         private var place = 0
@@ -72,7 +72,7 @@ struct PartitionedFile: ~Copyable {
                 defer { place += size }
                 return chunk.loadUnaligned(fromByteOffset: place, as: Element.self)
             }
-            // It lies across the end of a chunk, or there is none.
+            // It crosses the end of a chunk, or there is none.
             let bytes = try next(size)
             return bytes.isEmpty ? nil : bytes.withUnsafeBytes { $0.loadUnaligned(as: Element.self) }
         }
@@ -89,7 +89,7 @@ struct PartitionedFile: ~Copyable {
             return bytes
         }
 
-        /// Passes over the next bytes.
+        /// Skips the next bytes.
         mutating func skip(_ count: Int) throws {
             var rest = count
             while rest > 0 {

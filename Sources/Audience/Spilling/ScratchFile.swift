@@ -1,8 +1,8 @@
 import Base
 import Glibc
 
-/// A file without a name, which is gone when it is closed, however the process ends. It lies in `TMPDIR`, else in /var/tmp, else in /tmp:
-/// where SQLite has its temporary files, too.
+/// A file without a name, which is gone when it is closed, however the process ends. It is in `TMPDIR`, otherwise in /var/tmp or /tmp:
+/// the same places that SQLite uses.
 struct ScratchFile: ~Copyable {
     /// -1 before anything is in it.
     private var descriptor: Int32 = -1
@@ -11,7 +11,7 @@ struct ScratchFile: ~Copyable {
     /// Bytes in it.
     private(set) var count = 0
 
-    /// - Parameter folders: where it may lie; the first in which files can be made is taken.
+    /// - Parameter folders: where it may be; the first in which files can be created is used.
     init(folders: [String] = Self.temporaryFolders) { self.folders = folders }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
@@ -29,7 +29,7 @@ struct ScratchFile: ~Copyable {
             if descriptor >= 0 { return }
             code = errno
         }
-        throw Self.failure("temporary files cannot be written", code, folder)
+        throw Self.failure("temporary files cannot be written", code: code, folder: folder)
     }
 
     /// O_TMPFILE of fcntl.h: an expression, which Swift does not import.
@@ -37,7 +37,7 @@ struct ScratchFile: ~Copyable {
 
     private static func open(in folder: String) -> Int32 {
         let unnamed = Glibc.open(folder, withoutName | O_RDWR | O_CLOEXEC, 0o600)
-        // Not every file system knows files without a name.
+        // Not every file system supports files without a name.
         guard unnamed < 0, errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL else { return unnamed }
         var path = Array("\(folder)/volley-XXXXXX".utf8CString)
         let descriptor = mkstemp(&path)
@@ -45,13 +45,13 @@ struct ScratchFile: ~Copyable {
         return descriptor
     }
 
-    fileprivate static func failure(_ message: String, _ code: Int32, _ folder: String) -> Diagnostics {
+    fileprivate static func failure(_ message: String, code: Int32, folder: String) -> Diagnostics {
         let isFull = code == ENOSPC || code == EDQUOT
         return Diagnostics(
             Diagnostic(
-                isFull ? "the disk is full: there is no more room for temporary files" : "\(message): \(String(cString: strerror(code)))",
+                isFull ? "the disk is full: there is no space for temporary files" : "\(message): \(String(cString: strerror(code)))",
                 file: folder,
-                remedy: "Name a folder with room in the environment variable TMPDIR, or let Volley use more memory: --memory."))
+                remedy: "Set the environment variable TMPDIR to a folder with free space, or let Volley use more memory: --memory."))
     }
 
     /// - Returns: where the bytes begin in the file.
@@ -65,13 +65,13 @@ struct ScratchFile: ~Copyable {
                 rest = rest.dropFirst(written)
                 count += written
             } else if written == 0 || errno != EINTR {
-                throw Self.failure("a temporary file cannot be written", written == 0 ? EIO : errno, folder)
+                throw Self.failure("a temporary file cannot be written", code: written == 0 ? EIO : errno, folder: folder)
             }
         }
         return start
     }
 
-    /// Who reads it. Must not be used once the file is gone.
+    /// A reader of it. Must not be used once the file is gone.
     var reader: Reader { Reader(descriptor: descriptor, folder: folder) }
 
     /// Reads what was written.
@@ -88,7 +88,7 @@ struct ScratchFile: ~Copyable {
                 if count > 0 {
                     filled += count
                 } else if count == 0 || errno != EINTR {
-                    throw ScratchFile.failure("a temporary file cannot be read", count == 0 ? EIO : errno, folder)
+                    throw ScratchFile.failure("a temporary file cannot be read", code: count == 0 ? EIO : errno, folder: folder)
                 }
             }
         }

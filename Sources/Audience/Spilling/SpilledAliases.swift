@@ -1,6 +1,6 @@
 import Base
 
-/// The devices that aliases select, on disk: first with the devices of their partition, then, when it is known what became of those, with
+/// The devices that aliases select, on disk: first with the devices of their partition, then, when the result of those is known, with
 /// the others of their alias.
 struct SpilledAliases: ~Copyable {
     /// A token of `tokenCount` digits follows.
@@ -12,7 +12,7 @@ struct SpilledAliases: ~Copyable {
         var tokenCount: Int
     }
 
-    /// What became of a device.
+    /// The result of a device.
     struct Device: BitwiseCopyable {
         var place: Int
         var moment: ActivityMoment
@@ -36,22 +36,22 @@ struct SpilledAliases: ~Copyable {
     mutating func add(alias: Int, _ fingerprint: TokenFingerprint, _ moment: ActivityMoment, _ token: some Collection<UInt8>) throws {
         let partition = PartitionedFile.of(fingerprint)
         try hits.append(Hit(fingerprint: fingerprint, moment: moment, alias: alias, tokenCount: token.count), to: partition)
-        try Self.append(token, to: &hits, partition)
+        try Self.append(token, to: &hits, partition: partition)
     }
 
-    private static func append(_ token: some Collection<UInt8>, to file: inout PartitionedFile, _ partition: Int) throws {
+    private static func append(_ token: some Collection<UInt8>, to file: inout PartitionedFile, partition: Int) throws {
         try Array(token).withUnsafeBytes { try file.append($0, to: partition) }
     }
 
-    /// Notes what became of the devices of a partition whose newest rows aliases select.
+    /// Notes the result of the devices of a partition whose newest rows aliases select.
     /// - Parameters:
     ///   - count: devices of the partition.
-    ///   - device: the number and what became of the device with a fingerprint.
+    ///   - device: the number and result of the device with a fingerprint.
     mutating func resolve(
-        _ partition: Int, _ classes: borrowing ClassTable, _ selector: UInt32, devices count: Int,
+        _ partition: Int, _ classes: borrowing ClassTable, selector: UInt32, devices count: Int,
         device: (TokenFingerprint) -> (number: Int, Device)
     ) throws {
-        // By device the last of its hits that is as new as its newest row: if that row is selected by an alias, it is this one.
+        // For each device, the last of its hits that is as new as its newest row: if an alias selects that row, this is it.
         var newest = [Int32](repeating: -1, count: count)
         var number: Int32 = 0
         var earlier = hits.contents(of: partition)
@@ -73,7 +73,7 @@ struct SpilledAliases: ~Copyable {
             let target = hit.alias % PartitionedFile.partitions
             try members.append(
                 Member(alias: hit.alias, device: device, isAlone: selection == [selector], tokenCount: token.count), to: target)
-            try Self.append(token, to: &members, target)
+            try Self.append(token, to: &members, partition: target)
         }
     }
 

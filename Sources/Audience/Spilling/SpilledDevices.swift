@@ -2,7 +2,7 @@ import Base
 
 /// The devices of exports that do not fit into memory. Every row is written to the partition of its token's fingerprint, so that
 /// all rows of a device meet again in one partition, which is small; and a recipient's texts go to a spool. Places count rows that have
-/// texts: a device's first one says where it stands among the slots, so that all comes out as it would have in memory.
+/// texts: a device's first one determines its place among the slots, so that the result is the same as in memory.
 struct SpilledDevices: ~Copyable {
     /// A row, or what was known of a device when spilling began.
     private struct Row: BitwiseCopyable {
@@ -35,13 +35,13 @@ struct SpilledDevices: ~Copyable {
 
     /// Rows that have texts, so far.
     private(set) var places: Int
-    /// Those whose recipients the sink has already: each in a slot of its own.
+    /// Rows whose recipients the sink already has, each in its own slot.
     private let placesBefore: Int
     private var rows = PartitionedFile()
     private var aliases = SpilledAliases()
     /// nil when only the first devices' texts are wanted.
     private var spool: RecipientSpool?
-    /// The devices whose texts are wanted, when not all are: the first so many.
+    /// The number of first devices whose texts are wanted, when not all are.
     private var firstDevices = DeviceTable()
     private let wantedDevices: Int
 
@@ -67,7 +67,7 @@ struct SpilledDevices: ~Copyable {
                 to: PartitionedFile.of(fingerprint))
             if slot >= 0, slot < wantedDevices { firstDevices.append((device, slot)) }
         }
-        // A device that was first named by a row that nothing selects may have its slot behind later ones.
+        // A device whose first row was not selected may have its slot after later ones.
         for (device, _) in firstDevices.sorted(by: { $0.slot < $1.slot }) {
             self.firstDevices.append(devices.fingerprint(of: device), devices.moment(of: device), class: 0)
         }
@@ -94,7 +94,7 @@ struct SpilledDevices: ~Copyable {
         let slot = firstDevices.find(fingerprint)
         if slot >= 0 { return firstDevices.renew(slot, moment) ? slot : -1 }
         guard firstDevices.count < wantedDevices else { return -1 }
-        // While not all of the first are found, every device is among them.
+        // Until all of the first devices are found, every device is one of them.
         firstDevices.append(fingerprint, moment, class: 0)
         return firstDevices.count - 1
     }
@@ -109,14 +109,14 @@ struct SpilledDevices: ~Copyable {
 
     // MARK: - At the end
 
-    /// Settles every device, and hands on the recipients that the sink does not have yet.
+    /// Concludes every device, and hands over the recipients that the sink does not have yet.
     /// - Parameters:
     ///   - aliasSelector: the selector that aliases are; nil when there are none.
     ///   - tick: called often, with the share that is done.
     mutating func settle(
         _ classes: inout ClassTable, aliasSelector: UInt32?, aliasLimit: Int, into sink: any RecipientSink, tick: (Double) throws -> Void
     ) throws -> ConcludedDevices {
-        // Handing on takes about twice as long as settling.
+        // Handing over takes about twice as long as concluding.
         let settling = spool == nil ? 1 : 1.0 / 3
         classes.forgetCounts()
         for partition in 0..<PartitionedFile.partitions {
@@ -158,13 +158,13 @@ struct SpilledDevices: ~Copyable {
             if deviceClass.reason != nil {
                 dropped.insert(found.first)
             } else if aliasSelector.map({ classes.selections[deviceClass.selection] != [$0] }) ?? true {
-                // Whom only aliases select is a recipient when their limits say so.
+                // A device that only aliases select is a recipient if their limits allow it.
                 first.note(place: found.first, deviceClass)
             }
             if found.place != found.first, spool != nil { try renewals.append(found, to: rangeOfPlaces(found.place)) }
         }
         guard let aliasSelector else { return }
-        try aliases.resolve(partition, classes, aliasSelector, devices: devices.count) { fingerprint in
+        try aliases.resolve(partition, classes, selector: aliasSelector, devices: devices.count) { fingerprint in
             let device = devices.find(fingerprint)
             return (
                 device,
@@ -198,7 +198,7 @@ struct SpilledDevices: ~Copyable {
         }
     }
 
-    /// First rows' places by those of the rows that renew them.
+    /// The places of first rows, by the places of the rows that replace them.
     private func renewals(in range: Int) throws -> [Int: Int] {
         var found: [Int: Int] = [:]
         var contents = renewals.contents(of: range)

@@ -1,11 +1,11 @@
 public import Base
 
 extension AudienceQuery {
-    /// Says step by step what planning makes of the devices that a subject names. Reads the exports from front to back, up to four times; the
+    /// Shows step by step how planning treats the devices that a subject names. Reads the exports from front to back, up to four times; the
     /// verdicts are those of `scan`.
     /// - Parameters:
     ///   - makeChecker: as for `scan`.
-    ///   - isCancelled: asked often; true ends the trace with `CancellationError`.
+    ///   - isCancelled: called often; true ends the trace with `CancellationError`.
     /// - Throws: `Diagnostics` or `Diagnostic` for a file that cannot be read or lacks a column, and when the subject means too many rows.
     public func trace(
         _ subject: TraceSubject, checking makeChecker: @escaping @Sendable () -> RecipientChecker = { { _ in RecipientCheck() } },
@@ -20,7 +20,7 @@ extension AudienceQuery {
     }
 }
 
-/// Puts traced rows together: devices, the newest row of each, alias limits. A second, slow way to the result that `DeviceCollector` comes to.
+/// Puts traced rows together: devices, the newest row of each, alias limits. A second, slow way to the result of `DeviceCollector`.
 private struct DeviceTracer {
     private let plan: ScanPlan
     private let tracer: RowTracer
@@ -28,21 +28,21 @@ private struct DeviceTracer {
     /// What is known of a device from all its rows.
     private struct Device {
         var digits: [UInt8]
-        /// The place among the rows of the one that counts.
+        /// The index of the row that counts.
         var newest: Int
         var moment: ActivityMoment
         var reason: SkipReason?
         var selected: [UInt32]
         /// The number of the alias that selects it; -1 for none.
         var alias: Int
-        /// Where the tags of its rows are united, what all of them say.
+        /// Where the tags of its rows are united, the facts of all of them.
         var facts: [UInt32]
-        /// What of `exclude` names the tags of its rows.
+        /// The parts of `exclude` that name tags of its rows.
         var excludedTags: [String]
         /// The tags of its rows, as the export has them.
         var tags: [String]
 
-        /// Whether it takes one of the places that an alias has.
+        /// Whether it takes one of an alias's places.
         var takesPlace: Bool {
             [nil, .aliasLimit, .frequency, .holdout, .renderError, .payloadTooLarge].contains(reason)
         }
@@ -106,7 +106,7 @@ private struct DeviceTracer {
         if let selector = plan.selectors.selectors.alias, !device.selected.contains(selector) { device.alias = -1 }
     }
 
-    /// For each alias that selects one of these devices, which nothing else selects, the devices within its limit.
+    /// For each alias that alone selects one of these devices, the devices within its limit.
     private func devicesWithinLimits(
         of devices: [Device], _ tick: () throws -> Void
     ) throws -> [Int: [TracedRow.ChosenDevice]] {

@@ -1,6 +1,6 @@
 import Base
 
-/// Reads exports from front to back, and says of single rows what `BlockScanner` makes of them, with the reasons.
+/// Reads exports from front to back, and shows how `BlockScanner` treats single rows, with the reasons.
 struct RowTracer {
     /// A row, with what is needed to settle its device.
     struct Row {
@@ -13,13 +13,13 @@ struct RowTracer {
         var selectingAlias: Int
         /// Where the tags of a device's rows are united, its `RowFacts`.
         var facts: [UInt32]
-        /// What of `exclude` names its tags.
+        /// The parts of `exclude` that name its tags.
         var excludedTags: [String]
         /// Why it goes no further by itself, or nil when it has a device that may be sent to.
         var ownReason: SkipReason?
         /// What is known of its device when this is its newest row; nil without a device.
         var reason: SkipReason? { ownReason ?? laterReason }
-        /// The same, when nothing of the campaign leaves it out.
+        /// The same, when the campaign does not leave it out.
         var laterReason: SkipReason? { traced.earlierReason ?? traced.recipientCheck?.reason }
     }
 
@@ -28,7 +28,7 @@ struct RowTracer {
     private let separator: [UInt8]
     private let targets: ChosenTargets
 
-    /// Rows that are kept at most: who asks about an alias of thousands of devices wants to know something else.
+    /// The most rows that are kept: a question about an alias of thousands of devices has another purpose.
     static let mostRows = 100_000
 
     init(_ plan: ScanPlan) {
@@ -38,7 +38,7 @@ struct RowTracer {
         separator = Array(plan.query.columns.tagSeparator.utf8)
     }
 
-    /// What is looked at to see whether a row is wanted.
+    /// The columns that decide whether a row is wanted.
     struct Glance {
         var digits: [UInt8]?
         var alias: UnsafeBufferPointer<UInt8>
@@ -46,7 +46,7 @@ struct RowTracer {
     }
 
     /// - Parameters:
-    ///   - asksJudge: whether it matters what the judge says.
+    ///   - asksJudge: whether the check's result matters.
     ///   - isWanted: whether a row is to be traced.
     ///   - tick: called often.
     /// - Returns: the rows in reading order, and how many cannot be read.
@@ -55,22 +55,22 @@ struct RowTracer {
         var (rows, badRows) = ([Row](), 0)
         for file in plan.files {
             var tools = Tools(plan, file)
-            func take(_ row: CellRow, _ line: Int) throws {
+            func take(_ row: CellRow, line: Int) throws {
                 let cell = row.bytes(file.plan.token)
                 let digits = targets.normalize(cell).map { Array($0) }
                 let glance = Glance(digits: digits, alias: row.bytes(file.plan.alias), registrationID: row.bytes(file.plan.registrationID))
                 guard isWanted(glance) else { return }
                 guard rows.count < Self.mostRows else {
-                    throw Diagnostic("more than \(Self.mostRows) rows are meant", remedy: "Name a single device by its token.")
+                    throw Diagnostic("this matches more than \(Self.mostRows) rows", remedy: "Name a single device by its token.")
                 }
-                rows.append(trace(row, digits, SourcePosition(file: file.path, line: line, column: 1), &tools, asksJudge))
+                rows.append(trace(row, digits, SourcePosition(file: file.path, line: line, column: 1), &tools, asksJudge: asksJudge))
             }
             badRows += try read(file, take, tick)
         }
         return (rows, badRows)
     }
 
-    /// What belongs to one file.
+    /// The state of one file.
     private struct Tools {
         let columns: ColumnPlan
         var selector: RowSelector
@@ -86,9 +86,9 @@ struct RowTracer {
 
     // MARK: - One row
 
-    /// The same questions in the same order as `BlockScanner` asks them, but all of them.
+    /// The same checks in the same order as in `BlockScanner`, but all of them.
     private func trace(
-        _ row: CellRow, _ digits: [UInt8]?, _ position: SourcePosition, _ tools: inout Tools, _ asksJudge: Bool
+        _ row: CellRow, _ digits: [UInt8]?, _ position: SourcePosition, _ tools: inout Tools, asksJudge: Bool
     ) -> Row {
         let columns = tools.columns
         func text(_ cell: Int) -> String { row.text(cell, separator: separator) }
@@ -124,11 +124,11 @@ struct RowTracer {
             } else {
                 nil
             }
-        // Where rows are united, what others say may name it.
+        // Where rows are united, other rows' tags may select it.
         if ownReason == nil || plan.selectors.unitesRows, let digits, let fingerprint {
             traced.suppressedSince = suppressedSince(fingerprint, row, columns)
             traced.isCapped = plan.query.capped?.contains(fingerprint) ?? false
-            if asksJudge { (traced.recipientCheck, traced.recipient) = judged(row, columns, digits) }
+            if asksJudge { (traced.recipientCheck, traced.recipient) = judged(row, columns, digits: digits) }
         }
         traced.verdict = ownReason
         return Row(
@@ -145,7 +145,7 @@ struct RowTracer {
         return Timestamp(epochMilliseconds: since)
     }
 
-    private func judged(_ row: CellRow, _ columns: ColumnPlan, _ digits: [UInt8]) -> (RecipientCheck, Recipient?) {
+    private func judged(_ row: CellRow, _ columns: ColumnPlan, digits: [UInt8]) -> (RecipientCheck, Recipient?) {
         var batch = RecipientBatch()
         digits.withUnsafeBufferPointer { batch.append(row, columns, token: $0, separator: separator) }
         return batch.withRecord(0) { (judge($0), Recipient($0)) }
@@ -153,7 +153,7 @@ struct RowTracer {
 
     private func excludedTags(_ row: CellRow, _ columns: ColumnPlan, _ selector: RowSelector) -> [String] {
         if plan.query.excludedTags.isEmpty { return [] }
-        let carried = selector.tags(of: row, columns.tags)
+        let carried = selector.tags(of: row, cell: columns.tags)
         return NameTable([plan.query.excludedTags]).names.filter { carried.contains(Array($0.utf8)) }.map { "tag:\($0)" }
     }
 

@@ -1,7 +1,7 @@
 public import Base
 public import PushServices
 
-/// Whom a trace is about, as a person typed it: a device token, whole or as `7276…89f1`, an alias, or a registration id.
+/// The subject of a trace, as typed: a device token, in full or as `7276…89f1`, an alias, or a registration id.
 public struct TraceSubject: Sendable {
     private enum Token: Sendable {
         case none
@@ -13,21 +13,21 @@ public struct TraceSubject: Sendable {
 
     private let token: Token
     private let name: [UInt8]
-    /// As it may be shown: a whole token shortened.
+    /// As it may be shown: a full token is shortened.
     public let shown: String
 
     /// Digits that must be given at either end of a shortened token.
     private static let fewestDigits = 4
 
     /// - Parameter targets: what targets look like.
-    /// - Throws: `Diagnostic`: nothing is named, or a shortened token has too few digits.
+    /// - Throws: `Diagnostic`: nothing was typed, or a shortened token has too few digits.
     public init(_ text: String, _ targets: TargetForm = PushServices.standard.target) throws(Diagnostic) {
         let text = Self.withoutMarks(trimmedText(text), targets)
-        guard !text.isEmpty else { throw Diagnostic("nobody is named", remedy: Self.remedy) }
+        guard !text.isEmpty else { throw Diagnostic("no device is named", remedy: Self.remedy) }
         name = Array(text.utf8)
         if let whole = targets.target(text) {
             token = .whole(Array(whole.text.utf8))
-            // An alias of eight digits is no secret; a token has many more.
+            // An alias of eight digits is not a secret; a token has many more digits.
             shown = targets.isCertain(text) ? whole.redacted : text
             return
         }
@@ -37,12 +37,12 @@ public struct TraceSubject: Sendable {
             return
         }
         guard min(parts.first.count, parts.last.count) >= Self.fewestDigits else {
-            throw Diagnostic("'\(text)' has too few digits to tell tokens apart", remedy: Self.remedy)
+            throw Diagnostic("'\(text)' has too few digits to identify a token", remedy: Self.remedy)
         }
         token = .parts(first: parts.first, last: parts.last)
     }
 
-    /// A token without what comes along when it is copied: `<…>`, quotes, a comma behind it.
+    /// A token without characters that are copied with it: `<…>`, quotes, a comma after it.
     private static func withoutMarks(_ text: String, _ targets: TargetForm) -> String {
         let marks: Set<Character> = ["<", ">", "\"", "'", ",", ";", ":", ".", "(", ")", "[", "]", " "]
         let inside = text.drop(while: marks.contains).reversed().drop(while: marks.contains).reversed()
@@ -50,9 +50,9 @@ public struct TraceSubject: Sendable {
         return targets.isCertain(digits) ? digits : text
     }
 
-    private static let remedy = "Name a device token (whole, or as 7276…89f1), an alias, or a registration id."
+    private static let remedy = "Name a device token (in full, or as 7276…89f1), an alias, or a registration id."
 
-    /// The digits around `…` or `...`; nil when this is no shortened token.
+    /// The digits around `…` or `...`; nil when this is not a shortened token.
     private static func parts(_ text: String, _ targets: TargetForm) -> (first: [UInt8], last: [UInt8])? {
         for gap in ["…", "..."] {
             guard let range = text.firstRange(of: gap) else { continue }

@@ -1,8 +1,8 @@
 public import Base
 
-/// What planning makes of one row, step by step.
+/// How planning treats one row, step by step.
 public struct TracedRow: Sendable {
-    /// Where it stands.
+    /// Its place.
     public var position: SourcePosition
     /// nil when the cell is blank, or holds something else.
     public var token: Target?
@@ -10,27 +10,27 @@ public struct TracedRow: Sendable {
     public var registrationID: String, alias: String, tags: String, language: String, lastActive: String
     /// Names of the selectors that name it, in the query's order.
     public var selectors: [String]
-    /// Conditions of `where` that do not hold, each with what the row says instead.
+    /// Conditions of `where` that are not met, each with what the row has instead.
     public var failedConditions: [(condition: ColumnCondition, cell: String)]
-    /// What of `exclude` names it: `tag:NAME`, `alias:NAME`, `registration_id:ID`, or `list` for a file of devices.
+    /// The parts of `exclude` that name it: `tag:NAME`, `alias:NAME`, `registration_id:ID`, or `list` for a file of devices.
     public var exclusions: [String]
     /// Since when its token is known to be invalid, when that counts.
     public var suppressedSince: Timestamp?
-    /// Whether its device got as many pushes lately as it may.
+    /// Whether its device lately got as many pushes as it may.
     public var isCapped = false
-    /// What the judge says of it; nil when it did not get so far.
+    /// The check's result; nil when it did not get that far.
     public var recipientCheck: RecipientCheck?
-    /// With the cells that templates need; nil when it did not get so far.
+    /// With the cells that templates need; nil when it did not get that far.
     public var recipient: Recipient?
 
     /// Why it does not become a recipient, or nil when it does.
     public var verdict: SkipReason?
     /// The row that counts instead of this one (`duplicateToken`), or that excludes the device though this one does not (`excluded`).
     public var decidedBy: SourcePosition?
-    /// For `aliasLimit`: who has the alias's places, the most recently active first.
+    /// For `aliasLimit`: the devices that have the alias's places, the most recently active first.
     public var chosenInstead: [ChosenDevice]
 
-    /// What is known of its device from earlier runs, as a reason.
+    /// What earlier runs show about its device, as a reason.
     var earlierReason: SkipReason? { suppressedSince != nil ? .suppressed : isCapped ? .frequency : nil }
 
     /// A device within an alias's limit.
@@ -42,10 +42,10 @@ public struct TracedRow: Sendable {
     }
 }
 
-/// What planning makes of everything that a subject names.
+/// How planning treats everything that a subject names.
 public struct AudienceTrace: Sendable {
     /// All rows of the devices that the subject names, and rows that it names themselves, in reading order.
     public var rows: [TracedRow]
-    /// Rows that cannot be read, in which somebody may be hidden.
+    /// Rows that cannot be read, which may hide a device.
     public var badRows: Int
 }

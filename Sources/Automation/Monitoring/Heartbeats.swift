@@ -3,13 +3,13 @@ import Base
 import Glibc
 import Synchronization
 
-/// The watchdog that the threads of `volley schedule` share, by this machine's clocks.
+/// The watchdog that the threads of `volley schedule` share. It reads this machine's clocks.
 final class Heartbeats: Sendable {
     private let watchdog: Mutex<Watchdog>
-    /// Rung when a job begins, which may be silent before all others.
+    /// Woken when a job begins, as that job may fall silent before all others.
     private let watcher = Mutex<Wakeup?>(nil)
 
-    /// - Parameter patience: seconds that a job may be silent.
+    /// - Parameter patience: the seconds that a job may be silent.
     package init(patience: @escaping @Sendable (Watchdog.Job) -> Double = Watchdog.usualPatience) {
         watchdog = Mutex(Watchdog(patience: patience))
     }
@@ -19,15 +19,15 @@ final class Heartbeats: Sendable {
         if watchdog.withLock({ $0.sign(of: job, uptime: uptime, time: time) }) { watcher.withLock { $0?.wake() } }
     }
 
-    /// From now on wakes who looks for silence whenever that may come earlier than `secondsUntilSilence` said.
+    /// From now on wakes the watcher whenever silence may come earlier than `secondsUntilSilence` said.
     func wake(_ wakeup: Wakeup) { watcher.withLock { $0 = wakeup } }
 
-    /// How long nothing can become silent; nil when nothing will.
+    /// The seconds until a job can count as silent; nil if no job is being watched.
     var secondsUntilSilence: Double? { watchdog.withLock { $0.nextSilence }.map { max(0, $0 - Self.uptime) } }
 
     func ended(_ job: Watchdog.Job) { watchdog.withLock { $0.ended(job) } }
 
-    /// Does something that shows heartbeats of life by itself, or takes no time.
+    /// Watches a job while it is done. The job gives its own signs of life, or takes no time.
     func during<Result>(_ job: Watchdog.Job, _ body: () throws -> Result) rethrows -> Result {
         sign(of: job)
         defer { ended(job) }
@@ -38,7 +38,7 @@ final class Heartbeats: Sendable {
 
     func newlySilent() -> [Watchdog.SilentJob] { watchdog.withLock { $0.newlySilent(uptime: Self.uptime) } }
 
-    /// Seconds on a clock that nobody sets; time that the machine sleeps does not count (CLOCK_MONOTONIC).
+    /// Seconds on a clock that cannot be set; time that the machine sleeps does not count (CLOCK_MONOTONIC).
     static var uptime: Double {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)

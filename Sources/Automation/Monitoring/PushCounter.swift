@@ -1,7 +1,7 @@
 import Base
 import Synchronization
 
-/// Recipients by outcome, of all runs that a schedule has sent.
+/// Recipients by outcome, over all runs that this process has sent.
 final class PushCounter: Sendable {
     struct Label: Hashable, Sendable { var app: String, campaign: String, outcome: Outcome }
 
@@ -17,7 +17,7 @@ final class PushCounter: Sendable {
         }
     }
 
-    /// In a fixed order.
+    /// The counts, in a fixed order.
     var counts: [(label: Label, count: Int)] {
         values.withLock { $0 }.sorted {
             ($0.key.app, $0.key.campaign, $0.key.outcome.rawValue) < ($1.key.app, $1.key.campaign, $1.key.outcome.rawValue)

@@ -1,15 +1,15 @@
 import Base
 import Runs
 
-/// Notices jobs of `volley schedule` that no longer do anything: a disk that does not answer, a program that hangs. A value without a clock: heartbeats of
-/// life and looks come in with the time.
+/// Finds jobs of `volley schedule` that have stopped doing anything, because a disk does not answer or a program hangs. It has no clock:
+/// callers pass the time with each sign of life and each question.
 struct Watchdog {
-    /// What shows heartbeats of life.
+    /// A job that gives signs of life.
     enum Job: Hashable, Sendable {
-        /// The loop that reads files and clock, and starts all else.
+        /// The loop that reads the files and the clock, and starts everything else.
         case mainLoop
         case planning(ScheduledRun.Key)
-        /// Looking into the file of a scheduled run's run.
+        /// Reading the file of a scheduled run's run.
         case looking(ScheduledRun.Key)
         case sending(ScheduledRun.Key)
 
@@ -34,11 +34,11 @@ struct Watchdog {
     /// A job without a sign of life.
     struct SilentJob: Hashable, Sendable {
         var job: Job
-        /// Its last sign.
+        /// The time of its last sign of life.
         var since: Timestamp
 
-        /// For people.
-        var text: String { "\(job.text) has shown no sign of life since \(since); it may hang" }
+        /// One sentence for people, without a full stop.
+        var text: String { "\(job.text) has shown no sign of life since \(since); it may be hanging" }
     }
 
     private struct Sign { var uptime: Double, time: Timestamp, isTold: Bool }
@@ -46,36 +46,37 @@ struct Watchdog {
     private var heartbeats: [Job: Sign] = [:]
     private let patience: @Sendable (Job) -> Double
 
-    /// Seconds without a sign after which something is wrong. Whatever is done between two heartbeats takes seconds, or a minute with many millions of
-    /// devices.
+    /// The seconds without a sign of life after which a job is silent. Work between two signs takes seconds, or a minute with many millions
+    /// of devices.
     static let usualPatience: @Sendable (Job) -> Double = { $0 == .mainLoop ? 120 : 300 }
 
     package init(patience: @escaping @Sendable (Job) -> Double = Self.usualPatience) { self.patience = patience }
 
-    /// A job begins, or goes on.
-    /// - Parameter uptime: seconds of a clock that nobody sets, and that stands still while the machine sleeps.
-    /// - Returns: whether it was not awaited before, so that `nextSilence` may come earlier by it.
+    /// Notes that a job begins or continues.
+    /// - Parameter uptime: seconds on a clock that cannot be set, and that stops while the machine sleeps.
+    /// - Returns: whether the job was not being watched before, so that `nextSilence` may now be earlier.
     @discardableResult
     mutating func sign(of job: Job, uptime: Double, time: Timestamp) -> Bool {
         let before = heartbeats.updateValue(Sign(uptime: uptime, time: time, isTold: false), forKey: job)
         return before.map(\.isTold) ?? true
     }
 
-    /// When a job that nobody was told of is silent unless it shows a sign before: the uptime, in seconds; nil when there is none.
+    /// The uptime, in seconds, at which the next job that is not reported yet becomes silent, unless it gives a sign before; nil if there
+    /// is no such job.
     var nextSilence: Double? {
         heartbeats.lazy.filter { !$0.value.isTold }.map { $0.value.uptime + patience($0.key) }.min()
     }
 
-    /// A job is over.
+    /// Notes that a job is over.
     mutating func ended(_ job: Job) { heartbeats[job] = nil }
 
-    /// The jobs that are silent now, the longest first.
+    /// The jobs that are silent now, the longest silence first.
     func silentJobs(uptime: Double) -> [SilentJob] {
         heartbeats.filter { uptime - $0.value.uptime >= patience($0.key) }.sorted { $0.value.uptime < $1.value.uptime }
             .map { SilentJob(job: $0.key, since: $0.value.time) }
     }
 
-    /// Those of them that nobody was told of yet. One that went on and is silent again is told of again.
+    /// The silent jobs that were not returned before. A job that continued and is silent again is returned again.
     mutating func newlySilent(uptime: Double) -> [SilentJob] {
         let newlySilent = silentJobs(uptime: uptime).filter { heartbeats[$0.job]?.isTold == false }
         for silence in newlySilent { heartbeats[silence.job]?.isTold = true }

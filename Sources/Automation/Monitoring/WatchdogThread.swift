@@ -1,19 +1,19 @@
 import Base
 import Synchronization
 
-/// The thread that looks whether anything still goes on, the main loop included: it says once what does not, and as long as the main loop is silent, which
-/// writes the health file otherwise, it writes that.
+/// The thread that watches all jobs, including the main loop. It reports each silent job once. While the main loop, which usually writes
+/// the health file, is silent, this thread writes it.
 final class WatchdogThread: Sendable {
     private let heartbeats: Heartbeats
     private let isOver = Atomic(false)
     private let lastStatus = Mutex<ScheduleMonitoring.Status?>(nil)
     private let wakeup = Mutex<Wakeup?>(nil)
-    /// Between two health files, as long as the main loop is silent.
+    /// The pause between two health files while the main loop is silent.
     private static let secondsPerFile = 5.0
 
     package init(_ heartbeats: Heartbeats) { self.heartbeats = heartbeats }
 
-    /// What the health file said last.
+    /// Keeps the status that the health file last showed.
     func note(_ status: ScheduleMonitoring.Status) { lastStatus.withLock { $0 = status } }
 
     /// Ends the thread.
@@ -23,9 +23,9 @@ final class WatchdogThread: Sendable {
     }
 
     /// - Parameters:
-    ///   - tell: called for each job that is silent, once.
+    ///   - tell: called once for each job that falls silent.
     ///   - write: writes a health file.
-    /// - Throws: a `Diagnostic` when there is no thread for it, or no more files can be opened.
+    /// - Throws: a `Diagnostic` if no thread can be started, or no more files can be opened.
     func start(
         tell: @escaping @Sendable (Watchdog.SilentJob) -> Void, write: @escaping @Sendable (ScheduleMonitoring.Status) -> Void
     ) throws(Diagnostic) -> WorkerThread<Void> {
@@ -42,7 +42,7 @@ final class WatchdogThread: Sendable {
                 if !silentJobs.contains(where: { $0.job == .mainLoop }) {
                     nextFile = nil
                 } else if newlySilent.contains(where: { $0.job == .mainLoop }) || clock.now >= nextFile ?? clock.now {
-                    // At once when it is noticed, and then as often as the main loop would.
+                    // At once when the silence is noticed, and then as often as the main loop would write.
                     nextFile = clock.now + .seconds(Self.secondsPerFile)
                     if var status = lastStatus.withLock({ $0 }) {
                         status.silentJobs = silentJobs

@@ -5,34 +5,34 @@ import Glibc
 import Runs
 import Synchronization
 
-/// A program that is told: it gets the notice as JSON on standard input, and the most important of it in environment variables. What it prints goes
-/// to standard error, line by line.
+/// A program that receives notices. It gets each notice as JSON on standard input, and the main parts of it in environment variables. What
+/// the program prints goes to standard error, line by line.
 struct CommandHook: Sendable {
     /// The program and its arguments.
     var arguments: [String]
     /// Shows a line of its output.
     var say: @Sendable (String) -> Void
-    /// After that it is ended, with all that it started.
+    /// After this long the program is killed, with everything that it started.
     var timeLimitSeconds = 60.0
 
-    /// From the moment the program has ended, or closed its output, its children may still write for so long.
+    /// How long the program's children may still write after the program has ended or was killed.
     private static let lingeringSeconds = 0.5
-    /// Where the system does not say when a program ends, it is looked so often.
+    /// The interval for checking whether the program has ended, where the system does not report it.
     private static let secondsPerLook = 0.02
-    /// Lines longer than that are cut.
+    /// The bytes of a line that are kept; longer lines are cut.
     private static let longestLine = 1_000
-    /// One at a time holds descriptors that a child of another would inherit.
+    /// Only one thread spawns at a time: between `pipe` and `FD_CLOEXEC`, a child of another thread would inherit the descriptors.
     private static let spawning = Mutex(())
 
-    /// Runs it to its end.
-    /// - Returns: what went wrong; nil when it ended with 0.
+    /// Runs the program to its end.
+    /// - Returns: what went wrong; nil if the program ended with exit code 0.
     func run(_ notice: Notice) -> String? {
         let child: Child
         switch spawn(notice) {
         case .success(let started): child = started
         case .failure(let failure): return failure.text
         }
-        return withPipeSignalBlocked { follow(child, Array((notice.json.text + "\n").utf8)) }
+        return withPipeSignalBlocked { follow(child, document: Array((notice.json.text + "\n").utf8)) }
     }
 
     private struct Child { var process: pid_t, input: Int32, output: Int32 }
@@ -53,7 +53,7 @@ struct CommandHook: Sendable {
             var attributes = posix_spawnattr_t()
             posix_spawnattr_init(&attributes)
             defer { posix_spawnattr_destroy(&attributes) }
-            // A group of its own: a Ctrl-C for volley is none for it, and all that it started can be ended together.
+            // A process group of its own: Ctrl-C for volley does not reach it, and everything that it started can be killed together.
             posix_spawnattr_setpgroup(&attributes, 0)
             var signals = sigset_t()
             sigemptyset(&signals)
@@ -78,7 +78,7 @@ struct CommandHook: Sendable {
         }
     }
 
-    /// A pipe that no other program inherits.
+    /// A pipe that no other program inherits; nil if no more files can be opened.
     private static func makePipe() -> (read: Int32, write: Int32)? {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
@@ -86,7 +86,7 @@ struct CommandHook: Sendable {
         return (ends[0], ends[1])
     }
 
-    /// Nothing that this process has open is the program's business: a lock that it inherited, say, would be held as long as it runs.
+    /// Keeps all open descriptors of this process from the program: it would hold an inherited lock, for example, as long as it runs.
     private static func keepDescriptors() {
         for name in (try? Folder.names(in: "/proc/self/fd")) ?? [] {
             guard let descriptor = Int32(name), descriptor > 2 else { continue }
@@ -106,12 +106,13 @@ struct CommandHook: Sendable {
             ("EVENT", notice.event.rawValue), ("ID", notice.id), ("CAMPAIGN", notice.campaign), ("APP", notice.app), ("RUN", notice.run),
             ("STATE", notice.state?.rawValue), ("OCCURRENCE", notice.occurrence), ("TEXT", notice.text),
         ]
-        // All of them, also those that this notice does not set: a hook may have started this process, and its own are no news of this run.
+        // Remove all of them, also those that this notice does not set. If a hook started this process, the variables that it inherited
+        // describe another run.
         values.removeAll { entry in own.contains { entry.hasPrefix("VOLLEY_\($0.0)=") } }
         return values + own.compactMap { name, value in value.map { "VOLLEY_\(name)=\($0.replacing("\0", with: " "))" } }
     }
 
-    private func follow(_ child: Child, _ document: [UInt8]) -> String? {
+    private func follow(_ child: Child, document: [UInt8]) -> String? {
         _ = fcntl(child.input, F_SETFL, O_NONBLOCK)
         _ = fcntl(child.output, F_SETFL, O_NONBLOCK)
         let clock = ContinuousClock()
@@ -127,7 +128,7 @@ struct CommandHook: Sendable {
             var polled = [
                 pollfd(fd: isOutputOpen ? child.output : -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: input, events: Int16(POLLOUT), revents: 0),
-                // Readable for good.
+                // It stays readable once the process has ended.
                 pollfd(fd: status == nil ? ended : -1, events: Int16(POLLIN), revents: 0),
             ]
             let left = clock.now.duration(to: end) / .seconds(1)
@@ -147,18 +148,18 @@ struct CommandHook: Sendable {
             isTooLate = true
             kill(-child.process, SIGKILL)
             end = clock.now + .seconds(Self.lingeringSeconds)
-            // It was ended, so this does not take long.
+            // The process was killed, so this does not take long.
             waitpid(child.process, &code, 0)
             status = code
         }
         if input >= 0 { close(input) }
         close(child.output)
         lines.rest.map(say)
-        if isTooLate { return "it took longer than \(TextFormat.duration(seconds: timeLimitSeconds)) and was ended" }
+        if isTooLate { return "it took longer than \(TextFormat.duration(seconds: timeLimitSeconds)) and was killed" }
         return Self.failure(status ?? 0)
     }
 
-    /// Writes what there is room for; false when all is written or nobody reads it.
+    /// Writes as much as the pipe has room for; false if all is written, or the pipe is closed at the other end.
     private static func write(_ rest: inout ArraySlice<UInt8>, to descriptor: Int32) -> Bool {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -168,7 +169,7 @@ struct CommandHook: Sendable {
         return false
     }
 
-    /// Reads what is there; false at the end.
+    /// Reads all bytes that are available; false at the end of the output.
     private static func read(_ descriptor: Int32, into lines: inout LineCutter, _ say: (String) -> Void) -> Bool {
         var chunk = [UInt8](repeating: 0, count: 4096)
         while true {
@@ -179,7 +180,7 @@ struct CommandHook: Sendable {
         }
     }
 
-    /// Source: wait(2).
+    /// Describes how the program failed; nil if it ended with exit code 0. Source: wait(2).
     private static func failure(_ status: Int32) -> String? {
         let signal = status & 0x7F
         if signal != 0 { return "it was ended by signal \(signal)" }
@@ -188,14 +189,14 @@ struct CommandHook: Sendable {
     }
 }
 
-/// Calls with an array of C strings that ends with NULL.
+/// Calls `body` with an array of C strings that ends with NULL.
 private func withPointers<Value>(_ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Value) -> Value {
     let pointers = texts.map { strdup($0) } + [nil]
     defer { for pointer in pointers { free(pointer) } }
     return body(pointers)
 }
 
-/// Bytes into lines.
+/// Cuts bytes into lines.
 private struct LineCutter {
     let limit: Int
     private var line: [UInt8] = []
@@ -215,6 +216,6 @@ private struct LineCutter {
         return lines
     }
 
-    /// What stands behind the last line break.
+    /// The text after the last line break; nil if there is none.
     var rest: String? { line.isEmpty ? nil : String(decoding: line, as: UTF8.self) }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Signals that mean nothing to Volley and would end it: POSIX gives their default action as termination.
+/// Signals that Volley has no use for, and that would end it: their default action in POSIX is termination.
 public enum IgnoredSignals {
-    /// Those that the command line ignores, and hooks do not.
+    /// The signals that the command line ignores. Hooks get their default actions back.
     public static let all = [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF]
 }

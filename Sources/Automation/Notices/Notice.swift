@@ -1,35 +1,37 @@
-package import Base
-package import Campaigns
+public import Base
+public import Campaigns
 import Reports
 package import Runs
 
-/// Something that people, or programs of theirs, are told of. It never holds a token.
-package struct Notice: Sendable {
+/// A message to people, or to their programs, about something that happened. It never contains a device token.
+public struct Notice: Sendable {
     var event: NoticeEvent
-    /// The same in every attempt to deliver it.
+    /// An id that is the same in every attempt to deliver the notice.
     var id: String
     var time: Timestamp
     var campaign: String?
-    package var app: String?
+    /// The app of the campaign; nil if the event belongs to no app.
+    public var app: String?
     var run: String?
     /// The run's state.
     var state: RunState?
-    /// Of what failed: whether there is a plan, so that sending it is what failed.
+    /// For `failed`: whether there is a plan, so that sending failed and not planning.
     var isPlanned = false
-    /// The time of the schedule, as it is named: `2026-12-01T09:00`.
+    /// The name of the schedule's time: `2026-12-01T09:00`.
     var occurrence: String?
     /// The campaign file.
     var file: String?
     var audience: Int?
     var outcomes: [Outcome: Int] = [:]
-    /// Why: a sentence or two; blank where the event says all.
+    /// The reason, in a sentence or two; empty where the event says everything.
     var reason = ""
-    /// How many of a run that finished were never sent to, and why: what a report begins with.
+    /// How many devices a finished run never sent to, and why: the first sentence of its report; nil if it missed none.
     var missed: String?
     /// Members of the report.
     var report: JSONValue?
 
-    package init(_ event: NoticeEvent, at time: Timestamp = .now()) {
+    /// A notice about no campaign yet; set the other properties as they are known.
+    public init(_ event: NoticeEvent, at time: Timestamp = .now()) {
         self.event = event
         self.time = time
         // 128 random bits, in hex.
@@ -37,7 +39,7 @@ package struct Notice: Sendable {
         id = (0..<4).map { _ in TextFormat.hex(UInt32.random(in: 0...UInt32.max, using: &random), digits: 8) }.joined()
     }
 
-    /// The document that is posted, or given to a command.
+    /// The JSON that is posted to a webhook or passed to a command.
     var json: JSONValue {
         func optional(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
         return .object(pairs: [
@@ -55,8 +57,8 @@ package struct Notice: Sendable {
         ])
     }
 
-    /// One sentence for people; chat programs and hooks show it as it is.
-    package var text: String { TextFormat.printable(sentence) }
+    /// One sentence for people; chat programs and hooks show it unchanged.
+    public var text: String { TextFormat.printable(sentence) }
 
     private var sentence: String {
         let name = campaign ?? file.map(TextFormat.inLine) ?? "Volley"
@@ -65,15 +67,16 @@ package struct Notice: Sendable {
         let devices = audience.map { " to \(TextFormat.devices($0))" } ?? ""
         switch event {
         case .started: return "\(name)\(time) is being sent\(devices)."
-        case .finished where missed != nil: return "\(name)\(time) was not sent to everybody: \(missed ?? "") In all: \(outcomesInWords)."
+        case .finished where missed != nil:
+            return "\(name)\(time) was not sent to all devices: \(missed ?? "") In total: \(outcomesInWords)."
         case .finished: return "\(name)\(time) was sent\(devices): \(outcomesInWords)."
         case .stopped: return "\(name)\(time) was \(state == .cancelled ? "cancelled" : "stopped")\(because)"
-        case .approvalNeeded: return "\(name)\(time) waits for approval: volley approve \(run ?? "RUN") --by NAME"
-        case .skipped: return "\(name)\(time) is not sent\(because)"
+        case .approvalNeeded: return "\(name)\(time) is waiting for approval; approve it with: volley approve \(run ?? "RUN") --by NAME"
+        case .skipped: return "\(name)\(time) was skipped\(because)"
         case .failed: return "\(name)\(time) cannot be \(isPlanned ? "sent" : "planned")\(because)"
-        case .invalid: return "\(name) has mistakes and is not sent\(because)"
+        case .invalid: return "\(name) has mistakes, and is not sent until you correct them\(because)"
         case .stuck: return "volley schedule: \(reason)"
-        case .test: return "Volley tries whether its notices arrive."
+        case .test: return "This is a test notice from Volley."
         }
     }
 
@@ -81,13 +84,13 @@ package struct Notice: Sendable {
         let parts = Outcome.allCases.filter { outcomes[$0, default: 0] > 0 }.map {
             "\(TextFormat.count(outcomes[$0, default: 0])) \($0.name)"
         }
-        return parts.isEmpty ? "nobody was in the audience" : parts.joined(separator: ", ")
+        return parts.isEmpty ? "no device was in the audience" : parts.joined(separator: ", ")
     }
 }
 
 extension Notice {
-    /// Something about a run.
-    /// - Parameter occurrence: the time of the schedule it belongs to.
+    /// A notice about a run.
+    /// - Parameter occurrence: the time of the schedule that the run belongs to.
     package init(_ event: NoticeEvent, of run: any RecordedRun, occurrence: String? = nil) {
         self.init(event)
         campaign = run.plan.campaign
@@ -101,7 +104,7 @@ extension Notice {
         reason = status.because ?? ""
     }
 
-    /// How a run ended. What cannot be read of its figures is left out.
+    /// A notice about how a run ended. Figures that cannot be read are left out.
     package init(ofEndedRun run: any RecordedRun, occurrence: String? = nil) {
         self.init(.stopped, of: run, occurrence: occurrence)
         if state == .finished { event = .finished }

@@ -1,16 +1,16 @@
-package import Base
-package import Campaigns
+public import Base
+public import Campaigns
 import Cryptography
 import Delivery
 
-/// One way to tell somebody, ready to be gone: paths resolved, secrets read.
-package struct NoticeChannel: Sendable {
-    /// What came of an attempt.
-    package enum Attempt: Hashable, Sendable {
+/// One receiver of notices, ready for use: its paths are resolved and its secret is read.
+public struct NoticeChannel: Sendable {
+    /// The result of an attempt to deliver a notice.
+    public enum Attempt: Hashable, Sendable {
         case delivered
-        /// Another attempt may succeed, after so many seconds if the server named them.
+        /// Another attempt may succeed, after `retryAfterSeconds` if the server named a time.
         case failed(String, retryAfterSeconds: Int?)
-        /// No further attempt would.
+        /// No further attempt would succeed.
         case refused(String)
     }
 
@@ -20,14 +20,14 @@ package struct NoticeChannel: Sendable {
     }
 
     fileprivate let kind: Kind
-    /// For people; a webhook's path may be a secret, so it is not shown.
-    package let name: String
+    /// The receiver's name in messages. A webhook's path may be a secret, so it is not shown.
+    public let name: String
 
     /// - Parameters:
-    ///   - proxy: what volley.yaml says about a proxy for the app, or for all.
-    ///   - projectFile: what paths are relative to.
-    /// - Throws: `Diagnostic`: the secret is not there, or the proxy cannot be used.
-    package init(
+    ///   - proxy: the proxy that volley.yaml names for the app, or for all apps.
+    ///   - projectFile: the file that paths are relative to.
+    /// - Throws: a `Diagnostic` if the secret is missing or the proxy cannot be used.
+    public init(
         _ target: NoticeTarget, projectFile: String, proxy: ProxySetting?, _ observer: NoticeObserver,
         _ variables: ProxyChoice.Variables = ProxyChoice.variables
     ) throws(Diagnostic) {
@@ -43,9 +43,9 @@ package struct NoticeChannel: Sendable {
             if let secretVariable {
                 guard let value = variables(secretVariable.value) else {
                     throw Diagnostic(
-                        "the environment variable \(secretVariable.value), which should hold the secret of this webhook, is not set",
+                        "the environment variable \(secretVariable.value), which must hold the secret of this webhook, is not set",
                         at: secretVariable.position,
-                        remedy: "Set it where volley is started; until then nobody is told of anything here.")
+                        remedy: "Set it where you start volley. Until then this webhook gets no notices.")
                 }
                 secret = Array(value.utf8)
             }
@@ -56,7 +56,7 @@ package struct NoticeChannel: Sendable {
         }
     }
 
-    /// Host, port, and whether it is this machine, which no proxy leads to; of an address that was checked.
+    /// The host and port of a checked address, and whether it is this machine, for which no proxy is used.
     private static func parts(of url: String) -> (host: String, port: Int, isLocal: Bool) {
         let isPlain = url.lowercased().hasPrefix("http://")
         let parts = HostPort(url.dropFirst(isPlain ? 7 : 8).prefix { $0 != "/" && $0 != "?" })
@@ -64,9 +64,9 @@ package struct NoticeChannel: Sendable {
         return (host, parts.port ?? (isPlain ? 80 : 443), host.lowercased() == "localhost" || host == "::1" || host.hasPrefix("127."))
     }
 
-    /// Tells once; the calling thread waits, some ten seconds at most.
-    /// - Parameter now: the moment that is signed.
-    package func attempt(_ notice: Notice, now: Timestamp) -> Attempt {
+    /// Tries once to deliver a notice, and blocks the calling thread: about ten seconds at most for a webhook.
+    /// - Parameter now: the time that goes into the signature.
+    public func attempt(_ notice: Notice, now: Timestamp) -> Attempt {
         switch kind {
         case .command(let hook): return hook.run(notice).map(Attempt.refused) ?? .delivered
         case .webhook(let url, let secret, let authority, let proxy):
@@ -84,8 +84,8 @@ package struct NoticeChannel: Sendable {
         return "t=\(now.epochSeconds),v1=\(SHA256.hex(code))"
     }
 
-    /// Whether it is worth another attempt: without an answer, with 5xx, and with the two statuses that ask for it (RFC 9110 section 15.5.9,
-    /// RFC 6585 section 4).
+    /// Decides what an answer means. Another attempt is worthwhile after no answer, after 5xx, and after the two statuses that ask for it
+    /// (RFC 9110 section 15.5.9, RFC 6585 section 4).
     static func judge(_ answer: WebhookPost.Answer) -> Attempt {
         switch answer {
         case .failed(let text): .failed(text, retryAfterSeconds: nil)
@@ -93,7 +93,7 @@ package struct NoticeChannel: Sendable {
         case .answered(let status, let wait) where status >= 500 || status == 408 || status == 429:
             .failed("it answered \(status)", retryAfterSeconds: wait)
         case .answered(let status, _) where (300..<400).contains(status):
-            .refused("it answered \(status), a redirect, which is not followed")
+            .refused("it answered \(status), a redirect, which Volley does not follow")
         case .answered(let status, _): .refused("it answered \(status)")
         }
     }

@@ -1,28 +1,29 @@
-package import Base
-package import Campaigns
+public import Base
+public import Campaigns
 
-/// What becomes of notices that did not simply arrive.
-package enum NoticeDeliveryEvent: Sendable {
-    /// Somebody whom volley.yaml names cannot be told of anything.
+/// Something to report about the delivery of notices, other than success.
+public enum NoticeDeliveryEvent: Sendable {
+    /// A receiver that volley.yaml names cannot get any notices.
     case unreachable(Diagnostic)
-    /// A notice was dropped, as so many others wait.
+    /// A notice was dropped because `waiting` others are in the queue.
     case dropped(NoticeEvent, waiting: Int)
-    /// Nobody was told there.
+    /// A notice was not delivered to a receiver.
     case failed(NoticeEvent, run: String?, channel: String, reason: String)
-    /// A line that a program printed which was told.
+    /// A line that a notice command printed.
     case output(program: String, line: String)
 
-    /// For people.
-    package var text: String {
+    /// The line for people.
+    public var text: String {
         switch self {
         case .unreachable(let warning): warning.description
-        case .dropped(let event, let waiting): "A notice (\(event.rawValue)) is dropped: \(waiting) others wait already."
+        case .dropped(let event, let waiting):
+            "A notice ('\(event.rawValue)') was dropped: \(waiting) others are already waiting for the same receiver."
         case .failed(let event, let run, let channel, let reason):
-            "\(channel) was not told of '\(event.rawValue)'\(run.map { " of \($0)" } ?? ""): \(reason)"
+            "The notice '\(event.rawValue)'\(run.map { " of \($0)" } ?? "") was not delivered to \(channel): \(reason)"
         case .output(let program, let line): "\(program): \(line)"
         }
     }
 }
 
-/// Who is told what becomes of notices.
-package typealias NoticeObserver = Observer<NoticeDeliveryEvent>
+/// Receives events about the delivery of notices.
+public typealias NoticeObserver = Observer<NoticeDeliveryEvent>

@@ -1,26 +1,27 @@
-import Base
-package import Campaigns
-package import Runs
-package import Sending
+public import Base
+public import Campaigns
+public import Runs
+public import Sending
 import Synchronization
 
-/// Tells those whom volley.yaml names. Nothing waits for it while a run is being sent, and nothing fails with it: what cannot be delivered is a
-/// warning.
-package final class Notices: Sendable {
-    /// When another attempt is made, and when no more.
-    package struct RetrySchedule: Sendable {
-        /// After the first failure; twice as long after each further one.
+/// Delivers notices to the receivers that volley.yaml names. Sending a run never waits for a notice and never fails because of one: a
+/// notice that cannot be delivered is a warning.
+public final class Notices: Sendable {
+    /// When further attempts are made, and when they end.
+    public struct RetrySchedule: Sendable {
+        /// The pause after the first failure; it doubles after each further one.
         package var firstPauseSeconds = 0.5
         package var longestPauseSeconds = 30.0
-        /// From a notice's own moment on; at least one attempt is always made.
+        /// How long after a notice was posted attempts are made; there is always at least one.
         package var totalSeconds: Double
 
         /// For commands that end when their run does.
-        package static let short = RetrySchedule(totalSeconds: 25)
-        /// For a process that goes on anyway.
+        public static let short = RetrySchedule(totalSeconds: 25)
+        /// For a process that runs on anyway.
         package static let long = RetrySchedule(totalSeconds: 300)
 
-        /// Seconds to wait after `failures` attempts in a row.
+        /// The seconds to wait after `failures` failed attempts in a row.
+        /// - Parameter asked: the seconds that the receiver asked for; nil if it named none.
         package func pause(after failures: Int, asked: Int?) -> Double {
             let usual = firstPauseSeconds * Double(1 << min(failures - 1, 20))
             return min(max(usual, Double(asked ?? 0)), longestPauseSeconds)
@@ -39,19 +40,19 @@ package final class Notices: Sendable {
         var at: ContinuousClock.Instant
     }
 
-    /// How long a command waits at its end for those who are hard to tell.
-    package static let longestFlushSeconds = 30.0
+    /// How long a command waits at its end for notices that are not delivered yet.
+    public static let longestFlushSeconds = 30.0
 
-    /// More of them wait for nobody: whoever cannot be reached for so long has other worries.
+    /// The notices that wait for one receiver; further ones are dropped. A receiver that is unreachable for that long has a larger problem.
     private static let longestQueue = 1_000
 
     private let observer: NoticeObserver
     private let channels: Mutex<[Channel]>
     private let signals: Signals?
 
-    /// What the threads of the channels and who waits for them tell one another.
+    /// The signals between the channels' threads and the thread that waits for them.
     private struct Signals {
-        /// Rung by each thread at its end.
+        /// Woken by each thread at its end.
         let ended: Wakeup
         /// Ends the pauses between attempts.
         let givingUp: Cancellation
@@ -59,9 +60,10 @@ package final class Notices: Sendable {
         init() throws(Diagnostic) { (ended, givingUp) = (try Wakeup(), try Cancellation()) }
     }
 
-    /// Those whom a project names, with those of its apps. Who cannot be told (a secret is missing) is said now.
-    /// - Parameter project: nil for nobody.
-    package init(_ project: Project?, patience: RetrySchedule, _ observer: NoticeObserver) {
+    /// Starts a thread for each receiver that the project or one of its apps names. The observer hears now of a receiver that cannot be
+    /// used, for example because its secret is missing.
+    /// - Parameter project: nil for no receivers.
+    public init(_ project: Project?, patience: RetrySchedule, _ observer: NoticeObserver) {
         self.observer = observer
         var signals: Signals?
         var channels: [Channel] = []
@@ -88,7 +90,7 @@ package final class Notices: Sendable {
         self.signals = signals
     }
 
-    /// Tells whoever wants to know, later and elsewhere. Of what belongs to no app that is known, everybody is told.
+    /// Queues a notice for each receiver of its event, and returns at once. A notice without an app goes to the receivers of all apps.
     func post(_ notice: Notice) {
         channels.withLock { channels in
             for channel in channels where channel.events.contains(notice.event) {
@@ -100,8 +102,8 @@ package final class Notices: Sendable {
         }
     }
 
-    /// Waits until all were told, or cannot be, and takes no more. What is under way after so long is given up.
-    package func finish(withinSeconds limit: Double) {
+    /// Closes the queues and waits until every notice is delivered or has failed. Gives up what is unfinished after `limit` seconds.
+    public func finish(withinSeconds limit: Double) {
         let channels = channels.withLock { channels in
             defer { channels = [] }
             return channels
@@ -112,7 +114,7 @@ package final class Notices: Sendable {
         while case let now = clock.now, now < end, channels.contains(where: { !$0.thread.isFinished }) {
             signals?.ended.wait(atMost: now.duration(to: end) / .seconds(1))
         }
-        // A pause between two attempts ends at once, and an attempt after its time limit; the process may end before that.
+        // A pause between two attempts ends at once. An attempt ends at its time limit; the process may end before that.
         signals?.givingUp.request()
         for channel in channels where channel.thread.isFinished { channel.thread.join() }
     }
@@ -129,7 +131,8 @@ package final class Notices: Sendable {
         }
     }
 
-    /// - Returns: why nobody was told; nil when somebody was.
+    /// Tries to deliver a notice until it succeeds, is refused, or runs out of time.
+    /// - Returns: why it was not delivered; nil if it was.
     private static func deliver(_ posted: Posted, by way: NoticeChannel, _ patience: RetrySchedule, _ givingUp: Cancellation) -> String? {
         let clock = ContinuousClock()
         let end = posted.at + .seconds(patience.totalSeconds)
@@ -141,7 +144,9 @@ package final class Notices: Sendable {
             case .failed(let failure, let asked):
                 failures += 1
                 let pause = patience.pause(after: failures, asked: asked)
-                guard clock.now + .seconds(pause) < end else { return "\(failure) (\(failures) \(TextFormat.plural(failures, "attempt")))" }
+                guard clock.now + .seconds(pause) < end else {
+                    return "\(failure) (\(failures) \(TextFormat.plural(failures, one: "attempt")))"
+                }
                 givingUp.waitForRequest(atMost: pause)
                 if givingUp.isRequested { return failure }
             }
@@ -150,9 +155,9 @@ package final class Notices: Sendable {
 }
 
 extension Notices {
-    /// Tells of a run's beginning and its end, as it is sent.
-    /// - Parameter occurrence: the time of the schedule that it belongs to.
-    package func tell(of event: RunEvent, occurrence: String? = nil) {
+    /// Posts a notice when a run begins and when it ends.
+    /// - Parameter occurrence: the time of the schedule that the run belongs to.
+    public func tell(of event: RunEvent, occurrence: String? = nil) {
         switch event {
         case .started(let run): post(Notice(.started, of: run, occurrence: occurrence))
         case .ended(let run): post(Notice(ofEndedRun: run, occurrence: occurrence))
@@ -160,8 +165,8 @@ extension Notices {
         }
     }
 
-    /// Tells of one thing in a command that ends with it.
-    package static func tell(_ event: NoticeEvent, of run: any RecordedRun, _ project: Project, _ observer: NoticeObserver) {
+    /// Delivers a single notice about a run, and waits for it. For commands that end afterwards.
+    public static func tell(_ event: NoticeEvent, of run: any RecordedRun, _ project: Project, _ observer: NoticeObserver) {
         let notices = Notices(project, patience: .short, observer)
         notices.post(Notice(event, of: run))
         notices.finish(withinSeconds: longestFlushSeconds)
@@ -169,8 +174,8 @@ extension Notices {
 }
 
 extension Project {
-    /// Everybody who is named, with the app whose runs they are told of; nil for all apps.
-    package var noticeTargets: [(app: App?, target: NoticeTarget)] {
+    /// Every receiver that the project names, with the app whose notices it gets; nil for all apps.
+    public var noticeTargets: [(app: App?, target: NoticeTarget)] {
         notices.map { (nil, $0) } + apps.flatMap { app in app.notices.map { (app, $0) } }
     }
 }

@@ -17,7 +17,8 @@ static size_t discard(char *data, size_t size, size_t count, void *context) {
     return size * count;
 }
 
-// Tokens as random exports have them: spread over the whole range, so that no simulated answer depends on their order.
+// Starts a push. The tokens are like those of a random export: spread over the whole range, so that no simulated answer depends on their
+// order.
 static void send_out(struct loop *loop, CURL *easy) {
     unsigned long x = (unsigned long)loop->next++ * 0x9E3779B97F4A7C15UL + 0x123456789ABCDEFUL;
     char path[256];
@@ -41,8 +42,8 @@ static CURL *handle(struct loop *loop) {
     return easy;
 }
 
-// Counts finished pushes and sends each handle out again while there is something left. Servers that limit resets close the connection now and then,
-// as libcurl resets each stream whose answer has no body: what was lost with it goes out once more, up to a tenth of all.
+// Counts finished pushes and reuses each handle while there are pushes left. libcurl resets each stream whose answer has no body, so
+// servers that limit resets close the connection now and then. What was lost with it is sent again, up to a tenth of all pushes.
 static void harvest(struct loop *loop) {
     int left;
     CURLMsg *message;
@@ -95,7 +96,7 @@ long bare_curl_multi(const char *url, const char *authority_file, const char *be
     loop.headers = curl_slist_append(loop.headers, "Expect:");
     curl_multi_setopt(loop.multi, CURLMOPT_MAX_HOST_CONNECTIONS, 1L);
     curl_multi_setopt(loop.multi, CURLMOPT_MAX_CONCURRENT_STREAMS, streams);
-    // One push by itself first: APNs allows one stream until a push was accepted.
+    // One push goes first on its own: APNs allows one stream until it has accepted a push.
     for (long count = 0; count < streams; count++) {
         CURL *easy = handle(&loop);
         if (!easy) return -1;

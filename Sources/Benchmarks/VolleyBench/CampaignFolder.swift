@@ -1,7 +1,7 @@
 import Base
 import Glibc
 
-/// A folder with a volley.yaml, an export and a campaign, from which `volley` sends to a server as marketing would.
+/// A folder with a volley.yaml, an export and a campaign, from which `volley` sends to a server as a marketing team would.
 struct CampaignFolder {
     private let bench: Workbench
     private let server: MeasuredServer
@@ -26,7 +26,7 @@ struct CampaignFolder {
         }
     }
 
-    /// Plans, unmeasured, then sends the plan: from the start of the process to its exit. The run is removed afterwards.
+    /// Plans without measuring, then measures sending the plan, from the start of the process to its exit. Removes the run afterwards.
     func send(recipients: Int, limitSeconds: Double = 300) throws -> Measurement {
         let campaign = "\(folder)/campaign-\(recipients).yaml"
         if access(campaign, F_OK) != 0 { try write(campaign, recipients: recipients) }

@@ -2,23 +2,23 @@ import Base
 import Glibc
 import Synchronization
 
-/// Set by Ctrl-C and its like: every wait for a process ends then, and the benchmark removes what it made.
+/// Set by Ctrl-C and similar signals. Every wait for a process then ends, and the benchmark removes what it made.
 enum Interruption {
     private static let flag = Atomic(false)
 
     static var isRequested: Bool { flag.load(ordering: .relaxed) }
 
-    /// Handlers, not SIG_IGN, which the processes that are started would inherit.
+    /// Installs handlers. With SIG_IGN instead, the started processes would inherit it.
     static func install() {
-        // Made before a signal can arrive: making a global in a handler is not safe.
+        // Initializes the flag before a signal can arrive: initializing a global in a handler is not safe.
         _ = isRequested
         for number in [SIGINT, SIGTERM, SIGHUP] { signal(number) { _ in Interruption.flag.store(true, ordering: .relaxed) } }
     }
 }
 
-/// A process that is measured: pinned to cores, its output kept, its time and memory taken from the kernel.
+/// A measured process: pinned to cores, with its output kept and its time and memory taken from the kernel.
 ///
-/// It is bounded twice over: it is killed when its time is up, and by the kernel when the benchmark dies before it.
+/// It cannot run for ever: the benchmark kills it when its time is up, and the kernel kills it if the benchmark dies first.
 final class ChildProcess {
     /// What a finished process cost.
     struct Result {
@@ -26,7 +26,7 @@ final class ChildProcess {
         var status: Int32
         /// What it wrote to stdout.
         var output: String
-        /// From start to exit.
+        /// The time from start to exit.
         var seconds: Double
         /// User and system time.
         var cpuSeconds: Double
@@ -34,7 +34,7 @@ final class ChildProcess {
         var peakBytes: Int
     }
 
-    /// Also the program's own, as `env`, `setpriv` and `taskset` only ever replace themselves.
+    /// The process id. It is also the program's, because `env`, `setpriv` and `taskset` replace themselves with what they start.
     let pid: pid_t
     private let name: String
     private let output: Int32
@@ -44,11 +44,11 @@ final class ChildProcess {
 
     /// Starts a program in a folder, pinned to cores.
     /// - Parameters:
-    ///   - cores: as `taskset -c` reads them.
-    ///   - seconds: it is killed after so many.
+    ///   - cores: the cores, in the format of `taskset -c`.
+    ///   - seconds: the time after which it is killed.
     init(cores: String, _ arguments: [String], folder: String, limitSeconds seconds: Double = 300) throws {
         var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw Diagnostic("no pipe: \(String(cString: strerror(errno)))") }
+        guard pipe(&ends) == 0 else { throw Diagnostic("cannot make a pipe: \(String(cString: strerror(errno)))") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -79,17 +79,17 @@ final class ChildProcess {
         close(output)
     }
 
-    /// Reads up to the end of the first JSON document or line that ends with `}`; the process goes on.
+    /// Reads up to the end of the first JSON document or line that ends with `}`. The process goes on.
     func readDocument() throws -> String {
         var text = ""
         while !text.hasSuffix("}\n"), let more = try readChunk() { text += more }
         return text
     }
 
-    /// Asks it to end in good order.
+    /// Asks the process to end in good order.
     func terminate() { kill(pid, SIGTERM) }
 
-    /// Waits for its end.
+    /// Waits for the process to end.
     func wait() throws -> Result {
         var text = ""
         while let more = try readChunk() { text += more }
@@ -103,7 +103,7 @@ final class ChildProcess {
             cpuSeconds: usage.cpuSeconds, peakBytes: Int(usage.ru_maxrss) * 1024)
     }
 
-    /// nil at the end of its output, which is the end of the process, as it closes nothing before.
+    /// Reads more output; nil at its end. That is the end of the process, which does not close its output before.
     private func readChunk() throws -> String? {
         while true {
             var descriptor = pollfd(fd: output, events: Int16(POLLIN), revents: 0)

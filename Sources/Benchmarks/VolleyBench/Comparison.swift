@@ -1,6 +1,6 @@
 import Base
 
-/// Contestants that send to one server in turns, so that a slow minute of the machine hits all of them. The first is the yardstick.
+/// Contestants that send to one server in turn, so that a slow minute of the machine affects all of them. The first one is the yardstick.
 struct Comparison {
     struct Contestant {
         let name: String

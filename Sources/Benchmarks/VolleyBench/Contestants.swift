@@ -1,6 +1,6 @@
 import Base
 
-/// Everyone who sends, set up for one server.
+/// All contestants, set up for one server.
 struct Contestants {
     private let bench: Workbench
     private let server: MeasuredServer
@@ -41,7 +41,7 @@ struct Contestants {
         }
     }
 
-    /// The sender alone. Its time is that of delivering; its memory holds all payloads.
+    /// Measures the sender alone. Its time covers delivery only; its memory includes all payloads.
     static func deliver(
         _ bench: Workbench, _ server: MeasuredServer, pushes: Int, loops: Int = 1, cores: String? = nil
     ) throws -> Measurement {

@@ -1,8 +1,8 @@
 import Base
 import Glibc
 
-/// Writes a device export as companies have them: eleven columns, about 160 bytes a row, a fifth of it with the tags that the benchmark's
-/// campaign looks for, one row in a hundred of a device that was there before. Nothing but the number of rows decides its bytes.
+/// Writes a typical device export: eleven columns, about 160 bytes a row. A fifth of the rows has the tags that the benchmark's campaign
+/// selects, and one row in a hundred repeats an earlier device. The bytes depend only on the number of rows.
 struct ExportGenerator {
     enum Format: String { case csv, jsonl }
 
@@ -46,7 +46,7 @@ struct ExportGenerator {
     private mutating func pick(_ texts: [[UInt8]]) -> [UInt8] { texts[Int(random.next() >> 33) % texts.count] }
 
     private mutating func append(_ row: Int) {
-        // One in a hundred is a device of an earlier row.
+        // One row in a hundred repeats a device of an earlier row.
         let device = row % 100 == 99 ? UInt64(row / 2) : UInt64(row)
         var token = SplitMix(seed: device)
         field("device_token", isFirst: true) { bytes, _ in for _ in 0..<4 { Self.hex(token.next(), 16, &bytes) } }
@@ -105,7 +105,7 @@ struct ExportGenerator {
         }
     }
 
-    /// A moment of 2026.
+    /// Returns a moment in 2026.
     private static func date(_ number: UInt64, _ bytes: inout [UInt8]) {
         func two(_ value: UInt64) { bytes += [UInt8(value / 10) + 0x30, UInt8(value % 10) + 0x30] }
         bytes += Array("2026-".utf8)

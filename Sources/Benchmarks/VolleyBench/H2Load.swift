@@ -1,19 +1,19 @@
 import Base
 
-/// h2load, nghttp2's own load generator: what a C program reaches that prepares all requests beforehand and looks at no answer.
+/// h2load, nghttp2's own load generator: shows what a C program reaches that prepares all requests beforehand and ignores the answers.
 struct H2Load {
     private let bench: Workbench
     private let server: MeasuredServer
     private let pathsFile: String
     private let bodyFile: String
     private let bearer: String
-    /// What preparing the paths costs, whatever is sent then; the others' preparations are not counted either.
+    /// What preparing the paths costs, however much is sent. It is subtracted, as the others' preparations are not counted either.
     private var setupCPUSeconds = 0.0
 
-    /// It prepares every path's headers in memory, and repeats them when there are more pushes.
+    /// The most paths. h2load prepares every path's headers in memory, and repeats them if there are more pushes.
     private static let mostPaths = 100_000
-    /// When the server's SETTINGS come late it opens so many streams before it knows of the limit, which is one before the first accepted
-    /// push, as at APNs. All others are refused then, and it does not send them again.
+    /// How many streams h2load opens if the server's SETTINGS come late, before it knows the limit. The limit is one until the first push
+    /// is accepted, as at APNs. All other streams are then refused, and h2load does not send them again.
     private static let streamsBeforeSettings = 100
 
     init(_ bench: Workbench, _ server: MeasuredServer, pushes: Int) throws {
@@ -50,11 +50,11 @@ struct H2Load {
         ])
     }
 
-    /// What h2load says of a run.
+    /// What h2load reports about a run.
     struct Output {
-        /// From connecting to the last answer: the span of its own rate.
+        /// The time from connecting to the last answer, from which h2load computes its own rate.
         var seconds: Double
-        /// Answers of 200 to 299.
+        /// Answers with a status from 200 to 299.
         var succeeded: Int
 
         /// Reads `finished in 3.04s, 65789.47 req/s, …` and `status codes: 200000 2xx, …`.
@@ -68,7 +68,7 @@ struct H2Load {
             self.succeeded = succeeded
         }
 
-        /// `950us`, `302.11ms` or `3.04s`; it knows no minutes.
+        /// Reads `950us`, `302.11ms` or `3.04s`. h2load does not use minutes.
         private static func seconds(_ text: String) -> Double? {
             for (unit, factor) in [("us", 1e-6), ("ms", 1e-3), ("s", 1.0)] where text.hasSuffix(unit) {
                 return Double(text.dropLast(unit.count)).map { $0 * factor }

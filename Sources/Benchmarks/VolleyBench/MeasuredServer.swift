@@ -1,7 +1,7 @@
 import Base
 import Glibc
 
-/// A server that runs while it is sent to, on cores of its own, and whose CPU time is looked at from outside.
+/// A server that runs on its own cores while contestants send to it, and whose CPU time is measured from outside.
 final class MeasuredServer {
     /// `volley simulate`, or `PlainServer`.
     enum Kind: String { case simulator, plain }
@@ -9,11 +9,11 @@ final class MeasuredServer {
     let url: String
     let port: Int
     let authorityFile: String
-    /// The key whose tokens the simulator takes; the plain server takes anything. The first server of a workbench makes it.
+    /// The key whose tokens the simulator accepts; the plain server accepts anything. The first server of a workbench makes it.
     let keyFile: String
     private let process: ChildProcess
 
-    /// The longest that a whole table may take.
+    /// The longest time that a whole table may take.
     private static let limitSeconds = 3600
 
     init(_ kind: Kind, on bench: Workbench, cores: String? = nil) throws {
@@ -41,23 +41,23 @@ final class MeasuredServer {
         self.port = port
     }
 
-    /// Ends it.
+    /// Ends the server.
     func stop() throws {
         process.terminate()
         _ = try process.wait()
     }
 
-    /// User and system time of all its threads until now, in steps of 10 ms (proc(5): fields 14 and 15 of /proc/PID/stat, in ticks).
+    /// User and system time of all its threads so far, in steps of 10 ms (proc(5): fields 14 and 15 of /proc/PID/stat, in ticks).
     var cpuSeconds: Double {
         guard let stream = fopen("/proc/\(process.pid)/stat", "r") else { return 0 }
         defer { fclose(stream) }
         var line = [CChar](repeating: 0, count: 4096)
         guard fgets(&line, Int32(line.count), stream) != nil else { return 0 }
         let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        // The second field is the name in brackets, which may hold anything.
+        // The second field is the name in parentheses, which may contain anything.
         guard let end = text.lastIndex(of: ")") else { return 0 }
         let fields = text[end...].split(separator: " ").dropFirst().compactMap { Int($0) }
-        // Without the state, a letter: fields 4 and on.
+        // The state is a letter, so `fields` begins with field 4.
         return fields.count > 11 ? Double(fields[10] + fields[11]) / Double(sysconf(Int32(_SC_CLK_TCK))) : 0
     }
 }

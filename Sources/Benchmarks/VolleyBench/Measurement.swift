@@ -1,32 +1,32 @@
 import Base
 import Glibc
 
-/// What a contestant's run took.
+/// What a contestant's run cost.
 struct Measurement {
     var pushes: Int
     var seconds: Double
-    /// The contestant's, in user and system.
+    /// The contestant's user and system time.
     var cpuSeconds: Double
     /// The most memory its process ever held.
     var peakBytes: Int
-    /// The server's, for these pushes.
+    /// The server's user and system time for these pushes.
     var serverCPUSeconds: Double
 
     var rate: Double { Double(pushes) / seconds }
     /// CPU seconds for 100,000 pushes.
     var cpuPer100000: Double { cpuSeconds * 100_000 / Double(pushes) }
-    /// How much of the time the contestant and its server were on a core: who is near 100 % is the bottleneck.
+    /// The share of the time that the contestant and its server spent on a core. The one near 100 % is the bottleneck.
     var ownShare: Double { cpuSeconds / seconds }
     var serverShare: Double { serverCPUSeconds / seconds }
 }
 
-/// Middle values, as a slow minute of a machine pulls a mean along.
+/// Medians, because a slow minute of the machine would distort a mean.
 struct Medians {
     let rate: Double
     let cpuPer100000: Double
     let ownShare: Double
     let serverShare: Double
-    /// The largest, as memory has no good minutes.
+    /// The largest, as peak memory does not vary with the machine's speed.
     let peakBytes: Int
 
     init(_ measurements: [Measurement]) {
@@ -40,7 +40,7 @@ struct Medians {
     private static func median(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.sorted()[values.count / 2] }
 }
 
-/// Markdown for docs/performance.md. Each line is out as soon as it is known.
+/// Markdown for docs/performance.md. Each line is printed as soon as it is known.
 enum Table {
     static func line(_ cells: [String]) { say("| \(cells.joined(separator: " | ")) |") }
 
@@ -49,7 +49,7 @@ enum Table {
         say("|" + String(repeating: "---|", count: cells.count))
     }
 
-    /// What is under way, for whoever waits; not part of the Markdown.
+    /// Reports progress on stderr, outside the Markdown.
     static func progress(_ text: String) {
         let line = Array("… \(text)\n".utf8)
         _ = write(STDERR_FILENO, line, line.count)
@@ -60,7 +60,7 @@ enum Table {
         fflush(nil)
     }
 
-    /// With two digits behind the point.
+    /// Formats a number with two digits after the decimal point.
     static func fixed(_ value: Double) -> String {
         let hundredths = Int((value * 100).rounded())
         return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"

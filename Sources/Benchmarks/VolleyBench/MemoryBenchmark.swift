@@ -1,11 +1,11 @@
 import Base
 
-/// Whole campaigns of very different sizes: what a run holds in memory must not grow with its audience.
+/// The memory of whole campaigns of very different sizes: it must not grow with the audience.
 struct MemoryBenchmark {
     let bench: Workbench
     let sizes: [Int]
 
-    /// The export, the plan with its index, and the log that SQLite writes beside it: generously, for each recipient.
+    /// A generous estimate for each recipient: the export, the plan with its index, and the log that SQLite writes next to it.
     private static let diskBytesPerRecipient = 500
 
     func run() throws {
@@ -17,7 +17,8 @@ struct MemoryBenchmark {
             let needed = size * Self.diskBytesPerRecipient, free = bench.freeBytes
             guard free > needed else {
                 Table.line([
-                    TextFormat.count(size), "not measured: \(TextFormat.bytes(needed)) of disk wanted, \(TextFormat.bytes(free)) free", "",
+                    TextFormat.count(size), "not measured: needs \(TextFormat.bytes(needed)) of disk, \(TextFormat.bytes(free)) is free",
+                    "",
                 ])
                 continue
             }

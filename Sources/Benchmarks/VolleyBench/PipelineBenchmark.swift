@@ -4,8 +4,8 @@ import Delivery
 import Glibc
 import Runs
 
-/// What a push costs around the transport: reading and rendering it, claiming it, recording its outcome. CPU time of the whole process,
-/// so that what SQLite does on other threads counts too; the disk's own time does not.
+/// What a push costs outside the transport: reading and rendering it, claiming it, recording its outcome. Measures the CPU time of the
+/// whole process, so that it includes SQLite's work on other threads but not the time of the disk.
 struct PipelineBenchmark {
     let recipients: Int
     private let folder: String
@@ -43,7 +43,7 @@ struct PipelineBenchmark {
             for range in ranges(of: 4000) { try run.claim(range, at: .now()) }
         }
         var order = Array(0..<recipients)
-        // Answers overtake one another a little.
+        // As in a real run, answers arrive slightly out of order.
         for index in order.indices { order.swapAt(index, min(recipients - 1, index + Int.random(in: 0..<1000))) }
         let now = Timestamp.now()
         let settlements = order.map {

@@ -3,12 +3,13 @@ import Cryptography
 import Glibc
 import HTTP2
 
-/// A server that answers every request 200 and looks at nothing: the least that TLS and HTTP/2 cost a server, so that the sender is what
-/// is measured. A thread per connection, blocking; it ends with its process.
+/// A server that answers every request with 200 and checks nothing. It costs the least that TLS and HTTP/2 allow, so that the benchmark
+/// measures the sender. It uses a blocking thread per connection and ends with its process.
 ///
-/// nghttpd cannot be that server: it answers 200 with `--echo-upload` only, which makes a temporary file for every request.
+/// nghttpd cannot be this server: it answers 200 only with `--echo-upload`, which makes a temporary file for every request.
 enum PlainServer {
-    /// Prints where it listens as one line of JSON, writes its authority's certificate and, when there is none, a key for provider tokens, and serves until the process is ended.
+    /// Prints where it listens as one line of JSON, writes its authority's certificate and, if there is none yet, a key for provider
+    /// tokens. Then serves until the process ends.
     static func run(authorityFile: String, keyFile: String, seconds: Int) throws {
         signal(SIGPIPE, SIG_IGN)
         alarm(UInt32(max(1, seconds)))
@@ -16,7 +17,7 @@ enum PlainServer {
         let certificate = authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"])
         let context = try TLSServerContext(certificate: certificate)
         try Workbench.write(authorityFile) { $0(authority.certificatePEM) }
-        // Any key will do for a sender that nobody checks.
+        // Any key will do, as this server does not check tokens.
         if access(keyFile, F_OK) != 0 { try Workbench.write(keyFile) { $0(certificate.keyPEM) } }
         let (listener, port) = try listen()
         print("{\"url\":\"https://localhost:\(port)\"}")

@@ -34,11 +34,11 @@ enum PlannedRun {
         return (run, template)
     }
 
-    /// Where no campaign says anything.
+    /// Settings of a run whose campaign sets nothing.
     static let settings = RunSettings(
         environment: .simulator, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
 
-    /// 64 hex digits, others for each number.
+    /// Returns 64 hex digits, different for each number.
     static func token(_ id: Int) -> String {
         let x = UInt64(id) &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678
         return [x | 1 << 63, x &* 3, x &* 5, x &* 7].map { word in

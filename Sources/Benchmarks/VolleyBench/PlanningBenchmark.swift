@@ -1,10 +1,11 @@
 import Base
 import Glibc
 
-/// `volley preview` and `volley plan` beside DuckDB and Polars on the same export: who carries one of two tags, each device once.
+/// Compares `volley preview` and `volley plan` with DuckDB and Polars on the same export: find the devices with one of two tags, each
+/// device once.
 ///
-/// Volley's time is that of the whole process, and it does more: it renders every payload with two columns, counts languages and sizes, keeps
-/// the newest row of each device. The others' is that of the query alone, without starting Python.
+/// Volley's time is that of the whole process, and it does more: it renders every payload with two columns, counts languages and sizes, and
+/// keeps the newest row of each device. The others' time is that of the query alone, without starting Python.
 struct PlanningBenchmark {
     let bench: Workbench
     let isQuick: Bool
@@ -139,7 +140,7 @@ struct PlanningBenchmark {
         return Sample(seconds: result.seconds, peakBytes: result.peakBytes, selected: Int(audience))
     }
 
-    /// Python and its libraries are installed by `make bench`.
+    /// Runs a query with Python and libraries that `make bench` has installed.
     private func query(_ engine: String, _ export: Export, _ threads: Int) throws -> Sample {
         let build = "\(bench.binaries)/../.."
         let result = try bench.run(

@@ -3,14 +3,14 @@ import Cryptography
 
 /// Provider tokens for contestants that cannot make their own.
 enum ProviderBearer {
-    /// A provider token for the simulator, as Volley itself makes them.
+    /// Makes a provider token for the simulator, as Volley itself does.
     static func make(_ key: SigningKey) -> String {
         let header = base64URL(Array("{\"alg\":\"ES256\",\"kid\":\"SIMULATOR1\"}".utf8))
         let claims = base64URL(Array("{\"iss\":\"VOLLEYTEAM\",\"iat\":\(Timestamp.now().epochSeconds)}".utf8))
         return "\(header).\(claims).\(base64URL(key.sign(Array("\(header).\(claims)".utf8))))"
     }
 
-    /// RFC 4648 section 5, without padding.
+    /// Encodes in base64url without padding (RFC 4648 section 5).
     private static func base64URL(_ bytes: [UInt8]) -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
         var text: [UInt8] = []

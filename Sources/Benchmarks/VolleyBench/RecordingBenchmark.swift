@@ -6,7 +6,7 @@ import Glibc
 import PushServices
 import Runs
 
-/// What recording costs: the same run is read, rendered and sent with claims and outcomes written into its file, and without.
+/// What recording costs. The same run is read, rendered and sent, both with and without writing claims and outcomes into its file.
 struct RecordingBenchmark {
     let bench: Workbench
     let pushes: Int
@@ -50,7 +50,7 @@ struct RecordingBenchmark {
     }
 }
 
-/// The process that `RecordingBenchmark` measures: three threads around a run file, as `volley send` has them.
+/// The process that `RecordingBenchmark` measures: three threads around a run file, as in `volley send`.
 struct RecordingProcess {
     let port: Int
     let authorityFile: String

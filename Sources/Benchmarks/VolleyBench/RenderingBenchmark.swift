@@ -2,8 +2,8 @@ import Base
 import Content
 import Glibc
 
-/// What rendering a payload costs, from escaped cells to JSON, for texts from constant to everything that templates know. CPU time of one
-/// thread; the median of several rounds.
+/// What rendering a payload costs, from escaped cells to JSON, for texts from constant ones to those that use every template feature.
+/// Measures the CPU time of one thread and takes the median of several rounds.
 struct RenderingBenchmark {
     let payloads: Int
     let rounds: Int
@@ -12,9 +12,9 @@ struct RenderingBenchmark {
         var name: String
         var title: String
         var body: String
-        /// Cells by column; device n has the nth of each, in turn.
+        /// Cells by column. Device n has the nth cell of each column, cyclically.
         var cells: [String: [String]] = [:]
-        /// Whether the campaign has texts of their own for most languages, and two variants: whoever renders then has to choose.
+        /// Whether the campaign has separate texts for most languages, and two variants, so that rendering includes choosing.
         var hasChoice = false
     }
 
@@ -107,7 +107,7 @@ struct RenderingBenchmark {
         return (times.sorted()[times.count / 2], size / payloads)
     }
 
-    /// CPU nanoseconds for all payloads, finding the cells included.
+    /// Returns the CPU nanoseconds for all payloads, including the time to find the cells.
     private func time(
         _ rows: [[UInt8]], _ languages: [[UInt8]], _ body: (EscapedCells, UnsafeBufferPointer<UInt8>) throws -> Void
     ) throws -> Int {

@@ -1,19 +1,20 @@
 import Base
 import Runs
 
-/// What reports of a large run cost: each form in a process of its own, as a person asks for it. First with figures as a run keeps them when it
-/// ends, then without, as of a run that was cut off: then every outcome and every recipient is read. Then what pruning costs.
+/// What reports of a large run cost. Each format runs in its own process, as from the command line: first with the figures that a run keeps
+/// when it ends, then without them, as after a run that was cut off, when every outcome and every recipient
+/// must be read. Then what pruning costs.
 struct ReportBenchmark {
     let bench: Workbench
     let recipients: Int
 
-    /// The run with its recipients and outcomes, and the CSV: generously, for each recipient.
+    /// A generous estimate for each recipient: the run with its recipients and outcomes, and the CSV.
     private static let diskBytesPerRecipient = 500
     private static let languages = ["en", "de", "fr", "es", "zh-Hans", "pt-BR", "ja", "ar", "", "pl"]
 
     func run() throws {
         guard bench.freeBytes > recipients * Self.diskBytesPerRecipient else {
-            throw Diagnostic("\(TextFormat.bytes(recipients * Self.diskBytesPerRecipient)) of disk are wanted")
+            throw Diagnostic("this benchmark needs \(TextFormat.bytes(recipients * Self.diskBytesPerRecipient)) of free disk space")
         }
         let folder = try bench.makeFolder("reports")
         Table.progress("a run of \(TextFormat.count(recipients))")
@@ -28,11 +29,11 @@ struct ReportBenchmark {
         for form in ["text", "json", "html"] { try line("\(form), figures kept", form, folder, []) }
         try line("csv", "csv", folder, [])
         try line("csv, invalid_token only", "csv", folder, ["--outcome", "invalid_token"])
-        // As a process that was killed leaves it: nothing is kept, and the last claim may go on.
+        // The state that a killed process leaves: no figures are kept, and the last claim is still open.
         try run.setState(.running, at: .now())
         try run.record([Settlement(recipient: recipients - 1, outcome: .accepted, status: 200, attempts: 1, settledAt: .now())])
         try run.closeIntoOneFile()
-        for form in ["text", "json", "html"] { try line("\(form), counted anew", form, folder, []) }
+        for form in ["text", "json", "html"] { try line("\(form), recounted", form, folder, []) }
         try prune(folder)
         Workbench.remove(folder)
     }
@@ -53,8 +54,8 @@ struct ReportBenchmark {
         Table.line(["prune", Table.fixed(result.seconds), Table.fixed(result.cpuSeconds), TextFormat.bytes(result.peakBytes), ""])
     }
 
-    /// A run that has ended, but for its last recipient.
-    /// - Returns: also the seconds that comparing its digest took at its beginning, and counting at its end.
+    /// Makes a run that has ended, except for its last recipient.
+    /// - Returns: the run, and the seconds that comparing its digest at its beginning and counting at its end took.
     private func makeRun(_ folder: String) throws -> (SQLiteRun, beginning: Double, ending: Double) {
         let writer = try RunWriter(folder: folder, id: "bench")
         for id in 0..<recipients {
@@ -70,7 +71,7 @@ struct ReportBenchmark {
                 seed: RunSeed(high: 1, low: 2), fields: ["name"], plannedAt: .now(), planHash: "", rows: recipients * 3,
                 audience: recipients, skipped: [.notMatched: recipients * 2], settings: .success(PlannedRun.settings), preview: .object([]))
         )
-        // The one that was planned is known to be unchanged.
+        // Opened again, because the planned run is already known to be unchanged.
         let run = try SQLiteRun(path: made.path)
         made.close()
         let beginning = try seconds { try run.checkUnchanged() }

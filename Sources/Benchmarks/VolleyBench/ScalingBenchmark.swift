@@ -1,6 +1,7 @@
 import Base
 
-/// Two loops on two cores. The server needs as much as the sender, so both share the cores: one core for the whole system, then two.
+/// Two loops on two cores. The server needs as much CPU time as the sender, so both share the cores: one core
+/// for the whole system, then two.
 struct ScalingBenchmark {
     let bench: Workbench
     let pushes: Int
@@ -26,7 +27,7 @@ struct ScalingBenchmark {
         Table.say(
             """
 
-            Scaling: Volley's transport alone and the plain server on the same cores, as this machine has no others for the server; median of \(repeats).
+            Scaling: Volley's transport alone and the plain server on the same cores, as this machine has no other cores for the server; median of \(repeats).
             What is measured is the whole system, sender and server together. The second loop starts once the first has been saturated for half a second.
 
             """)

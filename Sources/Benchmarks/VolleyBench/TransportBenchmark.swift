@@ -4,30 +4,30 @@ import Delivery
 import Glibc
 import PushServices
 
-/// The sender alone, in a process of its own: payloads lie ready in memory, outcomes are only counted. No run file, no rendering.
+/// The sender alone in its own process: payloads are ready in memory, and outcomes are only counted. No run file, no rendering.
 struct TransportBenchmark {
     let port: Int
     let authorityFile: String
     let keyFile: String
     let pushes: Int
     let loops: Int
-    /// A proxy's URL; nil goes straight to the server.
-    /// Connections at most; nil for as many as the sender tries by itself.
+    /// The most connections; nil for as many as the sender tries by itself.
     let connections: Int?
+    /// A proxy's URL; nil to connect directly to the server.
     let proxy: String?
 
     private static let batchSize = 1000
 
-    /// What delivering alone took: the payloads were there before, and the process was up.
+    /// What delivery alone cost, without starting the process and making the payloads.
     struct Result {
         var seconds: Double
         var cpuSeconds: Double
         var accepted: Int
 
-        /// One line, for the process that measures.
+        /// One line of JSON for the measuring process.
         var json: String { "{\"seconds\":\(Self.microseconds(seconds)),\"cpu\":\(Self.microseconds(cpuSeconds)),\"accepted\":\(accepted)}" }
 
-        /// Reads the line; both times are whole microseconds there.
+        /// Reads the line of JSON, in which both times are whole microseconds.
         init(json text: String) throws {
             let document = try JSONValue(parsing: text)
             guard let seconds = document["seconds"]?.integerValue, let cpu = document["cpu"]?.integerValue,
@@ -81,7 +81,7 @@ struct TransportBenchmark {
         return source
     }
 
-    /// All threads of this process.
+    /// Returns the CPU time of all threads of this process.
     static func cpuNow() -> Double {
         var usage = rusage()
         getrusage(RUSAGE_SELF.rawValue, &usage)

@@ -4,14 +4,15 @@ import Cryptography
 import Delivery
 import Glibc
 
-/// `make bench`: Volley beside other tools, all measured in the same run on the same machine. Prints Markdown for docs/performance.md.
-/// `--sending` and `--planning` (what is measured when nothing is named), `--memory`, `--recording`, `--scaling`, `--rendering` and `--reports` choose the
-/// tables; `--quick` makes them once and small.
+/// `make bench`: compares Volley with other tools, all measured in the same run on the same machine. Prints Markdown for
+/// docs/performance.md. `--sending` and `--planning` (the default), `--memory`, `--recording`, `--scaling`, `--rendering` and `--reports`
+/// choose the tables; `--quick` makes them once and small.
 ///
-/// `volley-bench pipeline [RECIPIENTS]`: what a push costs around the transport; a few seconds.
+/// `volley-bench pipeline [RECIPIENTS]`: what a push costs outside the transport; a few seconds.
 ///
-/// The other words are the processes that are measured, each by itself so that its time and memory are its own:
-/// `bare-curl URL CA KEY PUSHES [STREAMS]`, `recording PORT CA KEY PUSHES with|without`, `deliver PORT CA KEY PUSHES [LOOPS [CONNECTIONS [PROXY]]]`, `bearer KEY`, `answer CA KEY SECONDS`.
+/// The other commands are the measured processes, each separate so that its time and memory can be told apart:
+/// `bare-curl URL CA KEY PUSHES [STREAMS]`, `recording PORT CA KEY PUSHES with|without`,
+/// `deliver PORT CA KEY PUSHES [LOOPS [CONNECTIONS [PROXY]]]`, `bearer KEY`, `answer CA KEY SECONDS`.
 @main
 struct VolleyBench {
     static func main() {
@@ -56,7 +57,7 @@ struct VolleyBench {
             throw Diagnostic(
                 "unknown: \(unknown.sorted().joined(separator: " "))",
                 remedy:
-                    "It takes --sending, --planning, --memory, --recording, --scaling, --rendering, --reports and --quick, and `pipeline`.")
+                    "Use --sending, --planning, --memory, --recording, --scaling, --rendering, --reports and --quick, or `pipeline`.")
         }
         if options.contains("--rendering") {
             let isQuick = options.contains("--quick")
@@ -109,7 +110,7 @@ struct VolleyBench {
         try server.stop()
     }
 
-    // MARK: The processes that are measured
+    // MARK: The measured processes
 
     private static func bareCurl(_ words: [String]) throws {
         let pushes = Int(words[3]) ?? 0

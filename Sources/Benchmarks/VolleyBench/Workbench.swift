@@ -1,13 +1,13 @@
 import Base
 import Glibc
 
-/// Where everything happens: two cores, and one temporary folder that is removed at the end.
+/// The resources of a benchmark: two cores, and one temporary folder that is removed at the end.
 final class Workbench {
-    /// Below TMPDIR, or /tmp.
+    /// The temporary folder, below TMPDIR or /tmp.
     let folder: String
-    /// Where `volley` and `volley-bench` lie.
+    /// The folder of `volley` and `volley-bench`.
     let binaries: String
-    /// The sender's and the server's, the first two that this process may use.
+    /// The sender's core and the server's: the first two that this process may use.
     let clientCore: String
     let serverCore: String
 
@@ -18,7 +18,7 @@ final class Workbench {
         }
         clientCore = String(cores[0])
         serverCore = String(cores[1])
-        guard let own = realpath("/proc/self/exe", nil) else { throw Diagnostic("the benchmark cannot find itself") }
+        guard let own = realpath("/proc/self/exe", nil) else { throw Diagnostic("the benchmark cannot find its own executable") }
         defer { free(own) }
         binaries = String(String(cString: own).split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/"))
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
@@ -30,14 +30,14 @@ final class Workbench {
     /// Removes the folder.
     func clear() { Self.remove(folder) }
 
-    /// A folder of its own below /tmp.
+    /// Makes a new folder below /tmp.
     static func temporaryFolder() throws -> String {
         var path = Array("/tmp/volley-bench-XXXXXX".utf8CString)
         guard mkdtemp(&path) != nil else { throw Diagnostic("no temporary folder: \(String(cString: strerror(errno)))") }
         return String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Removes a folder with all that is in it. Not a `ChildProcess`, which an interrupted benchmark does not wait for.
+    /// Removes a folder with all its contents. It does not use a `ChildProcess`, for which an interrupted benchmark would not wait.
     static func remove(_ folder: String) {
         let arguments = ["rm", "-rf", "--", folder]
         var words = arguments.map { strdup($0) } + [nil]
@@ -47,7 +47,7 @@ final class Workbench {
         while waitpid(pid, nil, 0) < 0, errno == EINTR {}
     }
 
-    /// Makes an empty folder in the folder.
+    /// Makes a folder in the temporary folder.
     func makeFolder(_ name: String) throws -> String {
         guard mkdir("\(folder)/\(name)", 0o700) == 0 || errno == EEXIST else {
             throw Diagnostic("no folder: \(String(cString: strerror(errno)))", file: "\(folder)/\(name)")
@@ -55,13 +55,13 @@ final class Workbench {
         return "\(folder)/\(name)"
     }
 
-    /// Bytes that may still be written below the folder.
+    /// The bytes that may still be written below the folder.
     var freeBytes: Int {
         var figures = statvfs()
         return statvfs(folder, &figures) == 0 ? Int(figures.f_bavail) * Int(figures.f_frsize) : 0
     }
 
-    /// Runs a program of ours to its end, which must be a good one.
+    /// Runs one of our programs to its end, and throws unless it succeeds.
     @discardableResult
     func run(_ arguments: [String], in folder: String? = nil, cores: String? = nil, limitSeconds: Double = 300) throws
         -> ChildProcess.Result
@@ -75,7 +75,7 @@ final class Workbench {
         return result
     }
 
-    /// Writes a file a piece at a time, so that its size does not matter.
+    /// Writes a file piece by piece, so that its size does not matter.
     static func write(_ file: String, _ body: ((String) -> Void) throws -> Void) throws {
         guard let stream = fopen(file, "w") else { throw Diagnostic("cannot be written: \(String(cString: strerror(errno)))", file: file) }
         do {
@@ -88,7 +88,7 @@ final class Workbench {
         guard fclose(stream) == 0, !hasFailed else { throw Diagnostic("cannot be written: is the disk full?", file: file) }
     }
 
-    /// From `Cpus_allowed_list: 0-1,4`.
+    /// Returns the cores in a line like `Cpus_allowed_list: 0-1,4`.
     private static func coresAllowed() -> [Int] {
         guard let stream = fopen("/proc/self/status", "r") else { return [] }
         defer { fclose(stream) }

@@ -27,16 +27,16 @@ enum DurationNotation {
         }
         if unit.hasPrefix(".") || unit.hasPrefix(",") {
             throw Complaint(
-                "\(quoted(text)) is no whole number of its unit", remedy: "Use a smaller unit, for example 90min for an hour and a half.")
+                "\(quoted(text)) is not a whole number of its unit", remedy: "Use a smaller unit, such as 90min for an hour and a half.")
         }
         guard let seconds = units.first(where: { $0.names.contains(unit) })?.seconds else { throw notADuration(text) }
         guard let amount = Int(digits), amount <= maximumSeconds / seconds else {
-            throw Complaint("\(quoted(text)) is too long a time", remedy: "Write a shorter one.")
+            throw Complaint("\(quoted(text)) is too long", remedy: "Write a shorter time.")
         }
         return amount * seconds
     }
 
     private static func notADuration(_ text: String) -> Complaint {
-        Complaint("\(quoted(text)) is no length of time", remedy: "Write it like one of these: \(examples).")
+        Complaint("\(quoted(text)) is not a length of time", remedy: "Write it like one of these: \(examples).")
     }
 }

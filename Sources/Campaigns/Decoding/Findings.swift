@@ -8,21 +8,21 @@ final class Findings {
         all.append(Diagnostic(message, at: place, remedy: remedy))
     }
 
-    func warning(_ name: WarningName, _ message: String, at place: SourcePosition, remedy: String? = nil) {
-        all.append(.warning(name, message, at: place, remedy: remedy))
+    func warning(_ name: WarningName, message: String, at place: SourcePosition, remedy: String? = nil) {
+        all.append(.warning(name, message: message, at: place, remedy: remedy))
     }
 
     func error(_ complaint: Complaint, at place: SourcePosition) {
         error(complaint.message, at: place, remedy: complaint.remedy)
     }
 
-    /// The mistake that ended the reading. A line that was reported already is not reported again for what follows from it.
+    /// The mistake that ended the reading. If its line was already reported, this one only follows from that, and is left out.
     func fatal(_ diagnostic: Diagnostic) {
         let isKnown = all.contains { $0.severity == .error && $0.position != nil && $0.position?.line == diagnostic.position?.line }
         if !isKnown { all.append(diagnostic) }
     }
 
-    /// Puts one mistake in the place of all that were found from a line on.
+    /// Replaces all mistakes that were found from a line on with this one.
     func replaceErrors(from line: Int, by mistake: Diagnostic) {
         all.removeAll { $0.severity == .error && ($0.position?.line ?? 0) >= line }
         all.append(mistake)
@@ -39,7 +39,7 @@ final class Findings {
     }
 }
 
-/// What is wrong with a value, before anyone knows where it stands.
+/// What is wrong with a value whose place is not yet known.
 struct Complaint: Error, Hashable {
     var message: String
     var remedy: String?

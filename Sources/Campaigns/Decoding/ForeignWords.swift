@@ -2,13 +2,13 @@ import PushServices
 
 /// What other tools, and push services themselves, call the keys of a campaign; and keys that would say the opposite elsewhere.
 enum ForeignWords {
-    /// What to do about a key that is called otherwise here, and the key of the group that is meant; nil for other keys.
+    /// What to do about a key that has another name here, and the key of the group that is meant; nil for other keys.
     static func remedy(for key: String, in group: KeyGroup) -> (text: String, meant: String?)? {
-        // What leaves devices out must not be moved to where it chooses them.
+        // A key that leaves devices out must not be moved to where it selects them.
         if group.name == CampaignKeys.exclude.name {
             switch key {
             case "where":
-                return ("'exclude' knows no conditions. Write what must hold of the others below 'where' of 'audience'.", nil)
+                return ("'exclude' takes no conditions. Under 'where' in 'audience', write what must hold for the others.", nil)
             case "everyone": return ("'exclude' takes tags, aliases, registration_ids and devices.", nil)
             default: break
             }
@@ -20,16 +20,16 @@ enum ForeignWords {
         guard groups.contains(where: { $0.name == group.name && $0.valid == group.valid }) else { return nil }
         let small = key.lowercased().replacing("-", with: "_")
         if small == "icon" || small == "large_icon" || small == "small_icon" {
-            return ("A push has no icon of its own: phones show the app's. For a picture beside the text write image.", nil)
+            return ("A push has no icon of its own: phones show the app's. For a picture next to the text, write image.", nil)
         }
         guard let home = words[small] else { return nil }
         if group.valid.contains(home.key) { return ("Volley calls it '\(home.key)'.", home.key) }
-        // `contents` is rather a slip for 'content' than what another tool calls the text.
+        // `contents` is more likely a slip for 'content' than another tool's name for the text.
         guard group.name != home.group.name, !group.valid.contains(where: { small == $0 + "s" }) else { return nil }
-        return ("Volley calls it '\(home.key)', and it stands \(home.group.location).", nil)
+        return ("Volley calls it '\(home.key)', and it belongs \(home.group.location).", nil)
     }
 
-    /// Keys of volley.yaml that stand elsewhere under the same name and mean something else there.
+    /// Keys that people expect in volley.yaml, but that are called something else there or belong elsewhere.
     private static func projectRemedy(for key: String, in group: KeyGroup) -> (text: String, meant: String?)? {
         if group.valid == ProjectKeys.tags.valid {
             switch key {
@@ -39,7 +39,7 @@ enum ForeignWords {
             }
         }
         if group.valid == ProjectKeys.testDevice.valid, ["alias", "registration_id"].contains(key) {
-            return ("A test device is named by its token: {name: Anna, token: 7276…}.", nil)
+            return ("Name a test device by its token: {name: Anna, token: 7276…}.", nil)
         }
         if group.valid == ProjectKeys.columns.valid { return columnRemedy(for: key) }
         let isRoot = group.name.isEmpty && group.valid == ProjectKeys.root.valid
@@ -49,10 +49,10 @@ enum ForeignWords {
         case "timezone", "quiet_hours", "fallback_timezone":
             let column =
                 key == "timezone" ? " For a column of the exports write \(isRoot ? "in the app " : "")columns: {timezone: NAME}." : ""
-            return ("It stands in a campaign, below 'schedule'.\(column)", nil)
+            return ("It belongs in a campaign, under 'schedule'.\(column)", nil)
         case "language", "languages":
             return (
-                "Texts in other languages stand in a campaign, below 'content'. For the column of the exports write \(isRoot ? "in the app " : "")columns: {language: NAME}.",
+                "Texts in other languages belong in a campaign, under 'content'. For the column of the exports write \(isRoot ? "in the app " : "")columns: {language: NAME}.",
                 nil
             )
         default: return nil
@@ -65,7 +65,7 @@ enum ForeignWords {
         let environment = EnvironmentForm.key
         if account.topic.otherNames.contains(key) {
             let name = account.topic.key
-            return isRoot ? ("It stands in the app, and Volley calls it '\(name)'.", nil) : ("Volley calls it '\(name)'.", name)
+            return isRoot ? ("It belongs to the app; Volley calls it '\(name)'.", nil) : ("Volley calls it '\(name)'.", name)
         }
         if account.environments.named(key) != nil || key == Environment.simulatorName {
             return ("Write\(place) \(environment): \(key).", isRoot ? nil : environment)
@@ -83,7 +83,7 @@ enum ForeignWords {
         switch key {
         case "name", "first_name", "firstname", "last_name", "city", "country", "email", "phone":
             (
-                "Columns that texts or 'where' name need no entry here: they are called there as in the export, for example {{ first_name }}.",
+                "Columns that you use in texts or in 'where' need no entry here: use their names from the export, for example {{ first_name }}.",
                 nil
             )
         case "user_id", "user", "customer_id", "external_id", "userid": ("Volley calls it 'alias'.", "alias")
@@ -102,7 +102,7 @@ enum ForeignWords {
         "noneof": "none", "without": "none", "except": "none", "exclude": "none", "excludes": "none", "nor": "none", "no": "none",
     ]
 
-    /// Those of a campaign in which people write by heart.
+    /// The groups of a campaign that people write from memory.
     private static let groups = [
         CampaignKeys.root, CampaignKeys.audience, CampaignKeys.content, CampaignKeys.delivery, CampaignKeys.schedule,
         CampaignKeys.variant, CampaignKeys.variantContent, CampaignKeys.translation,

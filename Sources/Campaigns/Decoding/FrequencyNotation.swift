@@ -3,7 +3,7 @@ import Base
 /// How often: `at most 2 per 7 days`, `1 per day`.
 enum FrequencyNotation {
     static let example = "frequency: at most 2 per 7 days"
-    /// A year: what lies further back is not asked, as runs do not stay for ever.
+    /// A year: runs further back are not looked at, as they are not kept forever.
     static let maximumSeconds = 365 * 86_400
     private static let maximumPushes = 200
 
@@ -16,7 +16,7 @@ enum FrequencyNotation {
         guard words[0].allSatisfy({ $0.isASCII && $0.isNumber }), let pushes = Int(words[0]) else { throw notACap(text) }
         guard (1...maximumPushes).contains(pushes) else {
             throw Complaint(
-                pushes == 0 ? "with 'at most 0' nobody would ever get anything" : "\(quoted(text)) limits nothing",
+                pushes == 0 ? "with 'at most 0' no device would ever get a push" : "\(quoted(text)) limits nothing",
                 remedy: "Write 1 to \(maximumPushes) pushes, for example: \(example).")
         }
         let length = words.dropFirst(2).joined(separator: " ")

@@ -11,7 +11,7 @@ struct KeyGroup: Sendable {
     /// Where keys may be those of an account: the service that has it.
     var service: (any PushService)?
 
-    init(_ name: String, _ valid: [String]) {
+    init(_ name: String, valid: [String]) {
         self.name = name
         self.valid = valid
     }
@@ -22,7 +22,7 @@ struct KeyGroup: Sendable {
     /// `in 'audience'`
     var location: String { name.isEmpty ? "at the top level" : "in \(Self.shown(name))" }
 
-    /// A key in quotes; what is no key, such as `the variant`, without.
+    /// A key in quotes; a name that is not a key, such as `the variant`, without.
     static func shown(_ name: String) -> String { name.contains(" ") ? name : "'\(name)'" }
 }
 
@@ -45,7 +45,7 @@ struct FileKeys: Sendable {
                 Complaint("a space is missing after the ':' of \(quoted(key))", remedy: "Write it as 'name: value'."), String(key[..<colon])
             )
         }
-        // Beyond that length nothing is a slip of the finger, and the distance would be costly.
+        // Nothing longer is a typing slip, and computing its distance would be expensive.
         guard key.utf8.count <= 64, !groups.contains(where: { $0.valid.contains(key) }) else { return nil }
         guard let nearest = nearestName(to: key, among: group.valid) else { return nil }
         return (Complaint("unknown key \(quoted(key)) \(group.location)", remedy: "Did you mean '\(nearest)'?"), nearest)
@@ -62,32 +62,33 @@ struct FileKeys: Sendable {
 
 /// The groups of a campaign file.
 enum CampaignKeys {
-    static let root = KeyGroup("", ["name", "app", "description", "audience", "content", "variants", "delivery", "schedule", "allow"])
+    static let root = KeyGroup(
+        "", valid: ["name", "app", "description", "audience", "content", "variants", "delivery", "schedule", "allow"])
     static let audience = KeyGroup(
         "audience",
-        [
+        valid: [
             "devices", "tags", "aliases", "registration_ids", "everyone", "where", "exclude", "alias_limit", "max_bad_rows",
             "shrinks_at_most",
         ])
-    static let tags = KeyGroup("tags", ["any", "all", "none", "file"])
-    static let exclude = KeyGroup("exclude", ["tags", "aliases", "registration_ids", "devices"])
+    static let tags = KeyGroup("tags", valid: ["any", "all", "none", "file"])
+    static let exclude = KeyGroup("exclude", valid: ["tags", "aliases", "registration_ids", "devices"])
     static let content = KeyGroup(
         "content",
-        [
+        valid: [
             "title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "wake_app", "silent", "payload",
             "languages",
         ])
-    static let variant = KeyGroup("the variant", ["share", "content"])
+    static let variant = KeyGroup("the variant", valid: ["share", "content"])
     static let variantContent = KeyGroup(
         "the variant's content",
-        ["title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "payload", "languages"])
-    static let translation = KeyGroup("the language", ["title", "subtitle", "body", "sound", "image", "link", "data", "payload"])
-    static let delivery = KeyGroup("delivery", ["pace", "frequency", "expires", "priority", "collapse", "unknown", "stop_when"])
-    static let stopWhen = KeyGroup("stop_when", StopLimits.outcomes.map(\.name) + ["after"])
+        valid: ["title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "payload", "languages"])
+    static let translation = KeyGroup("the language", valid: ["title", "subtitle", "body", "sound", "image", "link", "data", "payload"])
+    static let delivery = KeyGroup("delivery", valid: ["pace", "frequency", "expires", "priority", "collapse", "unknown", "stop_when"])
+    static let stopWhen = KeyGroup("stop_when", valid: StopLimits.outcomes.map(\.name) + ["after"])
 
-    static let schedule = KeyGroup("schedule", ["at", "timezone", "fallback_timezone", "quiet_hours", "repeat", "late"])
+    static let schedule = KeyGroup("schedule", valid: ["at", "timezone", "fallback_timezone", "quiet_hours", "repeat", "late"])
 
-    static let allowedWarning = KeyGroup("the entry of 'allow'", ["warning", "reason"])
+    static let allowedWarning = KeyGroup("the entry of 'allow'", valid: ["warning", "reason"])
 
     static let file = FileKeys(
         groups: [
@@ -98,17 +99,17 @@ enum CampaignKeys {
 /// The groups of volley.yaml.
 enum ProjectKeys {
     static let root: KeyGroup = {
-        var root = KeyGroup("", ["runs", "proxy", "notices", "monitoring", "apps"])
+        var root = KeyGroup("", valid: ["runs", "proxy", "notices", "monitoring", "apps"])
         root.service = PushServices.standard
         return root
     }()
-    static let notice = KeyGroup("the entry of 'notices'", ["webhook", "secret_env", "ca", "command", "events"])
-    static let monitoring = KeyGroup("monitoring", ["prometheus", "health"])
-    static let testDevice = KeyGroup("the test device", ["name", "token", "language", "cells"])
-    static let environment = KeyGroup("environment", ["url", "ca"])
-    static let proxy = KeyGroup("proxy", ["url", "user", "password_env"])
-    static let columns = KeyGroup("columns", ExportColumns.Standard.allCases.map(\.rawValue) + ["rows"])
-    static let tags = KeyGroup("tags", ["column", "separator"])
+    static let notice = KeyGroup("the entry of 'notices'", valid: ["webhook", "secret_env", "ca", "command", "events"])
+    static let monitoring = KeyGroup("monitoring", valid: ["prometheus", "health"])
+    static let testDevice = KeyGroup("the test device", valid: ["name", "token", "language", "cells"])
+    static let environment = KeyGroup("environment", valid: ["url", "ca"])
+    static let proxy = KeyGroup("proxy", valid: ["url", "user", "password_env"])
+    static let columns = KeyGroup("columns", valid: ExportColumns.Standard.allCases.map(\.rawValue) + ["rows"])
+    static let tags = KeyGroup("tags", valid: ["column", "separator"])
 
     /// Names the service that takes the pushes of an app. Nobody need know it as long as there is one.
     static let service = "service"
@@ -116,14 +117,14 @@ enum ProjectKeys {
     /// An app that uses a service: the keys of its account come first.
     static func app(of service: any PushService, name: String = "the app") -> KeyGroup {
         var group = KeyGroup(
-            name, service.account.keys + ["devices", "columns", "pace", "frequency", "approval", "test_devices", "proxy", "notices"])
+            name, valid: service.account.keys + ["devices", "columns", "pace", "frequency", "approval", "test_devices", "proxy", "notices"])
         group.unlisted = [self.service]
         group.service = service
         return group
     }
 
     /// What an app shows who it is with.
-    static func credential(_ form: CredentialForm) -> KeyGroup { KeyGroup(form.key, form.fields.map(\.key)) }
+    static func credential(_ form: CredentialForm) -> KeyGroup { KeyGroup(form.key, valid: form.fields.map(\.key)) }
 
     /// All groups of a file in which an app uses a service.
     static func file(of service: any PushService) -> FileKeys {

@@ -2,7 +2,7 @@ import Base
 
 /// How fast: `5000/s`, `300000/min`, `100/h`.
 enum PaceNotation {
-    /// No sender comes near it, and no product of it overflows.
+    /// No sender comes near it, and no product with it overflows.
     static let maximumPushes = 1_000_000_000
 
     /// A pace from its notation.
@@ -17,7 +17,7 @@ enum PaceNotation {
         }
         if ["d", "day", "days"].contains(parts[1].lowercased()), let pushes = Int(parts[0]), pushes > 0 {
             throw Complaint(
-                "\(quoted(text)) counts by the day, and a pace by the second, the minute or the hour",
+                "\(quoted(text)) is per day, but a pace is per second, minute or hour",
                 remedy: "Write \(max(1, pushes / 24))/h\(pushes < 24 ? ", the slowest pace" : "").")
         }
         guard let interval = interval(parts[1]) else {
@@ -29,15 +29,17 @@ enum PaceNotation {
         {
             let decimal = groups[1] == "000" ? String(groups[0]) : "\(groups[0]).\(groups[1])"
             throw Complaint(
-                "\(quoted(text)) may be \(digits)/\(parts[1]), or \(decimal)/\(parts[1])",
+                "\(quoted(text)) may mean \(digits)/\(parts[1]) or \(decimal)/\(parts[1])",
                 remedy: "For \(digits) write \(digits)/\(parts[1])"
                     + (groups[1] == "000" ? ", for \(decimal) write \(decimal)/\(parts[1])." : "."))
         }
-        if let slower = slower(parts[0], interval) { throw Complaint("\(quoted(text)) is no whole number of pushes", remedy: slower) }
+        if let slower = slower(parts[0], interval: interval) {
+            throw Complaint("\(quoted(text)) is not a whole number of pushes", remedy: slower)
+        }
         if digits.count != parts[0].count {
             guard parts[0].allSatisfy({ $0.isASCII && ($0.isNumber || "_,. '".contains($0)) }) else { throw notAPace(text) }
             throw Complaint(
-                "the number of \(quoted(text)) must be digits only", remedy: "Write it without separators, for example: 5000/s.")
+                "the number in \(quoted(text)) must be digits only", remedy: "Write it without separators, for example: 5000/s.")
         }
         guard let pushes = Int(digits), pushes <= maximumPushes else {
             throw Complaint(
@@ -48,7 +50,7 @@ enum PaceNotation {
     }
 
     /// `0.5/s` as a number of pushes in a longer time.
-    private static func slower(_ number: String, _ interval: Int) -> String? {
+    private static func slower(_ number: String, interval: Int) -> String? {
         guard number.count(where: { $0 == "." }) == 1, let share = Double(number), share > 0, share < 100 else { return nil }
         for (unit, seconds) in [("min", 60), ("h", 3600)] where seconds > interval {
             let pushes = share * Double(seconds / interval)
@@ -67,6 +69,6 @@ enum PaceNotation {
     }
 
     private static func notAPace(_ text: String) -> Complaint {
-        Complaint("\(quoted(text)) is no pace", remedy: "Write it like one of these: 5000/s, 300000/min, 100/h.")
+        Complaint("\(quoted(text)) is not a pace", remedy: "Write it like one of these: 5000/s, 300000/min, 100/h.")
     }
 }

@@ -1,19 +1,19 @@
 import Base
 
 extension Section {
-    /// A text on its own; nil when absent, or reported.
+    /// A single text; nil when absent, or reported.
     func text(_ key: String, example: String) -> SourceText? {
-        node(key).flatMap { text($0, "'\(key)'", example: example) }
+        node(key).flatMap { text($0, subject: "'\(key)'", example: example) }
     }
 
     /// A text that must be there.
     func requiredText(_ key: String, example: String) -> SourceText? {
-        required(key, example: example).flatMap { text($0, "'\(key)'", example: example) }
+        required(key, example: example).flatMap { text($0, subject: "'\(key)'", example: example) }
     }
 
     /// A node as text; nil, and reported, when it is a list, a group, or blank.
     /// - Parameter subject: what holds the text: `'title'`, or `an entry of 'tags'`.
-    func text(_ node: YAMLNode, _ subject: String, example: String) -> SourceText? {
+    func text(_ node: YAMLNode, subject: String, example: String) -> SourceText? {
         guard let text = node.text, !node.isNull else {
             wrongKind(subject, node, must: "a text", example: example)
             return nil
@@ -33,7 +33,7 @@ extension Section {
             if let truth = CoreSchema.bool(text.value) { return truth }
             if let meant = ["yes": true, "y": true, "on": true, "no": false, "n": false, "off": false][text.value.lowercased()] {
                 findings.error("'\(key)' must be true or false, not \(node.noun)", at: node.position, remedy: "Write \(key): \(meant).")
-                // So that what does not go with it is said in the same go.
+                // So that mistakes about what does not go with it are reported together with this one.
                 return meant
             }
         }
@@ -65,13 +65,13 @@ extension Section {
         return value
     }
 
-    /// A value with a notation of its own, such as a pace; nil when absent, or reported.
+    /// A value with its own notation, such as a pace; nil when absent, or reported.
     func parsed<Value>(_ key: String, example: String, _ parse: (String) throws(Complaint) -> Value) -> Value? {
         guard let text = text(key, example: example) else { return nil }
         return checked(text, parse)
     }
 
-    /// The value of a text with a notation of its own; nil, and reported, when it is not in it.
+    /// The value of a text with its own notation; nil, and reported, when the text does not follow it.
     func checked<Value>(_ text: SourceText, _ parse: (String) throws(Complaint) -> Value) -> Value? {
         do throws(Complaint) {
             return try parse(text.value)
@@ -105,8 +105,8 @@ extension Section {
             curly.contains(first), curly.contains(last)
         else { return }
         findings.warning(
-            .curlyQuotes, "the curly quotes are part of the text", at: text.position,
-            remedy: "Replace them by straight quotes, or, if they belong to the text, put straight quotes around them.")
+            .curlyQuotes, message: "the curly quotes are part of the text", at: text.position,
+            remedy: "Replace them with straight quotes, or, if they belong to the text, put straight quotes around them.")
     }
 }
 
@@ -117,7 +117,7 @@ func orList(_ words: [String]) -> String {
 }
 
 extension Section {
-    /// Whether a key, or a misspelt one, is there that is neither `true` nor `false`, and so was reported.
+    /// Whether a key, or a misspelt one, is there whose value is neither `true` nor `false`, and so was reported.
     func truthIsUnclear(_ key: String) -> Bool {
         guard let node = node(key) else { return mentions(key) }
         guard let text = node.text, text.style == .plain else { return true }

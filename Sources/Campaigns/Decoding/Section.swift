@@ -9,10 +9,10 @@ struct Section {
     /// In the order of the file.
     let entries: [YAMLEntry]
     private let values: [String: YAMLEntry]
-    /// Keys that misspelt ones probably mean: they are not reported as missing on top.
+    /// Keys that misspelt ones probably mean: they are not reported as missing as well.
     private let meant: Set<String>
 
-    /// Opens a group and reports its unknown keys; nil, and reported, when the node is none.
+    /// Opens a group and reports its unknown keys; nil, and reported, when the node is not a group.
     /// - Parameter example: the group as a person might write it, for the remedy.
     init?(_ node: YAMLNode, _ group: KeyGroup, of file: FileKeys, example: String, findings: Findings) {
         guard let entries = Self.entries(of: node, name: group.name, example: example, findings: findings) else { return nil }
@@ -30,7 +30,7 @@ struct Section {
         self.meant = meant
     }
 
-    /// The entries of a group with keys of any name; nil, and reported, when the node is none.
+    /// The entries of a group with keys of any name; nil, and reported, when the node is not a group.
     static func entries(of node: YAMLNode, name: String, example: String, findings: Findings) -> [YAMLEntry]? {
         switch node.content {
         case .mapping(let entries): return entries
@@ -40,7 +40,7 @@ struct Section {
             return nil
         default:
             findings.error(
-                node.isNull ? "\(KeyGroup.shown(name)) is empty" : "\(KeyGroup.shown(name)) must hold keys of its own, not \(node.noun)",
+                node.isNull ? "\(KeyGroup.shown(name)) is empty" : "\(KeyGroup.shown(name)) must be a group of keys, not \(node.noun)",
                 at: node.position,
                 remedy: "For example: \(example).")
             return nil
@@ -53,7 +53,7 @@ struct Section {
     /// Whether a key is there, or a misspelt one that probably means it.
     func mentions(_ key: String) -> Bool { has(key) || meant.contains(key) }
 
-    /// Where a key stands.
+    /// Where a key is.
     func place(of key: String) -> SourcePosition { values[key]?.key.position ?? position }
 
     /// The value of a key, if it is there.

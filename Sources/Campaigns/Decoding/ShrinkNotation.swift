@@ -11,11 +11,11 @@ enum ShrinkNotation {
         if ["no", "none", "never", "false", "disabled", "unlimited"].contains(text.lowercased()) || text.lowercased() == off {
             throw Complaint(
                 "\(quoted(text)) is neither a share nor 'off'",
-                remedy: "Write shrinks_at_most: off to send however small the audience has become, or a share, for example: 50%.")
+                remedy: "Write shrinks_at_most: off to send however small the audience is now, or a share, for example: 50%.")
         }
         if (try? Percentage.share(text)) == 0 {
             throw Complaint(
-                "a limit of \(quoted(text)) would hold the campaign back whenever a single device is gone",
+                "a limit of \(quoted(text)) would hold the campaign back as soon as a single device is gone",
                 remedy: "Write a share above 0%, for example: 50%; or off.")
         }
         return .atMost(try StopReader.share(text))

@@ -1,7 +1,7 @@
 import Base
 import PushServices
 
-/// Reads `allow`: warnings that a campaign does not want to hear, and why.
+/// Reads `allow`: warnings that a campaign silences, and why.
 struct AllowReader {
     let root: Section
 
@@ -33,7 +33,7 @@ struct AllowReader {
         if let text = node.text, !node.isNull {
             // `allow: [text-cut-off]`, without a reason.
             findings.error(
-                "'\(text.value)' stands here without a reason", at: node.position,
+                "'\(text.value)' has no reason", at: node.position,
                 remedy: "Write {warning: \(text.value), reason: \"…\"}, so that others know why.")
             return nil
         }
@@ -54,7 +54,7 @@ struct AllowReader {
         let nearest = text.value.utf8.count <= 64 ? nearestName(to: String(written), among: Self.names) : nil
         findings.error(
             "there is no warning \(quoted(text.value))", at: text.position,
-            remedy: nearest.map { "Did you mean '\($0)'?" } ?? "A warning's name stands in brackets at its end.")
+            remedy: nearest.map { "Did you mean '\($0)'?" } ?? "A warning's name is in brackets at its end.")
         return nil
     }
 }

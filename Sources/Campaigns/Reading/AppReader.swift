@@ -125,7 +125,7 @@ struct AppReader {
         let keys = account.credentials.map(\.key), present = keys.filter(section.has)
         if present.count > 1 {
             findings.error(
-                "\(present.map { "'\($0)'" }.joined(separator: " and ")) exclude each other", at: section.place(of: present[1]),
+                "\(present.map { "'\($0)'" }.joined(separator: " and ")) cannot be combined", at: section.place(of: present[1]),
                 remedy: "Keep the one that this app uses.")
             return
         }
@@ -134,7 +134,7 @@ struct AppReader {
         let names = keys.map { "'\($0)'" }
         let lacks = keys.count == 1 ? "no \(names[0])" : "neither \(names.joined(separator: " nor "))"
         findings.error(
-            "the app '\(section.group.name)' has \(lacks), and \(service.displayName) answers nobody without", at: section.position,
+            "the app '\(section.group.name)' has \(lacks), and \(service.displayName) answers no one without one", at: section.position,
             remedy: "Add, for example: \(example).")
     }
 
@@ -155,7 +155,7 @@ struct AppReader {
         return columns
     }
 
-    /// What a device is called, whose it is, what it speaks and where it is stand in columns of their own.
+    /// A device's name, owner, language and place each have a column of their own.
     private func warnOfOneColumn(_ columns: ExportColumns) {
         let kinds: [ExportColumns.Standard] = [.registrationID, .alias, .tags, .language, .timezone]
         for (number, kind) in kinds.enumerated() {
@@ -164,7 +164,7 @@ struct AppReader {
                 continue
             }
             findings.warning(
-                .columnTwice, "'\(other.rawValue)' and '\(kind.rawValue)' are read from one column, \(quoted(name.value))",
+                .columnTwice, message: "'\(other.rawValue)' and '\(kind.rawValue)' are read from one column, \(quoted(name.value))",
                 at: name.position,
                 remedy: "Name the column of each.")
         }

@@ -35,8 +35,8 @@ struct AudienceReader {
         }
         if tags.has("file") {
             tags.findings.error(
-                "'file' stands alone below 'tags'", at: tags.place(of: "file"),
-                remedy: "Write it below 'any', for example: any: {file: tags.txt}.")
+                "'file' cannot be combined with other keys under 'tags'", at: tags.place(of: "file"),
+                remedy: "Write it under 'any', for example: any: {file: tags.txt}.")
         }
         audience.anyTags = tags.names("any")
         audience.allTags = tags.names("all")
@@ -56,7 +56,7 @@ struct AudienceReader {
         audience.excludedDevices = exclude.paths("devices", example: "devices: suppressed.csv")
     }
 
-    /// `exclude: {tags: {any: […]}}`: whoever has one of them is excluded, so that nothing but the list is needed.
+    /// `exclude: {tags: {any: […]}}`: devices with any of the tags are excluded anyway, so only the list is needed.
     private func hasLongForm(_ node: YAMLNode?, findings: Findings) -> Bool {
         guard let node, case .mapping(let entries) = node.content,
             let entry = entries.first(where: { ["any", "all", "none"].contains($0.key.value) })
@@ -64,19 +64,19 @@ struct AudienceReader {
         let key = entry.key.value
         let remedy =
             switch key {
-            case "any": "Whoever has one of them is left out: exclude: {tags: [one, two]}."
+            case "any": "To leave out devices with any of them, write exclude: {tags: [one, two]}."
             case "all":
-                "To leave out those that have all of several tags is not possible; exclude: {tags: [one]} leaves out all that have one."
-            default: "To send to those only that have a tag, write it below 'tags' of 'audience': tags: {all: [one]}."
+                "You cannot leave out only devices that have all of several tags; exclude: {tags: [one]} leaves out every device that has one."
+            default: "To send only to devices that have a tag, write it under 'tags' in 'audience': tags: {all: [one]}."
             }
-        findings.error("'tags' below 'exclude' is a plain list, and has no '\(key)'", at: entry.key.position, remedy: remedy)
+        findings.error("'tags' under 'exclude' is a plain list and has no '\(key)'", at: entry.key.position, remedy: remedy)
         return true
     }
 
     private static let everyoneBut =
-        "For all devices but those with such a tag write everyone: true and exclude: {tags: […]}, without 'tags'."
+        "For all devices except those with such a tag, write everyone: true and exclude: {tags: […]}, without 'tags'."
 
-    /// Nobody is chosen by accident: neither everyone for want of a selector, nor everyone beside one.
+    /// No device is selected by accident: `everyone` is neither assumed when there is no selector, nor combined with one.
     private func checkSelectors(of audience: CampaignAudience) {
         let selectors = ["tags", "aliases", "registration_ids"]
         if audience.everyone {
@@ -84,8 +84,8 @@ struct AudienceReader {
                 // `tags: {none: […]}` alone would be refused next.
                 let leavesOut = section.node(selector).map(isOnlyNone) ?? false
                 section.findings.error(
-                    "'everyone' stands alone, but '\(selector)' is given too", at: section.place(of: selector),
-                    remedy: leavesOut ? Self.everyoneBut : "Remove one of them; to leave somebody out, use 'exclude' or 'where'.")
+                    "'everyone' cannot be combined with '\(selector)'", at: section.place(of: selector),
+                    remedy: leavesOut ? Self.everyoneBut : "Remove one of them; to leave devices out, use 'exclude' or 'where'.")
             }
             return
         }
@@ -94,20 +94,20 @@ struct AudienceReader {
         let selects = nodes.contains { !isEmptySelector($0) && !isOnlyNone($0) }
         if selects, let tags = section.node("tags"), isOnlyNone(tags) {
             section.findings.error(
-                "'none' takes devices away, but no tag selects any: it would add all devices that have none of these tags",
+                "'none' takes devices away, but no tag selects any: it would add every device that has none of these tags",
                 at: tags.position,
-                remedy: "Name tags below 'any' or 'all' as well; to leave devices out write: exclude: {tags: […]}.")
+                remedy: "Name tags under 'any' or 'all' too; to leave devices out write: exclude: {tags: […]}.")
             return
         }
         let isMisspelt = selectors.contains { section.mentions($0) && !section.has($0) }
         guard !selects, !isMisspelt, !section.truthIsUnclear("everyone") else { return }
         let onlyNone = nodes.contains(where: isOnlyNone)
         section.findings.error(
-            onlyNone ? "'none' takes devices away, but nothing selects any" : "the audience selects nobody", at: section.position,
+            onlyNone ? "'none' takes devices away, but nothing selects any" : "the audience selects no devices", at: section.position,
             remedy: onlyNone ? Self.everyoneBut : "Add tags, aliases or registration_ids, or write everyone: true to send to all devices.")
     }
 
-    /// An empty list of names, or a group of such.
+    /// An empty list of names, or a group of empty ones.
     private func isEmptySelector(_ node: YAMLNode) -> Bool {
         switch node.content {
         case .sequence(let items): items.isEmpty
@@ -116,7 +116,7 @@ struct AudienceReader {
         }
     }
 
-    /// `tags: {none: […]}` with nothing beside it.
+    /// `tags: {none: […]}` with nothing else.
     private func isOnlyNone(_ node: YAMLNode) -> Bool {
         guard case .mapping(let entries) = node.content else { return false }
         let others = entries.filter { $0.key.value != "none" }
@@ -131,7 +131,7 @@ enum Percentage {
         let number = text.hasSuffix("%") ? text.dropLast().trimmingSpaces() : nil
         guard let number, !number.isEmpty, number.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }), let percent = Double(number)
         else {
-            throw Complaint("\(quoted(text)) is no percentage", remedy: "Write it with a percent sign, for example: 1% or 0.5%.")
+            throw Complaint("\(quoted(text)) is not a percentage", remedy: "Write it with a percent sign, for example: 1% or 0.5%.")
         }
         guard percent <= 100 else { throw Complaint("\(quoted(text)) is more than 100%", remedy: "Write 0% to 100%.") }
         return percent / 100

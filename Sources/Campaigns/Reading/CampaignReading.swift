@@ -46,31 +46,31 @@ struct CampaignReader {
         }
     }
 
-    /// An expiry that is a moment may come before the push does. One that is a length of time counts from there.
+    /// An expiry that is a moment may come before the push is sent. One that is a length of time counts from the sending.
     private func checkExpiry(of delivery: CampaignDelivery, for schedule: Schedule, _ section: Section) {
         guard case .at(let expiry)? = delivery.expiry else { return }
         if schedule.repeat != nil {
             root.findings.warning(
                 .expiresBeforeSchedule,
-                "the expiry \(expiry) is one moment, and 'repeat' goes on behind it: then nothing would be sent any more",
+                message: "the expiry \(expiry) is a single moment, but 'repeat' continues after it: then nothing would be sent any more",
                 at: section.node("repeat")?.position ?? section.position, remedy: "Write a time from the start, for example expires: 4h.")
             return
         }
         guard let at = schedule.at else { return }
         let occurrence = schedule.occurrence(at: at)
         let zone = schedule.zone.fallback
-        // Quiet hours can only be judged on one clock; elsewhere they end at another moment.
+        // The end of quiet hours is known only when there is a single clock; otherwise they end at different moments.
         let isHeld = schedule.quietHours != nil && !schedule.zone.isRecipient
         let last = isHeld ? schedule.quietHours?.end(from: occurrence.ends, in: zone) ?? occurrence.ends : occurrence.ends
         guard last >= expiry else { return }
         let when = last > occurrence.ends ? "when the quiet hours end" : schedule.zone.isRecipient ? "in some zones" : "then"
         root.findings.warning(
-            .expiresBeforeSchedule, "\(at.words) is too late for the expiry \(expiry): \(when) nothing would be sent any more",
+            .expiresBeforeSchedule, message: "\(at.words) is too late for the expiry \(expiry): \(when) nothing would be sent any more",
             at: section.node("at")?.position ?? section.position,
             remedy: "Write a later expiry, or a time from the start such as expires: 4h.")
     }
 
-    /// An expiry in UTC beside a time on the clock of a place is easily read on that clock.
+    /// An expiry in UTC next to a time on a place's clock is easily taken for a time on that clock.
     private func checkZone(of text: SourceText, _ expiry: Expiry?, for schedule: Schedule) {
         guard case .at(let moment)? = expiry, schedule.hasTimes || schedule.quietHours != nil, !Expiry.saysZone(text.value) else { return }
         let zone = schedule.zone.fallback
@@ -81,7 +81,7 @@ struct CampaignReader {
         let offset = "\(ahead ? "+" : "-")\(LocalTime(minutes: minutes).timeOfDay)"
         root.findings.warning(
             .expiresInUTC,
-            "the expiry \(quoted(text.value)) is in UTC: it is \(local.words) in \(zone.name), by whose clock the schedule goes",
+            message: "the expiry \(quoted(text.value)) is in UTC: it is \(local.words) in \(zone.name), whose clock the schedule uses",
             at: text.position, remedy: "Write \(utc.words) \(offset) for the clock of \(zone.name), or \(utc.words) +00:00.")
     }
 
@@ -103,7 +103,7 @@ enum CampaignName {
     static func check(_ name: String) throws(Complaint) {
         let remedy = suggestion(for: name).map { "Write name: \($0)." } ?? "For example: name: spring-sale."
         guard name.utf8.allSatisfy(isAllowed) else {
-            throw Complaint("the name \(quoted(name)) may hold only small letters a-z, digits and hyphens", remedy: remedy)
+            throw Complaint("the name \(quoted(name)) may hold only lower-case letters a-z, digits and hyphens", remedy: remedy)
         }
         guard name.utf8.count <= maximumLength else {
             throw Complaint("the name \(quoted(name)) is longer than \(maximumLength) characters", remedy: remedy)

@@ -19,7 +19,7 @@ struct ConditionReader {
         let column = entry.key.value
         if column == "tags" {
             section.findings.error(
-                "'where' compares whole cells, and a cell of tags holds several", at: entry.key.position,
+                "'where' compares whole cells, but a cell of tags holds several", at: entry.key.position,
                 remedy: "Select with tags: {all: [...]}, or leave devices out with exclude: {tags: [...]}.")
             return nil
         }
@@ -28,32 +28,33 @@ struct ConditionReader {
         case .scalar where entry.value.isNull:
             section.findings.error(
                 "the condition on \(quoted(column)) has no value", at: entry.value.position,
-                remedy: "For cells that are blank write 'missing', for the others 'present'.")
+                remedy: "For blank cells write 'missing', for all others 'present'.")
             return nil
         case .scalar where entry.value.text.map { Blank.isCell($0.value) } ?? false && !(entry.value.text?.value.isEmpty ?? true):
             section.findings.error(
                 "a cell that reads \(quoted(entry.value.text?.value ?? "")) counts as blank", at: entry.value.position,
-                remedy: "For cells that are blank write \(column): missing, for the others \(column): present.")
+                remedy: "For blank cells write \(column): missing, for all others \(column): present.")
             return nil
         case .scalar:
-            guard let text = section.text(entry.value, "the condition on \(quoted(column))", example: "\(column): [one, two]") else {
+            guard let text = section.text(entry.value, subject: "the condition on \(quoted(column))", example: "\(column): [one, two]")
+            else {
                 return nil
             }
-            guard isSingleValue(text, column) else { return nil }
+            guard isSingleValue(text, column: column) else { return nil }
             warnOfRounding(text)
             return section.checked(text) { value throws(Complaint) in
                 if let meant = Self.conditionInWords(value) {
                     throw Complaint(
-                        "\(quoted(value)) is no condition",
-                        remedy: "Write \(column): \(meant); for a cell that reads so, write a list: [\"\(value)\"].")
+                        "\(quoted(value)) is not a condition",
+                        remedy: "Write \(column): \(meant); for a cell with exactly this text, write a list: [\"\(value)\"].")
                 }
                 try Self.check(value, of: column)
                 return try Self.test(value, column: column)
             }
         case .mapping where ["exclude", "where", "aliases", "registration_ids"].contains(column):
             section.findings.error(
-                "\(quoted(column)) stands below 'where', which holds columns of the export", at: entry.key.position,
-                remedy: "Move it to the left, so that it stands below 'audience'.")
+                "\(quoted(column)) is under 'where', which holds columns of the export", at: entry.key.position,
+                remedy: "Move it to the left, directly under 'audience'.")
             return nil
         case .mapping:
             section.findings.error(
@@ -65,31 +66,31 @@ struct ConditionReader {
     }
 
     /// `language: en, de` is a single text for YAML, which no cell holds.
-    private func isSingleValue(_ text: SourceText, _ column: String) -> Bool {
+    private func isSingleValue(_ text: SourceText, column: String) -> Bool {
         guard text.style == .plain, text.value.contains(where: { ",，、".contains($0) }) else { return true }
         let parts = text.value.split { ",，、".contains($0) }.map { $0.trimmingSpaces() }.filter { !$0.isEmpty }.joined(separator: ", ")
         section.findings.error(
             "\(quoted(text.value)) is read as a single value", at: text.position,
-            remedy: "For several values write \(column): [\(parts)]; for a value with a comma put it in quotes.")
+            remedy: "For several values write \(column): [\(parts)]; put a value with a comma in quotes.")
         return false
     }
 
     private func values(_ items: [YAMLNode], column: String, at place: SourcePosition) -> ColumnTest? {
         if items.isEmpty {
-            section.findings.error("no value can be in an empty list", at: place, remedy: "List values, or remove the condition.")
+            section.findings.error("the list is empty, so no cell can match", at: place, remedy: "List values, or remove the condition.")
             return nil
         }
-        let texts = items.compactMap { section.text($0, "an entry of \(quoted(column))", example: "\(column): [one, two]") }
+        let texts = items.compactMap { section.text($0, subject: "an entry of \(quoted(column))", example: "\(column): [one, two]") }
         for text in texts { _ = section.checked(text) { value throws(Complaint) in try Self.check(value, of: column) } }
         texts.forEach(warnOfRounding)
         for text in texts where items.count > 1 {
             if case .oneOf? = try? Self.test(text.value, column: column) { continue }
-            // A column takes one condition: of several none can stand alone.
+            // A column takes one condition: none of several can be written without the list.
             let isOneOfSeveral = texts.count { text in (try? Self.test(text.value, column: column)).map { !$0.isList } ?? false } > 1
             section.findings.warning(
-                .conditionInList, "in a list, \(quoted(text.value)) is a plain value and no condition", at: text.position,
+                .conditionInList, message: "in a list, \(quoted(text.value)) is a plain value, not a condition", at: text.position,
                 remedy: isOneOfSeveral || Self.negated(text.value) != nil && items.count > 2
-                    ? "A column takes one condition. List the values that are meant: \(column): [one, two]."
+                    ? "A column takes one condition. List the values that you mean: \(column): [one, two]."
                     : "Write a condition without brackets: \(column): \(Self.negated(text.value).map { "\"!= \($0)\"" } ?? quoted(text.value))."
             )
         }
@@ -98,7 +99,7 @@ struct ConditionReader {
 
     private func warnOfRounding(_ text: SourceText) {
         guard let doubt = RoundedNumber.doubt(about: text.value.trimmingSpaces()) else { return }
-        section.findings.warning(.roundedNumber, doubt.message, at: text.position, remedy: doubt.remedy)
+        section.findings.warning(.roundedNumber, message: doubt.message, at: text.position, remedy: doubt.remedy)
     }
 
     /// `Lyon` of `!Lyon`.
@@ -122,22 +123,22 @@ struct ConditionReader {
         guard let comparison = ComparisonOperator(rawValue: String(symbols)) else {
             if let meant = almost[String(symbols)], let rest = plainRest(text, symbols) {
                 throw Complaint(
-                    "\(quoted(String(symbols))) is no comparison",
+                    "\(quoted(String(symbols))) is not a comparison",
                     remedy:
-                        "Write \(column): \(meant.isEmpty ? rest : "\"\(meant) \(rest)\""); for a text that begins so, write a list: [\"…\"]."
+                        "Write \(column): \(meant.isEmpty ? rest : "\"\(meant) \(rest)\""); for a text that begins like this, write a list: [\"…\"]."
                 )
             }
             throw Complaint(
-                "\(quoted(String(symbols))) is no comparison",
-                remedy: "Use one of >=, <=, >, <, == and !=; for a text that begins so, write a list: [\"…\"].")
+                "\(quoted(String(symbols))) is not a comparison",
+                remedy: "Use one of >=, <=, >, <, == and !=; for a text that begins like this, write a list: [\"…\"].")
         }
         let operand = text.dropFirst(symbols.count).trimmingSpaces()
         guard !operand.isEmpty else {
-            throw Complaint("the comparison \(quoted(text)) compares with nothing", remedy: "For example: \">= 3.2.0\".")
+            throw Complaint("the comparison \(quoted(text)) has nothing to compare with", remedy: "For example: \">= 3.2.0\".")
         }
         if comparison == .equal || comparison == .notEqual {
             if let value = unquoted(operand) { return .comparison(comparison, value) }
-            try checkSingle(operand, comparison, column)
+            try checkSingle(operand, comparison, column: column)
         }
         do throws(OperandRule.Mistake) {
             try OperandRule(column: column, comparison: comparison, operand: operand, redact: TargetRedaction.certain).check()
@@ -152,45 +153,45 @@ struct ConditionReader {
         "!": "!=", "<>": "!=", "≠": "!=", "=>": ">=", "=<": "<=", "≥": ">=", "≤": "<=", "=": "", "===": "", "!==": "!=",
     ]
 
-    /// What stands behind the signs; nil for nothing.
+    /// What follows the signs; nil for nothing.
     private static func plainRest(_ text: String, _ symbols: some StringProtocol) -> String? {
         let rest = text.dropFirst(symbols.count).trimmingSpaces()
         return rest.isEmpty ? nil : rest
     }
 
-    /// What stands in quotes of its own is a single value, whatever it holds: `!= 'Lyon, Nord'`.
+    /// An operand in its own quotes is a single value, whatever it holds: `!= 'Lyon, Nord'`.
     private static func unquoted(_ operand: String) -> String? {
         guard operand.utf8.count > 2, let first = operand.first, "'\"".contains(first), operand.last == first else { return nil }
         let value = operand.dropFirst().dropLast().trimmingSpaces()
         return value.isEmpty || value.contains(first) ? nil : value
     }
 
-    /// `!= gold, silver` would hold of both.
-    private static func checkSingle(_ operand: String, _ comparison: ComparisonOperator, _ column: String) throws(Complaint) {
+    /// `!= gold, silver` would be true of both.
+    private static func checkSingle(_ operand: String, _ comparison: ComparisonOperator, column: String) throws(Complaint) {
         let isBracketed = operand.first == "[" && operand.last == "]"
         let parts = operand.split { "[],|，、".contains($0) }.map { $0.trimmingSpaces() }.filter { !$0.isEmpty }
         guard isBracketed || parts.count > 1 else { return }
         let remedy =
             comparison == .equal
             ? "For any of several values write a list: \(column): [\(parts.joined(separator: ", "))]."
-            : "To leave out several, list the values that are meant: \(column): [one, two]."
-        throw Complaint("'\(comparison.rawValue)' compares with a single value, and \(quoted(operand)) is taken for one", remedy: remedy)
+            : "To leave out several, list the values that you want: \(column): [one, two]."
+        throw Complaint("'\(comparison.rawValue)' compares with a single value, and \(quoted(operand)) is read as one", remedy: remedy)
     }
 
     /// A value that no cell can have.
     private static func check(_ value: String, of column: String) throws(Complaint) {
         let text = value.trimmingSpaces()
         if text.isEmpty {
-            throw Complaint("a blank value is in no cell", remedy: "For cells that are blank write \(column): missing.")
+            throw Complaint("no cell matches a blank value", remedy: "For blank cells write \(column): missing.")
         }
         if let complaint = RoundedNumber.complaint(about: text) { throw complaint }
         let isPlain = !["present", "missing"].contains(text) && !text.contains { "<>=!~≥≤≠ ".contains($0) }
         guard column == ExportColumns.Standard.language.rawValue, isPlain, LanguageTag.normalized(text) == nil else { return }
         let meant = LanguageTag.named(text).map { "; \(quoted(text)) is '\($0)'" } ?? ""
-        throw Complaint("\(quoted(text)) is no language", remedy: "Write a language tag such as de, pt-BR or zh-Hans\(meant).")
+        throw Complaint("\(quoted(text)) is not a language", remedy: "Write a language tag such as de, pt-BR or zh-Hans\(meant).")
     }
 
-    /// What a condition in other words, such as `last 30 days` or `at least 3.2`, most likely means; nil when the text is no condition.
+    /// What a condition in other words, such as `last 30 days` or `at least 3.2`, most likely means; nil when the text is not a condition.
     private static func conditionInWords(_ text: String) -> String? {
         let words = text.split(separator: " ").map { $0.lowercased() }
         let openings: [(words: [String], age: String, comparison: String)] = [
@@ -206,7 +207,7 @@ struct ConditionReader {
         let length = rest.prefix(2).joined(separator: " ")
         if !opening.age.isEmpty, (try? DurationNotation.seconds(length)) != nil { return "\(opening.age) \(length)" }
         guard !opening.comparison.isEmpty else { return nil }
-        // A day alone is its midnight: what comes after it begins with the next one.
+        // A day alone means its midnight: what comes after that day begins with the next one.
         if let next = nextDay(first), let sign = [">": ">=", "<=": "<"][opening.comparison] { return "\"\(sign) \(next)\"" }
         return "\"\(opening.comparison) \(first)\""
     }

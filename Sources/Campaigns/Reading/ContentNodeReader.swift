@@ -1,6 +1,6 @@
 import Base
 
-/// Reads `data` and `payload`: JSON as YAML writes it. Texts are templates; what stands without quotes is typed by the core schema.
+/// Reads `data` and `payload`: JSON as YAML writes it. Texts are templates; the core schema decides the type of values without quotes.
 struct ContentNodeReader {
     let findings: Findings
 
@@ -40,11 +40,11 @@ struct ContentNodeReader {
         }
     }
 
-    /// Post codes, telephone numbers and versions look like numbers, and are none.
+    /// Post codes, telephone numbers and versions look like numbers, but are not.
     private func warnIfChanged(_ value: String, sent: String, _ place: SourcePosition) {
         guard sent != value else { return }
         findings.warning(
-            .numberChanged, "\(quoted(value)) is sent as the number \(sent)", at: place,
-            remedy: "Put it in quotes to send it as it stands.")
+            .numberChanged, message: "\(quoted(value)) is sent as the number \(sent)", at: place,
+            remedy: "Put it in quotes to send it as written.")
     }
 }

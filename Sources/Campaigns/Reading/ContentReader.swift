@@ -40,16 +40,16 @@ struct ContentReader {
         return content
     }
 
-    /// What changes a payload by hand is one, and nothing else is.
+    /// Only a payload written by hand can change a payload written by hand.
     private func checkFits(_ base: MessageContent) {
         if base.payload == nil, section.has("payload") {
             findings.error(
-                "'payload' cannot stand here, as the campaign's content is none", at: section.place(of: "payload"),
+                "'payload' cannot be used here, because the campaign's content is not a payload", at: section.place(of: "payload"),
                 remedy: "Write the keys that differ: title, body, …")
         } else if base.payload != nil, let other = section.entries.first(where: { !["payload", "languages"].contains($0.key.value) }) {
             findings.error(
-                "the campaign's content is a payload by hand, so '\(other.key.value)' cannot change it", at: other.key.position,
-                remedy: "Write the whole payload of these devices as 'payload'.")
+                "the campaign's content is a payload written by hand, so '\(other.key.value)' cannot change it", at: other.key.position,
+                remedy: "Write the whole payload for these devices as 'payload'.")
         } else if base.isSilent, let other = section.entries.first(where: { !["data", "link", "languages"].contains($0.key.value) }) {
             findings.error(
                 "a silent push has no '\(other.key.value)'", at: other.key.position,
@@ -60,7 +60,7 @@ struct ContentReader {
         }
     }
 
-    /// A text that people see. A comment sign in it would cut it short without a sound.
+    /// A text that people see. A comment sign in it would silently cut it short.
     private func shownText(_ key: String, example: String) -> SourceText? {
         if let node = section.node(key), node.isNull, comment(after: "", at: node.position) != nil {
             findings.error(
@@ -73,38 +73,39 @@ struct ContentReader {
         if text.style == .plain, let note = text.value.firstRange(of: " // ") {
             findings.warning(
                 .commentInText,
-                "people would read \(quoted(String(text.value[note.lowerBound...].dropFirst()))) too: // begins no comment in YAML",
-                at: text.position, remedy: "Remove it, or write # for a comment; if it is meant so, put the whole text in quotes.")
+                message:
+                    "people would read \(quoted(String(text.value[note.lowerBound...].dropFirst()))) too: // does not begin a comment in YAML",
+                at: text.position, remedy: "Remove it, or write # for a comment; to keep it, put the whole text in quotes.")
         }
         return text
     }
 
-    /// `  # note` is a comment to anyone; `#1`, `#sale`, and what stands one blank behind the text are often a part of it. No address goes on
-    /// with ` # note`.
+    /// `  # note` is clearly a comment; `#1`, `#sale`, and what follows the text after one blank are often a part of it. No address
+    /// continues with ` # note`.
     private func warnAboutComment(behind text: SourceText?, isAddress: Bool = false) {
         guard let text, text.style == .plain, let comment = comment(after: text.value, at: text.position) else { return }
         let isNote = comment.text.first == " "
         guard !isNote && !comment.text.isEmpty || comment.blanks == 1 && !isAddress else { return }
         findings.warning(
-            .commentInText, "the text ends before \(quoted("#" + comment.text)), which YAML reads as a comment", at: text.position,
+            .commentInText, message: "the text ends before \(quoted("#" + comment.text)), which YAML reads as a comment", at: text.position,
             remedy: "Put the whole text in quotes if that belongs to it\(isNote ? "; before a comment write two blanks" : "").")
     }
 
-    /// `Sale"`, `Sale”`, `Sale'`: a quote that was to be opened. `55"` are inches, and `the girls'` and `rockin'` end so.
+    /// `Sale"`, `Sale”`, `Sale'`: a quote that should have been opened. `55"` are inches, and `the girls'` and `rockin'` end this way.
     private func warnAboutQuote(_ text: SourceText) {
         guard text.style == .plain, let quote = text.value.last, Self.closingQuotes.contains(quote),
             !text.value.dropLast().contains(where: { $0 == quote || quote != "'" && Self.openingQuotes.contains($0) }),
             let before = text.value.dropLast().last, !before.isNumber, quote != "'" || !"snzx".contains(before.lowercased())
         else { return }
         findings.warning(
-            .curlyQuotes, "the quote at the end is part of the text, as none stands at its beginning", at: text.position,
+            .curlyQuotes, message: "the quote at the end is part of the text, as there is none at its beginning", at: text.position,
             remedy: "Remove it, or put the whole text in quotes.")
     }
 
     private static let closingQuotes: Set<Character> = ["\"", "'", "”"]
     private static let openingQuotes: Set<Character> = ["“", "„", "\""]
 
-    /// What follows ` #` behind a text without quotes, and how many blanks stand before it.
+    /// What follows ` #` after a text without quotes, and how many blanks come before it.
     private func comment(after text: String, at place: SourcePosition) -> (text: String, blanks: Int)? {
         let rest = source.line(place.line).dropFirst(place.column - 1)
         guard rest.starts(with: text.unicodeScalars) else { return nil }
@@ -153,14 +154,14 @@ struct ContentReader {
         return oneAddress("image", image)
     }
 
-    /// Conditions may choose between addresses; two beside each other are a mistake.
+    /// Conditions may choose between addresses; two next to each other are a mistake.
     private func oneAddress(_ key: String, _ address: SourceText) -> SourceText? {
         guard !address.value.contains("{%"), let second = address.value.firstMatch(of: /\S\s+https?:\/\//.ignoresCase()) else {
             return address
         }
         let other = address.value[second.range.lowerBound...].dropFirst().drop(while: \.isWhitespace)
         findings.error(
-            "'\(key)' takes one address, and another follows: \(quoted(String(other)))", at: address.position, remedy: "Keep one of them.")
+            "'\(key)' takes one address, but another follows: \(quoted(String(other)))", at: address.position, remedy: "Keep one of them.")
         return nil
     }
 
@@ -173,7 +174,7 @@ struct ContentReader {
     private func checkPayload(_ content: MessageContent) {
         for key in CampaignKeys.content.valid where !["payload", "languages"].contains(key) && section.has(key) {
             findings.error(
-                "'payload' is the whole push by hand, so '\(key)' cannot stand beside it", at: section.place(of: key),
+                "'payload' is the whole push written by hand, so '\(key)' cannot be used with it", at: section.place(of: key),
                 remedy: "Write it into the payload, or remove 'payload'.")
         }
         guard case .object(let members, let place) = content.payload else { return }
@@ -185,7 +186,7 @@ struct ContentReader {
             return
         }
         if case .object = member.value { return }
-        findings.error("'\(key)' must hold keys of its own", at: member.value.position, remedy: "For example: \(payloadExample).")
+        findings.error("'\(key)' must be a group of keys", at: member.value.position, remedy: "For example: \(payloadExample).")
     }
 
     private var payloadExample: String { "payload: {\(service.rules.payloadExample)}" }
@@ -196,7 +197,7 @@ struct ContentReader {
         let visible = Self.alert + ["badge", "sound"]
         if section.has("image"), !Self.alert.contains(where: section.mentions) {
             findings.error(
-                "an image needs a text beside it", at: section.place(of: "image"), remedy: "Add a title or a body.")
+                "an image needs a text with it", at: section.place(of: "image"), remedy: "Add a title or a body.")
         }
         guard !visible.contains(where: section.mentions), !section.mentions("payload"), !section.truthIsUnclear("silent") else { return }
         findings.error(
@@ -208,13 +209,13 @@ struct ContentReader {
         for key in CampaignKeys.content.valid where !["silent", "data", "link", "payload", "languages"].contains(key) && section.has(key) {
             if key == "wake_app" {
                 findings.error(
-                    "'wake_app' says nothing beside 'silent', which wakes the app by itself", at: section.place(of: key),
+                    "'wake_app' adds nothing to 'silent', which already wakes the app", at: section.place(of: key),
                     remedy: "Remove it.")
             } else {
-                // At the value, where the payload's own rules would say it as well.
+                // At the value, where the payload's own rules would report it too.
                 findings.error(
                     "a silent push has no '\(key)'", at: section.node(key)?.position ?? section.place(of: key),
-                    remedy: "Remove it, or remove 'silent' if people shall see the push.")
+                    remedy: "Remove it, or remove 'silent' if people should see the push.")
             }
         }
     }

@@ -51,21 +51,23 @@ struct DeliveryReader {
         case .at(let moment):
             guard moment > now else {
                 section.findings.error(
-                    "the expiry \(moment) is past", at: text.position, remedy: "Write a later moment, or a time from the start such as 4h.")
+                    "the expiry \(moment) is in the past", at: text.position,
+                    remedy: "Write a later moment, or a time from the start such as 4h.")
                 return nil
             }
             seconds = Int(moment.epochSeconds - now.epochSeconds)
         }
         if seconds < Self.shortestUsefulSeconds {
             section.findings.warning(
-                .expiresSoon, "the expiry is \(seconds) seconds away: phones that are off or busy just then never get the push",
+                .expiresSoon,
+                message: "the expiry is \(seconds) seconds away: phones that are off or busy at that moment never get the push",
                 at: text.position, remedy: "Write a later moment, for example expires: 4h, or 0 for now or never.")
         }
         let days = service.rules.longestStorageDays
         if seconds > days * 86_400 {
             section.findings.warning(
                 .expiryTooLong,
-                "the expiry is more than \(days) days away, but \(service.displayName) stores a push for \(days) days at most",
+                message: "the expiry is more than \(days) days away, but \(service.displayName) stores a push for \(days) days at most",
                 at: text.position, remedy: "Write expires: \(days)d, or remove the key.")
         }
         return expiry
@@ -86,27 +88,27 @@ struct DeliveryReader {
         }
         guard let moment = Timestamp(text) else {
             throw Complaint(
-                "\(quoted(text)) is no date and time", remedy: "Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.")
+                "\(quoted(text)) is not a date and time", remedy: "Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.")
         }
         return .at(moment)
     }
 }
 
 extension Expiry {
-    /// Whether a date with a time says in which zone it is: `Z`, or a distance from UTC behind the time.
+    /// Whether a date with a time says in which zone it is: `Z`, or an offset from UTC after the time.
     static func saysZone(_ text: String) -> Bool {
         let time = text.trimmingSpaces().dropFirst("2026-12-01 ".count)
         return time.contains { "Zz+-".contains($0) }
     }
 }
 
-/// Lengths of time of `expires`, which takes moments as well.
+/// Lengths of time of `expires`, which takes moments too.
 private enum ExpiryNotation {
     /// The seconds of a length of time.
     static func seconds(_ text: String) throws(Complaint) -> Int {
         if looksLikeDate(text) {
             throw Complaint(
-                "\(quoted(text)) is no date as Volley reads it: the year comes first, as day and month are easily mixed up",
+                "\(quoted(text)) is not a date as Volley reads it: the year comes first, because day and month are easily mixed up",
                 remedy: "Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.")
         }
         guard text.first?.isNumber == true else {
@@ -138,7 +140,7 @@ enum CollapseID {
                 "'collapse' cannot hold a template: it is the same for every device",
                 remedy: "Write a fixed name, for example: collapse: spring-sale.")
         }
-        // A tab at an end is said as the space that it looks like.
+        // A tab at an end is reported as the space that it looks like.
         let trimmed = HeaderSpace.trimmed(text)
         guard trimmed.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
             throw Complaint(

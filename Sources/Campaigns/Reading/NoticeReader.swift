@@ -1,8 +1,8 @@
 import Base
 
-/// Reads `notices` of volley.yaml, which stands at the top level for all apps, or in one of them.
+/// Reads `notices` of volley.yaml, which is at the top level for all apps, or in one of them.
 struct NoticeReader {
-    /// Where `notices` stands.
+    /// Where `notices` is.
     let section: Section
 
     private static let example = "notices: [{webhook: \"https://hooks.example.com/volley\", secret_env: VOLLEY_SECRET}]"
@@ -15,7 +15,7 @@ struct NoticeReader {
             section.wrongKind("'notices'", node, must: "a list", example: Self.example)
             return []
         }
-        if items.isEmpty { findings.error("'notices' is an empty list", at: node.position, remedy: "Name somebody, or remove the key.") }
+        if items.isEmpty { findings.error("'notices' is an empty list", at: node.position, remedy: "Add an entry, or remove the key.") }
         return items.compactMap(target)
     }
 
@@ -28,7 +28,7 @@ struct NoticeReader {
         if entry.has("command") {
             findings.error(
                 "an entry of 'notices' is a webhook or a command, not both", at: entry.place(of: "command"),
-                remedy: "Make two entries of it.")
+                remedy: "Split it into two entries.")
         }
         return webhook(entry, events)
     }
@@ -53,13 +53,13 @@ struct NoticeReader {
             entry.wrongKind("'command'", node, must: "a list of the program and its arguments", example: example)
             return nil
         }
-        let words = items.compactMap { entry.text($0, "an entry of 'command'", example: example) }
+        let words = items.compactMap { entry.text($0, subject: "an entry of 'command'", example: example) }
         if items.isEmpty { findings.error("'command' is an empty list", at: node.position, remedy: "For example: \(example).") }
         guard !words.isEmpty, words.count == items.count else { return nil }
         return NoticeTarget(way: .command(words), events: events, position: entry.position)
     }
 
-    /// All where none are named.
+    /// All of them when none are named.
     private func events(_ entry: Section) -> Set<NoticeEvent> {
         guard let node = entry.node("events") else { return Set(NoticeEvent.allCases) }
         let names = NoticeEvent.allCases.filter { $0 != .test }.map(\.rawValue)
@@ -69,18 +69,18 @@ struct NoticeReader {
             return []
         }
         if items.isEmpty {
-            findings.error("'events' is an empty list", at: node.position, remedy: "Name an event; without the key it is all of them.")
+            findings.error("'events' is an empty list", at: node.position, remedy: "Name an event, or remove the key to get all of them.")
         }
         var events: Set<NoticeEvent> = [.test]
         for item in items {
-            guard let text = entry.text(item, "an entry of 'events'", example: example) else { continue }
+            guard let text = entry.text(item, subject: "an entry of 'events'", example: example) else { continue }
             if let event = NoticeEvent(rawValue: text.value), event != .test {
                 events.insert(event)
             } else {
                 let nearest = text.value.utf8.count <= 64 ? nearestName(to: text.value, among: names) : nil
                 findings.error(
                     "there is no event \(quoted(text.value))", at: text.position,
-                    remedy: nearest.map { "Did you mean '\($0)'?" } ?? "There are \(names.joined(separator: ", ")).")
+                    remedy: nearest.map { "Did you mean '\($0)'?" } ?? "The events are \(names.joined(separator: ", ")).")
             }
         }
         return events
@@ -92,7 +92,7 @@ struct MonitoringReader {
     /// The top level.
     let root: Section
 
-    /// What is to be kept up to date; nil when absent, or reported.
+    /// The files to keep up to date; nil when absent, or reported.
     func monitoring() -> Monitoring? {
         let example = "monitoring: {prometheus: /var/lib/node_exporter/volley.prom, health: health.json}"
         guard let node = root.node("monitoring"),
@@ -120,9 +120,9 @@ enum WebhookURL {
         }
         let rest = url.dropFirst(scheme.count)
         let authority = String(rest.prefix { !"/?#".contains($0) })
-        // The path may be a secret of its own, so it is not repeated.
+        // The path itself may be a secret, so it is not repeated.
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !rest.contains("#") else {
-            throw Complaint("the address of a webhook holds characters that no URL has", remedy: "Write them percent-encoded, as %20.")
+            throw Complaint("the address of a webhook holds characters that no URL may have", remedy: "Write them percent-encoded, as %20.")
         }
         guard !authority.contains("@") else {
             throw Complaint(
@@ -134,7 +134,7 @@ enum WebhookURL {
         }
         guard scheme == "https://" || isThisMachine(authority) else {
             throw Complaint(
-                "a webhook must begin with https://; http is for this machine alone",
+                "a webhook must begin with https://; http is only for this machine",
                 remedy: "Write https://, or use a server at 127.0.0.1.")
         }
     }

@@ -2,9 +2,9 @@ public import Base
 public import PushServices
 
 extension ContentNode {
-    /// Reads a file that holds a payload as YAML, of which JSON is a part.
+    /// Reads a file that holds a payload as YAML, which includes JSON.
     /// - Parameter service: takes the push.
-    /// - Throws: every mistake of the file at once; among them that it holds no `key: value` lines.
+    /// - Throws: every mistake of the file at once; a file without `key: value` lines is one of them.
     /// - Returns: always a `.object`, and warnings.
     public static func read(payloadFile file: String, for service: any PushService) throws(Diagnostics) -> (ContentNode, [Diagnostic]) {
         let source = try openSource(file)
@@ -17,7 +17,7 @@ extension ContentNode {
                 content = ContentNodeReader(findings: findings).node(root)
             } else {
                 findings.error(
-                    "the file holds no payload, which has 'key: value' lines", at: start,
+                    "the file holds no payload; a payload has 'key: value' lines", at: start,
                     remedy: "For example: \(service.rules.payloadExample).")
             }
         } catch {

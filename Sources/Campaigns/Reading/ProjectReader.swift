@@ -8,7 +8,7 @@ struct ProjectReader {
 
     private static let appExample = "shop: {topic: com.example.shop, environment: simulator}"
 
-    /// The project; nil when something that it cannot be without was reported.
+    /// The project; nil when something that it needs was reported.
     func read() -> Project? {
         let runs = root.text("runs", example: "runs: runs")
         let proxy = ProxyReader(section: root).setting()

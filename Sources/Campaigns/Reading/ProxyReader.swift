@@ -1,8 +1,8 @@
 import Base
 
-/// Reads `proxy` of volley.yaml, which stands at the top level for all apps, or in one of them. What it says of a proxy never holds a password.
+/// Reads `proxy` of volley.yaml, which is at the top level for all apps, or in one of them. Its messages never hold a password.
 struct ProxyReader {
-    /// Where `proxy` stands.
+    /// Where `proxy` is.
     let section: Section
 
     private static let example = "proxy: http://proxy.example.com:3128"
@@ -29,7 +29,7 @@ struct ProxyReader {
         }
         if let user {
             if address.user != nil {
-                findings.error("the proxy's user stands in its url as well", at: user.position, remedy: "Keep one of the two.")
+                findings.error("the proxy's user is in its url too", at: user.position, remedy: "Keep one of the two.")
             }
             address.user = user.value
         }
@@ -39,12 +39,12 @@ struct ProxyReader {
 
     private func check(_ variable: SourceText, _ address: ProxyAddress) {
         if address.password != nil {
-            findings.error("the proxy's password stands in its url as well", at: variable.position, remedy: "Remove it from the url.")
+            findings.error("the proxy's password is in its url too", at: variable.position, remedy: "Remove it from the url.")
         } else if address.user == nil {
-            findings.error("a password without a user shows nobody who Volley is", at: variable.position, remedy: "Add user: NAME.")
+            findings.error("the proxy's password has no user to go with it", at: variable.position, remedy: "Add user: NAME.")
         } else if !address.takesPassword {
             findings.error(
-                "\(address.scheme.rawValue) knows a user, but no password", at: variable.position, remedy: "Remove it, or use socks5h.")
+                "\(address.scheme.rawValue) takes a user, but no password", at: variable.position, remedy: "Remove it, or use socks5h.")
         }
     }
 
@@ -53,7 +53,7 @@ struct ProxyReader {
             let address = try ProxyAddress(text.value)
             if address.password != nil {
                 findings.warning(
-                    .passwordInFile, "the password of the proxy \(address) stands in this file for everyone who reads it",
+                    .passwordInFile, message: "everyone who reads this file can see the password of the proxy \(address)",
                     at: text.position,
                     remedy: "Keep it in an environment variable: proxy: {url: \"\(address.scheme.rawValue)://\(address)\", user: NAME, "
                         + "password_env: PROXY_PASSWORD}.")

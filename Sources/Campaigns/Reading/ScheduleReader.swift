@@ -1,12 +1,12 @@
 import Base
 import Scheduling
 
-/// Reads `schedule`: when a campaign goes out.
+/// Reads `schedule`: when a campaign is sent.
 struct ScheduleReader {
     static let example = "schedule: {at: 2026-12-01 09:00, timezone: Europe/Berlin}"
 
     let section: Section
-    /// Against which a time is judged as past.
+    /// A time before this is in the past.
     let now: Timestamp
 
     /// The schedule; nil when something needed is missing or wrong, which was reported.
@@ -38,13 +38,13 @@ struct ScheduleReader {
     }
 
     /// `2026-12-01 09:00`
-    /// - Parameter zone: whose clock it is of, for what is written with a distance from UTC; nil where that is not known.
+    /// - Parameter zone: whose clock it is, for times written with an offset from UTC; nil where that is not known.
     static func localTime(_ text: String, in zone: Schedule.Zone?) throws(Complaint) -> LocalTime {
         let text = text.trimmingSpaces()
         if let time = LocalTime(text) { return time }
         let usual = "Write it like 2026-12-01 09:00."
         if text.utf8.count == 19, text.hasSuffix(":00"), let time = LocalTime(String(text.dropLast(3))) { return time }
-        // An hour without its zero, seconds, an offset: what was meant is known.
+        // An hour without its zero, seconds, an offset: it is clear what was meant.
         let words = text.split { $0 == " " || $0 == "T" || $0 == "t" }
         let clock = words.dropFirst().first ?? ""
         let isDate = words.first.map { LocalTime("\($0) 00:00") != nil } ?? false
@@ -52,32 +52,34 @@ struct ScheduleReader {
             throw Complaint("the date \(quoted(text)) lacks a time", remedy: "For example: at: \(text) 09:00.")
         }
         if isDate, let date = words.first, let time = TwelveHourClock.time(in: words.dropFirst().joined(separator: " ")) {
-            throw Complaint("\(quoted(text)) is written by a clock of twelve hours", remedy: "Write at: \(date) \(time).")
+            throw Complaint("\(quoted(text)) is written in the 12-hour clock", remedy: "Write at: \(date) \(time).")
         }
         let digits = clock.prefix { $0.isASCII && ($0.isNumber || $0 == ":") }
         let time = digits.utf8.prefix(2).last == UInt8(ascii: ":") ? "0\(digits)" : String(digits)
         guard isDate, let date = words.first, let meant = LocalTime("\(date) \(time.prefix(5))") else {
             let forms = OperandRule.dates(meantBy: text).filter { LocalTime($0) != nil }
             if !forms.isEmpty {
-                throw Complaint("\(quoted(text)) is not written as times are here", remedy: "Write at: \(forms.joined(separator: " or ")).")
+                throw Complaint(
+                    "\(quoted(text)) is not written the way Volley reads times", remedy: "Write at: \(forms.joined(separator: " or ")).")
             }
             let looksLikeDate = text.utf8.count >= 10 && text.utf8.prefix(10).filter { $0 == UInt8(ascii: "-") }.count == 2
             throw Complaint(
-                looksLikeDate ? "\(quoted(text)) is no date and time that there is" : "\(quoted(text)) is no date and time", remedy: usual)
+                looksLikeDate ? "\(quoted(text)) is not a date and time that exists" : "\(quoted(text)) is not a date and time",
+                remedy: usual)
         }
         if clock.count > digits.count || words.count > 2 {
-            // What stands behind the time moves it: 09:00Z is 10:00 in Berlin.
+            // What follows the time moves it: 09:00Z is 10:00 in Berlin.
             if case .named(let zone)? = zone, let moment = Timestamp(text) {
                 throw Complaint(
-                    "\(quoted(text)) names a distance from UTC; whose clock is meant stands in 'timezone'",
+                    "\(quoted(text)) has an offset from UTC; 'timezone' says whose clock is meant",
                     remedy: "For that moment in \(zone.name) write at: \(zone.localTime(at: moment).words).")
             }
             throw Complaint(
-                "\(quoted(text)) says more than a date and a time; whose clock is meant stands in 'timezone'",
-                remedy: "Write at: \(meant.words), and in timezone the place whose clock shows that.")
+                "\(quoted(text)) says more than a date and a time; 'timezone' says whose clock is meant",
+                remedy: "Write at: \(meant.words), and in 'timezone' write the place whose clock shows that.")
         }
         throw Complaint(
-            time.utf8.count > 5 ? "\(quoted(text)) has seconds, and schedules know minutes" : "\(quoted(text)) is no date and time",
+            time.utf8.count > 5 ? "\(quoted(text)) has seconds, but schedules go by the minute" : "\(quoted(text)) is not a date and time",
             remedy: "Write at: \(meant.words).")
     }
 
@@ -93,7 +95,7 @@ struct ScheduleReader {
         return .skip(afterSeconds: max(LatePolicy.shortestSeconds, try DurationNotation.seconds(words.dropFirst(2).joined(separator: " "))))
     }
 
-    // MARK: - What is allowed, and rarely meant
+    // MARK: - What is allowed but rarely meant
 
     private func warn(about schedule: Schedule) {
         if let at = schedule.at {
@@ -110,58 +112,59 @@ struct ScheduleReader {
         if let at = schedule.at, quiet.contains(minuteOfDay: at.minuteOfDay) {
             let free = at.startOfDay.adding(minutes: quiet.end + (quiet.end > at.minuteOfDay ? 0 : 24 * 60))
             section.findings.warning(
-                .timeInQuietHours, "\(at.timeOfDay) lies in the quiet hours \(quiet), so that everything is held until \(end)",
+                .timeInQuietHours, message: "\(at.timeOfDay) is in the quiet hours \(quiet), so everything is held until \(end)",
                 at: place("at"), remedy: "Write at: \(free.words), or change the hours.")
         }
         if let times = schedule.repeat?.timesOfDay(where: quiet.contains), let first = times.first {
             section.findings.warning(
                 .timeInQuietHours,
-                times.count == 1
-                    ? "\(LocalTime(minutes: first).timeOfDay) lies in the quiet hours \(quiet), so that everything is held until \(end)"
-                    : "\(times.count) of its times of day lie in the quiet hours \(quiet): what is held goes out at \(end), one push after the other",
+                message: times.count == 1
+                    ? "\(LocalTime(minutes: first).timeOfDay) is in the quiet hours \(quiet), so everything is held until \(end)"
+                    : "\(times.count) of its times of day are in the quiet hours \(quiet): pushes held then are sent at \(end), one after the other",
                 at: place("repeat"), remedy: "Leave these times out, or change the hours.")
         }
     }
 
-    /// In cron `1-7 * mon` is no first Monday.
+    /// In cron, `1-7 * mon` is not the first Monday.
     private func warnOfUnitedDays(_ rule: CronRule) {
         guard rule.unitesDays else { return }
         let fields = rule.description.split { $0 == " " || $0 == "\t" }
-        var remedy = "Leave one of the two free (*), or allow the warning if it is meant so."
+        var remedy = "Leave one of the two free (*), or allow the warning if that is what you want."
         if fields[2] == "1-7" {
             remedy =
-                "For the days 1 to 7 that are such a day of the week write \"\(fields[0]) \(fields[1]) */31,1-7 \(fields[3]) \(fields[4])\": where a field begins with *, both must hold."
+                "To send only on days 1 to 7 that are also that day of the week, write \"\(fields[0]) \(fields[1]) */31,1-7 \(fields[3]) \(fields[4])\": where a field begins with *, both must hold."
         }
         section.findings.warning(
             .daysUnited,
-            "cron unites days of the month and days of the week: this goes out on day\(Int(fields[2]) == nil ? "s" : "") \(fields[2]) of a month, and also on every \(Self.days(fields[4]))",
+            message:
+                "cron adds days of the week to days of the month: this is sent on day\(Int(fields[2]) == nil ? "s" : "") \(fields[2]) of a month, and also on every \(Self.days(fields[4]))",
             at: place("repeat"), remedy: remedy)
     }
 
-    /// Days that some months do not have, and steps that begin anew with each month or year: they look more even than they are.
+    /// Days that some months do not have, and steps that start again with each month or year: they look more even than they are.
     private func warnOfGaps(in rule: CronRule) {
         let fields = rule.description.split { $0 == " " || $0 == "\t" }
         let (days, months, weekdays) = (fields[2], fields[3], fields[4])
-        func warn(_ message: String, _ remedy: String) {
+        func warn(_ message: String, remedy: String) {
             section.findings.warning(
-                .repeatUneven, message, at: place("repeat"), remedy: "\(remedy) If it is meant so, allow the warning.")
+                .repeatUneven, message: message, at: place("repeat"), remedy: "\(remedy) If this is what you want, allow the warning.")
         }
         if weekdays == "*", let day = Int(days), day > 28, months == "*" {
             warn(
                 day == 29
-                    ? "day 29 comes in no February but those of leap years"
-                    : "day \(day) comes in \(day == 30 ? 11 : 7) months of the year only",
-                "Write 28, a day that every month has, or 1 for the next morning.")
+                    ? "February has a day 29 only in leap years"
+                    : "only \(day == 30 ? 11 : 7) months of the year have a day \(day)",
+                remedy: "Write 28, a day that every month has, or 1 for the next morning.")
         }
         if weekdays == "*", days.hasPrefix("*/"), let step = Int(days.dropFirst(2)), step > 2, step < 31 {
             warn(
-                "steps of days begin anew with each month: this goes out on the days \(Self.list(stride(from: 1, through: 31, by: step))) of a month, whatever lies between the last of them and the next 1st",
-                "For every week write a day of the week: \"\(fields[0]) \(fields[1]) * \(months) mon\".")
+                "steps of days start again each month: this is sent on days \(Self.list(stride(from: 1, through: 31, by: step))) of a month, however close the last of them is to the next 1st",
+                remedy: "To send every week, write a day of the week: \"\(fields[0]) \(fields[1]) * \(months) mon\".")
         }
         if days == "*", weekdays == "*", months.hasPrefix("*/"), months != "*/1" {
             warn(
-                "this goes out on every day of the months that \(months) names",
-                "For once in each of them write a day: \"\(fields[0]) \(fields[1]) 1 \(months) *\".")
+                "this is sent on every day of the months that \(months) names",
+                remedy: "To send once in each of them, write a day: \"\(fields[0]) \(fields[1]) 1 \(months) *\".")
         }
     }
 
@@ -170,7 +173,7 @@ struct ScheduleReader {
         return numbers.dropLast().joined(separator: ", ") + (numbers.count > 1 ? " and " : "") + (numbers.last ?? "")
     }
 
-    /// `1` is a Monday; what is more than a number is shown as it is written.
+    /// `1` is a Monday; anything more than a number is shown as written.
     private static func days(_ field: Substring) -> String {
         let names = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
         return Int(field).map { names[$0 % names.count] } ?? String(field)
@@ -185,22 +188,23 @@ struct ScheduleReader {
         guard schedule.late.isTooLate(bySeconds: seconds) else {
             section.findings.warning(
                 .schedulePast,
-                "\(at.words) \(zone) has passed, by \(TextFormat.span(seconds: Int64(seconds))), so that it would be sent at once (late: \(schedule.late))",
-                at: place("at"), remedy: "If a later time is meant, write that.")
+                message:
+                    "\(at.words) \(zone) passed \(TextFormat.span(seconds: Int64(seconds))) ago, so it would be sent at once (late: \(schedule.late))",
+                at: place("at"), remedy: "If you mean a later time, write that.")
             return
         }
         section.findings.warning(
             .schedulePast,
-            "\(at.words) \(zone) is past, and late: \(schedule.late), so nothing would be sent",
+            message: "\(at.words) \(zone) has passed, and with late: \(schedule.late) nothing would be sent",
             at: place("at"), remedy: "Write a later time; `volley send FILE --now` sends it at once.")
     }
 
-    /// A slip in the year, most likely.
+    /// Most likely a slip in the year.
     private func warnOfFar(_ at: LocalTime, _ schedule: Schedule) {
         let days = (schedule.occurrence(at: at).begins.epochSeconds - now.epochSeconds) / 86_400
         guard days > Self.farDays else { return }
         section.findings.warning(
-            .scheduleFar, "\(at.words) is more than ten years ahead", at: place("at"), remedy: "Is that year meant?")
+            .scheduleFar, message: "\(at.words) is more than ten years ahead", at: place("at"), remedy: "Check the year.")
     }
 
     private static let farDays: Int64 = 10 * 365
@@ -211,8 +215,9 @@ struct ScheduleReader {
         let zone = schedule.zone.fallback
         section.findings.warning(
             .timeInGap,
-            "\(at.words) never comes in \(zone.name), where clocks go forward just then; it means \(zone.localTime(at: occurrence.begins).words)",
-            at: place("at"), remedy: "Write the time that is meant.")
+            message:
+                "\(at.words) does not exist in \(zone.name), where clocks go forward at that moment; it means \(zone.localTime(at: occurrence.begins).words)",
+            at: place("at"), remedy: "Write the time that you mean.")
     }
 
     private func place(_ key: String) -> SourcePosition { section.node(key)?.position ?? section.position }

@@ -9,14 +9,14 @@ struct ScheduleZoneReader {
 
     /// Whose clock counts; nil when that is missing or wrong, which was reported.
     func read() -> Schedule.Zone? {
-        // Nothing is guessed: servers mostly run on UTC, and whoever wrote the campaign does not.
+        // Nothing is guessed: servers mostly run on UTC, but the campaign's author does not.
         let node = section.required("timezone", example: "timezone: Europe/Berlin, or timezone: recipient")
-        let text = node.flatMap { section.text($0, "'timezone'", example: "timezone: Europe/Berlin") }
+        let text = node.flatMap { section.text($0, subject: "'timezone'", example: "timezone: Europe/Berlin") }
         if let text, text.value == Self.ownClock { return clocksOfDevices() }
         let named: ZoneRules? = text.flatMap { zone($0, key: "timezone", mayBeRecipient: true) }
         if section.has("fallback_timezone"), named != nil {
             section.findings.error(
-                "'fallback_timezone' stands beside timezone: recipient only; here all devices go by one clock",
+                "'fallback_timezone' is only for timezone: recipient; here one clock counts for all devices",
                 at: section.place(of: "fallback_timezone"), remedy: "Remove it, or write timezone: recipient.")
         }
         return named.map { .named($0) }
@@ -26,13 +26,13 @@ struct ScheduleZoneReader {
         guard let node = section.node("fallback_timezone") else {
             if !section.mentions("fallback_timezone") {
                 section.findings.error(
-                    "with timezone: recipient the key 'fallback_timezone' is missing: the zone of devices whose own is not known",
+                    "timezone: recipient needs the key 'fallback_timezone': the zone of devices whose own is not known",
                     at: section.node("timezone")?.position ?? section.position,
                     remedy: "Add, for example: fallback_timezone: Europe/Berlin.")
             }
             return nil
         }
-        guard let text = section.text(node, "'fallback_timezone'", example: "fallback_timezone: Europe/Berlin") else { return nil }
+        guard let text = section.text(node, subject: "'fallback_timezone'", example: "fallback_timezone: Europe/Berlin") else { return nil }
         return zone(text, key: "fallback_timezone", mayBeRecipient: false).map { .recipient(fallback: $0) }
     }
 
@@ -46,8 +46,8 @@ struct ScheduleZoneReader {
             let zone = try ZoneDatabase.system.zone(named: name)
             if ZoneAbbreviation.isGreenwich(name) {
                 section.findings.warning(
-                    .oddTimezone, "\(quoted(name)) is UTC all year: in summer the clocks of London are an hour ahead of it",
-                    at: text.position, remedy: "For London write \(key): Europe/London; if UTC is meant, write \(key): UTC.")
+                    .oddTimezone, message: "\(quoted(name)) is UTC all year: in summer the clocks of London are an hour ahead of it",
+                    at: text.position, remedy: "For London write \(key): Europe/London; if you mean UTC, write \(key): UTC.")
             }
             return zone
         } catch {
@@ -69,18 +69,18 @@ struct ScheduleZoneReader {
         }
         if let places = ZoneAbbreviation.places(name) {
             return Complaint(
-                "\(quoted(name)) is an abbreviation and no place; abbreviations leave open whether summer time counts",
+                "\(quoted(name)) is an abbreviation, not a place; abbreviations leave open whether summer time counts",
                 remedy: "Write \(key): \(orList(places)).")
         }
         let offset = small.hasPrefix("etc/gmt") ? small.dropFirst("etc/gmt".count) : ""
         if let sign = offset.first, let hours = Int(offset.dropFirst()), hours > 0, sign == "+" || sign == "-" {
             return Complaint(
-                "\(quoted(name)) is \(hours) \(TextFormat.plural(hours, "hour")) \(sign == "+" ? "behind" : "ahead of") UTC, as these names turn the sign around",
+                "\(quoted(name)) is \(hours) \(TextFormat.plural(hours, one: "hour")) \(sign == "+" ? "behind" : "ahead of") UTC, as these names reverse the sign",
                 remedy: "Write the place, for example \(key): Europe/Berlin.")
         }
         if ZoneAbbreviation.isOffset(name) {
             return Complaint(
-                "\(quoted(name)) is a distance from UTC, and knows no summer time",
+                "\(quoted(name)) is an offset from UTC, which knows no summer time",
                 remedy: "Write the place, for example \(key): Europe/Berlin.")
         }
         return nil

@@ -38,7 +38,7 @@ struct StopReader {
         let text = text.trimmingSpaces()
         guard text.hasSuffix("%") else {
             guard let number = number(text), number > 0 else { throw noPercentage(text) }
-            // 0.2 may be meant as a fifth or as a fifth of a percent: whoever wrote it says which.
+            // 0.2 may mean a fifth or a fifth of a percent: the author must say which.
             throw number < 1
                 ? Complaint(
                     "\(quoted(text)) may mean \(trimmed(number * 100))% or \(trimmed(number))%",
@@ -67,6 +67,6 @@ struct StopReader {
     }
 
     private static func noPercentage(_ text: String) -> Complaint {
-        Complaint("\(quoted(text)) is no percentage", remedy: "Write it with a percent sign, for example: 20% or 0.5%.")
+        Complaint("\(quoted(text)) is not a percentage", remedy: "Write it with a percent sign, for example: 20% or 0.5%.")
     }
 }

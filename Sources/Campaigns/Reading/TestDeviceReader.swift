@@ -1,7 +1,7 @@
 import Base
 import PushServices
 
-/// Reads `test_devices` of an app: where `volley send --test` goes. What it says of a token never shows it whole.
+/// Reads `test_devices` of an app: where `volley send --test` goes. Its messages never show a whole token.
 struct TestDeviceReader {
     /// The app.
     let section: Section
@@ -26,7 +26,7 @@ struct TestDeviceReader {
             guard let device = device(item, number: index + 1) else { return nil }
             if let other = first[device.token] {
                 findings.error(
-                    "the test device \(device.token) stands in line \(other.line) already", at: device.position,
+                    "the test device \(device.token) is already in line \(other.line)", at: device.position,
                     remedy: "Keep one of them.")
                 return nil
             }
@@ -38,7 +38,7 @@ struct TestDeviceReader {
     private func device(_ node: YAMLNode, number: Int) -> TestDevice? {
         let usualName = "device \(number)"
         guard case .mapping = node.content else {
-            guard let text = section.text(node, "an entry of 'test_devices'", example: "7276…") else { return nil }
+            guard let text = section.text(node, subject: "an entry of 'test_devices'", example: "7276…") else { return nil }
             return token(text).map { TestDevice(name: usualName, token: $0, language: nil, cells: [:], position: node.position) }
         }
         let example = "{name: Anna's iPhone, token: 7276…}"
@@ -64,7 +64,7 @@ struct TestDeviceReader {
     private func tag(_ text: SourceText) -> String? {
         if LanguageTag.normalized(text.value) != nil { return text.value }
         findings.error(
-            "\(quoted(text.value)) is no language", at: text.position, remedy: "Write a language tag such as de, pt-BR or zh-Hans.")
+            "\(quoted(text.value)) is not a language", at: text.position, remedy: "Write a language tag such as de, pt-BR or zh-Hans.")
         return nil
     }
 

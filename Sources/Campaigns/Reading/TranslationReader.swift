@@ -36,7 +36,7 @@ struct TranslationReader {
     private func check(_ tag: SourceText, _ first: inout [String: SourceText]) -> Bool {
         guard let normal = LanguageTag.normalized(tag.value) else {
             findings.error(
-                "\(quoted(tag.value)) is no language", at: tag.position,
+                "\(quoted(tag.value)) is not a language", at: tag.position,
                 remedy:
                     "Write a language tag such as de, pt-BR or zh-Hans\(LanguageTag.named(tag.value).map { "; '\(tag.value)' is '\($0)'" } ?? "")."
             )
@@ -44,7 +44,7 @@ struct TranslationReader {
         }
         if let meant = LanguageTag.meant(by: tag.value) {
             findings.warning(
-                .oddLanguage, "hardly any device has the language \(quoted(tag.value))", at: tag.position,
+                .oddLanguage, message: "hardly any device has the language \(quoted(tag.value))", at: tag.position,
                 remedy: "Did you mean '\(meant)'?")
         }
         if let other = first[normal] {

@@ -1,7 +1,7 @@
 import Base
 import PushServices
 
-/// Reads `variants`: parts of the audience that get something of their own, or nothing.
+/// Reads `variants`: parts of the audience that get different content, or nothing.
 struct VariantReader {
     let root: Section
     let source: YAMLSource
@@ -14,13 +14,13 @@ struct VariantReader {
     /// More would be too small to compare, and too many to read.
     private static let mostVariants = 26
 
-    /// The variants, in the order of the file, and by what devices are dealt to them; what is wrong in them was reported.
+    /// The variants, in the order of the file, and how devices are assigned to them; what is wrong in them was reported.
     func read() -> ([MessageVariant], VariantDealing) {
         guard let node = root.node("variants") else { return ([], .alias) }
         guard let entries = Section.entries(of: node, name: "variants", example: Self.example, findings: findings) else {
             return ([], .alias)
         }
-        // Beside the variants' names: one of them may be called so, and has a group.
+        // `by` is among the variants' names: a variant with this name holds a group, the setting a text.
         let isSetting: (YAMLEntry) -> Bool = { $0.key.value == "by" && $0.value.text != nil }
         let dealing = entries.first(where: isSetting).map { self.dealing($0.value) } ?? .alias
         return (variants(entries.filter { !isSetting($0) }, at: node.position), dealing)
@@ -28,14 +28,14 @@ struct VariantReader {
 
     /// `by: alias`
     private func dealing(_ node: YAMLNode) -> VariantDealing {
-        guard let text = root.text(node, "'by'", example: "by: alias") else { return .alias }
+        guard let text = root.text(node, subject: "'by'", example: "by: alias") else { return .alias }
         if let dealing = VariantDealing(rawValue: text.value) { return dealing }
         let isPerson = ["person", "user", "customer", "people", "account", "member"].contains(text.value.lowercased())
         let words = VariantDealing.allCases.map(\.rawValue)
         let meant = isPerson ? "alias" : text.value == "token" ? "device" : nearestName(to: text.value, among: words)
         findings.error(
             "'by' must be \(orList(words)), not \(quoted(text.value))", at: text.position,
-            remedy: meant.map { "Did you mean '\($0)'?" } ?? "Write by: alias for one text a person, or by: device.")
+            remedy: meant.map { "Did you mean '\($0)'?" } ?? "Write by: alias for one text per person, or by: device.")
         return .alias
     }
 
@@ -58,7 +58,7 @@ struct VariantReader {
         }
         if read.allSatisfy(\.isHoldout) {
             findings.error(
-                "every device is in the holdout, so nobody would get anything", at: place, remedy: "For example: \(Self.example).")
+                "every device is in the holdout, so no device would get anything", at: place, remedy: "For example: \(Self.example).")
         }
         return read
     }
@@ -70,7 +70,7 @@ struct VariantReader {
         guard let section = Section(entry.value, CampaignKeys.variant, of: CampaignKeys.file, example: example, findings: findings) else {
             return nil
         }
-        let share = section.required("share", example: "share: 50").flatMap { section.text($0, "'share'", example: "share: 50") }
+        let share = section.required("share", example: "share: 50").flatMap { section.text($0, subject: "'share'", example: "share: 50") }
             .flatMap { section.checked($0, Self.share) }
         var variant = MessageVariant(name: name, share: share ?? 0)
         if variant.isHoldout, section.has("content") {
@@ -89,7 +89,7 @@ struct VariantReader {
         return share == nil ? nil : variant
     }
 
-    /// Names under which no push is meant, and those of control groups, which may be meant to get the usual text.
+    /// Names that mean no push, and names of control groups, which may be meant to get the usual text.
     private static let wordsForNothing: Set<String> = [
         "holdout", "holdouts", "holdoutgroup", "heldout", "none", "nothing", "nobody", "nopush", "nopushes", "nosend", "nosending",
         "notsent",
@@ -111,7 +111,7 @@ struct VariantReader {
                 remedy: "For devices that get nothing write holdout; for others choose another name.")
         } else if Self.wordsForControl.contains(word) {
             findings.warning(
-                .variantGetsText, "the devices of the variant \(quoted(name.value)) get the campaign's text", at: name.position,
+                .variantGetsText, message: "the devices of the variant \(quoted(name.value)) get the campaign's text", at: name.position,
                 remedy: "For a control group that gets nothing write holdout.")
         }
     }
@@ -128,7 +128,7 @@ struct VariantReader {
             return false
         }
         guard name.value == MessageVariant.holdoutName || name.value.lowercased() != MessageVariant.holdoutName else {
-            findings.error("\(quoted(name.value)) must be written in small letters", at: name.position, remedy: "Write holdout.")
+            findings.error("\(quoted(name.value)) must be written in lower-case letters", at: name.position, remedy: "Write holdout.")
             return false
         }
         return true
@@ -142,25 +142,25 @@ struct VariantReader {
         let isNumber = parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
         guard isNumber, parts[0].utf8.count <= 3, let whole = Int(parts[0]) else {
             let example = digits.contains(",") ? digits.replacing(",", with: ".") : "45"
-            throw Complaint("\(quoted(text)) is no share", remedy: "Write a number of percent, for example: share: \(example).")
+            throw Complaint("\(quoted(text)) is not a share", remedy: "Write a percentage, for example: share: \(example).")
         }
         let fraction = parts.count == 2 ? parts[1] : "0"
         guard fraction.utf8.count <= 2, let hundredths = Int(fraction.utf8.count == 1 ? fraction + "0" : fraction) else {
-            throw Complaint("\(quoted(text)) is finer than a hundredth of a percent", remedy: "Write at most two digits behind the point.")
+            throw Complaint("\(quoted(text)) is finer than a hundredth of a percent", remedy: "Write at most two digits after the point.")
         }
         let share = whole * 100 + hundredths
         guard (1...MessageVariant.wholeShare).contains(share) else {
-            throw Complaint("a share of \(quoted(text)) is not above 0 and up to 100", remedy: "For example: share: 45.")
+            throw Complaint("a share must be above 0 and at most 100, not \(quoted(text))", remedy: "For example: share: 45.")
         }
         return share
     }
 
-    /// What to do about shares with another sum than 100.
+    /// What to do about shares that do not add up to 100.
     private static func remedy(_ sum: Int) -> String {
         let missing = MessageVariant.wholeShare - sum
         if missing < 0 { return "Lower them by \(percent(-missing)) in all." }
-        if sum <= MessageVariant.wholeShare / 100 { return "Shares are percent: for a half write 50, not 0.5." }
-        // A holdout of most devices is hardly meant.
+        if sum <= MessageVariant.wholeShare / 100 { return "Shares are percentages: for a half write 50, not 0.5." }
+        // A holdout of most devices is unlikely to be meant.
         let holdout =
             missing <= MessageVariant.wholeShare / 5 ? ", or add holdout: {share: \(percent(missing))} for devices that get nothing" : ""
         return "Raise them by \(percent(missing)) in all\(holdout)."

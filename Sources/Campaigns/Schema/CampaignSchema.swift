@@ -15,7 +15,7 @@ public enum CampaignSchema {
                 CampaignKeys.root, "Who gets what, how fast, and how it gets there.", required: ["name", "app", "audience", "content"],
                 [
                     "name": SchemaNode.text(
-                        "What the campaign is called: small letters, digits and hyphens, at most 64. Runs are named after it, and it decides who falls into which variant.",
+                        "What the campaign is called: lower-case letters, digits and hyphens, at most 64. Runs are named after it, and it decides which variant a device gets.",
                         example: "spring-sale", pattern: "^[a-z0-9-]{1,64}$"),
                     "app": SchemaNode.text("Which app of volley.yaml.", example: "shop"),
                     "description": SchemaNode.text(
@@ -28,13 +28,13 @@ public enum CampaignSchema {
 
     private static var allow: JSONValue {
         let entry = SchemaNode.object(
-            CampaignKeys.allowedWarning, "A warning that is meant so.", required: ["warning", "reason"],
+            CampaignKeys.allowedWarning, "A warning to silence.", required: ["warning", "reason"],
             [
-                "warning": SchemaNode.choice("Its name, as it stands in brackets at its end.", AllowReader.names),
-                "reason": SchemaNode.text("Why, for those who read the campaign later.", example: "The important part comes first."),
+                "warning": SchemaNode.choice("Its name, in brackets at its end.", AllowReader.names),
+                "reason": SchemaNode.text("Why, for people who read the campaign later.", example: "The important part comes first."),
             ])
         return .object(pairs: [
-            ("type", .string("array")), ("description", .string("Warnings that are meant so; they are not shown.")), ("items", entry),
+            ("type", .string("array")), ("description", .string("Warnings to silence; they are not shown.")), ("items", entry),
             ("minItems", .integer(1)),
         ])
     }
@@ -55,7 +55,7 @@ public enum CampaignSchema {
         ]
         return SchemaNode.object(
             CampaignKeys.audience,
-            "Who gets it: whoever any of tags, aliases and registration_ids names (or everyone), if all of where holds and nothing of exclude.",
+            "Who gets it: devices that any of tags, aliases and registration_ids names (or everyone), if all of where holds and nothing in exclude does.",
             rules: rules,
             [
                 "devices": files(
@@ -65,7 +65,7 @@ public enum CampaignSchema {
                     [
                         SchemaNode.reference("names", "Devices with at least one of these tags."),
                         SchemaNode.object(
-                            KeyGroup("tags", CampaignKeys.tags.valid.filter { $0 != "file" }), "Tags in full.",
+                            KeyGroup("tags", valid: CampaignKeys.tags.valid.filter { $0 != "file" }), "Tags in full.",
                             rules: [("minProperties", .integer(1))],
                             [
                                 "any": SchemaNode.reference("names", "Devices with at least one of these."),
@@ -75,7 +75,7 @@ public enum CampaignSchema {
                     ]),
                 "aliases": SchemaNode.reference("names", "Every device of these aliases, at most alias_limit each."),
                 "registration_ids": SchemaNode.reference("names", "Exactly these devices."),
-                "everyone": SchemaNode.truth("All devices of the export; stands alone, without tags, aliases or registration_ids."),
+                "everyone": SchemaNode.truth("All devices of the export; cannot be combined with tags, aliases or registration_ids."),
                 "where": conditions,
                 "exclude": SchemaNode.object(
                     CampaignKeys.exclude, "Who is left out: none of these may hold.",
@@ -86,12 +86,12 @@ public enum CampaignSchema {
                         "devices": files("Files that list tokens or registration ids, which are left out.", example: "suppressed.csv"),
                     ]),
                 "alias_limit": SchemaNode.whole(
-                    "Devices of an alias at most, the most recently active ones.", in: 1...1_000_000, usual: 10, example: 10),
+                    "At most this many devices of an alias, the most recently active ones.", in: 1...1_000_000, usual: 10, example: 10),
                 "max_bad_rows": SchemaNode.text(
-                    "The share of rows that may be unreadable before the plan stops (1% unless said otherwise).", example: "1%",
+                    "The share of rows that may be unreadable before the plan stops (1% by default).", example: "1%",
                     pattern: SchemaPattern.percentage),
                 "shrinks_at_most": SchemaNode.text(
-                    "By how much the audience may be smaller than in the campaign's last run: a share, or off. Beyond it nothing is planned. volley schedule takes 50% unless said otherwise.",
+                    "How much smaller the audience may be than in the campaign's last run: a share, or off. Beyond it nothing is planned. volley schedule takes 50% by default.",
                     example: "50%", pattern: SchemaPattern.shrinking),
             ])
     }
@@ -117,8 +117,8 @@ public enum CampaignSchema {
                 .array([
                     one, .object(pairs: [("type", .string("array")), ("items", one)]),
                     SchemaNode.object(
-                        KeyGroup("names", ["file"]), "Names from a file.", required: ["file"],
-                        ["file": SchemaNode.text("A file with one name a line.", example: "vip.txt")]),
+                        KeyGroup("names", valid: ["file"]), "Names from a file.", required: ["file"],
+                        ["file": SchemaNode.text("A file with one name per line.", example: "vip.txt")]),
                 ])
             ), ("examples", .array([SchemaNode.strings(["discount", "daily"]), .object(pairs: [("file", .string("vip.txt"))])])),
         ])
@@ -156,9 +156,10 @@ public enum CampaignSchema {
             "image": SchemaNode.text(
                 "A picture, https only; sets mutable-content.", example: "https://cdn.example.com/spring.jpg",
                 pattern: #"^([hH][tT][tT][pP][sS]://[^/]|\{\{|\{%)"#),
-            "link": SchemaNode.text("What the app opens when the push is tapped: an own key beside \(payloadKey).", example: "shop://sale"),
-            "data": SchemaNode.reference("data", "Own keys beside \(payloadKey)."),
-            "wake_app": SchemaNode.truth("Wake the app beside a visible push (content-available)."),
+            "link": SchemaNode.text(
+                "What the app opens when the push is tapped: a custom key next to \(payloadKey).", example: "shop://sale"),
+            "data": SchemaNode.reference("data", "Custom keys next to \(payloadKey)."),
+            "wake_app": SchemaNode.truth("Wake the app in addition to showing the push (content-available)."),
             "silent": SchemaNode.truth("A background push: no title, body, sound or badge."),
             "payload": SchemaNode.reference("payload", "The whole payload by hand, instead of all other keys."),
         ]
@@ -193,7 +194,7 @@ public enum CampaignSchema {
 
     private static var variants: JSONValue {
         let share = SchemaNode.anyOf(
-            "Of the audience, in percent; all shares add up to 100.",
+            "The share of the audience, in percent; all shares add up to 100.",
             [
                 .object(pairs: [("type", .string("number")), ("exclusiveMinimum", .integer(0)), ("maximum", .integer(100))]),
                 .object(pairs: [("type", .string("string")), ("pattern", .string(#"^\s*[0-9]{1,3}(\.[0-9]{1,2})?\s*%?\s*$"#))]),
@@ -207,7 +208,7 @@ public enum CampaignSchema {
                     rules: [("minProperties", .integer(1))], contentKeys.merging(["languages": languages]) { $1 }),
             ])
         return SchemaNode.map(
-            "Parts of the audience that get something of their own, or nothing (holdout), decided by a hash of campaign and alias or device.",
+            "Parts of the audience that get different content, or nothing (holdout), decided by a hash of campaign and alias or device.",
             variant,
             examples: [
                 .object(pairs: [
@@ -224,17 +225,18 @@ public enum CampaignSchema {
                         (
                             "by",
                             SchemaNode.anyOf(
-                                "By what devices are dealt: all of an alias alike, or each for itself. Or a variant of that name.",
+                                "How devices are assigned: all devices of an alias alike, or each by itself. Or a variant of that name.",
                                 [
                                     SchemaNode.choice(
-                                        "By what devices are dealt.", VariantDealing.allCases.map(\.rawValue),
+                                        "How devices are assigned.", VariantDealing.allCases.map(\.rawValue),
                                         usual: VariantDealing.alias.rawValue), variant,
                                 ])
                         ),
                         (
                             MessageVariant.holdoutName,
                             SchemaNode.object(
-                                KeyGroup(MessageVariant.holdoutName, ["share"]), "These devices get nothing, and the report compares.",
+                                KeyGroup(MessageVariant.holdoutName, valid: ["share"]),
+                                "These devices get nothing, and the report compares.",
                                 required: ["share"], ["share": share])
                         ),
                     ])
@@ -273,7 +275,7 @@ public enum CampaignSchema {
                     "Never faster than this, in any second: 5000/s, 300000/min, 100/h. The app's own pace may be slower still.",
                     example: "5000/s", pattern: SchemaPattern.pace),
                 "frequency": SchemaNode.text(
-                    "How many pushes of the app a device may get in a stretch of time, counted from past runs. The app's own cap counts as well.",
+                    "How many pushes of the app a device may get in a period, counted from past runs. The app's own cap counts too.",
                     example: "at most 2 per 7 days", pattern: SchemaPattern.frequency),
                 "expires": SchemaNode.anyOf(
                     "When it is no longer wanted: a time from the start of the run, a date with a time (UTC unless it says otherwise), or 0 for now or never.",
@@ -299,7 +301,7 @@ public enum CampaignSchema {
                             (
                                 "after",
                                 SchemaNode.whole(
-                                    "From how many answers on shares are judged.", in: 1...1_000_000_000,
+                                    "How many answers it takes before shares are judged.", in: 1...1_000_000_000,
                                     usual: Int64(StopLimits.usualAnswers), example: 1000)
                             )
                         ])),
@@ -315,7 +317,7 @@ public enum CampaignSchema {
             ("properties", .object(pairs: [("timezone", .object(pairs: [("const", .string("recipient"))]))])),
         ])
         return SchemaNode.object(
-            CampaignKeys.schedule, "When it goes out; without it when somebody runs volley send.", required: ["timezone"],
+            CampaignKeys.schedule, "When it is sent; without it, when you run volley send.", required: ["timezone"],
             rules: [
                 (
                     "allOf",
@@ -336,13 +338,13 @@ public enum CampaignSchema {
                 "fallback_timezone": SchemaNode.text(
                     "With timezone: recipient, the zone of devices whose own is not known.", example: "Europe/Berlin", pattern: zone),
                 "quiet_hours": SchemaNode.text(
-                    "When nothing goes out, on the device's own clock where the export knows it; held until they end.",
+                    "When nothing is sent, by the device's own clock where the export has its zone; pushes are held until they end.",
                     example: "21:00-08:00", pattern: #"^\s*[0-9]{1,2}:[0-9]{2}\s*-\s*[0-9]{1,2}:[0-9]{2}\s*$"#),
                 "repeat": SchemaNode.text(
-                    "Again and again: cron's minute, hour, day of the month, month and day of the week.", example: "0 9 * * mon,thu",
+                    "How to repeat it: cron's minute, hour, day of the month, month and day of the week.", example: "0 9 * * mon,thu",
                     pattern: #"^\s*[^\s@]+(\s+[^\s]+){4}\s*$"#),
                 "late": SchemaNode.text(
-                    "What to do when it could not be sent at the time: send, skip, or skip after a time (2h unless said otherwise).",
+                    "What to do when it could not be sent at the time: send, skip, or skip after a time (2h by default).",
                     example: "skip after 2h", pattern: #"^\s*(send|skip(\s+after\s+[0-9]+\s*[a-z]+)?)\s*$"#),
             ])
     }

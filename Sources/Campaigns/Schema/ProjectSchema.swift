@@ -12,9 +12,9 @@ public enum ProjectSchema {
                 [
                     "runs": SchemaNode.text("The folder of run files.", example: "runs", rules: [("default", .string("runs"))]),
                     "proxy": SchemaNode.reference("proxy", "The proxy of all apps that name none; without it the environment decides."),
-                    "notices": SchemaNode.reference("notices", "Who is told of the runs of all apps."),
+                    "notices": SchemaNode.reference("notices", "Who gets notices about the runs of all apps."),
                     "monitoring": monitoring,
-                    "apps": SchemaNode.map("Apps by the name that campaigns call them.", app),
+                    "apps": SchemaNode.map("Apps, by the names that campaigns use.", app),
                 ]),
             definitions: [("proxy", proxy), ("notices", notices)])
     }
@@ -113,13 +113,14 @@ public enum ProjectSchema {
             "pace": SchemaNode.text(
                 "Never faster than this, whatever a campaign asks for.", example: "9000/s", pattern: SchemaPattern.pace),
             "frequency": SchemaNode.text(
-                "How many pushes a device may get in a stretch of time, whatever a campaign asks for; counted from past runs.",
+                "How many pushes a device may get in a period, whatever a campaign asks for; counted from past runs.",
                 example: "at most 2 per 7 days", pattern: SchemaPattern.frequency),
             "approval": SchemaNode.choice(
-                "required: nothing is sent that nobody approved with volley approve.", ["required", "none"], usual: "none"),
+                "required: nothing is sent until it is approved with volley approve.", ["required", "none"], usual: "none"),
             "test_devices": testDevices,
             "proxy": SchemaNode.reference("proxy", "The app's own proxy; none goes straight to the server."),
-            "notices": SchemaNode.reference("notices", "Who is told of the app's runs, beside those named at the top level."),
+            "notices": SchemaNode.reference(
+                "notices", "Who gets notices about the app's runs, in addition to those named at the top level."),
             ProjectKeys.service: SchemaNode.choice(
                 "Who takes the app's pushes.", PushServices.all.map(\.name), usual: PushServices.standard.name),
         ]
@@ -138,10 +139,10 @@ public enum ProjectSchema {
                     SchemaNode.choice("Straight to the server, whatever the environment says.", ["none"]),
                     SchemaNode.text("The proxy's address.", example: "http://proxy.example.com:3128", pattern: url),
                     SchemaNode.object(
-                        ProjectKeys.proxy, "A proxy that wants to know who asks.", required: ["url"],
+                        ProjectKeys.proxy, "A proxy that requires a user.", required: ["url"],
                         [
                             "url": SchemaNode.text("The proxy's address.", example: "http://proxy.example.com:3128", pattern: url),
-                            "user": SchemaNode.text("Who asks.", example: "volley"),
+                            "user": SchemaNode.text("The user.", example: "volley"),
                             "password_env": variable("The environment variable that holds the password.", example: "PROXY_PASSWORD"),
                         ]),
                 ])
@@ -151,7 +152,7 @@ public enum ProjectSchema {
 
     private static var notices: JSONValue {
         let entry = SchemaNode.object(
-            ProjectKeys.notice, "Who is told, and of what.",
+            ProjectKeys.notice, "Who gets notices, and about what.",
             rules: [
                 ("anyOf", .array([SchemaNode.has("webhook"), SchemaNode.has("command")])),
                 ("if", SchemaNode.has("command")), ("then", SchemaNode.hasNone(of: ["webhook", "secret_env", "ca"])),
@@ -168,7 +169,7 @@ public enum ProjectSchema {
                     ("examples", .array([SchemaNode.strings(["./on-notice.sh"])])),
                 ]),
                 "events": .object(pairs: [
-                    ("type", .string("array")), ("description", .string("Of what; without it of everything.")), ("minItems", .integer(1)),
+                    ("type", .string("array")), ("description", .string("The events; without it, all of them.")), ("minItems", .integer(1)),
                     ("items", SchemaNode.choice("An event.", NoticeEvent.allCases.filter { $0 != .test }.map(\.rawValue))),
                 ]),
             ])
@@ -205,14 +206,14 @@ public enum ProjectSchema {
                     ]),
             ])
         names["rows"] = SchemaNode.choice(
-            "Of several rows of a device: the newest decides everything, or the tags of all are united (merge) and the newest decides all else.",
+            "When a device has several rows: the newest decides everything, or the tags of all are united (merge) and the newest decides the rest.",
             ExportColumns.Rows.allCases.map(\.rawValue), usual: ExportColumns.Rows.newest.rawValue)
         return SchemaNode.object(
             ProjectKeys.columns, "What the exports call the columns that Volley needs, and which rows of a device count.", names)
     }
 
     private static var testDevices: JSONValue {
-        // A token of digits alone is a number to YAML when it stands without quotes.
+        // To YAML a token of digits alone is a number unless it is in quotes.
         let token = JSONValue.object(pairs: [
             ("type", SchemaNode.strings(["string", "integer", "number"])),
             ("description", .string("The \(service.target.noun), \(service.target.writing); best in quotes.")),

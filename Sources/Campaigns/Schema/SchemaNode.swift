@@ -1,11 +1,11 @@
 import Base
 
-/// Parts of a JSON Schema (draft 2020-12), as editors read it beside a YAML file.
+/// Parts of a JSON Schema (draft 2020-12), as editors use it for a YAML file.
 ///
-/// A schema says what editors can say while somebody types: keys, kinds, words, patterns. What needs more than one value at a time to judge, a
-/// clock or another file, only `volley check` tells.
+/// A schema holds what editors can check while you type: keys, kinds, words, patterns. Only `volley check` reports what depends on
+/// several values at once, on a clock or on another file.
 enum SchemaNode {
-    /// The keys of a group, from the table that the reader goes by; one that `definitions` lacks may hold anything.
+    /// The keys of a group, from the table that the reader uses; a key that `definitions` lacks may hold anything.
     static func object(
         _ group: KeyGroup, _ description: String, required: [String] = [], rules: [(String, JSONValue)] = [],
         _ definitions: [String: JSONValue]
@@ -28,7 +28,7 @@ enum SchemaNode {
             ] + (examples.isEmpty ? [] : [("examples", .array(examples))]) + rules)
     }
 
-    /// A text; a number or a truth value without quotes is one as well.
+    /// A text; a number or a truth value without quotes counts as one.
     static func text(_ description: String, example: String, pattern: String? = nil, rules: [(String, JSONValue)] = []) -> JSONValue {
         var members: [(String, JSONValue)] = [
             ("type", strings(pattern == nil ? ["string", "number", "boolean"] : ["string"])), ("description", .string(description)),
@@ -72,7 +72,7 @@ enum SchemaNode {
         .object(pairs: [("description", .string(description)), ("anyOf", .array(forms))] + rules)
     }
 
-    /// A part of `$defs`, with words of its own.
+    /// A part of `$defs`, with its own description.
     static func reference(_ name: String, _ description: String) -> JSONValue {
         .object(pairs: [("$ref", .string("#/$defs/\(name)")), ("description", .string(description))])
     }

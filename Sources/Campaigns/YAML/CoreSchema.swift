@@ -11,7 +11,7 @@ enum CoreSchema {
         case unusableNumber
     }
 
-    /// Decides the type of text that stands without quotes.
+    /// Decides the type of text without quotes.
     static func value(of text: String) -> Value {
         if isNull(text) { return .null }
         if let truth = bool(text) { return .bool(truth) }

@@ -1,6 +1,6 @@
 import Base
 
-/// A line that was meant as `key: value`, and is none for YAML because something about its colon is not as YAML wants it.
+/// A line that was meant as `key: value`, but that YAML does not read as one because its colon is not as YAML needs it.
 struct KeySlip {
     /// Where the key begins, counted from 1.
     let column: Int
@@ -18,11 +18,11 @@ struct KeySlip {
         let rest = line[(name.endIndex + 1)...]
         let key = String(String.UnicodeScalarView(name))
         let value = String(String.UnicodeScalarView(rest)).trimmingSpaces()
-        // Behind a blank # would begin a comment.
+        // After a blank, # would begin a comment.
         let needsQuotes = value.hasPrefix("#") && !value.contains("\"")
         let repaired = Self.shortened("\(key): \(needsQuotes ? "\"\(value)\"" : value)")
         switch line[name.endIndex] {
-        // An address such as https://example.com is no key.
+        // An address such as https://example.com is not a key.
         case ":" where rest.first != nil && rest.first != " " && rest.first != "\t" && !rest.starts(with: "//".unicodeScalars):
             complaint = Complaint("a space is missing after the ':' of '\(key)'", remedy: "Write \(repaired)")
         case "：", "﹕":
@@ -39,10 +39,10 @@ struct KeySlip {
     }
 }
 
-/// Characters that look like spaces and are none for YAML. Word processors, chats and web pages put them where a line begins, or behind a
-/// colon; inside a text they are welcome.
+/// Characters that look like spaces, but are not spaces to YAML. Word processors, chats and web pages put them at the beginning of a line or
+/// after a colon; inside a text they do no harm.
 enum FalseSpaces {
-    /// The first of them that stands in YAML's way; nil when there is none.
+    /// The first of them that breaks YAML; nil when there is none.
     static func mistake(in source: YAMLSource) -> Diagnostic? {
         var first: (place: SourcePosition, scalar: Unicode.Scalar, isIndentation: Bool)?
         var lines = 0
@@ -57,13 +57,13 @@ enum FalseSpaces {
         guard let first else { return nil }
         let others = lines == 1 ? "" : ", as in \(lines - 1) more \(lines == 2 ? "line" : "lines")"
         return Diagnostic(
-            "a \(name(of: first.scalar)) stands \(first.isIndentation ? "at the beginning of this line" : "behind the colon")\(others); "
-                + "it looks like a space and is none for YAML",
+            "there is a \(name(of: first.scalar)) \(first.isIndentation ? "at the beginning of this line" : "after the colon")\(others); "
+                + "it looks like a space, but is not one in YAML",
             at: first.place,
-            remedy: "Replace it by a space that you type yourself; it often comes with text copied from a word processor or a web page.")
+            remedy: "Replace it with a space that you type yourself; it often comes with text copied from a word processor or a web page.")
     }
 
-    /// Where a line has one before its key or its list entry, or right behind the colon of its key.
+    /// Where a line has one before its key or its list entry, or right after the colon of its key.
     private static func index(in line: [Unicode.Scalar]) -> Int? {
         let start = line.prefix { $0 == " " || isFalse($0) || $0 == "-" }.count
         if start < line.count, let index = line[..<start].firstIndex(where: isFalse) { return index }
@@ -92,7 +92,7 @@ enum FalseSpaces {
 }
 
 extension Findings {
-    /// Where something that looks like a space stood in the way, says that instead of what followed from it.
+    /// Where something that looks like a space broke the file, reports that instead of the mistakes that follow from it.
     func preferFalseSpaces(in source: YAMLSource) {
         guard hasErrors, let mistake = FalseSpaces.mistake(in: source), let line = mistake.position?.line else { return }
         // A key whose group is not seen as such is called empty, in the line before.

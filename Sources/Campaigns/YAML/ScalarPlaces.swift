@@ -1,7 +1,7 @@
 import Base
 
-/// Finds where the characters of a scalar stand in the file, by laying its value beside the lines that it was read from: libyaml tells the
-/// beginning only, and mistakes inside a text (templates) are to be shown where they are.
+/// Finds where the characters of a scalar are in the file by comparing its value with the lines it was read from: libyaml gives only the
+/// beginning, but mistakes inside a text (templates) should be shown where they are.
 struct ScalarPlaces {
     private let source: YAMLSource
     private let value: [Unicode.Scalar]
@@ -15,7 +15,7 @@ struct ScalarPlaces {
     /// The parts of a scalar; none when a place in it is found by counting characters, or when value and lines do not agree.
     /// - Parameter start: the quote, the sign of a block, or the first character.
     static func parts(of value: String, _ style: SourceText.Style, at start: SourcePosition, in source: YAMLSource) -> [SourceText.Part] {
-        // What is longer is no text of a push, and nobody looks for a place in it.
+        // Anything longer is not a push's text, and no one needs a place in it.
         guard value.utf8.count <= 20_000 else { return [] }
         var places = ScalarPlaces(value, start, source)
         let isFound =
@@ -55,7 +55,7 @@ struct ScalarPlaces {
 
     // MARK: - Blocks
 
-    /// A line of a literal block ends with the value's line, behind its indentation.
+    /// A line of a literal block ends with the value's line, after the indentation.
     private mutating func followLiteral() -> Bool {
         while index < value.count {
             nextLine()
@@ -91,7 +91,7 @@ struct ScalarPlaces {
         return true
     }
 
-    /// Spaces at the beginning of the value's first line that is not blank: a block may say its indentation, and keep more of it.
+    /// Spaces at the beginning of the value's first line that is not blank: a block may state its indentation and keep further spaces.
     private var leadingBlanks: Int {
         value.drop { $0 == "\n" }.prefix { $0 == " " }.count
     }

@@ -1,6 +1,6 @@
 import Base
 
-/// Makes nodes of libyaml's events: one document, bounded in depth and in the nodes that aliases expand to.
+/// Makes nodes from libyaml's events: one document, bounded in depth and in the nodes that aliases expand to.
 struct YAMLComposer: ~Copyable {
     /// Far more than any campaign has, few enough that a file of aliases to aliases stays harmless.
     static let maximumNodes = 10_000
@@ -21,7 +21,7 @@ struct YAMLComposer: ~Copyable {
     private var nodeCount = 0
     private var previous: YAMLEvent?
 
-    /// A composer that reports what does not stop it to `findings`.
+    /// A composer that reports mistakes that do not stop it to `findings`.
     /// - Throws: a `Diagnostic` when there is no memory for it.
     init(source: YAMLSource, findings: Findings) throws(Diagnostic) {
         events = try YAMLEventStream(source)
@@ -42,7 +42,7 @@ struct YAMLComposer: ~Copyable {
                 "a second document begins here", at: after.start,
                 remedy: "Keep each campaign in a file of its own, and remove the line '---'.")
         }
-        for (name, anchor) in anchors { reportIfUnused(anchor, name) }
+        for (name, anchor) in anchors { reportIfUnused(anchor, name: name) }
         return root
     }
 
@@ -61,7 +61,7 @@ struct YAMLComposer: ~Copyable {
         switch event.kind {
         case .alias(let name): return try expand(name, at: event.start, depth: depth)
         case .scalar(var value, let style, let properties):
-            // The line end behind a block belongs to the file, not to a text on a phone.
+            // The line end after a block belongs to the file, not to a text on a phone.
             if style == .literal || style == .folded { while value.hasSuffix("\n") { value.removeLast() } }
             let parts = ScalarPlaces.parts(of: value, style, at: event.start, in: source)
             let node = YAMLNode(content: .scalar(value, style), position: event.start, parts: parts)
@@ -86,7 +86,7 @@ struct YAMLComposer: ~Copyable {
         guard nodeCount <= Self.maximumNodes else {
             throw Diagnostic(
                 "the file holds more than \(Self.maximumNodes) values, aliases such as *name expanded", at: place,
-                remedy: "Put long lists into a file of their own, one name a line, and write {file: names.txt}.")
+                remedy: "Put long lists into a file of their own, one name per line, and write {file: names.txt}.")
         }
     }
 
@@ -115,11 +115,11 @@ struct YAMLComposer: ~Copyable {
             }
             let key = try node(event, depth: depth + 1)
             let value = try node(try next(), depth: depth + 1)
-            if isFlow, !isTemplate, isBehindComma(key, value, after: entries.last, &cutKeys) { continue }
+            if isFlow, !isTemplate, isBehindComma(key, value, after: entries.last, cutKeys: &cutKeys) { continue }
             guard !isTemplate, let name = keyName(key) else { continue }
             if let first = places[name.value] {
                 findings.error(
-                    "the key \(quoted(name.value)) stands twice; the first is in line \(first.line), column \(first.column)",
+                    "the key \(quoted(name.value)) appears twice; the first is in line \(first.line), column \(first.column)",
                     at: name.position, remedy: "Keep one of them.")
             } else {
                 places[name.value] = name.position
@@ -129,7 +129,7 @@ struct YAMLComposer: ~Copyable {
         if isFlow, !isTemplate, areBareNames(entries) {
             let names = entries.map(\.key.value).joined(separator: ", ")
             findings.error(
-                "braces hold keys with values, and \(quoted("{\(names)}")) has none", at: start,
+                "braces hold keys with values, but \(quoted("{\(names)}")) has none", at: start,
                 remedy: "Put a list in brackets: [\(names)].")
             return YAMLNode(content: .unreadable, position: start)
         }
@@ -147,9 +147,9 @@ struct YAMLComposer: ~Copyable {
             }
     }
 
-    /// `{price: 19,99}` is a price of 19 and a key 99 for YAML, `{body: 20 % off, today}` a key `today`.
+    /// To YAML, `{price: 19,99}` is a price of 19 and a key 99, and `{body: 20 % off, today}` has a key `today`.
     /// Reports it, once for each text.
-    private func isBehindComma(_ key: YAMLNode, _ value: YAMLNode, after before: YAMLEntry?, _ cutKeys: inout Set<String>) -> Bool {
+    private func isBehindComma(_ key: YAMLNode, _ value: YAMLNode, after before: YAMLEntry?, cutKeys: inout Set<String>) -> Bool {
         guard let name = key.text, name.style == .plain, !name.value.isEmpty, value.isNull, value.text?.value.isEmpty == true,
             let before, let last = before.value.text, last.style == .plain, !last.value.isEmpty
         else { return false }
@@ -164,7 +164,7 @@ struct YAMLComposer: ~Copyable {
             at: name.position,
             remedy: isDecimal
                 ? "Write \(before.key.value): \(last.value).\(name.value) for a number, or \(before.key.value): \"\(last.value),\(name.value)\" for a text."
-                : Self.remedy(before.key.value, [last.value] + Self.parts(line.dropFirst(key.position.column - 1))))
+                : Self.remedy(before.key.value, parts: [last.value] + Self.parts(line.dropFirst(key.position.column - 1))))
         return true
     }
 
@@ -172,7 +172,7 @@ struct YAMLComposer: ~Copyable {
     private static let listKeys: Set = ["tags", "aliases", "registration_ids", "any", "all", "none", "devices"]
     private static let textKeys: Set = ["title", "subtitle", "body", "description", "reason"]
 
-    private static func remedy(_ key: String, _ parts: [String]) -> String {
+    private static func remedy(_ key: String, parts: [String]) -> String {
         let list = "\(key): [\(parts.joined(separator: ", "))]"
         if listKeys.contains(key) { return "For several write \(list)." }
         let quoted = "\(key): \"\(parts.joined(separator: ", "))\""
@@ -180,7 +180,7 @@ struct YAMLComposer: ~Copyable {
             ? "Put the text in quotes: \(quoted)." : "For several values write \(list); for one with a comma, \(quoted)."
     }
 
-    /// What stands between commas up to the end of the group, or of what can belong to the text.
+    /// What is between commas, up to the end of the group or of what can belong to the text.
     private static func parts(_ rest: some Sequence<Unicode.Scalar>) -> [String] {
         var text = String.UnicodeScalarView()
         for scalar in rest {
@@ -240,7 +240,7 @@ struct YAMLComposer: ~Copyable {
             node.content = .unreadable
         }
         if let name = properties.anchor {
-            if let replaced = anchors[name] { reportIfUnused(replaced, name) }
+            if let replaced = anchors[name] { reportIfUnused(replaced, name: name) }
             anchors[name] = Anchor(node: node, position: node.position)
             openAnchors.remove(name)
         }
@@ -250,7 +250,7 @@ struct YAMLComposer: ~Copyable {
     private mutating func expand(_ name: String, at place: SourcePosition, depth: Int) throws(Diagnostic) -> YAMLNode {
         if openAnchors.contains(name) {
             throw Diagnostic(
-                "the alias \(quoted("*" + name)) stands inside what it refers to", at: place, remedy: "Write the values out instead.")
+                "the alias \(quoted("*" + name)) is inside what it refers to", at: place, remedy: "Write the values out instead.")
         }
         guard let anchor = anchors[name] else {
             findings.error(
@@ -264,8 +264,8 @@ struct YAMLComposer: ~Copyable {
         return anchor.node
     }
 
-    /// `title: &more savings` would lose its first word without a sound.
-    private func reportIfUnused(_ anchor: Anchor, _ name: String) {
+    /// `title: &more savings` would silently lose its first word.
+    private func reportIfUnused(_ anchor: Anchor, name: String) {
         guard !anchor.isUsed else { return }
         findings.error(
             "the anchor \(quoted("&" + name)) is never used", at: anchor.position,

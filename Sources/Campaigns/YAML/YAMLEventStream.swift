@@ -4,7 +4,7 @@ import CYAML
 /// The events of libyaml, one after the other. The only place that touches the library; its memory belongs to this value.
 struct YAMLEventStream: ~Copyable {
     private let parser: UnsafeMutablePointer<yaml_parser_t>
-    /// libyaml reads from here until it is deleted, so the bytes are kept beside it.
+    /// libyaml reads from here until it is deleted, so the bytes are kept as long.
     private let input: UnsafeMutableBufferPointer<UInt8>
     private let source: YAMLSource
 
@@ -31,7 +31,7 @@ struct YAMLEventStream: ~Copyable {
         input.deallocate()
     }
 
-    /// The next event. After a problem or the end of the stream it must not be asked again.
+    /// The next event. Must not be called again after a problem or the end of the stream.
     mutating func next() throws(YAMLSyntaxProblem) -> YAMLEvent {
         var event = yaml_event_t()
         guard yaml_parser_parse(parser, &event) == 1 else { throw problem() }
@@ -89,7 +89,7 @@ struct YAMLEventStream: ~Copyable {
     }
 }
 
-/// What libyaml came upon, and where.
+/// What libyaml found, and where.
 struct YAMLEvent {
     enum Kind {
         case streamStart, streamEnd, documentStart, documentEnd
@@ -117,6 +117,6 @@ struct YAMLSyntaxProblem: Error {
     var message: String
     var context: String
     var position: SourcePosition
-    /// Where that began which could not be finished.
+    /// Where the construct began that could not be finished.
     var contextPosition: SourcePosition?
 }

@@ -1,19 +1,19 @@
 import Base
 import PushServices
 
-/// A value of a YAML file that knows where it stands. Types are not decided here: whoever asks for a number or a truth value
-/// decides by text and style, since only text without quotes can be anything else than text.
+/// A value of a YAML file that knows its place. Types are not decided here: code that needs a number or a truth value decides by
+/// text and style, since only text without quotes can be anything other than text.
 struct YAMLNode: Sendable {
     enum Content: Sendable {
         case scalar(String, SourceText.Style)
         case sequence([YAMLNode])
         case mapping([YAMLEntry])
-        /// Reported already: whoever meets it says nothing more.
+        /// Already reported: nothing more is said about it.
         case unreadable
     }
 
     var content: Content
-    /// Where the node starts; for an alias, where its anchor stands.
+    /// Where the node starts; for an alias, where its anchor is.
     var position: SourcePosition
     /// Of a scalar whose characters do not simply follow one another in the file.
     var parts: [SourceText.Part] = []

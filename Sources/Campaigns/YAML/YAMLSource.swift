@@ -1,19 +1,19 @@
 import Base
 import Glibc
 
-/// The text of a YAML file, known to be text before any parser sees it: UTF-8, without control characters, and with the line
-/// ends that editors count, so that every place in an error is the one that a person finds.
+/// The text of a YAML file, checked before any parser sees it: UTF-8, without control characters, and with the line ends that
+/// editors count, so that every place in an error is the place an editor shows.
 struct YAMLSource {
-    /// A campaign is a page of text; what is larger was given by mistake (an export, for instance).
+    /// A campaign is a page of text; anything larger was given by mistake (an export, for instance).
     static let maximumBytes = 1_000_000
 
     let file: String
     /// Without a byte order mark.
     let bytes: [UInt8]
     private let lineStarts: [Int]
-    /// The column behind the last character of the last line.
+    /// The column after the last character of the last line.
     private let endColumn: Int
-    /// What of a line errors look at: lines that are longer were not written by hand.
+    /// How much of a line errors look at: longer lines were not written by hand.
     private static let shownLineBytes = 4_000
 
     /// Reads and checks a file.
@@ -25,8 +25,8 @@ struct YAMLSource {
     init(file: String, bytes: [UInt8]) throws(Diagnostic) {
         guard bytes.count <= Self.maximumBytes else {
             throw Diagnostic(
-                "the file is larger than 1 MB, which no campaign or volley.yaml is", file: file,
-                remedy: "Device exports are named below 'devices', they are not given in place of a campaign.")
+                "the file is larger than 1 MB, too large for a campaign or volley.yaml", file: file,
+                remedy: "Name device exports under 'devices'; do not give one in place of a campaign.")
         }
         guard !Self.looksLikeUTF16(bytes) else {
             throw Diagnostic(
@@ -60,12 +60,12 @@ struct YAMLSource {
         return Array(line.unicodeScalars.prefix { $0 != "\n" && $0 != "\r" })
     }
 
-    /// What word processors save when nobody tells them otherwise.
+    /// What word processors save by default.
     private static func otherDocument(_ bytes: [UInt8]) -> Complaint? {
         let remedy = "Save it as plain text (.txt, UTF-8) and name it .yaml, or write it with a text editor."
         if bytes.starts(with: "{\\rtf".utf8) { return Complaint("this is a Rich Text document, not a text file", remedy: remedy) }
         if bytes.starts(with: "PK\u{3}\u{4}".utf8) {
-            return Complaint("this is a document of a word processor or a spreadsheet, not a text file", remedy: remedy)
+            return Complaint("this is a word processor or spreadsheet document, not a text file", remedy: remedy)
         }
         return nil
     }
@@ -76,7 +76,7 @@ struct YAMLSource {
         return (bytes[0] == 0) != (bytes[1] == 0)
     }
 
-    /// Finds the lines, and the first character that cannot stand in the file.
+    /// Finds the lines, and the first character that the file must not hold.
     private static func checkCharacters(of bytes: [UInt8], file: String) throws(Diagnostic) -> (lineStarts: [Int], endColumn: Int) {
         var lineStarts = [0]
         var offset = 0
@@ -112,25 +112,25 @@ struct YAMLSource {
 
     private static func notUTF8(byte: UInt8, at place: SourcePosition) -> Diagnostic {
         Diagnostic(
-            "the file is not UTF-8: the byte 0x\(TextFormat.hex(byte, digits: 2, uppercase: true)) is no character here", at: place,
+            "the file is not UTF-8: the byte 0x\(TextFormat.hex(byte, digits: 2, uppercase: true)) is not a character here", at: place,
             remedy: "Save it again with the encoding UTF-8; most editors offer that under 'Save as'.")
     }
 
-    /// libyaml takes U+0085, U+2028 and U+2029 for line ends (YAML 1.1), which editors do not show and YAML 1.2 gave up.
+    /// libyaml takes U+0085, U+2028 and U+2029 for line ends (YAML 1.1), which editors do not show and YAML 1.2 no longer has.
     private static func complaint(about scalar: Unicode.Scalar) -> Complaint? {
         switch scalar.value {
         case 0x09, 0x0A, 0x0D, 0x20...0x7E: return nil
         case 0x85, 0x2028, 0x2029:
             return Complaint(
-                "an invisible line separator (\(TextFormat.codePoint(scalar))) stands here",
-                remedy: "Delete it, and press Enter where a new line shall begin; it often comes with text copied from a word processor.")
+                "there is an invisible line separator (\(TextFormat.codePoint(scalar))) here",
+                remedy: "Delete it, and press Enter where a new line should begin; it often comes with text copied from a word processor.")
         case 0xFEFF:
             return Complaint(
-                "an invisible byte order mark (U+FEFF) stands in the middle of the file",
-                remedy: "Delete it; it often comes with two files put together.")
+                "there is an invisible byte order mark (U+FEFF) in the middle of the file",
+                remedy: "Delete it; it often appears where two files were put together.")
         case 0..<0x20, 0x7F..<0xA0, 0xFFFE, 0xFFFF:
             return Complaint(
-                "an invisible control character (\(TextFormat.codePoint(scalar))) stands here",
+                "there is an invisible control character (\(TextFormat.codePoint(scalar))) here",
                 remedy: "Delete it, or write the line again by hand.")
         default: return nil
         }
@@ -142,14 +142,14 @@ private func readWholeFile(_ file: String, limit: Int) throws(Diagnostic) -> [UI
     guard !file.isEmpty, !file.utf8.contains(0) else { throw Diagnostic("there is no such file", file: file) }
     do throws(FileError) { return try RegularFile.bytes(of: file, atMost: limit) } catch {
         switch error {
-        case .system(let code): throw cannotRead(file, code)
+        case .system(let code): throw cannotRead(file, code: code)
         case .notAFile(let kind): throw kind.refusal(file)
         }
     }
 }
 
 /// Why a file cannot be read, in words.
-func cannotRead(_ file: String, _ code: Int32) -> Diagnostic {
+func cannotRead(_ file: String, code: Int32) -> Diagnostic {
     switch code {
     case ENOENT, ENOTDIR: Diagnostic("there is no such file", file: file, remedy: "Check the name, and the folder that you are in.")
     case EACCES, EPERM:

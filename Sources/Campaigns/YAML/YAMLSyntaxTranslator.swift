@@ -1,7 +1,7 @@
 import Base
 
-/// Says libyaml's complaints in the words of a person who writes campaigns, with what to do. libyaml names the place where it
-/// gave up; the mistake itself is often earlier (a quote that was never closed), and that is the place reported.
+/// Translates libyaml's complaints for people who write campaigns, and adds what to do. libyaml names the place where it gave up;
+/// the mistake itself is often earlier (a quote that was never closed), and that is the place reported.
 struct YAMLSyntaxTranslator {
     let problem: YAMLSyntaxProblem
     let source: YAMLSource
@@ -43,8 +43,8 @@ struct YAMLSyntaxTranslator {
         let isTab = problem.message.contains("found a tab character")
         guard let tab = indentation.firstIndex(of: "\t") ?? (isTab ? problem.position.column - 1 : nil) else { return nil }
         return Diagnostic(
-            "a tab stands where YAML wants spaces", at: place(column: tab + 1),
-            remedy: "Replace every tab at the beginning of a line by two spaces.")
+            "there is a tab where YAML needs spaces", at: place(column: tab + 1),
+            remedy: "Replace every tab at the beginning of a line with two spaces.")
     }
 
     private func unclosedQuote() -> Diagnostic? {
@@ -53,13 +53,13 @@ struct YAMLSyntaxTranslator {
             "the quote that opens here is never closed", at: beginning, remedy: "Put the same quote at the end of the text.")
     }
 
-    /// Characters with which a text cannot begin unless it stands in quotes.
+    /// Characters that a text cannot begin with unless it is in quotes.
     private func wordBeforeNeedsQuotes() -> Diagnostic? {
         let needsQuotes = "Put the whole text in quotes."
         if problem.message == "found character that cannot start any token" {
             if line.drop(while: { $0 == " " }).starts(with: "```".unicodeScalars) {
                 return Diagnostic(
-                    "``` is how chats mark a piece of code, and no YAML", at: problem.position, remedy: "Remove the lines with ```.")
+                    "``` is how chats mark a piece of code; it is not YAML", at: problem.position, remedy: "Remove the lines with ```.")
             }
             let column = problem.position.column
             if character == "%", column >= 2, line[column - 2] == "{" {
@@ -103,13 +103,13 @@ struct YAMLSyntaxTranslator {
         )
     }
 
-    /// “Text” in curly quotes is not quoted at all for YAML, so a colon in it ends the peace.
+    /// To YAML, “text” in curly quotes is not quoted at all, so a colon in it is a mistake.
     private func curlyQuotes() -> Diagnostic? {
         guard let index = line.firstIndex(where: { "“”„‟".unicodeScalars.contains($0) }) else { return nil }
         let before = line[..<index].last { $0 != " " }
         guard before == ":" || before == "-" || before == "," || before == "[" || before == "{" else { return nil }
         return Diagnostic(
-            "curly quotes do not quote a text in YAML", at: place(column: index + 1), remedy: "Replace them by straight quotes: \" \".")
+            "curly quotes do not quote a text in YAML", at: place(column: index + 1), remedy: "Replace them with straight quotes: \" \".")
     }
 
     private func structure() -> Diagnostic? {
@@ -130,11 +130,11 @@ struct YAMLSyntaxTranslator {
             return Diagnostic(
                 "a space is missing after the ':'", at: problem.position,
                 remedy: "Write it as 'name: value'; if the ':' belongs to a text, put the whole text in quotes.")
-        case "did not find expected ',' or ']'": return unclosedBracket("list", "]")
-        case "did not find expected ',' or '}'": return unclosedBracket("group", "}")
+        case "did not find expected ',' or ']'": return unclosedBracket("list", bracket: "]")
+        case "did not find expected ',' or '}'": return unclosedBracket("group", bracket: "}")
         case "block sequence entries are not allowed in this context":
             return Diagnostic(
-                "a list entry '- ' cannot stand here", at: problem.position,
+                "a list entry '- ' is not allowed here", at: problem.position,
                 remedy:
                     "Put every entry on a line of its own below the key, or write [one, two]; a text that begins with '- ' needs quotes.")
         case "mapping keys are not allowed in this context":
@@ -156,14 +156,15 @@ struct YAMLSyntaxTranslator {
         if let comment = (1...problem.position.line).first(where: { source.line($0).drop { $0 == " " }.starts(with: "//".unicodeScalars) })
         {
             return Diagnostic(
-                "// begins no comment", at: SourcePosition(file: source.file, line: comment, column: 1), remedy: "Write # instead of //.")
+                "// does not begin a comment", at: SourcePosition(file: source.file, line: comment, column: 1),
+                remedy: "Write # instead of //.")
         }
         return Diagnostic(
             "this line is indented below a line that already has a value", at: place(column: indentation + 1),
             remedy: "Give it the same indentation as the line above it, or put a text of several lines in quotes.")
     }
 
-    /// YAML takes `title:Hello` for a text, which goes on in the next line; only the colon there stops it.
+    /// YAML takes `title:Hello` for a text that continues in the next line; only the colon there stops it.
     private func keyAccident() -> Diagnostic? {
         let above = stride(from: problem.position.line - 1, to: 0, by: -1).first { source.line($0).contains { $0 != " " } }
         for number in [problem.position.line, above].compactMap(\.self) {
@@ -189,11 +190,11 @@ struct YAMLSyntaxTranslator {
             return Diagnostic("a space is missing after the ':'", at: beginning, remedy: "Write it as 'name: value'.")
         }
         return Diagnostic(
-            "this line is no 'key: value'", at: beginning,
+            "this line is not 'key: value'", at: beginning,
             remedy: "Put a ':' and a space after the key; if it continues the text above, indent it or put the whole text in quotes.")
     }
 
-    private func unclosedBracket(_ kind: String, _ bracket: String) -> Diagnostic {
+    private func unclosedBracket(_ kind: String, bracket: String) -> Diagnostic {
         Diagnostic(
             "the \(kind) that opens here lacks a ',' or its closing '\(bracket)' before line \(problem.position.line), "
                 + "column \(problem.position.column)",
@@ -203,13 +204,13 @@ struct YAMLSyntaxTranslator {
     private func other() -> Diagnostic {
         if problem.message.contains("escape") || problem.message.contains("hexdecimal") {
             return Diagnostic(
-                "a backslash between double quotes begins an escape, and this is none that YAML knows", at: problem.position,
+                "a backslash between double quotes begins an escape, but YAML does not know this one", at: problem.position,
                 remedy: "Write \\\\ for a backslash, and characters such as emoji as they are.")
         }
         if problem.context.contains("directive") || problem.message.contains("document start") || problem.message.contains("YAML document")
         {
             return Diagnostic(
-                "this line stands outside of what the file began with", at: problem.position,
+                "this line is outside of what the file began with", at: problem.position,
                 remedy: "A campaign is a list of 'key: value' lines; lines with '%', '---' or '...' can be removed.")
         }
         return Diagnostic(

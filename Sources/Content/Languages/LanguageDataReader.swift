@@ -1,4 +1,4 @@
-/// Makes tables of `LanguageData`. The data is Volley's own, so that what is wrong in it is a crash in the first test.
+/// Makes tables from `LanguageData`. The data is Volley's own, so a mistake in it is a crash in the first test.
 struct LanguageDataReader {
     private(set) var languages: [LanguageTable] = []
     private(set) var names: [TextRange] = []
@@ -29,7 +29,7 @@ struct LanguageDataReader {
         }
     }
 
-    /// Each begins with a head, `es-AR<es-419|…`, and has the lines of the language behind `<`, but for those that follow: `10:a.m.|p.m.`.
+    /// Each begins with a head, `es-AR<es-419|…`, and has the lines of the language after `<`, except those that follow: `10:a.m.|p.m.`.
     private mutating func readVariants(_ range: TextRange) {
         var variant: [TextRange] = []
         for line in split(range, at: UInt8(ascii: "\n")) {

@@ -14,7 +14,7 @@ extension UnsafeBufferPointer<UInt8> {
 
 /// Months, weekdays, marks and plural rules of all languages that Volley knows: made once from `LanguageData`, then only read, by all threads.
 ///
-/// Taken from CLDR when Volley is built, not asked of the system: what a plan measured must be what is sent, on whatever machine.
+/// Taken from CLDR when Volley is built, not from the system: what a plan measured must be what is sent, on any machine.
 final class LanguageTables: Sendable {
     /// All languages. Made when the first template needs it, in about a millisecond.
     static let shared = LanguageTables()
@@ -22,7 +22,7 @@ final class LanguageTables: Sendable {
     let languages: [LanguageTable]
     /// Their names of months and weekdays, `LanguageTable.nameCount` each.
     let names: [TextRange]
-    /// What `TextRange`s of the tables are in.
+    /// What the tables' `TextRange`s refer to.
     let pool: [UInt8]
     /// The date patterns of all languages.
     let dateParts: [CompiledDatePart]
@@ -47,7 +47,7 @@ final class LanguageTables: Sendable {
     }
 
     /// The table of a language tag, or of the nearest one above it: zh-Hans-CN, then zh-Hans, then zh. In any case, with `-` or `_`.
-    /// - Returns: nil when nothing of it is known.
+    /// - Returns: nil when no part of it is known.
     func find(_ tag: UnsafeBufferPointer<UInt8>) -> Int? {
         var key = LanguageKey()
         var found: Int?
@@ -74,14 +74,14 @@ final class LanguageTables: Sendable {
         return low < keys.count && keys[low] == key ? Int(numbers[low]) : nil
     }
 
-    /// Whether something of a tag is known.
+    /// Whether any part of a tag is known.
     func knows(_ tag: String) -> Bool {
         var tag = tag
         return tag.withUTF8 { find($0) } != nil
     }
 }
 
-/// A language tag of at most 15 bytes in a number, in small letters.
+/// A language tag of at most 15 bytes as a number, in lower-case letters.
 struct LanguageKey: Hashable, Comparable {
     static let capacity = 15
     private var bits: UInt128 = 0
@@ -103,7 +103,7 @@ struct LanguageKey: Hashable, Comparable {
 
 /// What rendering needs of a language. Ranges are in the tables' pool.
 struct LanguageTable: BitwiseCopyable {
-    /// How letters change their case otherwise than in most languages.
+    /// How letters change their case, where that differs from most languages.
     enum Casing: UInt8 { case common, turkic, greek, dutch }
 
     var casing = Casing.common
@@ -112,7 +112,7 @@ struct LanguageTable: BitwiseCopyable {
     var decimal = TextRange.empty, group = TextRange.empty, minus = TextRange.empty, era = TextRange.empty
     /// Digits of the last group, and of those before it.
     var primaryGroup = 3, secondaryGroup = 3
-    /// Digits before the last group from which on there are groups.
+    /// How many digits there must be before the last group for there to be groups.
     var minimumGrouping = 1
     /// The digit 0.
     var zero: UInt32 = 0x30
@@ -134,7 +134,7 @@ struct LanguageTable: BitwiseCopyable {
     }
 }
 
-/// The names of months and weekdays that a language has, each where it begins among the language's names.
+/// Kinds of names of months and weekdays, with where each kind begins among a language's names.
 enum LanguageNames: UInt8 {
     case months, monthsAlone, shortMonths, shortMonthsAlone, weekdays, weekdaysAlone, shortWeekdays, shortWeekdaysAlone
 

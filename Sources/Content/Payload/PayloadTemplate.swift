@@ -47,7 +47,7 @@ public struct PayloadTemplate: Sendable {
         comparisons = writer.comparisons
     }
 
-    /// The columns that content names, as far as it can be read: for complaints about them beside those that `init` throws.
+    /// The columns that content names, as far as it can be read: for complaints about them in addition to those that `init` throws.
     static func columns(of content: MessageContent, for service: any PushService, after columns: [SourceText]) -> [SourceText] {
         var writer = PayloadWriter(columns: columns)
         _ = writer.append(content, for: service)
@@ -62,13 +62,13 @@ public struct PayloadTemplate: Sendable {
         compiled.filters.contains { [.namedDate, .date, .number, .pluralize].contains($0.kind) }
     }
 
-    /// Languages of which Volley knows neither dates nor numbers, so that English's are taken, among these.
+    /// Those of these languages whose dates and numbers Volley does not know, so that the English ones are used.
     public func unknownLanguages(among tags: some Sequence<String>) -> [String] {
         guard writesByLanguage else { return [] }
         return tags.filter { !$0.isEmpty && !LanguageTables.shared.knows($0) }.sorted()
     }
 
-    /// Replaces `bytes` by the payload of one device.
+    /// Replaces `bytes` with the payload of one device.
     /// - Parameters:
     ///   - fields: the device's cells in the order of `columns`.
     ///   - language: its language tag, such as `zh-Hans-CN`; may be blank.
@@ -93,8 +93,8 @@ public struct PayloadTemplate: Sendable {
     /// ASCII changes its case.
     /// - Parameters:
     ///   - cells: the device's cells in the order of `columns`.
-    ///   - language: its language tag; nothing for one that is not known.
-    /// - Returns: nil, or why the device cannot be sent to; `bytes` is as before then.
+    ///   - language: its language tag; empty when it is not known.
+    /// - Returns: nil, or why the device cannot be sent to; `bytes` is then as before.
     public func append(
         _ cells: EscapedCells, language: UnsafeBufferPointer<UInt8> = UnsafeBufferPointer(start: nil, count: 0), to bytes: inout [UInt8]
     ) -> RenderFailure? {
@@ -109,7 +109,7 @@ public struct PayloadTemplate: Sendable {
 
     private func failure(_ failure: CompiledPayload.Failure) -> RenderFailure {
         let output = compiled.outputs[failure.output]
-        // Asked only for what a column prints.
+        // Used only for what a column prints.
         var column: String { columns[output.column].value }
         return switch failure.kind {
         case .blank: .blank(column: column, place: output.place)
@@ -150,11 +150,11 @@ public enum RenderFailure: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .blank(let column, let place): "\(place): \(column) is blank"
-        case .notADate(let column, let place): "\(place): \(column) is no date"
-        case .notANumber(let column, let place): "\(place): \(column) is no number"
-        case .notHTTPS(let column, let place): "\(place): \(column) makes no address that begins with https://"
+        case .notADate(let column, let place): "\(place): \(column) is not a date"
+        case .notANumber(let column, let place): "\(place): \(column) is not a number"
+        case .notHTTPS(let column, let place): "\(place): \(column) does not make an address that begins with https://"
         case .blankText(let place): "\(place): the text comes out blank"
-        case .gap(let column, let place): "\(place): without \(column) punctuation is left behind"
+        case .gap(let column, let place): "\(place): without \(column), punctuation is left over"
         case .tooLarge(let bytes): "the payload has \(bytes) bytes"
         }
     }

@@ -1,6 +1,6 @@
 import Base
 
-/// Templates into steps. Whoever has nodes, of whichever text, compiles them with this.
+/// Compiles templates, of any kind of text, into steps.
 extension PayloadWriter {
     /// Appends nodes to the JSON string that is being written.
     mutating func compile(_ nodes: [TemplateNode]) {
@@ -13,8 +13,8 @@ extension PayloadWriter {
         }
     }
 
-    /// The same for a text that people see. None goes out in which punctuation is left behind by what is missing, nor, with `mustShow`,
-    /// one that is blank, however that comes about.
+    /// The same for a text that people see. It is not sent when something missing leaves punctuation over or, with `mustShow`, when it is
+    /// blank for any reason.
     mutating func compileShown(_ nodes: [TemplateNode], _ text: SourceText, mustShow: Bool) {
         let mayBeBlank = mustShow && nodes.allSatisfy(\.mayBeBlank)
         guard mayBeBlank || nodes.contains(where: \.mayLeaveGap) else { return compile(nodes) }
@@ -26,7 +26,7 @@ extension PayloadWriter {
         compiled.outputs.append(.init(column: -1, place: text.position))
     }
 
-    /// The same for a web address, in which characters that no address may hold are percent-encoded.
+    /// The same for a web address. Characters that an address may not hold are percent-encoded.
     /// - Parameter mustBeSecure: whether only an address that begins with https:// may be sent.
     mutating func compileAddress(_ nodes: [TemplateNode], mustBeSecure: Bool) {
         let isFixed = nodes.allSatisfy { if case .text(let text) = $0 { WebAddress.isClean(text) } else { false } }
@@ -184,13 +184,13 @@ extension PayloadWriter {
                     return CompiledTest(kind: .language, column: column, comparison: comparison, literal: literal(tag))
                 }
                 let value = ComparisonValue(trimmed, column: test.column.value)
-                if value.hasOtherForms { return compared(.value, comparison, value, column) }
+                if value.hasOtherForms { return compared(.value, comparison, value, column: column) }
                 return CompiledTest(kind: .text, column: column, comparison: comparison, literal: literal(trimmed))
             }
-            return compared(.order, comparison, ComparisonValue(trimmed, column: test.column.value), column)
+            return compared(.order, comparison, ComparisonValue(trimmed, column: test.column.value), column: column)
         case .number(let comparison, let number):
             if ComparisonValue.isVersion(column: test.column.value) {
-                return compared(.order, comparison, ComparisonValue(number, column: test.column.value), column)
+                return compared(.order, comparison, ComparisonValue(number, column: test.column.value), column: column)
             }
             return CompiledTest(kind: .number, column: column, comparison: comparison, literal: literal(number))
         case .truth(let comparison, let isTrue):
@@ -200,7 +200,7 @@ extension PayloadWriter {
     }
 
     private mutating func compared(
-        _ kind: CompiledTest.Kind, _ comparison: ComparisonOperator, _ value: ComparisonValue, _ column: Int32
+        _ kind: CompiledTest.Kind, _ comparison: ComparisonOperator, _ value: ComparisonValue, column: Int32
     ) -> CompiledTest {
         compiled.values.append(value)
         return CompiledTest(kind: kind, column: column, comparison: comparison, value: Int32(compiled.values.count - 1))

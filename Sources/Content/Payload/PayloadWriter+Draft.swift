@@ -27,7 +27,7 @@ extension PayloadWriter {
             }
             if content.badge != nil { error("a silent push has no badge", at: content.position, remedy: "Remove it, or remove 'silent'.") }
         } else if let image = content.image, texts.isEmpty {
-            error("an image needs a text beside it", at: image.position, remedy: "Add a title or a body.")
+            error("an image needs a text with it", at: image.position, remedy: "Add a title or a body.")
         } else if texts.isEmpty, content.sound == nil, content.badge == nil {
             error(
                 "the content shows nothing", at: content.position,

@@ -16,16 +16,16 @@ struct PayloadWriter {
     var comparisons: [TemplateComparison] = []
     private var indexOfColumn: [String: Int]
 
-    /// - Parameter columns: that are known already; each once.
+    /// - Parameter columns: those already known; each once.
     init(columns: [SourceText] = []) {
         self.columns = columns
         indexOfColumn = Dictionary(uniqueKeysWithValues: columns.enumerated().map { ($1.value, $0) })
     }
 
-    /// The bytes that every rendered payload has at least.
+    /// The least number of bytes that a rendered payload has.
     var constantBytes: Int { compiled.constants.count - optionalBytes }
 
-    /// Writes all of a payload, and answers what the service drafted.
+    /// Writes a whole payload, and returns what the service drafted.
     mutating func append(_ content: MessageContent, for service: any PushService) -> PayloadDraft {
         defer { finish() }
         if content.payload == nil { checkKind(content) }
@@ -39,8 +39,8 @@ struct PayloadWriter {
         findings.append(Diagnostic(message, at: place, remedy: remedy))
     }
 
-    mutating func warning(_ name: WarningName, _ message: String, at place: SourcePosition, remedy: String? = nil) {
-        findings.append(.warning(name, message, at: place, remedy: remedy))
+    mutating func warning(_ name: WarningName, message: String, at place: SourcePosition, remedy: String? = nil) {
+        findings.append(.warning(name, message: message, at: place, remedy: remedy))
     }
 
     /// JSON's own characters.
@@ -60,7 +60,7 @@ struct PayloadWriter {
         append(raw: "}")
     }
 
-    /// A text with templates, between quotes. Answers its nodes, for further checks.
+    /// A text with templates, between quotes. Returns its nodes, for further checks.
     @discardableResult
     mutating func appendTemplate(_ text: SourceText) -> [TemplateNode] {
         append(text, isShown: false) { writer, nodes in writer.compile(nodes) }
@@ -68,13 +68,13 @@ struct PayloadWriter {
 
     /// A text that people see, between quotes.
     /// - Parameters:
-    ///   - mustShow: whether a push in which it comes out blank is not sent.
+    ///   - mustShow: whether the push is not sent when this text comes out blank.
     ///   - isStrict: whether what looks like a tag must be one.
     mutating func appendShown(_ text: SourceText, mustShow: Bool, isStrict: Bool = true) {
         _ = append(text, isShown: isStrict) { writer, nodes in writer.compileShown(nodes, text, mustShow: mustShow) }
     }
 
-    /// A web address with templates, between quotes. Answers its nodes.
+    /// A web address with templates, between quotes. Returns its nodes.
     @discardableResult
     mutating func appendAddress(_ text: SourceText, mustBeSecure: Bool = false) -> [TemplateNode] {
         append(text, isShown: false) { writer, nodes in writer.compileAddress(nodes, mustBeSecure: mustBeSecure) }

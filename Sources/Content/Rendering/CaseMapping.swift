@@ -1,17 +1,17 @@
-/// Capitals and small letters, in all of Unicode. Source: Unicode's SpecialCasing.txt, and CLDR for Greek capitals and the Dutch IJ.
+/// Upper and lower case, in all of Unicode. Source: Unicode's SpecialCasing.txt, and CLDR for Greek capitals and the Dutch IJ.
 enum CaseMapping {
     enum Target { case upper, lower, capitalized }
 
     /// Maps the text that `bytes` hold from `start` on.
     /// - Parameter language: of `LanguageTables.shared`.
-    static func apply(_ target: Target, _ language: Int, to bytes: inout [UInt8], from start: Int) {
+    static func apply(_ target: Target, language: Int, to bytes: inout [UInt8], from start: Int) {
         let casing = LanguageTables.shared.languages[language].casing
-        if casing != .turkic, !(casing == .dutch && target == .capitalized), mapASCII(target, &bytes, from: start) { return }
+        if casing != .turkic, !(casing == .dutch && target == .capitalized), mapASCII(target, bytes: &bytes, from: start) { return }
         UnicodeMapper(casing: casing, target: target, start: start, end: bytes.count).map(&bytes)
     }
 
     /// False, and nothing done, when there is more than ASCII.
-    @inline(__always) private static func mapASCII(_ target: Target, _ bytes: inout [UInt8], from start: Int) -> Bool {
+    @inline(__always) private static func mapASCII(_ target: Target, bytes: inout [UInt8], from start: Int) -> Bool {
         bytes.withUnsafeMutableBufferPointer { all in
             let text = UnsafeMutableBufferPointer(rebasing: all[start...])
             var allBits: UInt8 = 0
@@ -54,7 +54,7 @@ private struct SimpleMappings: Sendable {
     }
 }
 
-/// Maps scalar by scalar, appending what comes out behind the text, which is removed in the end.
+/// Maps scalar by scalar, appending the result after the text, which is removed at the end.
 private struct UnicodeMapper {
     let casing: LanguageTable.Casing
     let target: CaseMapping.Target
@@ -75,20 +75,20 @@ private struct UnicodeMapper {
             } else if mapped > 0 {
                 bytes.append(UInt8(truncatingIfNeeded: mapped))
             } else if current.value >= 0x2E80, current.value <= 0xA63F || current.value >= 0xAC00 && current.value <= 0xD7FF {
-                // Han, Kana and Hangul know no case.
+                // Han, Kana and Hangul have no case.
                 for offset in 0..<length { bytes.append(bytes[index + offset]) }
             } else if isUpper {
-                index += upper(current, at: index, &bytes)
+                index += upper(current, at: index, bytes: &bytes)
             } else {
-                index += lower(current, at: index, length, &bytes)
+                index += lower(current, at: index, length: length, bytes: &bytes)
             }
             index += length
         }
         bytes.removeSubrange(start..<end)
     }
 
-    /// - Returns: bytes of what follows that belong to it.
-    private func upper(_ scalar: Unicode.Scalar, at index: Int, _ bytes: inout [UInt8]) -> Int {
+    /// - Returns: how many of the following bytes belong to it.
+    private func upper(_ scalar: Unicode.Scalar, at index: Int, bytes: inout [UInt8]) -> Int {
         let isFirst = target == .capitalized
         if casing == .turkic, scalar == "i" {
             bytes.append(contentsOf: "İ".utf8)
@@ -105,12 +105,12 @@ private struct UnicodeMapper {
         return 0
     }
 
-    /// - Returns: bytes of what follows that belong to it.
-    private func lower(_ scalar: Unicode.Scalar, at index: Int, _ length: Int, _ bytes: inout [UInt8]) -> Int {
+    /// - Returns: how many of the following bytes belong to it.
+    private func lower(_ scalar: Unicode.Scalar, at index: Int, length: Int, bytes: inout [UInt8]) -> Int {
         switch scalar {
-        case "Σ" where isInWord(bytes, index) && !startsWord(bytes, index + length): bytes.append(contentsOf: "ς".utf8)
+        case "Σ" where isInWord(bytes, index: index) && !startsWord(bytes, next: index + length): bytes.append(contentsOf: "ς".utf8)
         case "I" where casing == .turkic:
-            // A small i has the dot that follows already.
+            // A lower-case i already has the dot that follows.
             let isDotted = index + 2 < end && bytes[index + 1] == 0xCC && bytes[index + 2] == 0x87
             bytes.append(contentsOf: isDotted ? "i".utf8 : "ı".utf8)
             return isDotted ? 2 : 0
@@ -120,8 +120,8 @@ private struct UnicodeMapper {
         return 0
     }
 
-    /// Whether a letter comes before, marks passed over.
-    private func isInWord(_ bytes: [UInt8], _ index: Int) -> Bool {
+    /// Whether a letter comes before, ignoring marks.
+    private func isInWord(_ bytes: [UInt8], index: Int) -> Bool {
         var index = index
         while index > start {
             index -= 1
@@ -133,8 +133,8 @@ private struct UnicodeMapper {
         return false
     }
 
-    /// Whether a letter follows, marks passed over.
-    private func startsWord(_ bytes: [UInt8], _ next: Int) -> Bool {
+    /// Whether a letter follows, ignoring marks.
+    private func startsWord(_ bytes: [UInt8], next: Int) -> Bool {
         var index = next
         while index < end {
             let (current, length) = scalar(in: bytes, at: index)

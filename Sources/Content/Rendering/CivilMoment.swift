@@ -3,7 +3,7 @@ import Base
 /// A date and time of day as written in a cell: `2026-11-01`, `2026-11-01 09:30[:15[.123]]` with `T` or a space, with `Z` or an offset such as
 /// `+08:00`, without marks (`CompactDate`), or epoch seconds (9 to 11 digits) or milliseconds (12 to 14), which are taken in UTC. What `Timestamp` reads.
 ///
-/// An offset is passed over: who writes 20:00+01:00 means eight o'clock.
+/// An offset is ignored: 20:00+01:00 means eight o'clock.
 struct CivilMoment: Equatable {
     var year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0
 
@@ -26,7 +26,7 @@ struct CivilMoment: Equatable {
         second = rest % 60
     }
 
-    /// nil when the text is no date. White space at either end is passed over.
+    /// nil when the text is not a date. White space at either end is ignored.
     @inline(__always) init?(_ bytes: UnsafeBufferPointer<UInt8>) {
         var scanner = Scanner(bytes: bytes, index: 0, end: bytes.count)
         scanner.trim()

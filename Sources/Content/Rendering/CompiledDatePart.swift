@@ -39,7 +39,7 @@ struct CompiledDatePart: BitwiseCopyable {
 
     /// A directive.
     /// - Parameters:
-    ///   - hasDay: whether a day stands beside the month, which many languages write in another form then.
+    ///   - hasDay: whether there is a day next to the month, which many languages then write in another form.
     ///   - text: keeps a text among the payload's own.
     init(_ part: DatePart, hasDay: Bool, keeping text: (String) -> TextRange) {
         switch part {

@@ -26,7 +26,7 @@ struct CompiledFilter: BitwiseCopyable {
 
 /// The words of `pluralize`, in the payload's literals.
 struct CompiledPlural: Sendable {
-    /// By `PluralForm`; those that are not written are that of `other`.
+    /// By `PluralForm`; a form that is not written has the word of `other`.
     var words: [TextRange]
     /// A bit for each form that is written.
     var written: UInt8
@@ -49,7 +49,7 @@ struct DeviceLanguage {
 }
 
 extension CompiledPayload {
-    /// Appends what filters make of a cell, escaped. The text lies at the end of `bytes` from the first filter to the last.
+    /// Appends what filters make of a cell, escaped. The text is at the end of `bytes` from the first filter to the last.
     @inline(never)
     func appendFiltered(
         _ cell: UnsafeBufferPointer<UInt8>, _ range: TextRange, _ language: inout DeviceLanguage, to bytes: inout [UInt8]
@@ -77,21 +77,23 @@ extension CompiledPayload {
     ) -> Failure.Kind? {
         switch filter.kind {
         case .fallback: break
-        case .upcase: CaseMapping.apply(.upper, language.table(), to: &bytes, from: start)
-        case .downcase: CaseMapping.apply(.lower, language.table(), to: &bytes, from: start)
-        case .capitalize: CaseMapping.apply(.capitalized, language.table(), to: &bytes, from: start)
+        case .upcase: CaseMapping.apply(.upper, language: language.table(), to: &bytes, from: start)
+        case .downcase: CaseMapping.apply(.lower, language: language.table(), to: &bytes, from: start)
+        case .capitalize: CaseMapping.apply(.capitalized, language: language.table(), to: &bytes, from: start)
         case .strip: strip(&bytes, from: start)
-        case .truncate: truncate(filter, &bytes, from: start)
-        case .namedDate, .date: return writeDate(filter, language.table(), &bytes, from: start)
-        case .number: return writeNumber(decimals: Int(filter.number), language.table(), &bytes, from: start) ? nil : .notANumber
-        case .pluralize: return pluralize(plurals[Int(filter.number)], language.table(), &bytes, from: start) ? nil : .notANumber
+        case .truncate: truncate(filter, bytes: &bytes, from: start)
+        case .namedDate, .date: return writeDate(filter, language: language.table(), bytes: &bytes, from: start)
+        case .number:
+            return writeNumber(decimals: Int(filter.number), language: language.table(), bytes: &bytes, from: start) ? nil : .notANumber
+        case .pluralize:
+            return pluralize(plurals[Int(filter.number)], language: language.table(), bytes: &bytes, from: start) ? nil : .notANumber
         }
         return nil
     }
 
     // MARK: - Strip and truncate
 
-    /// Takes white space away at both ends, and control characters and zero-width spaces with it.
+    /// Removes white space at both ends, and control characters and zero-width spaces with it.
     private func strip(_ bytes: inout [UInt8], from start: Int) {
         var end = bytes.count
         while end > start {
@@ -116,7 +118,7 @@ extension CompiledPayload {
     }
 
     /// Cuts a text that has more user-visible characters than `filter.number`. Source: Liquid's `truncate`, which counts the ellipsis.
-    private func truncate(_ filter: CompiledFilter, _ bytes: inout [UInt8], from start: Int) {
+    private func truncate(_ filter: CompiledFilter, bytes: inout [UInt8], from start: Int) {
         let (limit, kept) = (Int(filter.number), Int(filter.number - filter.other))
         // No character is shorter than a byte.
         guard bytes.count - start > limit else { return }
@@ -147,12 +149,12 @@ extension CompiledPayload {
 
     // MARK: - Pluralize
 
-    /// Puts a word in the place of a number; false when it is none.
-    private func pluralize(_ plural: CompiledPlural, _ language: Int, _ bytes: inout [UInt8], from start: Int) -> Bool {
+    /// Replaces a number with a word; false when it is not a number.
+    private func pluralize(_ plural: CompiledPlural, language: Int, bytes: inout [UInt8], from start: Int) -> Bool {
         let form: PluralForm? = bytes.withUnsafeBufferPointer { all in
             guard let number = DecimalText(UnsafeBufferPointer(rebasing: all[start...])) else { return nil }
             if plural.isPair { return number.isOne ? .one : .other }
-            return number.pluralOperands.form(Self.rule(for: plural.written, language))
+            return number.pluralOperands.form(Self.rule(for: plural.written, language: language))
         }
         guard let form else { return false }
         bytes.removeSubrange(start...)
@@ -160,9 +162,9 @@ extension CompiledPayload {
         return true
     }
 
-    /// The rule of the device's language, if the words can be of that language; else English's. Words for one and other alone, as English
-    /// and German have them, are no Russian, which has more forms, and no Japanese, which has fewer.
-    private static func rule(for written: UInt8, _ language: Int) -> Int {
+    /// The rule of the device's language, if the words can be of that language; else English's. Words for only one and other, as English
+    /// and German have them, are not Russian, which has more forms, and not Japanese, which has fewer.
+    private static func rule(for written: UInt8, language: Int) -> Int {
         let tables = LanguageTables.shared
         let rule = tables.languages[language].pluralRule
         let (all, usual) = PluralOperands.formBits[rule]

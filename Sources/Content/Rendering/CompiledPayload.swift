@@ -1,7 +1,7 @@
 import Base
 
 /// JSON in UTF-8, cut at the places where a device's cells decide what follows: a list of steps over column numbers. Everything
-/// constant is escaped already and lies in one buffer, so that rendering copies runs of bytes and escapes only what filters made.
+/// constant is already escaped in one buffer, so that rendering copies runs of bytes and escapes only what filters made.
 struct CompiledPayload: Sendable {
     /// Constants, and what follows them.
     struct Step: BitwiseCopyable {
@@ -11,15 +11,15 @@ struct CompiledPayload: Sendable {
             case cell
             /// The same through the filters in `range`.
             case filtered
-            /// On, if the tests in `range` hold, else to step `target`.
+            /// To the next step if the tests in `range` hold, else to step `target`.
             case branch
             /// To step `target`.
             case jump
             /// Before and behind a text that people see and that may come out blank, or with a gap. With `mustShow` it fails when it is blank.
             case shownStart, shownEnd
-            /// A condition of which no branch prints anything, in such a text.
+            /// In such a text, a condition that prints nothing in any branch.
             case gap
-            /// Before and behind a web address; with `mustBeSecure` it fails unless the address is one of https.
+            /// Before and after a web address; with `mustBeSecure` it fails unless the address is https.
             case addressStart, addressEnd
         }
 
@@ -39,7 +39,7 @@ struct CompiledPayload: Sendable {
         var mustBeSecure = false
     }
 
-    /// What a tag prints, for whoever asks why a device cannot be sent to.
+    /// What a tag prints, to explain why a device cannot be sent to.
     struct Output: Sendable {
         /// Of the template's columns; -1 for a whole text.
         var column: Int
@@ -92,7 +92,7 @@ struct CompiledPayload: Sendable {
                             bytes.removeSubrange(old...)
                             return failure
                         }
-                    case .gap: shown.add(Int(step.output), bytes)
+                    case .gap: shown.add(Int(step.output), bytes: bytes)
                     case .addressStart: addressStart = bytes.count
                     case .addressEnd:
                         WebAddress.encode(&bytes, from: addressStart)
@@ -100,14 +100,14 @@ struct CompiledPayload: Sendable {
                             bytes.removeSubrange(old...)
                             return Failure(kind: .notHTTPS, output: Int(step.output))
                         }
-                    case .branch: if !holds(step.range, cells, &bytes) { index = Int(step.target) }
+                    case .branch: if !holds(step.range, cells, bytes: &bytes) { index = Int(step.target) }
                     case .cell:
                         let cell = cells[Int(step.column)]
                         if !Blank.isCell(escaped: cell) {
                             bytes.append(contentsOf: cell)
                         } else if step.hasFallback {
                             literals.withUnsafeBufferPointer { bytes.append(contentsOf: $0[step.range]) }
-                            if step.leavesGap { shown.add(Int(step.output), bytes) }
+                            if step.leavesGap { shown.add(Int(step.output), bytes: bytes) }
                         } else {
                             bytes.removeSubrange(old...)
                             return Failure(kind: .blank, output: Int(step.output))
@@ -118,7 +118,7 @@ struct CompiledPayload: Sendable {
                             bytes.removeSubrange(old...)
                             return Failure(kind: kind, output: Int(step.output))
                         }
-                        if step.leavesGap, isBlank(bytes, from: start) { shown.add(Int(step.output), bytes) }
+                        if step.leavesGap, isBlank(bytes, from: start) { shown.add(Int(step.output), bytes: bytes) }
                     }
                 }
             }
@@ -126,13 +126,13 @@ struct CompiledPayload: Sendable {
     }
 }
 
-/// Whether what was appended since `start` is nothing to see.
+/// Whether there is nothing to see in what was appended since `start`.
 private func isBlank(_ bytes: [UInt8], from start: Int) -> Bool {
     bytes.withUnsafeBufferPointer { Blank.isText(escaped: UnsafeBufferPointer(rebasing: $0[start...])) }
 }
 
-/// The gaps of a text that people see, while it is rendered. One is kept at a time: when the next one comes, what follows the one before is
-/// known.
+/// The gaps of a text that people see, while it is rendered. One is kept at a time: when the next one comes, what follows the previous one
+/// is known.
 private struct ShownGaps {
     /// Where the text begins.
     var start = 0
@@ -145,8 +145,8 @@ private struct ShownGaps {
     func isBlank(_ bytes: [UInt8]) -> Bool { Content.isBlank(bytes, from: start) }
 
     /// Notes that an output printed nothing, at the end of `bytes`.
-    mutating func add(_ output: Int, _ bytes: [UInt8]) {
-        // With nothing to see in between the later one has the same on both sides, and perhaps one more blank before it.
+    mutating func add(_ output: Int, bytes: [UInt8]) {
+        // With nothing to see in between, the later gap has the same text on both sides, and perhaps one more blank before it.
         if place >= 0, !Content.isBlank(bytes, from: place) { found = failure(bytes) }
         (place, self.output) = (bytes.count, output)
     }

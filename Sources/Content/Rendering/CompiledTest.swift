@@ -1,16 +1,16 @@
 import Base
 
-/// A comparison of a column, ready to be asked.
+/// A comparison of a column, ready to be evaluated.
 struct CompiledTest: BitwiseCopyable {
     enum Kind: UInt8 {
         case truthy, present, blank
         /// With the text in `literal`, byte by byte.
         case text
-        /// With the language tag in `literal`, small letters and hyphens, or with one that it begins.
+        /// With the language tag in `literal`, in lower-case letters with hyphens: equal to it, or beginning with it.
         case language
         /// With `values[value]`, by its order.
         case order
-        /// With `values[value]`, written so or otherwise.
+        /// With `values[value]`, in the same spelling or another.
         case value
         /// With the number in `literal`.
         case number
@@ -30,19 +30,19 @@ struct CompiledTest: BitwiseCopyable {
 
 extension CompiledPayload {
     /// Whether a condition holds: read from its right end, as Liquid does.
-    func holds(_ range: TextRange, _ cells: EscapedCells, _ bytes: inout [UInt8]) -> Bool {
+    func holds(_ range: TextRange, _ cells: EscapedCells, bytes: inout [UInt8]) -> Bool {
         var index = Int(range.end) - 1
-        var result = holds(tests[index], cells, &bytes)
+        var result = holds(tests[index], cells, bytes: &bytes)
         while index > Int(range.start) {
             index -= 1
             let test = tests[index]
-            // The left side is asked only when it decides.
-            if test.isAnd == result { result = holds(test, cells, &bytes) }
+            // The left side is evaluated only when it decides.
+            if test.isAnd == result { result = holds(test, cells, bytes: &bytes) }
         }
         return result
     }
 
-    private func holds(_ test: CompiledTest, _ cells: EscapedCells, _ bytes: inout [UInt8]) -> Bool {
+    private func holds(_ test: CompiledTest, _ cells: EscapedCells, bytes: inout [UInt8]) -> Bool {
         let cell = cells[Int(test.column)]
         if Blank.isCell(escaped: cell) {
             // A blank cell is equal to nothing, so it is unequal to everything.
@@ -51,8 +51,8 @@ extension CompiledPayload {
         switch test.kind {
         case .present: return true
         case .blank: return false
-        case .truthy: return withText(of: cell, &bytes) { !isFalse(trimmed($0)) }
-        default: return withText(of: cell, &bytes) { compare(test, trimmed($0)) }
+        case .truthy: return withText(of: cell, bytes: &bytes) { !isFalse(trimmed($0)) }
+        default: return withText(of: cell, bytes: &bytes) { compare(test, trimmed($0)) }
         }
     }
 
@@ -74,9 +74,8 @@ extension CompiledPayload {
         }
     }
 
-    /// Calls `body` with a cell's text. Where nothing is escaped that is the cell; else `bytes` lends room behind its end.
-    private func withText(of cell: UnsafeBufferPointer<UInt8>, _ bytes: inout [UInt8], _ body: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool
-    {
+    /// Calls `body` with a cell's text. Where nothing is escaped that is the cell; else the end of `bytes` is used as scratch space.
+    private func withText(of cell: UnsafeBufferPointer<UInt8>, bytes: inout [UInt8], _ body: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool {
         guard cell.contains(UInt8(ascii: "\\")) else { return body(cell) }
         let start = bytes.count
         appendUnescaped(cell, to: &bytes)
@@ -88,7 +87,7 @@ extension CompiledPayload {
 
 /// Whether a cell says no, as databases and spreadsheets write it.
 private func isFalse(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    // 0, and 0.0 as spreadsheets make of it.
+    // 0, and 0.0 as spreadsheets write it.
     if let first = text.first, first == UInt8(ascii: "0") {
         return text.allSatisfy { $0 == first || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ",") }
     }

@@ -1,6 +1,6 @@
 extension CompiledPayload {
-    /// Puts a date as people write it in the place of one as exports hold it; a failure when it is none.
-    func writeDate(_ filter: CompiledFilter, _ language: Int, _ bytes: inout [UInt8], from start: Int) -> Failure.Kind? {
+    /// Replaces a date as exports hold it with one as people write it; a failure when it is not a date.
+    func writeDate(_ filter: CompiledFilter, language: Int, bytes: inout [UInt8], from start: Int) -> Failure.Kind? {
         let moment = bytes.withUnsafeBufferPointer { CivilMoment(UnsafeBufferPointer(rebasing: $0[start...])) }
         guard let moment else { return .notADate }
         bytes.removeSubrange(start...)
@@ -9,11 +9,15 @@ extension CompiledPayload {
         var writer = DateWriter(moment: moment, table: table, names: language * LanguageTable.nameCount)
         if filter.kind == .namedDate {
             let range = table.style(NamedDateStyle(rawValue: Int(filter.number)) ?? .medium)
-            // Named dates are wholly the language's own, its digits too.
+            // Named dates are entirely in the device's language, including the digits.
             writer.zero = table.zero
-            for index in range.start..<range.end { writer.write(tables.dateParts[Int(index)], own: literals, language, to: &bytes) }
+            for index in range.start..<range.end {
+                writer.write(tables.dateParts[Int(index)], own: literals, language: language, to: &bytes)
+            }
         } else {
-            for index in filter.text.start..<filter.text.end { writer.write(dateParts[Int(index)], own: literals, language, to: &bytes) }
+            for index in filter.text.start..<filter.text.end {
+                writer.write(dateParts[Int(index)], own: literals, language: language, to: &bytes)
+            }
         }
         return nil
     }
@@ -30,7 +34,7 @@ private struct DateWriter {
     init(moment: CivilMoment, table: LanguageTable, names: Int) { (self.moment, self.table, self.names) = (moment, table, names) }
 
     @inline(__always)
-    mutating func write(_ part: CompiledDatePart, own: [UInt8], _ language: Int, to bytes: inout [UInt8]) {
+    mutating func write(_ part: CompiledDatePart, own: [UInt8], language: Int, to bytes: inout [UInt8]) {
         switch part.kind {
         case .pooled: append(part.text, to: &bytes)
         case .own: own.withUnsafeBufferPointer { bytes.append(contentsOf: $0[part.text]) }
@@ -48,22 +52,22 @@ private struct DateWriter {
             } else {
                 append(moment.dayOfYear, width: 1, to: &bytes)
             }
-        case .monthName: append(name: part.names.start + moment.month - 1, language, to: &bytes)
-        case .weekdayName: append(name: part.names.start + moment.weekday, language, to: &bytes)
-        case .dayPeriod: appendName(moment.hour < 12 ? table.am : table.pm, language, to: &bytes)
+        case .monthName: append(name: part.names.start + moment.month - 1, language: language, to: &bytes)
+        case .weekdayName: append(name: part.names.start + moment.weekday, language: language, to: &bytes)
+        case .dayPeriod: appendName(moment.hour < 12 ? table.am : table.pm, language: language, to: &bytes)
         case .era: append(table.era, to: &bytes)
         case .capitals: capitals = true
         }
     }
 
-    private mutating func append(name: Int, _ language: Int, to bytes: inout [UInt8]) {
-        appendName(LanguageTables.shared.names[names + name], language, to: &bytes)
+    private mutating func append(name: Int, language: Int, to bytes: inout [UInt8]) {
+        appendName(LanguageTables.shared.names[names + name], language: language, to: &bytes)
     }
 
-    private mutating func appendName(_ range: TextRange, _ language: Int, to bytes: inout [UInt8]) {
+    private mutating func appendName(_ range: TextRange, language: Int, to bytes: inout [UInt8]) {
         let start = bytes.count
         append(range, to: &bytes)
-        if capitals { CaseMapping.apply(.upper, language, to: &bytes, from: start) }
+        if capitals { CaseMapping.apply(.upper, language: language, to: &bytes, from: start) }
         capitals = false
     }
 
@@ -90,7 +94,7 @@ private struct DateWriter {
     }
 }
 
-/// Appends a digit of the digits that begin with `zero`.
+/// Appends a digit from the digits that begin with `zero`.
 @inline(__always) func appendDigit(_ digit: Int, zero: UInt32, to bytes: inout [UInt8]) {
     if zero == 0x30 { return bytes.append(0x30 + UInt8(truncatingIfNeeded: digit)) }
     let scalar = Unicode.Scalar(zero + UInt32(digit)) ?? "0"

@@ -26,7 +26,7 @@ func escapeInPlace(_ bytes: inout [UInt8], from start: Int) {
     var growth = 0
     for index in start..<bytes.count { growth += escapedLength(bytes[index]) - 1 }
     guard growth > 0 else { return }
-    // From the end, so that nothing is overwritten before it was read.
+    // From the end, so that nothing is overwritten before it is read.
     var source = bytes.count
     bytes.append(contentsOf: repeatElement(0, count: growth))
     var target = bytes.count

@@ -7,7 +7,7 @@ import Base
 /// ends with the gap, and a comma, a colon or an opening sign stands before it. `Hi, welcome` and `Bonjour !` are well, as nothing but the tag
 /// with its own blank is gone.
 enum Gap {
-    /// Whether punctuation is left behind.
+    /// Whether punctuation is left over.
     /// - Parameters:
     ///   - text: as rendered, escaped for JSON.
     ///   - place: where the gap is in it.
@@ -16,7 +16,7 @@ enum Gap {
         var isApart = true
         var index = 0
         while index < place {
-            let scalar = next(text, &index)
+            let scalar = next(text, index: &index)
             if scalar.properties.isWhitespace {
                 isApart = true
             } else if !Blank.isInvisible(scalar) {
@@ -25,35 +25,35 @@ enum Gap {
             }
         }
         let opens = before.map(openers.contains) ?? false
-        guard let after = visible(text, &index) else {
+        guard let after = visible(text, index: &index) else {
             return opens || isApart && (before.map { commas.contains($0) || $0 == ":" || $0 == "：" } ?? false)
         }
-        let following = index < text.count ? next(text, &index) : nil
+        let following = index < text.count ? next(text, index: &index) : nil
         // "''" around what is missing.
         if let before, before == after, before == "\"" || before == "'" { return true }
         if opens, closers.contains(after) { return true }
         guard isApart || opens || before.map(commas.contains) ?? false else { return false }
         switch after {
-        // ":)" and ".NET" are no punctuation.
+        // ":)" and ".NET" are not punctuation.
         case ".", ":", ";":
             return following.map { $0.properties.isWhitespace || [".", "!", "?", "…", "\"", "”"].contains($0) } ?? true
         // "'s cart"
-        case "'", "’": return following == "s" && (index == text.count || !next(text, &index).properties.isAlphabetic)
+        case "'", "’": return following == "s" && (index == text.count || !next(text, index: &index).properties.isAlphabetic)
         default: return marks.contains(after)
         }
     }
 
     /// The next character that people see.
-    private static func visible(_ text: UnsafeBufferPointer<UInt8>, _ index: inout Int) -> Unicode.Scalar? {
+    private static func visible(_ text: UnsafeBufferPointer<UInt8>, index: inout Int) -> Unicode.Scalar? {
         while index < text.count {
-            let scalar = next(text, &index)
+            let scalar = next(text, index: &index)
             if !Blank.isInvisible(scalar) { return scalar }
         }
         return nil
     }
 
-    /// The character at `index`, which moves behind it.
-    private static func next(_ text: UnsafeBufferPointer<UInt8>, _ index: inout Int) -> Unicode.Scalar {
+    /// The character at `index`, which moves past it.
+    private static func next(_ text: UnsafeBufferPointer<UInt8>, index: inout Int) -> Unicode.Scalar {
         guard text[index] == UInt8(ascii: "\\") else {
             var bytes = text[index...].makeIterator()
             var decoder = UTF8()

@@ -1,12 +1,12 @@
 import Base
 
 extension CompiledPayload {
-    /// Puts a number as people write it in the place of one as exports hold it; false when it is none.
-    /// - Parameter decimals: so many; -1 for those that are there, three at most.
-    func writeNumber(decimals: Int, _ language: Int, _ bytes: inout [UInt8], from start: Int) -> Bool {
+    /// Replaces a number as exports hold it with one as people write it; false when it is not a number.
+    /// - Parameter decimals: how many; -1 for those that are there, three at most.
+    func writeNumber(decimals: Int, language: Int, bytes: inout [UInt8], from start: Int) -> Bool {
         let end = bytes.count
         guard let (wholeCount, isNegative) = appendRounded(decimals, to: &bytes, from: start) else { return false }
-        // `bytes` now ends with the digits of the number: those before the point, then those behind it.
+        // `bytes` now ends with the digits of the number: those before the point, then those after it.
         let digits = end..<bytes.count
         let tables = LanguageTables.shared
         let table = tables.languages[language]
@@ -31,7 +31,7 @@ extension CompiledPayload {
     }
 
     /// Appends the digits of a number, rounded half up (away from zero), at least one before the point.
-    /// - Returns: how many stand before the point, and whether the number is below zero; nil when it is none.
+    /// - Returns: how many digits are before the point, and whether the number is below zero; nil when it is not a number.
     private func appendRounded(_ decimals: Int, to bytes: inout [UInt8], from start: Int) -> (wholeCount: Int, isNegative: Bool)? {
         let end = bytes.count
         let parts: (whole: Range<Int>, fraction: Range<Int>, isNegative: Bool)? = bytes.withUnsafeBufferPointer { all in

@@ -1,11 +1,11 @@
-/// Addresses that cells are part of. What may stand in one is left alone, so that a whole address in a cell stays what it is; what may not
-/// (spaces, letters beyond ASCII, quotes, …) is percent-encoded, as iOS makes no URL of such a text.
+/// Addresses that cells are part of. Characters that a URL allows are left alone, so that a whole address in a cell stays as it is; others
+/// (spaces, letters beyond ASCII, quotes, …) are percent-encoded, as iOS makes no URL from a text that holds them.
 /// Source: RFC 3986, 2.1 to 2.4.
 enum WebAddress {
-    /// Whether nothing has to be encoded.
+    /// Whether there is nothing to encode.
     static func isClean(_ text: String) -> Bool { text.utf8.allSatisfy(isAllowed) }
 
-    /// Encodes an address that stands, escaped for JSON, from `start` to the end. White space around it goes.
+    /// Encodes an address that is in `bytes`, escaped for JSON, from `start` to the end. Removes white space around it.
     static func encode(_ bytes: inout [UInt8], from start: Int) {
         guard !bytes[start...].allSatisfy(isAllowed) else { return }
         let escaped = Array(bytes[start...])
@@ -40,7 +40,7 @@ enum WebAddress {
     /// Reserved and unreserved characters. A percent sign depends on what follows it.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
-        // All of ASCII that can be seen, without " % < > \ ^ ` { | }
+        // All visible ASCII, without " % < > \ ^ ` { | }
         case 0x21, 0x23, 0x24, 0x26...0x3B, 0x3D, 0x3F...0x5B, 0x5D, 0x5F, 0x61...0x7A, 0x7E: true
         default: false
         }

@@ -8,34 +8,34 @@ enum ConditionSense {
     ///   - start: where the tag begins.
     static func mistakes(_ condition: TemplateCondition, places: [Int], start: Int) -> [TemplateMistake] {
         // With a mistake in it there are fewer tests than connectors join.
-        guard condition.tests.count == condition.connectors.count + 1 else { return [order(condition, start)].compactMap(\.self) }
+        guard condition.tests.count == condition.connectors.count + 1 else { return [order(condition, start: start)].compactMap(\.self) }
         for second in condition.tests.indices.dropFirst() {
             for first in 0..<second {
-                guard let connector = connector(of: first, second, condition.connectors),
+                guard let connector = connector(of: first, second: second, condition.connectors),
                     let pair = TestPair(condition.tests[first], condition.tests[second])
                 else { continue }
                 let tests = (condition.tests[first], condition.tests[second])
-                if connector == .and, pair.excludesAll { return [impossible(tests, pair, places[second])] }
-                if connector == .or, pair.takesAll { return [certain(tests, pair, places[second])] }
+                if connector == .and, pair.excludesAll { return [impossible(tests, pair, index: places[second])] }
+                if connector == .or, pair.takesAll { return [certain(tests, pair, index: places[second])] }
             }
         }
-        return [order(condition, start)].compactMap(\.self)
+        return [order(condition, start: start)].compactMap(\.self)
     }
 
     /// What joins two tests, read from the right; nil where one lies in a part that the other alone does not decide.
     private static func connector(
-        of first: Int, _ second: Int, _ connectors: [TemplateCondition.Connector]
+        of first: Int, second: Int, _ connectors: [TemplateCondition.Connector]
     ) -> TemplateCondition.Connector? {
         let between = connectors[first..<second]
         let isWhole = between.allSatisfy { $0 == between.first } && (second == connectors.count || connectors[second] == between.first)
         return isWhole ? between.first : nil
     }
 
-    private static func impossible(_ tests: (TemplateTest, TemplateTest), _ pair: TestPair, _ index: Int) -> TemplateMistake {
+    private static func impossible(_ tests: (TemplateTest, TemplateTest), _ pair: TestPair, index: Int) -> TemplateMistake {
         TemplateMistake(
             message: "no cell satisfies both: \(tests.0.written) and \(tests.1.written)", index: index,
-            remedy: versions(tests, "and") { !$0.excludesAll }
-                ?? remedy(tests, "or", "one is enough", areOpposites: pair.takesAll || isOneLanguage(tests)))
+            remedy: versions(tests, word: "and") { !$0.excludesAll }
+                ?? remedy(tests, word: "or", meaning: "one is enough", areOpposites: pair.takesAll || isOneLanguage(tests)))
     }
 
     /// Whether one language is a form of the other: `language == 'de-AT' and language != 'de'`.
@@ -46,16 +46,17 @@ enum ConditionSense {
         return first != second && tag != other
     }
 
-    private static func certain(_ tests: (TemplateTest, TemplateTest), _ pair: TestPair, _ index: Int) -> TemplateMistake {
+    private static func certain(_ tests: (TemplateTest, TemplateTest), _ pair: TestPair, index: Int) -> TemplateMistake {
         TemplateMistake(
-            message: "each cell satisfies one of them: \(tests.0.written) or \(tests.1.written)", index: index,
-            remedy: versions(tests, "or") { !$0.takesAll } ?? remedy(tests, "and", "both must hold", areOpposites: pair.excludesAll))
+            message: "every cell satisfies one of them: \(tests.0.written) or \(tests.1.written)", index: index,
+            remedy: versions(tests, word: "or") { !$0.takesAll }
+                ?? remedy(tests, word: "and", meaning: "both must hold", areOpposites: pair.excludesAll))
     }
 
     /// What to write where `3.9` and `3.10` were compared as numbers, and the two make sense as versions; nil where they do not.
     /// - Parameter makesSense: whether nothing is odd about the two, once they are versions.
     private static func versions(
-        _ tests: (TemplateTest, TemplateTest), _ word: String, makesSense: (TestPair) -> Bool
+        _ tests: (TemplateTest, TemplateTest), word: String, makesSense: (TestPair) -> Bool
     ) -> String? {
         guard let first = tests.0.asVersion, let second = tests.1.asVersion, let pair = TestPair(first, second), makesSense(pair) else {
             return nil
@@ -65,7 +66,7 @@ enum ConditionSense {
 
     /// - Parameter areOpposites: whether the other word would be as wrong.
     private static func remedy(
-        _ tests: (TemplateTest, TemplateTest), _ word: String, _ meaning: String, areOpposites: Bool
+        _ tests: (TemplateTest, TemplateTest), word: String, meaning: String, areOpposites: Bool
     ) -> String {
         if areOpposites { return "Correct one of them, or remove the condition." }
         return tests.0.isRange || tests.1.isRange
@@ -74,14 +75,14 @@ enum ConditionSense {
     }
 
     /// Liquid reads from the right, which is not what everybody expects; and where it reads as programmers do, others may not.
-    private static func order(_ condition: TemplateCondition, _ start: Int) -> TemplateMistake? {
+    private static func order(_ condition: TemplateCondition, start: Int) -> TemplateMistake? {
         guard let and = condition.connectors.firstIndex(of: .and), let or = condition.connectors.lastIndex(of: .or) else { return nil }
         let message =
             and < or
             ? "'and' before 'or' is read from the right: a and b or c means a and (b or c)"
             : "'or' before 'and' is read from the right: a or b and c means a or (b and c)"
         return TemplateMistake(
-            message: message, index: start, remedy: "Put one '{% if %}' inside another to make it plain.", warning: .mixedConditions)
+            message: message, index: start, remedy: "Put one '{% if %}' inside another to make it clear.", warning: .mixedConditions)
     }
 
     /// The first branch of a choice that is never taken, as what holds for it holds for one before it; only where that is plain: a comparison of
@@ -92,10 +93,11 @@ enum ConditionSense {
             for earlier in branches[..<index] {
                 guard let before = earlier.condition, before.tests.count == 1 else { continue }
                 for test in condition.tests where TestPair(before.tests[0], test)?.firstTakesSecond ?? false {
-                    let remedy = versions((before.tests[0], test), "…") { !$0.firstTakesSecond }
+                    let remedy = versions((before.tests[0], test), word: "…") { !$0.firstTakesSecond }
                     return .warning(
                         .conditionNeverHolds,
-                        "no device gets this part of the text: what satisfies \(test.written) satisfies \(before.tests[0].written), which comes first",
+                        message:
+                            "no device gets this part of the text: whatever satisfies \(test.written) satisfies \(before.tests[0].written), which comes first",
                         at: test.column.position, remedy: remedy ?? "Put the narrower condition first.")
                 }
             }

@@ -78,13 +78,13 @@ struct ConditionTag {
         case .name("and"): return .and
         case .name("or"): return .or
         case .name(let name) where ["AND", "And", "OR", "Or"].contains(name):
-            report("'\(name)' is written in small letters", at: token.range.lowerBound, remedy: "Write '\(name.lowercased())'.")
+            report("'\(name)' must be in lower-case letters", at: token.range.lowerBound, remedy: "Write '\(name.lowercased())'.")
             return name.lowercased() == "and" ? .and : .or
         case .sign("&&"):
-            report("'&&' joins nothing", at: token.range.lowerBound, remedy: "Write 'and'.")
+            report("'&&' does not join comparisons", at: token.range.lowerBound, remedy: "Write 'and'.")
             return .and
         case .sign("||"):
-            report("'||' joins nothing", at: token.range.lowerBound, remedy: "Write 'or'.")
+            report("'||' does not join comparisons", at: token.range.lowerBound, remedy: "Write 'or'.")
             return .or
         default: return nil
         }
@@ -98,7 +98,7 @@ struct ConditionTag {
         guard let first = part.first else {
             let name = (before ?? after).flatMap(\.name) ?? "and"
             let index = after?.range.lowerBound ?? end
-            report("a comparison is missing \(after == nil ? "behind" : "before") '\(name)'", at: index, remedy: example("first_name"))
+            report("a comparison is missing \(after == nil ? "after" : "before") '\(name)'", at: index, remedy: example("first_name"))
             return nil
         }
         let index = first.range.lowerBound
@@ -107,22 +107,22 @@ struct ConditionTag {
             return nil
         }
         if column == "not", part.count > 1 {
-            report("conditions know no 'not'", at: index, remedy: "Write !=, or == blank, or put the text behind {% else %}.")
+            report("conditions have no 'not'", at: index, remedy: "Write !=, or == blank, or put the text after {% else %}.")
             return nil
         }
         if TemplateLanguage.blankWords.contains(column) || column == "true" || column == "false" {
             report(
-                "the column stands before the value it is compared with", at: index,
+                "the column must come before the value it is compared with", at: index,
                 remedy: "For example: {% if first_name == \(column) %}.")
             return nil
         }
         let source = SourceText(column, at: place(index))
         guard part.count > 1 else { return TemplateTest(column: source, kind: .truthy) }
         let operation = part[part.startIndex + 1]
-        guard let (comparison, contains) = readOperator(operation, column, part) else { return nil }
+        guard let (comparison, contains) = readOperator(operation, column: column, part) else { return nil }
         guard part.count > 2 else {
             report(
-                "nothing stands behind '\(contains ? "contains" : comparison.rawValue)'", at: after?.range.lowerBound ?? end,
+                "nothing follows '\(contains ? "contains" : comparison.rawValue)'", at: after?.range.lowerBound ?? end,
                 remedy: example(column))
             return nil
         }
@@ -137,7 +137,9 @@ struct ConditionTag {
             report("something follows the comparison", at: surplus.range.lowerBound, remedy: "Join comparisons with 'and' or 'or'.")
             return nil
         }
-        return readValue(part[part.startIndex + 2], comparison, contains, column).map { TemplateTest(column: source, kind: $0) }
+        return readValue(part[part.startIndex + 2], comparison, contains: contains, column: column).map {
+            TemplateTest(column: source, kind: $0)
+        }
     }
 
     /// The number that `1,000` and `1,000,000` mean; nil for other tokens.
@@ -158,56 +160,56 @@ struct ConditionTag {
     private mutating func reportFirst(_ first: TemplateToken, behind connector: String?) {
         let index = first.range.lowerBound
         switch first.kind {
-        case .sign("!"): report("conditions know no '!'", at: index, remedy: "Write !=, or == blank, or put the text behind {% else %}.")
+        case .sign("!"): report("conditions have no '!'", at: index, remedy: "Write !=, or == blank, or put the text after {% else %}.")
         // What belongs to `between` was reported with it.
         case .number where connector == "and" && tokens.contains { $0.name == "between" }: break
         case .text where connector != nil, .number where connector != nil:
             report(
-                "a column is missing behind '\(connector ?? "")'", at: index,
+                "a column is missing after '\(connector ?? "")'", at: index,
                 remedy: "Repeat the column, for example: {% \(word) first_name == 'x' \(connector ?? "or") first_name == 'y' %}.")
         case .text, .number:
-            report("the column stands before the value it is compared with", at: index, remedy: example("first_name"))
+            report("the column must come before the value it is compared with", at: index, remedy: example("first_name"))
         default:
             if mistakes.isEmpty { report("a column is missing here", at: index, remedy: example("first_name")) }
         }
     }
 
     private mutating func readOperator(
-        _ token: TemplateToken, _ column: String, _ part: ArraySlice<TemplateToken>
+        _ token: TemplateToken, column: String, _ part: ArraySlice<TemplateToken>
     ) -> (comparison: ComparisonOperator, contains: Bool)? {
         let index = token.range.lowerBound
         switch token.kind {
         case .sign(let sign):
             if let comparison = Self.operators[sign] { return (comparison, false) }
             guard let meant = Self.almost[sign] else { break }
-            report("'\(sign)' compares nothing", at: index, remedy: "Write '\(meant)'.")
+            report("'\(sign)' is not an operator", at: index, remedy: "Write '\(meant)'.")
             return (Self.operators[meant] ?? .equal, false)
         case .name("contains"): return (.equal, true)
         case .name(let name):
             if name == "in" {
-                report("conditions know no 'in'", at: index, remedy: "Write \(column) == 'x' or \(column) == 'y'.")
+                report("conditions have no 'in'", at: index, remedy: "Write \(column) == 'x' or \(column) == 'y'.")
                 return nil
             }
             if ["within", "older", "since", "before", "after"].contains(name) {
                 report(
                     "templates do not know what day it is: '\(name)'", at: index,
                     remedy:
-                        "Compare with a day, as in {% \(word) \(column) >= '2026-11-01' %}, or choose the devices by 'where' in 'audience'."
+                        "Compare with a day, as in {% \(word) \(column) >= '2026-11-01' %}, or choose the devices with 'where' in 'audience'."
                 )
                 return nil
             }
             if name == "between" {
                 let numbers = tokens[part.startIndex...].compactMap { if case .number(let number) = $0.kind { number } else { nil } }
                 let (least, most) = numbers.count > 1 ? (numbers[0], numbers[1]) : ("50", "100")
-                report("conditions know no 'between'", at: index, remedy: "Write \(column) >= \(least) and \(column) <= \(most).")
+                report("conditions have no 'between'", at: index, remedy: "Write \(column) >= \(least) and \(column) <= \(most).")
                 return nil
             }
             if name == "is", part.count > 2, part[part.startIndex + 2].name == "not" {
-                report("conditions know no 'is not'", at: index, remedy: "Write '!='.")
+                report("conditions have no 'is not'", at: index, remedy: "Write '!='.")
                 return nil
             }
             if let meant = Self.words[name.lowercased()] {
-                report("'\(name)' compares nothing", at: index, remedy: "Write '\(meant)'.")
+                report("'\(name)' is not an operator", at: index, remedy: "Write '\(meant)'.")
                 return (Self.operators[meant] ?? .equal, meant == "contains")
             }
             // An invisible character within the name was said.
@@ -220,13 +222,13 @@ struct ConditionTag {
         default: break
         }
         if mistakes.isEmpty {
-            report("an operator is missing behind '\(column)'", at: index, remedy: "There are ==, !=, <, <=, >, >= and contains.")
+            report("an operator is missing after '\(column)'", at: index, remedy: "The operators are ==, !=, <, <=, >, >= and contains.")
         }
         return nil
     }
 
     private mutating func readValue(
-        _ token: TemplateToken, _ comparison: ComparisonOperator, _ contains: Bool, _ column: String
+        _ token: TemplateToken, _ comparison: ComparisonOperator, contains: Bool, column: String
     ) -> TemplateTest.Kind? {
         let index = token.range.lowerBound
         switch token.kind {
@@ -235,11 +237,11 @@ struct ConditionTag {
             report("'contains' needs a text that is not empty", at: index, remedy: "Write \(column) != blank to ask for any text.")
         case .number(let number) where contains: return .contains(number)
         case .text(let text):
-            if !text.isEmpty { return compared(text, comparison, column, at: index) }
+            if !text.isEmpty { return compared(text, comparison, column: column, at: index) }
             if comparison == .equal { return .blank }
             if comparison == .notEqual { return .present }
             report("only == and != compare with an empty text", at: index, remedy: "Write \(column) == blank or \(column) != blank.")
-        case .number(let number): return isComparable(number, comparison, column, at: index) ? .number(comparison, number) : nil
+        case .number(let number): return isComparable(number, comparison, column: column, at: index) ? .number(comparison, number) : nil
         case .name(let name) where TemplateLanguage.blankWords.contains(name):
             if comparison == .equal, !contains { return .blank }
             if comparison == .notEqual { return .present }
@@ -264,16 +266,16 @@ struct ConditionTag {
     /// What a text in quotes asks. `==` and `!=` compare texts to the letter, but for `true`, `false` and languages; less and more need what
     /// has an order, as in `where`.
     private mutating func compared(
-        _ text: String, _ comparison: ComparisonOperator, _ column: String, at index: Int
+        _ text: String, _ comparison: ComparisonOperator, column: String, at index: Int
     ) -> TemplateTest.Kind? {
         let value = trimmedSpaces(text)
         guard comparison == .equal || comparison == .notEqual else {
-            return isComparable(value, comparison, column, at: index) ? .text(comparison, text) : nil
+            return isComparable(value, comparison, column: column, at: index) ? .text(comparison, text) : nil
         }
         if ["true", "false"].contains(value.lowercased()) { return .truth(comparison, value.lowercased() == "true") }
         if column == ExportColumns.Standard.language.rawValue, !value.contains(" "), LanguageTag.normalized(value) == nil {
             let meant = LanguageTag.named(value).map { "; '\(value)' is '\($0)'" } ?? ""
-            report("'\(value)' is no language", at: index, remedy: "Write a language tag such as de, pt-BR or zh-Hans\(meant).")
+            report("'\(value)' is not a language", at: index, remedy: "Write a language tag such as de, pt-BR or zh-Hans\(meant).")
             return nil
         }
         if Blank.isCell(value) {
@@ -286,7 +288,7 @@ struct ConditionTag {
     }
 
     /// Whether cells can be held against this, by the rule of `where`.
-    private mutating func isComparable(_ operand: String, _ comparison: ComparisonOperator, _ column: String, at index: Int) -> Bool {
+    private mutating func isComparable(_ operand: String, _ comparison: ComparisonOperator, column: String, at index: Int) -> Bool {
         do throws(OperandRule.Mistake) {
             try OperandRule(column: column, comparison: comparison, operand: operand, notation: .template, redact: TargetRedaction.certain)
                 .check()

@@ -63,14 +63,14 @@ struct DateDirectives {
     private static func checkMinutes(_ text: String) throws(Mistake) {
         if let match = text.firstMatch(of: /%[-0_]?[HIkl]:%[-0_]?m/) {
             throw Mistake(
-                message: "'%m' is the month, and stands behind the hour", index: match.range.lowerBound,
+                message: "'%m' is the month, but follows the hour", index: match.range.lowerBound,
                 remedy: "Write '%M' for minutes: '\(text.replacing(match.output, with: match.output.replacing("m", with: "M")))'.")
         }
         guard let minute = text.firstMatch(of: /%[-0_]?M/), !text.contains(/%[-0_]?[HIklTRmbBhFDj]/), text.contains(/%[-0_]?[deyY]/) else {
             return
         }
         throw Mistake(
-            message: "'\(minute.output)' is the minute, and stands in a date without hours", index: minute.range.lowerBound,
+            message: "'\(minute.output)' is the minute, but is in a date without hours", index: minute.range.lowerBound,
             remedy: "Write '%m' for the month: '\(text.replacing(minute.output, with: minute.output.replacing("M", with: "m")))'.")
     }
 
@@ -88,29 +88,29 @@ struct DateDirectives {
             text.formIndex(after: &index)
         }
         guard index < text.endIndex else {
-            throw Mistake(message: "'%' ends the form of date", index: start, remedy: "Write '%%' for a percent sign.")
+            throw Mistake(message: "the date format ends with '%'", index: start, remedy: "Write '%%' for a percent sign.")
         }
         let letter = text[index]
         text.formIndex(after: &index)
         if let make = padded[letter] { return [make(padding ?? ("ekl".contains(letter) ? .space : .zero))] }
         if let parts = plain[letter] { return capitals ? [.capitals] + parts : parts }
-        throw Mistake(message: "'date' knows no '\(text[start..<index])'", index: start, remedy: "It knows \(known).")
+        throw Mistake(message: "'date' does not know '\(text[start..<index])'", index: start, remedy: "It knows \(known).")
     }
 
     private static func noDirective(_ text: String) -> Mistake {
         let names = NamedDateStyle.allCases.map(\.name)
         let remedy: String
-        if let name = nearest(text.lowercased(), names) {
+        if let name = nearest(text.lowercased(), names: names) {
             remedy = "Did you mean '\(name)'?"
         } else if text.contains("yy") || text.contains("MM") || text.contains("dd") || text.contains("YY") || text.contains("DD") {
-            remedy = "Write it with percent signs, for example '%d.%m.%Y', or take 'short', 'medium', 'long' or 'full'."
+            remedy = "Write it with percent signs, for example '%d.%m.%Y', or use 'short', 'medium', 'long' or 'full'."
         } else {
             remedy = "Write 'short', 'medium', 'long' or 'full', or directives such as '%d %B %Y'."
         }
-        return Mistake(message: "'\(text)' is no form of date", index: text.startIndex, remedy: remedy)
+        return Mistake(message: "'\(text)' is not a date format", index: text.startIndex, remedy: remedy)
     }
 
-    private static func nearest(_ text: String, _ names: [String]) -> String? {
+    private static func nearest(_ text: String, names: [String]) -> String? {
         names.first { $0 == text } ?? nearestName(to: text, among: names)
     }
 }

@@ -30,7 +30,7 @@ struct FilterReader {
     /// The filter; nil when there is a mistake.
     mutating func read() -> TemplateFilter? {
         guard case .name(let written)? = tokens.first?.kind else {
-            report("no filter stands after '|'", at: start, remedy: "For example: {{ \(column) | default: 'text' }}.")
+            report("there is no filter after '|'", at: start, remedy: "For example: {{ \(column) | default: 'text' }}.")
             return nil
         }
         guard TemplateLanguage.filters.contains(written) else {
@@ -58,7 +58,7 @@ struct FilterReader {
         if let meant = TemplateLanguage.filterSynonyms[lowercased] ?? nearestName(to: lowercased, among: TemplateLanguage.filters) {
             return "Did you mean '\(meant)'?"
         }
-        return "There are \(TemplateLanguage.filters.joined(separator: ", "))."
+        return "The filters are \(TemplateLanguage.filters.joined(separator: ", "))."
     }
 
     private var example: String {
@@ -77,11 +77,11 @@ struct FilterReader {
             case .sign("("):
                 report("'\(name)' takes no parentheses", at: place, remedy: example)
             case .text, .number:
-                report("':' is missing behind '\(name)'", at: place, remedy: example)
+                report("':' is missing after '\(name)'", at: place, remedy: example)
             case .name(let word) where TemplateLanguage.filters.contains(word):
                 report("'|' is missing before '\(word)'", at: place, remedy: "Write '| \(word)'.")
             case .sign("||"):
-                report("'||' stands between filters", at: place, remedy: "Write a single '|'.")
+                report("filters are separated by '||'", at: place, remedy: "Write a single '|'.")
             default:
                 report("something follows '\(name)'", at: place, remedy: takesArguments ? example : "Write '|' before the next filter.")
             }
@@ -100,7 +100,7 @@ struct FilterReader {
     private mutating func readArgument(_ part: ArraySlice<TemplateToken>) {
         guard let first = part.first else {
             let place = part.startIndex < tokens.count ? tokens[part.startIndex].range.lowerBound : end
-            return report("nothing stands behind the comma", at: place, remedy: example)
+            return report("nothing follows the comma", at: place, remedy: example)
         }
         var value = part
         var argument = Argument(label: nil, labelIndex: first.range.lowerBound, value: first)
@@ -110,14 +110,14 @@ struct FilterReader {
         }
         guard let token = value.first else {
             let place = part[part.startIndex + 1].range.upperBound
-            return report("a text is missing behind '\(argument.label ?? "")'", at: place, remedy: example)
+            return report("a text is missing after '\(argument.label ?? "")'", at: place, remedy: example)
         }
         switch token.kind {
         case .text, .number: break
         case .name(let word) where name == "default" && ["nil", "null", "none", "blank", "empty"].contains(word.lowercased()):
             return report(
-                "'\(word)' is no text for a blank cell", at: token.range.lowerBound,
-                remedy: "Write default: 'there', or what else people shall read; default: '' prints nothing.")
+                "'\(word)' is not a text for a blank cell", at: token.range.lowerBound,
+                remedy: "Write default: 'there', or whatever people should read; default: '' prints nothing.")
         default:
             return report(
                 "the text after '\(argument.label ?? name):' needs quotes", at: token.range.lowerBound, remedy: example)
@@ -144,7 +144,7 @@ struct FilterReader {
         switch name {
         case "default": "a text"
         case "truncate": "a number of characters"
-        case "date": "a form of date"
+        case "date": "a date format"
         case "number": "a number of decimals"
         default: "two words"
         }
@@ -152,14 +152,14 @@ struct FilterReader {
 
     private mutating func takesNothing(_ filter: TemplateFilter) -> TemplateFilter? {
         guard let first = arguments.first else { return filter }
-        report("'\(name)' takes nothing behind it", at: first.labelIndex, remedy: "Write {{ \(column) | \(name) }}.")
+        report("'\(name)' takes no arguments", at: first.labelIndex, remedy: "Write {{ \(column) | \(name) }}.")
         return nil
     }
 
     /// Arguments without labels, as text.
     private mutating func texts(_ count: ClosedRange<Int>) -> [String]? {
         if let labelled = arguments.first(where: { $0.label != nil }) {
-            report("'\(name)' knows no '\(labelled.label ?? "")'", at: labelled.labelIndex, remedy: example)
+            report("'\(name)' does not know '\(labelled.label ?? "")'", at: labelled.labelIndex, remedy: example)
             return nil
         }
         guard arguments.count >= count.lowerBound else {
@@ -186,11 +186,11 @@ struct FilterReader {
     }
 
     /// A whole number without quotes.
-    private mutating func wholeNumber(_ argument: Int, in range: ClosedRange<Int>, _ what: String) -> Int? {
+    private mutating func wholeNumber(_ argument: Int, in range: ClosedRange<Int>, what: String) -> Int? {
         let token = arguments[argument].value
         if case .number(let written) = token.kind, let number = Int(written), range.contains(number) { return number }
         if case .text(let written) = token.kind, Int(written) != nil {
-            report("the number of '\(name)' stands without quotes", at: token.range.lowerBound, remedy: "Write \(name): \(written).")
+            report("the number of '\(name)' must be without quotes", at: token.range.lowerBound, remedy: "Write \(name): \(written).")
         } else {
             report(
                 "'\(name)' takes \(what) from \(range.lowerBound) to \(range.upperBound)", at: token.range.lowerBound, remedy: example)
@@ -208,12 +208,12 @@ struct FilterReader {
     }
 
     private mutating func truncate() -> TemplateFilter? {
-        guard let texts = texts(1...2), let length = wholeNumber(0, in: 1...1000, "a number of characters") else { return nil }
+        guard let texts = texts(1...2), let length = wholeNumber(0, in: 1...1000, what: "a number of characters") else { return nil }
         let ellipsis = texts.count > 1 ? texts[1] : "..."
         guard ellipsis.count <= length else {
             report(
                 "the ellipsis '\(ellipsis)' has more than \(length) characters", at: arguments[0].value.range.lowerBound,
-                remedy: "It is counted: write a larger number, or another ellipsis, as in truncate: \(length), '…'.")
+                remedy: "It counts too: write a larger number, or another ellipsis, as in truncate: \(length), '…'.")
             return nil
         }
         return .truncate(length: length, ellipsis: ellipsis)
@@ -221,7 +221,7 @@ struct FilterReader {
 
     private mutating func number() -> TemplateFilter? {
         if arguments.isEmpty { return .number(decimals: nil) }
-        guard texts(1...1) != nil, let decimals = wholeNumber(0, in: 0...9, "a number of decimals") else { return nil }
+        guard texts(1...1) != nil, let decimals = wholeNumber(0, in: 0...9, what: "a number of decimals") else { return nil }
         return .number(decimals: decimals)
     }
 
@@ -230,7 +230,7 @@ struct FilterReader {
         let (text, token) = (texts[0], arguments[0].value)
         if let style = NamedDateStyle.allCases.first(where: { $0.name == text }) { return .date(.named(style)) }
         guard case .text = token.kind else {
-            report("'date' needs a form of date in quotes", at: token.range.lowerBound, remedy: example)
+            report("'date' needs a date format in quotes", at: token.range.lowerBound, remedy: example)
             return nil
         }
         do throws(DateDirectives.Mistake) {
@@ -246,7 +246,7 @@ struct FilterReader {
         for argument in arguments {
             guard let sign = TemplateLanguage.placeOfNumber(in: text(argument)) else { continue }
             report(
-                "'pluralize' prints the word alone, and '\(sign)' as it stands", at: argument.value.range.lowerBound,
+                "'pluralize' prints only the word, and '\(sign)' as written", at: argument.value.range.lowerBound,
                 remedy: "Write the number in a tag of its own: {{ \(column) }} {{ \(column) | pluralize: 'item', 'items' }}.")
             return nil
         }
@@ -264,19 +264,19 @@ struct FilterReader {
         for argument in arguments {
             guard let label = argument.label else {
                 report(
-                    "a word of 'pluralize' has no form before it, and others have", at: argument.labelIndex,
+                    "a word of 'pluralize' has no form before it, but others do", at: argument.labelIndex,
                     remedy: "For example: pluralize: one: 'item', other: 'items'.")
                 return nil
             }
             guard let form = PluralForm.allCases.first(where: { $0.name == label }) else {
                 report(
-                    "'\(label)' is no form of plural", at: argument.labelIndex,
+                    "'\(label)' is not a plural form", at: argument.labelIndex,
                     remedy: nearestName(to: label, among: names).map { "Did you mean '\($0)'?" }
-                        ?? "There are \(names.joined(separator: ", ")).")
+                        ?? "The forms are \(names.joined(separator: ", ")).")
                 return nil
             }
             guard forms[form] == nil else {
-                report("the form '\(label)' stands twice", at: argument.labelIndex, remedy: "Keep one of them.")
+                report("the form '\(label)' appears twice", at: argument.labelIndex, remedy: "Keep one of them.")
                 return nil
             }
             forms[form] = text(argument)
@@ -284,7 +284,7 @@ struct FilterReader {
         guard forms[.other] != nil else {
             report(
                 "the form 'other' is missing", at: end,
-                remedy: "It stands for all numbers that no other form is for: pluralize: one: 'item', other: 'items'.")
+                remedy: "It is for all numbers that no other form covers: pluralize: one: 'item', other: 'items'.")
             return nil
         }
         return .pluralize(forms)

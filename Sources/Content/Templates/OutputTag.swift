@@ -66,9 +66,9 @@ struct OutputTag {
             return nil
         case .name(let name):
             if tokens.count == 1 { return (name, index) }
-            return readMore(tokens.dropFirst(), behind: name, index)
+            return readMore(tokens.dropFirst(), behind: name, index: index)
         case .junk(let text) where text.hasPrefix("#") || text.hasPrefix("/"):
-            reportBlock(String(text.dropFirst()), tokens.dropFirst(), index)
+            reportBlock(String(text.dropFirst()), tokens.dropFirst(), index: index)
             return nil
         case .junk(let text) where text.hasPrefix("$"):
             let name = String(written(tokens).filter { $0.isLetter || $0.isNumber || $0 == "_" })
@@ -82,7 +82,7 @@ struct OutputTag {
     }
 
     /// `{{#if first_name}}`, `{{/if}}`
-    private mutating func reportBlock(_ word: String, _ rest: ArraySlice<TemplateToken>, _ index: Int) {
+    private mutating func reportBlock(_ word: String, _ rest: ArraySlice<TemplateToken>, index: Int) {
         let isEnd = tokenizer.tokens.first.map { if case .junk(let text) = $0.kind { text.hasPrefix("/") } else { false } } ?? false
         let remedy =
             isEnd
@@ -104,17 +104,17 @@ struct OutputTag {
 
     private func noName(_ written: String) -> String { "'\(written)' cannot be a column's name" }
 
-    private mutating func readMore(_ rest: ArraySlice<TemplateToken>, behind name: String, _ index: Int) -> (name: String, index: Int)? {
+    private mutating func readMore(_ rest: ArraySlice<TemplateToken>, behind name: String, index: Int) -> (name: String, index: Int)? {
         guard let second = rest.first else { return nil }
         let place = second.range.lowerBound
         if ["if", "elsif", "unless", "for", "case", "assign"].contains(name), second.name != nil {
             report(
-                "'\(name)' does not stand between '{{' and '}}'", at: index, remedy: "Write {% \(name == "elsif" ? "elsif" : "if") … %}.")
+                "'\(name)' does not belong between '{{' and '}}'", at: index, remedy: "Write {% \(name == "elsif" ? "elsif" : "if") … %}.")
             return nil
         }
         switch second.kind {
         case .name("or"), .sign("||"), .sign("??"), .name("else"):
-            report("'\(written([second]))' does not stand in '{{ }}'", at: place, remedy: "Write {{ \(name) | default: 'text' }}.")
+            report("'\(written([second]))' does not belong in '{{ }}'", at: place, remedy: "Write {{ \(name) | default: 'text' }}.")
         case .name(let word) where TemplateLanguage.filters.contains(word):
             let example = TemplateLanguage.filterExamples[word] ?? word
             report("'|' is missing before '\(word)'", at: place, remedy: "For example: {{ \(name) | \(example) }}.")
@@ -130,9 +130,9 @@ struct OutputTag {
                 remedy: "\(Self.remedy(forSpaces: words)).")
         case .sign(":"):
             report(
-                "':' stands behind a column", at: place, remedy: "Filters stand behind '|', for example: {{ \(name) | default: 'text' }}.")
+                "':' follows a column", at: place, remedy: "Filters come after '|', for example: {{ \(name) | default: 'text' }}.")
         case .sign("=="), .sign("="), .sign("!="), .sign("<"), .sign(">"), .sign("<="), .sign(">="):
-            report("'{{ }}' compares nothing", at: place, remedy: "Write {% if \(name) == 'x' %} … {% endif %}.")
+            report("'{{ }}' does not compare", at: place, remedy: "Write {% if \(name) == 'x' %} … {% endif %}.")
         default:
             if mistakes.isEmpty {
                 report(
@@ -167,17 +167,17 @@ struct OutputTag {
             let (name, place) = (parts[index + 1].first?.name ?? "", parts[index + 1].first?.range.lowerBound ?? start)
             switch filter {
             case .fallback(let text):
-                if fallback != nil { report("'default' stands twice", at: place, remedy: "Keep one of them.") }
+                if fallback != nil { report("'default' appears twice", at: place, remedy: "Keep one of them.") }
                 fallback = (text, index)
             case .date, .number, .pluralize, .pluralizePair:
                 if let last {
                     report(
                         "'\(name)' cannot follow '\(last.name)'", at: place,
                         remedy: "Write {{ column | \(name): … }} in a tag of its own.")
-                } else if let fallback, !fallback.text.isEmpty, !Self.takes(filter, fallback.text) {
+                } else if let fallback, !fallback.text.isEmpty, !Self.takes(filter, text: fallback.text) {
                     report(
                         "'\(name)' cannot take the default '\(fallback.text)'", at: place,
-                        remedy: "Write 'default' behind '\(name)'.")
+                        remedy: "Write 'default' after '\(name)'.")
                 }
                 last = (name, index)
             default: break
@@ -185,7 +185,7 @@ struct OutputTag {
         }
     }
 
-    private static func takes(_ filter: TemplateFilter, _ text: String) -> Bool {
+    private static func takes(_ filter: TemplateFilter, text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
             if case .date = filter { return CivilMoment(bytes) != nil }

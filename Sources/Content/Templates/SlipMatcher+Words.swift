@@ -4,7 +4,7 @@ import Base
 extension SlipMatcher {
     /// `{First Name}`, `{0}`, `{first_name:there}`, `{#first_name}`: what other tools take between braces.
     func foreignBrace() -> TypingSlip? {
-        if let other = otherScript("{", "}") { return other }
+        if let other = otherScript("{", close: "}") { return other }
         guard isShown else { return nil }
         let inside = scalars[(start + 1)...].prefix(60).prefix { $0 != "{" && $0 != "}" && $0 != "\n" }
         guard inside.endIndex < scalars.count, scalars[inside.endIndex] == "}" else { return nil }
@@ -21,7 +21,7 @@ extension SlipMatcher {
         else { return nil }
         let isClosedTwice = starts(with: "}}", at: inside.endIndex)
         return accident(
-            "single braces make no template: '{\(text(inside))}'", remedy: Self.remedy(for: words.map(text)) + Self.raw,
+            "single braces are not a template: '{\(text(inside))}'", remedy: Self.remedy(for: words.map(text)) + Self.raw,
             end: inside.endIndex + (isClosedTwice ? 2 : 1))
     }
 
@@ -31,20 +31,20 @@ extension SlipMatcher {
         let isTag = scalars[open - 1] == "{" || scalars[open + 1] == "%"
         // ":}" laughs.
         guard isTag, ![":", ";", "=", "8", "-", "^"].contains(scalars[start - 1]) else { return nil }
-        return accident("'}' stands here without '{'", remedy: "Remove it.", end: start + 1, isWarning: true)
+        return accident("this '}' has no '{'", remedy: "Remove it.", end: start + 1, isWarning: true)
     }
 
     /// `[[First Name]]` and the like: signs that no text has for anything else.
     /// - Parameter message: what is said of the signs.
-    func named(_ open: String, _ close: String, words message: String) -> TypingSlip? {
-        if let other = otherScript(open, close) { return other }
+    func named(_ open: String, close: String, words message: String) -> TypingSlip? {
+        if let other = otherScript(open, close: close) { return other }
         guard isShown, starts(with: open), let (words, end) = words(from: start + open.unicodeScalars.count, to: close) else { return nil }
         return accident(
             "\(message): '\(open)\(words.joined(separator: " "))\(close)'", remedy: Self.remedy(for: words) + Self.raw, end: end)
     }
 
     /// `{昵称}`, `%имя%`: the name of a column in another script than Latin. It may be an ornament as well, so it is worth a warning.
-    func otherScript(_ open: String, _ close: String) -> TypingSlip? {
+    func otherScript(_ open: String, close: String) -> TypingSlip? {
         guard starts(with: open) else { return nil }
         let from = start + open.unicodeScalars.count
         let inside = scalars[from...].prefix(25).prefix { Self.isOther($0) || Self.isWord($0) || $0 == " " }
@@ -54,18 +54,18 @@ extension SlipMatcher {
         }
         let name = words.map(text).joined(separator: " ")
         return accident(
-            "'\(open)\(name)\(close)' is shown as it stands",
+            "'\(open)\(name)\(close)' is shown as written",
             remedy: words.count == 1 ? "For a column write {{ \(name) }}." : PlaceName.suggestion(for: "") + ".",
             end: inside.endIndex + close.unicodeScalars.count, isWarning: true)
     }
 
     /// `[First Name]`, `<your name>`, `%First Name%`: only what is most likely to be filled in.
-    func place(of open: String, _ close: String, _ more: String = "") -> TypingSlip? {
+    func place(of open: String, close: String, more: String = "") -> TypingSlip? {
         guard isShown, start == 0 || scalars[start - 1] != scalars[start], let (words, end) = words(from: start + 1, to: close),
             !starts(with: "(", at: end), PlaceName.isPlace(words)
         else { return nil }
         return accident(
-            "'\(open)\(words.joined(separator: " "))\(close)' is shown as it stands", remedy: Self.remedy(for: words) + more + ".",
+            "'\(open)\(words.joined(separator: " "))\(close)' is shown as written", remedy: Self.remedy(for: words) + more + ".",
             end: end,
             isWarning: true)
     }
@@ -75,7 +75,7 @@ extension SlipMatcher {
         guard let (words, _) = words(from: start + 1, to: ")"),
             words.count == 2 && PlaceName.isColumn(words.joined(separator: " ")) || words == ["placeholder"]
         else { return nil }
-        return place(of: "(", ")")
+        return place(of: "(", close: ")")
     }
 
     /// `first_name`, `FIRST_NAME`, `~first_name~`, `FNAME`: a name of a column that stands in a text, whatever is around it.
@@ -84,13 +84,13 @@ extension SlipMatcher {
         let word = text(scalars[start...].prefix(64).prefix(while: Self.isWord))
         let end = start + word.unicodeScalars.count
         let name = word.trimmingUnderscores
-        let isName = name.contains("_") ? PlaceName.isColumn(name) : PlaceName.isOfProgram(name) || isShouted(name, end)
+        let isName = name.contains("_") ? PlaceName.isColumn(name) : PlaceName.isOfProgram(name) || isShouted(name, end: end)
         guard isName, !isPartOfAddress(end), !isNamedOtherwise(end) else { return nil }
-        return place(name, name, end: end)
+        return place(name, name: name, end: end)
     }
 
     /// `Hallo NAME`, `NAME, only today`: in capitals where a person is addressed.
-    private func isShouted(_ name: String, _ end: Int) -> Bool {
+    private func isShouted(_ name: String, end: Int) -> Bool {
         guard name == name.uppercased(), PlaceName.isName(name) else { return false }
         let before = text(scalars[..<start]).split { !$0.isLetter }.last
         return before.map { PlaceName.isGreeting($0) } ?? starts(with: ",", at: end)

@@ -22,11 +22,11 @@ enum TemplateLanguage {
 
     /// Filters of Liquid that are left out, with what to do instead.
     static let leftOut = [
-        "append": "Write the text behind the tag.", "prepend": "Write the text before the tag.",
-        "money": "Use number: 2, and write the currency beside it.",
+        "append": "Write the text after the tag.", "prepend": "Write the text before the tag.",
+        "money": "Use number: 2, and write the currency next to it.",
         "escape": "It is not needed: a push shows texts as they are.", "escape_once": "It is not needed: a push shows texts as they are.",
         "strip_html": "It is not needed: a push shows texts as they are.",
-        "json": "It is not needed: values are escaped wherever they stand.",
+        "json": "It is not needed: values are escaped everywhere.",
         "url_encode": "Prepare the encoded value in a column of the export.",
     ]
 
@@ -48,7 +48,7 @@ enum TemplateLanguage {
         "case": "Write {% if column == 'x' %} … {% elsif column == 'y' %} … {% endif %}.",
         "when": "Write {% if column == 'x' %} … {% elsif column == 'y' %} … {% endif %}.",
         "switch": "Write {% if column == 'x' %} … {% elsif column == 'y' %} … {% endif %}.",
-        "unless": "Write {% if column != 'x' %}, or put the text behind {% else %}.",
+        "unless": "Write {% if column != 'x' %}, or put the text after {% else %}.",
         "echo": "Write {{ column }}.", "print": "Write {{ column }}.", "liquid": "Write each tag between {% and %}.",
     ]
 

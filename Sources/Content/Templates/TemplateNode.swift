@@ -14,7 +14,7 @@ extension TemplateNode {
     /// Whether it is a text without anything to see in it.
     var isBlankText: Bool { if case .text = self { mayBeBlank } else { false } }
 
-    /// Whether it may print nothing although it is no text: in what people see, that is a gap.
+    /// Whether it may print nothing although it is not a text: in what people see, that is a gap.
     var mayLeaveGap: Bool {
         switch self {
         case .text: false
@@ -30,7 +30,7 @@ extension TemplateNode {
             var text = text
             return text.withUTF8 { Blank.isText($0) }
         case .output(let output):
-            // A blank cell without another text is no push at all.
+            // A blank cell without another text is not a push at all.
             return output.filters.contains {
                 switch $0 {
                 case .fallback(var text): text.withUTF8 { Blank.isText($0) }

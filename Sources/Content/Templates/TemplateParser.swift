@@ -63,7 +63,7 @@ struct TemplateParser {
     var mistakes: [Diagnostic] {
         found.sorted { $0.index < $1.index }.map {
             guard let warning = $0.warning else { return Diagnostic($0.message, at: place(of: $0.index), remedy: $0.remedy) }
-            return .warning(warning, $0.message, at: place(of: $0.index), remedy: $0.remedy)
+            return .warning(warning, message: $0.message, at: place(of: $0.index), remedy: $0.remedy)
         } + unreachable
     }
 
@@ -96,21 +96,21 @@ struct TemplateParser {
         let next = self.word(of: rest)
         switch word {
         case "if": beginChoice(piece, rest)
-        case "elsif": nextBranch(piece, readCondition(rest, of: "elsif", piece.start), isElse: false, word: "elsif")
+        case "elsif": nextBranch(piece, readCondition(rest, of: "elsif", start: piece.start), isElse: false, word: "elsif")
         case "else" where next == "if":
-            report("'{% else if %}' is written in one word", at: start, remedy: "Write '{% elsif … %}'.")
+            report("'{% else if %}' must be one word", at: start, remedy: "Write '{% elsif … %}'.")
             nextBranch(piece, nil, isElse: false, word: "elsif")
         case "else":
             refuse(rest, behind: "else", remedy: "For another condition write '{% elsif … %}'.")
             nextBranch(piece, nil, isElse: true, word: "else")
         case "end" where next == "if":
-            report("'{% end if %}' is written in one word", at: start, remedy: "Write '{% endif %}'.")
+            report("'{% end if %}' must be one word", at: start, remedy: "Write '{% endif %}'.")
             if !open.isEmpty { endChoice() }
         case "endif":
             refuse(rest, behind: "endif", remedy: "Write '{% endif %}' alone.")
             if open.isEmpty {
                 report(
-                    "'{% endif %}' stands here without '{% if %}'", at: piece.start,
+                    "this '{% endif %}' has no '{% if %}'", at: piece.start,
                     remedy: "Remove it, or write the '{% if … %}' before it.")
             } else {
                 endChoice()
@@ -126,10 +126,10 @@ struct TemplateParser {
 
     private mutating func refuse(_ rest: ArraySlice<Unicode.Scalar>, behind word: String, remedy: String) {
         guard let place = rest.firstIndex(where: { !TemplateTokenizer.isSpace($0) }) else { return }
-        report("'\(self.word(of: rest))' stands behind '\(word)', which takes nothing", at: place, remedy: remedy)
+        report("'\(self.word(of: rest))' follows '\(word)', which takes nothing", at: place, remedy: remedy)
     }
 
-    private mutating func readCondition(_ rest: ArraySlice<Unicode.Scalar>, of word: String, _ start: Int) -> TemplateCondition? {
+    private mutating func readCondition(_ rest: ArraySlice<Unicode.Scalar>, of word: String, start: Int) -> TemplateCondition? {
         var tag = ConditionTag(rest, of: word, start: start) { [source, scalars] in Self.place(of: $0, in: source, scalars) }
         let condition = tag.read()
         found += tag.mistakes
@@ -139,7 +139,7 @@ struct TemplateParser {
     // MARK: - Choices
 
     private mutating func beginChoice(_ piece: TemplatePiece, _ rest: ArraySlice<Unicode.Scalar>) {
-        let condition = readCondition(rest, of: "if", piece.start)
+        let condition = readCondition(rest, of: "if", start: piece.start)
         if open.count == Self.maximumDepth {
             report("conditions nest deeper than \(Self.maximumDepth) levels here", at: piece.start, remedy: "Join them with 'and'.")
         }
@@ -150,13 +150,13 @@ struct TemplateParser {
     private mutating func nextBranch(_ piece: TemplatePiece, _ condition: TemplateCondition?, isElse: Bool, word: String) {
         guard var choice = open.last else {
             return report(
-                "'{% \(word) %}' stands here without '{% if %}'", at: piece.start, remedy: "Remove it, or write the '{% if … %}' before it."
+                "this '{% \(word) %}' has no '{% if %}'", at: piece.start, remedy: "Remove it, or write the '{% if … %}' before it."
             )
         }
         if choice.hasElse {
             report(
-                isElse ? "'{% else %}' stands twice" : "'{% elsif %}' stands behind '{% else %}'", at: piece.start,
-                remedy: "'{% else %}' comes last, and once.")
+                isElse ? "'{% else %}' appears twice" : "'{% elsif %}' comes after '{% else %}'", at: piece.start,
+                remedy: "'{% else %}' comes last, and only once.")
         }
         choice.branches.append(TemplateBranch(condition: choice.condition, body: nodes))
         choice.condition = condition
@@ -187,7 +187,7 @@ struct TemplateParser {
         }
         if name == "endraw" || name == "endcomment" {
             let first = name.dropFirst(3)
-            return report("'{% \(name) %}' stands here without '{% \(first) %}'", at: index, remedy: "Remove it.")
+            return report("this '{% \(name) %}' has no '{% \(first) %}'", at: index, remedy: "Remove it.")
         }
         let isLowercase = name != word && TemplateLanguage.blockWords.contains(name)
         let meant = isLowercase ? name : TemplateLanguage.blockSynonyms[name] ?? nearestName(to: name, among: TemplateLanguage.blockWords)
@@ -197,7 +197,7 @@ struct TemplateParser {
                 "templates have no '{% \(word) %}'", at: index,
                 remedy: isColumn
                     ? "For a column write {{ \(word) }}."
-                    : "Between {% and %} stand \(TemplateLanguage.blockWords.joined(separator: ", ")).")
+                    : "Valid between {% and %}: \(TemplateLanguage.blockWords.joined(separator: ", ")).")
         }
         report("templates have no '{% \(word) %}'", at: index, remedy: "Did you mean '{% \(meant) %}'?")
         refused.insert(meant)

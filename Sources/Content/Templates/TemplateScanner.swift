@@ -59,7 +59,7 @@ struct TemplateScanner {
     }
 
     /// - Parameter closing: scalars of the closing sign.
-    private mutating func append(_ kind: TemplatePiece.Kind, _ inside: Range<Int>, closing: Int = 2) {
+    private mutating func append(_ kind: TemplatePiece.Kind, inside: Range<Int>, closing: Int = 2) {
         var piece = TemplatePiece(kind: kind, range: inside, start: index)
         if piece.range.first.map({ scalars[$0] == "-" }) ?? false {
             piece.trimsBefore = true
@@ -94,14 +94,14 @@ struct TemplateScanner {
     private mutating func readOutput() {
         let inside = index + 2
         if starts(with: "{{{"), let end = find("}}", from: inside + 1), nextTag(from: inside + 1) > end {
-            report("'{{{' has a brace too many", at: index, remedy: "Write '{{' and '}}'.")
-            return append(.output, (inside + 1)..<end, closing: starts(with: "}}}", at: end) ? 3 : 2)
+            report("'{{{' has one brace too many", at: index, remedy: "Write '{{' and '}}'.")
+            return append(.output, inside: (inside + 1)..<end, closing: starts(with: "}}}", at: end) ? 3 : 2)
         }
         if let end = closing("}}", from: inside) {
             let isLast =
                 isShown && starts(with: "}", at: end + 2) && !starts(with: "}}", at: end + 2) && !scalars[inside..<end].contains("{")
-            if isLast { report("'}}}' has a brace too many", at: end, remedy: "Write '}}'.") }
-            return append(.output, inside..<end, closing: isLast ? 3 : 2)
+            if isLast { report("'}}}' has one brace too many", at: end, remedy: "Write '}}'.") }
+            return append(.output, inside: inside..<end, closing: isLast ? 3 : 2)
         }
         let limit = nextTag(from: inside)
         let wrong = [
@@ -112,7 +112,7 @@ struct TemplateScanner {
         for (closing, words) in wrong {
             guard let end = find(closing, from: inside), end < limit else { continue }
             report("'{{' is closed \(words)", at: end, remedy: closing == "｝｝" ? "Write '}}' with plain braces." : "Write '}}'.")
-            return append(.output, inside..<end, closing: closing.unicodeScalars.count)
+            return append(.output, inside: inside..<end, closing: closing.unicodeScalars.count)
         }
         report("'{{' is never closed", at: index, remedy: "Write '}}' after the column's name.")
         index = inside
@@ -148,7 +148,7 @@ struct TemplateScanner {
             if let end = find("}", from: inside), end < limit {
                 let isDoubled = starts(with: "}}", at: end)
                 report("'{%' is closed by '\(isDoubled ? "}}" : "}")'", at: end, remedy: "Write '%}'.")
-                append(.block, inside..<end, closing: isDoubled ? 2 : 1)
+                append(.block, inside: inside..<end, closing: isDoubled ? 2 : 1)
             } else {
                 report("'{%' is never closed", at: index, remedy: "Write '%}' at its end.")
                 index = inside
@@ -156,9 +156,9 @@ struct TemplateScanner {
             return
         }
         switch word(in: inside..<end) {
-        case "raw": skip("endraw", from: inside, end, keepsText: true)
-        case "comment": skip("endcomment", from: inside, end, keepsText: false)
-        default: append(.block, inside..<end)
+        case "raw": skip("endraw", from: inside, end: end, keepsText: true)
+        case "comment": skip("endcomment", from: inside, end: end, keepsText: false)
+        default: append(.block, inside: inside..<end)
         }
     }
 
@@ -167,18 +167,18 @@ struct TemplateScanner {
         String(String.UnicodeScalarView(scalars[range].filter { !TemplateTokenizer.isSpace($0) && $0 != "-" }))
     }
 
-    private mutating func skip(_ last: String, from inside: Int, _ end: Int, keepsText: Bool) {
+    private mutating func skip(_ last: String, from inside: Int, end: Int, keepsText: Bool) {
         var place = end + 2
         while let next = find("{%", from: place) {
             guard let close = find("%}", from: next + 2) else { break }
             if word(in: (next + 2)..<close) == last {
                 // Both are tags that leave nothing behind, as an empty comment.
-                append(.block, inside..<end)
+                append(.block, inside: inside..<end)
                 pieces[pieces.count - 1].range = inside..<inside
                 if keepsText { endText(at: next) }
                 index = next
                 textStart = next
-                append(.block, (next + 2)..<close)
+                append(.block, inside: (next + 2)..<close)
                 pieces[pieces.count - 1].range = inside..<inside
                 return
             }

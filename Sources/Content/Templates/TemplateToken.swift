@@ -67,7 +67,7 @@ struct TemplateTokenizer {
             readFullWidth()
         } else if Self.isInvisible(scalar) {
             let code = String(scalar.value, radix: 16, uppercase: true)
-            report("an invisible character (U+\(code)) stands here", at: start, remedy: "Delete it; it often comes with copied text.")
+            report("there is an invisible character (U+\(code)) here", at: start, remedy: "Delete it; it often comes with copied text.")
             index += 1
         } else if Self.isLetter(scalar) || scalar == "_" {
             readWhile(Self.isNameScalar)
@@ -104,7 +104,7 @@ struct TemplateTokenizer {
         if index < scalars.endIndex, scalars[index - 1] == "\\", let end = scalars[(index + 1)...].firstIndex(of: quote) {
             report(
                 "'\\' escapes nothing, so the text ends here", at: index,
-                remedy: "A text that holds \(quote) stands between \(quote == "'" ? "\"…\"" : "'…'").")
+                remedy: "Put a text that holds \(quote) between \(quote == "'" ? "\"…\"" : "'…'").")
             index = end
         }
         if index < scalars.endIndex {

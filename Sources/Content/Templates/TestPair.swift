@@ -15,7 +15,7 @@ struct TestPair {
     /// Nil when nothing follows from one about the other: they compare different columns, or a part and a whole.
     init?(_ first: TemplateTest, _ second: TemplateTest) {
         guard first.column.value == second.column.value, let probes = Self.probes(first, second) else { return nil }
-        answers = probes.map { (Self.holds(first.kind, $0, $0.toFirst), Self.holds(second.kind, $0, $0.toSecond)) }
+        answers = probes.map { (Self.holds(first.kind, $0, order: $0.toFirst), Self.holds(second.kind, $0, order: $0.toSecond)) }
     }
 
     /// Whether no cell satisfies both.
@@ -41,8 +41,8 @@ struct TestPair {
 
     private static func values(_ first: TemplateTest, _ second: TemplateTest) -> [Probe]? {
         switch (first.comparison?.kind, second.comparison?.kind) {
-        case (.order(_, let value)?, .order(_, let other)?): orders(value, other, first.column.value)
-        case (.text(_, let text)?, .text(_, let other)?): equals(areEqual(text, other, first.column.value))
+        case (.order(_, let value)?, .order(_, let other)?): orders(value, other, column: first.column.value)
+        case (.text(_, let text)?, .text(_, let other)?): equals(areEqual(text, other, column: first.column.value))
         case (.truth(_, let isTrue)?, .truth(_, let other)?): equals(isTrue == other)
         case (.language(_, let tag)?, .language(_, let other)?): languages(tag, other)
         default: nil
@@ -50,7 +50,7 @@ struct TestPair {
     }
 
     /// Whether cells that are one of two values are the other: `3.10` and `3.10.0` are one version.
-    private static func areEqual(_ value: String, _ other: String, _ column: String) -> Bool {
+    private static func areEqual(_ value: String, _ other: String, column: String) -> Bool {
         Array(other.utf8).withUnsafeBufferPointer(ComparisonValue(value, column: column).isEqual)
     }
 
@@ -74,7 +74,7 @@ struct TestPair {
     }
 
     /// Cells below, at, between and above the two values.
-    private static func orders(_ value: String, _ other: String, _ column: String) -> [Probe]? {
+    private static func orders(_ value: String, _ other: String, column: String) -> [Probe]? {
         let (first, second) = (ComparisonValue(value, column: column), ComparisonValue(other, column: column))
         guard first.kind == second.kind, first.kind != .text,
             let order = Array(other.utf8).withUnsafeBufferPointer({ first.order(of: $0) })
@@ -85,7 +85,7 @@ struct TestPair {
         return ends + [Probe(toFirst: 0, toSecond: -order), Probe(toFirst: order, toSecond: -order), Probe(toFirst: order, toSecond: 0)]
     }
 
-    private static func holds(_ kind: TemplateTest.Kind, _ probe: Probe, _ order: Int?) -> Bool {
+    private static func holds(_ kind: TemplateTest.Kind, _ probe: Probe, order: Int?) -> Bool {
         switch kind {
         case .blank: probe.isBlank
         case .present: !probe.isBlank

@@ -15,9 +15,9 @@ struct TypingSlip {
         case "#": return matcher.hashes()
         case "}": return matcher.closingBrace()
         case "｛", "｝": return matcher.fullWidthBrace()
-        case "[": return matcher.named("[[", "]]", "double brackets make no template") ?? matcher.brackets()
+        case "[": return matcher.named("[[", close: "]]", message: "double brackets are not a template") ?? matcher.brackets()
         case "%": return matcher.percent()
-        case "*": return matcher.named("*|", "|*", "'*| |*' makes no template")
+        case "*": return matcher.named("*|", close: "|*", message: "'*| |*' is not a template")
         case "<": return matcher.angle()
         case "(": return matcher.parentheses()
         default: return matcher.bareName()
@@ -30,7 +30,7 @@ struct SlipMatcher {
     let start: Int
     let isShown: Bool
 
-    static let raw = "; if it shall be shown as it stands, write {% raw %}…{% endraw %} around it."
+    static let raw = "; to show it as written, put {% raw %}…{% endraw %} around it."
 
     func accident(_ message: String, remedy: String, end: Int, isWarning: Bool = false) -> TypingSlip {
         TypingSlip(
@@ -44,7 +44,7 @@ struct SlipMatcher {
         let end = firstEnd(of: ["#}"], from: start)
         guard end > start else { return nil }
         return accident(
-            "'{# #}' makes no comment, and would be sent", remedy: "Write {% comment %}…{% endcomment %}, or remove it.", end: end,
+            "'{# #}' is not a comment, and would be sent", remedy: "Write {% comment %}…{% endcomment %}, or remove it.", end: end,
             isWarning: !isShown)
     }
 
@@ -53,17 +53,17 @@ struct SlipMatcher {
         guard starts(with: "${") else { return nil }
         var next = skipSpaces(start + 2)
         guard let name = name(from: &next), starts(with: "}", at: next) else {
-            return named("${", "}", words: "'${ }' makes no template")
+            return named("${", close: "}", words: "'${ }' is not a template")
         }
         return accident(
-            "'${ }' makes no template: '${\(name)}'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1, isWarning: !isShown)
+            "'${ }' is not a template: '${\(name)}'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1, isWarning: !isShown)
     }
 
     /// `#name#`: a place to fill in, or a topic between two signs.
     func hashes() -> TypingSlip? {
         var next = start + 1
         guard isShown, let name = name(from: &next, takesSpaces: false), starts(with: "#", at: next) else { return nil }
-        return place("#\(name)#", name, end: next + 1)
+        return place("#\(name)#", name: name, end: next + 1)
     }
 
     /// `[name]`, but not `[Update]`: names of columns are written small, or with a line between their words.
@@ -71,13 +71,13 @@ struct SlipMatcher {
         var next = start + 1
         guard isShown, let name = name(from: &next), starts(with: "]", at: next), !starts(with: "](", at: next),
             name == name.lowercased() || name.contains("_") || PlaceName.isName(name)
-        else { return place(of: "[", "]") }
-        return place("[\(name)]", name, end: next + 1)
+        else { return place(of: "[", close: "]") }
+        return place("[\(name)]", name: name, end: next + 1)
     }
 
-    func place(_ written: String, _ name: String, _ more: String = "", end: Int) -> TypingSlip {
+    func place(_ written: String, name: String, more: String = "", end: Int) -> TypingSlip {
         accident(
-            "'\(written)' is shown as it stands", remedy: "\(PlaceName.suggestion(for: name))\(more).", end: end, isWarning: true)
+            "'\(written)' is shown as written", remedy: "\(PlaceName.suggestion(for: name))\(more).", end: end, isWarning: true)
     }
 
     /// `{ {`, `{name}`, `{name}}`, `{％`
@@ -87,10 +87,10 @@ struct SlipMatcher {
             let sign = scalars[next]
             let end = firstEnd(of: ["}}", "} }", "%}", "% }"], from: next)
             return accident(
-                "'{ \(sign)' makes no template: there is a space in it", remedy: "Write '{\(sign)' without the space.", end: end)
+                "'{ \(sign)' does not begin a tag: there is a space in it", remedy: "Write '{\(sign)' without the space.", end: end)
         }
         if starts(with: "{％") {
-            return accident("the full-width sign '％' makes no template", remedy: "Write '{%' with plain signs.", end: start + 2)
+            return accident("the full-width sign '％' does not begin a tag", remedy: "Write '{%' with plain signs.", end: start + 2)
         }
         guard let name = name(from: &next) else { return foreignBrace() }
         // `{name | default: 'x'}` counts as well.
@@ -105,23 +105,23 @@ struct SlipMatcher {
         // `Gate {A}`: no column is called so.
         let isLetter = name.utf8.count == 1 && name == name.uppercased() && name != "_"
         return accident(
-            "single braces make no template: '{\(name)}'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1,
+            "single braces are not a template: '{\(name)}'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1,
             isWarning: !isShown || isLetter)
     }
 
     func closingBrace() -> TypingSlip? {
         guard starts(with: "}}") else { return loneBrace() }
-        return accident("'}}' stands here without '{{'", remedy: "Write '{{' before the column's name, or remove '}}'.", end: start + 2)
+        return accident("this '}}' has no '{{'", remedy: "Write '{{' before the column's name, or remove '}}'.", end: start + 2)
     }
 
     func fullWidthBrace() -> TypingSlip? {
         guard starts(with: "｛｛") || starts(with: "｝｝") else {
             guard starts(with: "｛") else { return nil }
-            if let other = otherScript("｛", "｝") { return other }
+            if let other = otherScript("｛", close: "｝") { return other }
             var next = skipSpaces(start + 1)
             guard let name = name(from: &next), next < scalars.count, scalars[next] == "｝" else { return nil }
             return accident(
-                "full-width braces make no template: '｛\(name)｝'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1,
+                "full-width braces are not a template: '｛\(name)｝'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1,
                 isWarning: !isShown)
         }
         let braces = starts(with: "｛｛") ? "｛｛" : "｝｝"
@@ -131,19 +131,19 @@ struct SlipMatcher {
             let close = firstEnd(of: ["｝｝", "}}"], from: end)
             if close <= scalars.count, !contains("{{", before: close) { end = close > end ? close : end }
         }
-        return accident("full-width braces '\(braces)' make no template", remedy: "Write plain braces, as in {{ first_name }}.", end: end)
+        return accident("full-width braces '\(braces)' are not a template", remedy: "Write plain braces, as in {{ first_name }}.", end: end)
     }
 
     /// `%name%`, but not `50%off%`.
     func percent() -> TypingSlip? {
-        if let doubled = named("%%", "%%", "'%% %%' makes no template") { return doubled }
+        if let doubled = named("%%", close: "%%", message: "'%% %%' is not a template") { return doubled }
         if start > 0, TemplateTokenizer.isNameScalar(scalars[start - 1]) || scalars[start - 1] == "%" { return nil }
         var next = start + 1
         guard let name = name(from: &next, takesSpaces: false), next < scalars.count, scalars[next] == "%", name.utf8.count > 1 else {
-            return otherScript("%", "%") ?? place(of: "%", "%")
+            return otherScript("%", close: "%") ?? place(of: "%", close: "%")
         }
         return accident(
-            "percent signs make no template: '%\(name)%'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1,
+            "percent signs are not a template: '%\(name)%'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1,
             isWarning: !isShown || Self.isOrnament(name))
     }
 
@@ -157,19 +157,19 @@ struct SlipMatcher {
         if starts(with: "<%") {
             let end = firstEnd(of: ["%>"], from: start)
             return accident(
-                "'<%' makes no template", remedy: "Write {{ column }}" + Self.raw, end: max(end, start + 2), isWarning: !isShown)
+                "'<%' is not a template", remedy: "Write {{ column }}" + Self.raw, end: max(end, start + 2), isWarning: !isShown)
         }
         var next = start + 1
         guard isShown, let name = name(from: &next, takesSpaces: false), next < scalars.count, scalars[next] == ">",
             !TextAnomaly.elements.contains(name.lowercased()), name != name.uppercased() || name.contains("_")
-        else { return place(of: "<", ">", "; a push shows no HTML") }
-        return place("<\(name)>", name, "; a push shows no HTML", end: next + 1)
+        else { return place(of: "<", close: ">", more: "; a push shows no HTML") }
+        return place("<\(name)>", name: name, more: "; a push shows no HTML", end: next + 1)
     }
 
-    func named(_ open: String, _ close: String, _ message: String) -> TypingSlip? {
+    func named(_ open: String, close: String, message: String) -> TypingSlip? {
         guard starts(with: open) else { return nil }
         var next = skipSpaces(start + 2)
-        guard let name = name(from: &next), starts(with: close, at: next) else { return named(open, close, words: message) }
+        guard let name = name(from: &next), starts(with: close, at: next) else { return named(open, close: close, words: message) }
         return accident(
             "\(message): '\(open)\(name)\(close)'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 2, isWarning: !isShown)
     }

@@ -18,7 +18,7 @@ public final class TLSClientContext {
     ///   - authorityFile: a PEM file with the only authorities to trust; nil for the system's.
     /// - Throws: a `Diagnostic` when the authority file or the certificate cannot be used, or there is no memory for it.
     public init(authorityFile: String?, certificate: ClientCertificate?, applicationProtocol: String = "h2") throws(Diagnostic) {
-        guard let context = SSL_CTX_new(TLS_client_method()) else { throw .openSSLCannotMake("what TLS connections share") }
+        guard let context = SSL_CTX_new(TLS_client_method()) else { throw .openSSLCannotMake("the shared TLS settings") }
         pointer = context
         requiredProtocol = applicationProtocol
         setOptions(offering: applicationProtocol)
@@ -31,7 +31,7 @@ public final class TLSClientContext {
     /// - Parameter systemBundle: a PEM file with authorities to trust beside those that OpenSSL finds by itself; nil for none.
     /// - Throws: a `Diagnostic` when there is no memory for it.
     public init(systemBundle: String?) throws(Diagnostic) {
-        guard let context = SSL_CTX_new(TLS_client_method()) else { throw .openSSLCannotMake("what TLS connections share") }
+        guard let context = SSL_CTX_new(TLS_client_method()) else { throw .openSSLCannotMake("the shared TLS settings") }
         pointer = context
         requiredProtocol = nil
         setOptions(offering: "http/1.1")
@@ -61,7 +61,7 @@ public final class TLSClientContext {
         SSL_CTX_ctrl(pointer, SSL_CTRL_SET_READ_AHEAD, 1, nil)
         SSL_CTX_set_default_read_buffer_len(pointer, 128 << 10)
         SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
-        // An authority that was named is trusted also when it is no root, as libcurl has it.
+        // An authority that was named is trusted also when it is not a root, as libcurl has it.
         X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(pointer), UInt(X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST))
         var offer = [UInt8(applicationProtocol.utf8.count)] + Array(applicationProtocol.utf8)
         SSL_CTX_set_alpn_protos(pointer, &offer, UInt32(offer.count))

@@ -28,7 +28,7 @@ public final class TLSServerContext: @unchecked Sendable {
         certificate: IssuedCertificate, clients: ClientCertificatePolicy = .notAsked, applicationProtocol: String = "h2",
         offersResumption: Bool = false
     ) throws(Diagnostic) {
-        guard let context = SSL_CTX_new(TLS_server_method()) else { throw .openSSLCannotMake("what TLS connections share") }
+        guard let context = SSL_CTX_new(TLS_server_method()) else { throw .openSSLCannotMake("the shared TLS settings") }
         pointer = context
         self.applicationProtocol = applicationProtocol
         wireProtocol = .allocate(capacity: applicationProtocol.utf8.count)
@@ -66,7 +66,7 @@ public final class TLSServerContext: @unchecked Sendable {
             OpenSSLHandle.certificate(PEM_read_bio_X509(certificateText.pointer, nil, nil, nil)), "reading a certificate")
         let key = require(OpenSSLHandle.key(PEM_read_bio_PrivateKey(keyText.pointer, nil, nil, nil)), "reading a key")
         guard SSL_CTX_use_certificate(pointer, certificate.pointer) == 1, SSL_CTX_use_PrivateKey(pointer, key.pointer) == 1 else {
-            fatalError("OpenSSL failed: a certificate that does not fit its key")
+            fatalError("OpenSSL failed: a certificate that does not match its key")
         }
         while let next = PEM_read_bio_X509(certificateText.pointer, nil, nil, nil) {
             // The context takes the certificate over.

@@ -2,59 +2,59 @@ public import Base
 import CCurl
 import PushServices
 
-/// Asks a server once, with a token that no device has, and tells how far that came: what `volley doctor` is made of.
+/// Sends a server one request, with a token that no device has, and tells how far it got. `volley doctor` uses it.
 ///
-/// It goes by libcurl, which tells each step of the way, through every kind of proxy.
+/// It uses libcurl, which reports each step of the way, through every kind of proxy.
 public struct ConnectionProbe {
-    /// The steps of the way, in their order.
+    /// The steps of the way, in order.
     public enum Stage: Int, Comparable, CaseIterable, Sendable {
-        /// A name has an address: the server's, or the proxy's where one is gone through.
+        /// Looking up the address of the server, or of the proxy if there is one.
         case name
-        /// A TCP connection to that address.
+        /// Opening a TCP connection to that address.
         case connection
-        /// The proxy leads on to the server.
+        /// Getting through the proxy to the server.
         case proxy
-        /// The server's certificate is trusted, and both agree on a version of TLS.
+        /// Trusting the server's certificate and agreeing on a version of TLS.
         case tls
-        /// The server speaks HTTP/2.
+        /// Agreeing on HTTP/2.
         case http2
-        /// It answers.
+        /// Getting an answer.
         case answer
 
         /// Earlier steps come first.
         public static func < (left: Stage, right: Stage) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// How far it came.
+    /// How far the request got.
     public struct Result: Sendable {
-        /// Where the way ended; nil when the server answered.
+        /// The step that failed and why; nil if the server answered.
         public var failure: (stage: Stage, message: String)?
-        /// The address that was connected to; blank when there was none.
+        /// The address that the probe connected to; blank for none.
         public var address = ""
-        /// Version and cipher of TLS, as libcurl calls them; blank before they were agreed on.
+        /// The TLS version and cipher in libcurl's words; blank if none were agreed on.
         public var tls = ""
         /// The answer's status; 0 without one.
         public var status = 0
-        /// The answer's reason; blank when it gives none.
+        /// The answer's reason; blank if it gives none.
         public var reason = ""
-        /// When the server says that it answered; most of a service's say nothing.
+        /// The time in the server's answer; nil if it gives none, as is usual.
         public var serverTime: Timestamp?
-        /// The moment in the middle between question and answer, by this machine's clock.
+        /// The midpoint between request and answer, by this machine's clock.
         public var localTime = Timestamp.now()
 
-        /// Nothing came of it yet.
+        /// Creates a result without any progress.
         public init() {}
     }
 
-    /// From the beginning to the answer.
+    /// The longest time from the beginning to the answer.
     private static let timeoutMilliseconds = 20_000
 
     private let settings: SenderSettings
 
-    /// - Parameter settings: endpoint, credentials, headers and proxy of the pushes that the question stands for.
+    /// - Parameter settings: the endpoint, credentials, headers and proxy of the pushes that the probe stands for.
     public init(_ settings: SenderSettings) { self.settings = settings }
 
-    /// Asks; the calling thread waits, at most twenty seconds.
+    /// Sends the request and waits for the answer. Blocks the calling thread for at most twenty seconds.
     public func run() -> Result {
         withPipeSignalBlocked { () -> Result in
             do throws(Diagnostic) { return try ask() } catch {
@@ -109,7 +109,7 @@ public struct ConnectionProbe {
             }
             return 0
         }
-        // Nothing is sent to a server that speaks something else.
+        // Sends nothing to a server that does not speak HTTP/2.
         volley_easy_set_pointer(easy, CURLOPT_PREREQDATA, context)
         volley_easy_set_prerequest_function(easy) { context, _, _, _, _ in
             guard let context, ProbeNotes.from(context).speaksHTTP2 != false else { return CURL_PREREQFUNC_ABORT }
@@ -122,7 +122,7 @@ public struct ConnectionProbe {
         if let alert = notes.certificateAlert { return (.tls, "the server refused the certificate: \(alert)") }
         if notes.speaksHTTP2 == false { return (.http2, "the server does not speak HTTP/2") }
         if let address = settings.proxyAddress,
-            let failure = CurlProxyReply(address: address, easy: easy).failure(code, message, isBeforeTunnel: notes.isBeforeTunnel)
+            let failure = CurlProxyReply(address: address, easy: easy).failure(code, message: message, isBeforeTunnel: notes.isBeforeTunnel)
         {
             return (code == CURLE_COULDNT_RESOLVE_PROXY ? .name : .proxy, Self.text(failure))
         }
@@ -143,7 +143,7 @@ extension ConnectionProbe {
     fileprivate static func text(_ failure: ConnectionFailure) -> String {
         switch failure {
         case .unreachable(let text), .untrusted(let text), .certificateRefused(let text), .misconfigured(let text): text
-        case .proxyRefused(.credentials(let text)): "the proxy wants another user or password: \(text)"
+        case .proxyRefused(.credentials(let text)): "the proxy did not accept the user and password: \(text)"
         case .proxyRefused(.forbidden(let text)): "the proxy does not allow this server: \(text)"
         case .proxyRefused(.untrusted(let text)): "the proxy's own certificate is not trusted: \(text)"
         case .notHTTP2: "the server does not speak HTTP/2"
@@ -151,14 +151,14 @@ extension ConnectionProbe {
     }
 }
 
-/// What libcurl tells on the way. Its callbacks hold this object unretained.
+/// What libcurl reports on the way. Its callbacks hold this object unretained.
 private final class ProbeNotes {
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     private(set) var body: [UInt8] = []
     private(set) var tls = ""
     private(set) var speaksHTTP2: Bool?
     private(set) var certificateAlert: String?
-    /// The proxy is spoken to over TLS, and what libcurl tells of a handshake is still about the proxy.
+    /// Whether what libcurl reports about a handshake still concerns the proxy, which is reached over TLS.
     private(set) var isBeforeTunnel: Bool
 
     private static let answerLimit = 65_536
@@ -176,8 +176,8 @@ private final class ProbeNotes {
 
     func take(_ bytes: UnsafeRawBufferPointer) { body.append(contentsOf: bytes.prefix(Self.answerLimit - body.count)) }
 
-    /// Lines of libcurl 7.88: `SSL connection using TLSv1.3 / TLS_AES_256_GCM_SHA384`, `ALPN: server accepted h2`. With other words nothing is
-    /// concluded.
+    /// Reads a line of libcurl's log. libcurl 7.88 writes `SSL connection using TLSv1.3 / TLS_AES_256_GCM_SHA384` and
+    /// `ALPN: server accepted h2`. From lines with other words nothing is concluded.
     func hear(_ line: String) {
         guard !isBeforeTunnel else {
             isBeforeTunnel = !line.hasPrefix("CONNECT tunnel established")
@@ -190,11 +190,11 @@ private final class ProbeNotes {
         if line.hasPrefix("ALPN: server") { speaksHTTP2 = line.contains("accepted h2") }
     }
 
-    /// Whether a line tells of an alert by which a server refuses a client's certificate (RFC 8446 section 6.2). With TLS 1.3 it arrives after the
-    /// client's handshake is over, as an error of reading.
+    /// Returns whether a line reports an alert with which a server refuses a client's certificate (RFC 8446 section 6.2). With TLS 1.3 it
+    /// arrives after the client's handshake is over, as a read error.
     private static func isAboutClientCertificate(_ line: String) -> Bool {
         let line = line.lowercased()
-        // Alerts that go out are ours, about the server's certificate.
+        // Outgoing alerts are Volley's own, about the server's certificate.
         guard line.contains("alert"), !line.contains("(out)") else { return false }
         let alerts = [
             "bad certificate", "unsupported certificate", "certificate revoked", "certificate expired", "certificate unknown", "unknown ca",
@@ -203,7 +203,7 @@ private final class ProbeNotes {
         return alerts.contains { line.contains($0) }
     }
 
-    /// libcurl's own words, or those for the code; without the user and the password of a proxy.
+    /// Returns libcurl's message, or its text for the code if there is none, without a proxy's user and password.
     func message(_ code: CURLcode, hiding proxy: ProxyAddress?) -> String {
         var text = String(cString: errorText)
         if text.isEmpty { text = curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)" }

@@ -2,59 +2,59 @@ import Base
 import CCurl
 import Glibc
 
-/// Set up once in a process, as libcurl asks, before any handle is made.
+/// Whether libcurl is ready. Initializes it once in a process, as libcurl requires before any handle is made.
 let curlIsReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-/// An easy handle, freed with its owner.
+/// A libcurl easy handle, freed with its owner.
 struct CurlEasyHandle: ~Copyable {
     let pointer: UnsafeMutableRawPointer
 
-    /// - Throws: a `Diagnostic` when there is no memory for it.
+    /// - Throws: a `Diagnostic` when there is not enough memory.
     init() throws(Diagnostic) {
-        guard curlIsReady, let pointer = curl_easy_init() else { throw .cannotMake("a connection of libcurl's") }
+        guard curlIsReady, let pointer = curl_easy_init() else { throw .cannotMake("a libcurl connection") }
         self.pointer = pointer
     }
 
     deinit { curl_easy_cleanup(pointer) }
 }
 
-/// Header lines in libcurl's own form, freed with their owner.
+/// A list of header lines in libcurl's own form, freed with its owner.
 struct CurlHeaderList: ~Copyable {
     let first: UnsafeMutablePointer<curl_slist>
 
     /// - Parameter lines: at least one.
-    /// - Throws: a `Diagnostic` when there is no memory for all of them.
+    /// - Throws: a `Diagnostic` when there is not enough memory for all of them.
     init(_ lines: [String]) throws(Diagnostic) {
-        precondition(!lines.isEmpty, "libcurl has no form for no headers")
+        precondition(!lines.isEmpty, "libcurl cannot represent an empty list of headers")
         var list: UnsafeMutablePointer<curl_slist>?
         for line in lines {
             guard let longer = curl_slist_append(list, line) else {
                 curl_slist_free_all(list)
-                throw .cannotMake("a request of libcurl's")
+                throw .cannotMake("a libcurl request")
             }
             list = longer
         }
-        guard let list else { preconditionFailure("a list of lines has no first") }
+        guard let list else { preconditionFailure("a list of at least one line has a first one") }
         first = list
     }
 
     deinit { curl_slist_free_all(first) }
 }
 
-/// Where this machine keeps its authorities in one file, as libcurl was built to find them; nil where they have none.
+/// The file with this machine's authorities, as libcurl was built to find it; nil if there is none.
 var systemBundle: String? {
     curl_version_info(CURLVERSION_SEVENTH)?.pointee.cainfo.map { String(cString: $0) }
 }
 
-/// Whom to trust instead of the system's authorities. Read once: libcurl, given the name, would read the file with each connection, and wait when
-/// a named pipe has come in its place.
+/// The authority to trust instead of the system's. The file is read once: given its name, libcurl would read it for each connection, and
+/// hang if a named pipe had replaced it.
 struct CurlAuthority {
     private var pem: [UInt8]
 
-    /// A file that cannot be read is an authority that nobody has a certificate of.
+    /// Reads the file. A file that cannot be read is an authority that has issued no certificate, so nothing is trusted.
     init(file: String) {
         let read = try? RegularFile.bytes(of: file, atMost: 1 << 20)
-        // libcurl takes no empty text.
+        // libcurl does not accept an empty text.
         pem = (read ?? []) + Array("\n".utf8)
     }
 
@@ -64,12 +64,12 @@ struct CurlAuthority {
             var blob = curl_blob(data: bytes.baseAddress, len: bytes.count, flags: UInt32(CURL_BLOB_COPY))
             volley_easy_set_pointer(easy, CURLOPT_CAINFO_BLOB, &blob)
         }
-        // The only authority: libcurl would look into the system's folder as well.
+        // Otherwise libcurl would also trust the authorities in the system's folder.
         volley_easy_set_string(easy, CURLOPT_CAPATH, nil)
     }
 }
 
-/// The server is always verified: by the system's authorities, or by one alone.
+/// Sets a handle to verify the server: by the system's authorities, or by one authority alone.
 func verifyServer(_ easy: UnsafeMutableRawPointer, _ authority: CurlAuthority?) {
     volley_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     volley_easy_set_long(easy, CURLOPT_SSL_VERIFYPEER, 1)

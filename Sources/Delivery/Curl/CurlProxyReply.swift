@@ -1,12 +1,12 @@
 import Base
 import CCurl
 
-/// What a proxy said to a transfer that got no connection, as libcurl keeps it.
+/// A proxy's reply to a transfer that got no connection, as libcurl keeps it.
 struct CurlProxyReply {
     private let address: ProxyAddress
-    /// The status that answered CONNECT, 0 when none did.
+    /// The status that answered CONNECT; 0 for none.
     private let status: Int
-    /// libcurl's word for what SOCKS answered (CURLproxycode).
+    /// libcurl's code for the SOCKS answer (CURLproxycode).
     private let socks: CURLproxycode
 
     init(address: ProxyAddress, easy: UnsafeMutableRawPointer) {
@@ -15,10 +15,10 @@ struct CurlProxyReply {
         socks = CURLproxycode(UInt32(clamping: volley_easy_get_long(easy, CURLINFO_PROXY_ERROR)))
     }
 
-    /// What went wrong, if it was the proxy that went wrong; nil when it was something behind it.
-    /// - Parameter isBeforeTunnel: a handshake that failed was the one with the proxy.
-    func failure(_ code: CURLcode, _ message: String, isBeforeTunnel: Bool) -> ConnectionFailure? {
-        // libcurl's words may hold the address that it was given.
+    /// Returns what went wrong at the proxy; nil if the failure was behind it.
+    /// - Parameter isBeforeTunnel: whether a failed handshake was the one with the proxy.
+    func failure(_ code: CURLcode, message: String, isBeforeTunnel: Bool) -> ConnectionFailure? {
+        // libcurl's message may contain the full address, with the password.
         var message = message.replacing(address.url, with: address.description)
         if message.last == "." { message.removeLast() }
         switch code {

@@ -4,18 +4,18 @@ import Cryptography
 import HTTP2
 import PushServices
 
-/// What a probe's handle is set to, so that it goes where pushes go.
+/// The options of a probe's handle, chosen so that it takes the same way as pushes.
 struct ProbeOptions {
     let url: String
     let authority: CurlAuthority?
     let clientCertificate: [UInt8]?
     let connectTimeoutSeconds: Double
-    /// Empty for none.
+    /// The proxy; empty for none.
     let proxy: String
 
     init(_ settings: SenderSettings) {
         let host = settings.endpoint.host
-        // An IPv6 address stands in brackets within a URL.
+        // An IPv6 address must be in brackets within a URL.
         url = "https://\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(settings.endpoint.port)/"
         authority = settings.endpoint.certificateAuthorityFile.map(CurlAuthority.init)
         if case .certificate(let certificate) = settings.credentials {
@@ -33,30 +33,30 @@ struct ProbeOptions {
         volley_easy_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         volley_easy_set_string(easy, CURLOPT_PROTOCOLS_STR, "https")
         volley_easy_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
-        // Signals would hit whatever thread they like.
+        // A signal could interrupt any thread.
         volley_easy_set_long(easy, CURLOPT_NOSIGNAL, 1)
         volley_easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(connectTimeoutSeconds * 1000))
         applyTLS(to: easy)
         applyProxy(to: easy)
     }
 
-    /// The headers of a push, in libcurl's form.
+    /// Returns the headers of a push in libcurl's form.
     static func headerLines(_ request: RequestTemplate, _ token: SignedToken?) -> [String] {
         var lines = request.headers.map { "\($0.name): \($0.value)" }
         if let token { lines.append("authorization: bearer \(token.text)") }
-        // As for pushes: the last place at which it can be seen.
+        // As for pushes: this is the last place that can detect one.
         precondition(lines.allSatisfy(HTTP2Header.canHold), "a header with a control character")
-        // Without a value: libcurl leaves its own out. `Expect` would make each push wait for a 100.
+        // A name without a value makes libcurl omit its own header. `Expect` would make each push wait for a 100.
         return lines + ["Expect:", "Accept:", "Content-Type:"]
     }
 
-    /// Exactly the proxy that was asked for, or none: the environment, which libcurl reads where these are not set, has no say.
+    /// Sets exactly the given proxy, or none. libcurl would read the environment if these options were not set.
     private func applyProxy(to easy: UnsafeMutableRawPointer) {
         volley_easy_set_string(easy, CURLOPT_PROXY, proxy)
         volley_easy_set_string(easy, CURLOPT_NOPROXY, "")
         guard !proxy.isEmpty else { return }
         volley_easy_set_long(easy, CURLOPT_HTTPPROXYTUNNEL, 1)
-        // User and password at once, rather than a refusal and a second socket first.
+        // Sends user and password at once, which avoids a refusal and a second socket.
         volley_easy_set_long(easy, CURLOPT_PROXYAUTH, volley_auth_basic)
         volley_easy_set_long(easy, CURLOPT_SOCKS5_AUTH, volley_auth_basic)
         volley_easy_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)

@@ -1,30 +1,30 @@
 public import Base
 import CCurl
 
-/// One POST to a webhook, by libcurl: redirects are not followed, certificates and names always checked.
+/// One POST to a webhook with libcurl. It does not follow redirects, and always checks certificates and names.
 public struct WebhookPost: Sendable {
-    /// What came of it.
+    /// The result of a POST.
     public enum Answer: Hashable, Sendable {
-        /// The server answered: the status, and for how many seconds it wants to be left alone.
+        /// The server answered with this status, and may ask for a wait before the next request.
         case answered(status: Int, retryAfterSeconds: Int?)
-        /// No answer came, and why, in libcurl's words.
+        /// No answer came; the reason is in libcurl's words.
         case failed(String)
     }
 
-    /// https, or http to this machine.
+    /// The webhook's URL: https, or http to this machine.
     public var url: String
-    /// Names and values; Content-Type is JSON's unless said otherwise.
+    /// The headers' names and values. Content-Type is JSON unless it is among them.
     public var headers: [(name: String, value: String)]
-    /// What is posted.
+    /// The body to post.
     public var body: [UInt8]
-    /// A PEM with the only authority to trust; nil for the system's.
+    /// A PEM file with the only authority to trust; nil for the system's.
     public var certificateAuthorityFile: String?
-    /// The proxy's URL; nil goes straight to the server, whatever the environment says.
+    /// The proxy; nil to connect directly to the server, whatever the environment says.
     public var proxy: ProxyAddress?
-    /// From the beginning to the answer's end.
+    /// The longest time from the beginning to the end of the answer.
     public var timeoutSeconds: Double
 
-    /// A POST.
+    /// Creates a POST.
     public init(
         url: String, headers: [(name: String, value: String)], body: [UInt8], certificateAuthorityFile: String? = nil,
         proxy: ProxyAddress? = nil, timeoutSeconds: Double = 10
@@ -37,7 +37,7 @@ public struct WebhookPost: Sendable {
         self.timeoutSeconds = timeoutSeconds
     }
 
-    /// Posts; the calling thread waits, at most `timeoutSeconds`.
+    /// Posts and waits for the answer. Blocks the calling thread for at most `timeoutSeconds`.
     public func run() -> Answer {
         withPipeSignalBlocked { () -> Answer in
             do throws(Diagnostic) { return try post() } catch { return .failed(error.message) }
@@ -55,12 +55,12 @@ public struct WebhookPost: Sendable {
         volley_easy_set_pointer(easy.pointer, CURLOPT_ERRORBUFFER, errorText)
         volley_easy_set_offset(easy.pointer, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
         let code = body.withUnsafeBytes { bytes in
-            // libcurl takes "no bytes" for "read them from somewhere".
+            // With a nil pointer libcurl would read the body from its read callback.
             volley_easy_set_pointer(easy.pointer, CURLOPT_POSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
             return curl_easy_perform(easy.pointer)
         }
         let status = volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE)
-        // An answer that is cut behind its headers is an answer: its body is of no interest.
+        // An answer cut off after its headers still counts: its body does not matter.
         if status >= 200 {
             let wait = volley_easy_get_offset(easy.pointer, CURLINFO_RETRY_AFTER)
             return .answered(status: status, retryAfterSeconds: wait > 0 ? Int(wait) : nil)
@@ -75,17 +75,17 @@ public struct WebhookPost: Sendable {
         volley_easy_set_string(easy, CURLOPT_PROTOCOLS_STR, url.lowercased().hasPrefix("http://") ? "http" : "https")
         volley_easy_set_long(easy, CURLOPT_POST, 1)
         volley_easy_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
-        // Signals would hit whatever thread they like.
+        // A signal could interrupt any thread.
         volley_easy_set_long(easy, CURLOPT_NOSIGNAL, 1)
         volley_easy_set_long(easy, CURLOPT_TIMEOUT_MS, Int(timeoutSeconds * 1000))
         volley_easy_set_string(easy, CURLOPT_USERAGENT, "Volley")
-        // The environment, which libcurl reads where these are not set, has no say here.
+        // libcurl would read the environment if these options were not set.
         volley_easy_set_string(easy, CURLOPT_PROXY, proxy?.url ?? "")
         volley_easy_set_string(easy, CURLOPT_NOPROXY, "")
         volley_easy_set_long(easy, CURLOPT_PROXYAUTH, volley_auth_basic)
         volley_easy_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         verifyServer(easy, certificateAuthorityFile.map(CurlAuthority.init))
-        // The status says all; what else is answered is dropped, a mebibyte at most.
+        // Only the status counts. The body is dropped, a mebibyte at most.
         volley_easy_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, 1 << 20)
         volley_easy_set_transfer_function(easy, CURLOPT_WRITEFUNCTION) { _, size, count, _ in size * count }
     }

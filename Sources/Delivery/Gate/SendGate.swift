@@ -1,45 +1,47 @@
-/// The one gate: may this run begin, go on, or be retried? Every way to send passes here: `send`, `send --plan`, `resume`, `retry`, `schedule`.
+/// The single gate that decides whether a run may begin, go on, or be retried. Every way to send passes through it: `send`, `send --plan`,
+/// `resume`, `retry`, `schedule`.
 ///
-/// A value without file, lock or clock. What happened goes in as calls, what is to be done comes out as an action, until the gate has admitted the
-/// run or refused it. Its driver does one action after the other, and may die between any two: what was claimed by then is found again by
-/// the next one. The order is what makes it safe:
+/// It is a value without a file, a lock or a clock. Calls tell it what happened, and it answers with the next action until it has admitted
+/// or refused the run. Its driver does one action after the other and may die between any two: the next driver then finds what was claimed.
+/// The order makes this safe:
 ///
-/// 1. the run's lock, so that nobody else sends it, resumes it, retries it or removes it while it is looked at, and other runs of its campaign see it;
-/// 2. a look at everything that must be so (`Facts`), under the lock;
+/// 1. the run's lock, so that no other process sends, resumes, retries or removes the run during the checks, and other runs of its campaign
+///    see it;
+/// 2. a check, under the lock, of everything that must hold (`Facts`);
 /// 3. the time of the schedule, claimed in one transaction that fails when another run has it;
-/// 4. the record beside the runs, which knows what was begun even when the run file is an older copy;
-/// 5. the run file itself, which begins only from the state that was looked at;
-/// 6. the record again: from now on an older copy is no longer taken for this run. Without that nothing is sent.
+/// 4. the record next to the runs, which knows what was begun even when the run file is an older copy;
+/// 5. the run file itself, which begins only from the state that was checked;
+/// 6. the record again: from then on an older copy is no longer mistaken for this run. Without this step nothing is sent.
 public struct SendGate: Sendable {
-    /// What a command wants of a run.
+    /// What a command wants to do with a run.
     public enum Step: Hashable, Sendable {
-        /// To begin a plan.
+        /// Begin a plan.
         case begin
-        /// To go on with what was begun.
+        /// Go on with a run that was begun.
         case goOn
-        /// To make a run for some of its recipients.
+        /// Make a new run for some of its recipients.
         case retry
     }
 
-    /// What is to be done next.
+    /// What to do next.
     public enum Action: Hashable, Sendable {
-        /// Take the right to send the run; answered by `locked`.
+        /// Take the run's lock, which is the right to send it; answered by `locked`.
         case lock
-        /// See what is so; answered by `saw`.
+        /// Gather the facts; answered by `saw`.
         case look
         /// Claim the time of the schedule for the run; answered by `timeClaimed`.
         case claimTime
-        /// Note beside the runs that it is about to begin; answered by `recorded`.
+        /// Record next to the runs that this one is about to begin; answered by `recorded`.
         case record
-        /// Note it in the run file; answered by `began`.
+        /// Record the beginning in the run file; answered by `began`.
         case begin
-        /// Note beside the runs that the run file has it; answered by `confirmed`.
+        /// Record next to the runs that the run file has the beginning; answered by `confirmed`.
         case confirm
-        /// Take the claim on the time back; answered by `timeReturned`.
+        /// Give up the claim on the time; answered by `timeReturned`.
         case returnTime
         /// The run may send, or be retried, as long as the lock is held.
         case admit
-        /// Give the lock back, if it is held. Nothing was sent.
+        /// Release the lock, if it is held. Nothing was sent.
         case refuse(Refusal)
     }
 
@@ -47,37 +49,37 @@ public struct SendGate: Sendable {
     public enum Refusal: Hashable, Sendable {
         /// Another process has the lock.
         case isBusy
-        /// The file is a copy, was renamed, has another name, or was replaced.
+        /// The file is a copy, was renamed or replaced, or has another name.
         case isMisplaced
-        /// The record beside the runs knows of more than the file does.
+        /// The record next to the runs knows of more than the file does.
         case isOutdated
         /// The state does not fit the step.
         case hasOtherState
-        /// Nothing was begun that could go on.
+        /// The run was never begun, so it cannot go on.
         case neverBegun
-        /// It was begun before.
+        /// The run was begun before.
         case hasBegun
-        /// Recipients, campaign or settings in the file are not what was planned, or the file is damaged.
+        /// Recipients, campaign or settings in the file differ from what was planned, or the file is damaged.
         case isChanged
-        /// volley.yaml, or the credentials that it names, are others than those of the plan.
+        /// volley.yaml, or the credentials that it names, differ from those of the plan.
         case settingsChanged
         case needsApproval
-        /// A retry has taken recipients over.
+        /// A retry has taken over some of the recipients.
         case isRetried
-        /// The run that it retries went on after it was planned.
+        /// The run that this one retries went on after the retry was planned.
         case parentWentOn
         case isTooLate
         /// Another run of the campaign is being sent.
         case runsBesideAnother
-        /// Another run of the campaign has reached devices that are left of it.
+        /// Another run of the campaign has reached devices that this one still has to reach.
         case isSuperseded
-        /// Another run has the time of the schedule, or it is another process's to send.
+        /// Another run has the time of the schedule, or it is up to another process to send it.
         case timeIsTaken
     }
 
-    /// What must be known of a run.
+    /// What the gate must know about a run.
     public struct Facts: Hashable, Sendable {
-        /// How far the run is, as its file says.
+        /// How far the run has come, according to its file.
         public enum State: Hashable, Sendable {
             case planned
             /// Running, paused or stopped.
@@ -85,9 +87,9 @@ public struct SendGate: Sendable {
             case finished, cancelled
         }
 
-        /// Whose the time of the schedule is that the run belongs to.
+        /// Which run, if any, holds the time of the schedule.
         public enum Time: Hashable, Sendable {
-            /// It belongs to no time of a schedule.
+            /// The run does not belong to a time of a schedule.
             case unscheduled
             /// Claimed for this run.
             case own
@@ -97,32 +99,33 @@ public struct SendGate: Sendable {
 
         /// Whether the file is the one that was planned, under its own name and in its own folder.
         public var isInPlace: Bool
-        /// Whether the record beside the runs knows of a later beginning than the file does.
+        /// Whether the record next to the runs knows of a later beginning than the file does.
         public var isOutdated: Bool
-        /// How far the run is.
+        /// How far the run has come.
         public var state: State
-        /// Whether file or record say that sending was begun.
+        /// Whether the file or the record says that sending was begun.
         public var hasBegun: Bool
-        /// Whether all that was planned is as it was.
+        /// Whether everything is still as planned.
         public var isUnchanged: Bool
-        /// Whether volley.yaml and credentials still say where it goes, and as whom.
+        /// Whether volley.yaml and the credentials are still those of the plan.
         public var settingsHold: Bool
-        /// Whether it lacks an approval that it needs.
+        /// Whether the run lacks an approval that it needs.
         public var lacksApproval: Bool
-        /// Whether some of its recipients belong to a retry of it or, when it is a retry, to another one of the same run.
+        /// Whether some of its recipients belong to a retry of it or, if it is a retry itself, to another retry of the same run.
         public var isRetried: Bool
-        /// Of a retry: whether the run that it retries went on since.
+        /// For a retry: whether the run that it retries has gone on since.
         public var parentWentOn: Bool
-        /// Whether no device would get it any more.
+        /// Whether it is too late for any device to get a push.
         public var isTooLate: Bool
-        /// Whether another run of the campaign is being sent, and this one belongs to no time of a schedule.
+        /// Whether another run of the campaign is being sent and this one does not belong to a time of a schedule.
         public var runsBesideAnother: Bool
-        /// Whether another run of the campaign has reached devices that are left of it, which was most likely planned in its place, or it in the other's.
+        /// Whether another run of the campaign has reached devices that this one still has to reach. Most likely one of the two was planned
+        /// in place of the other.
         public var isSuperseded: Bool
-        /// Whose its time is.
+        /// Which run, if any, holds its time.
         public var time: Time
 
-        /// What was seen.
+        /// Creates the facts.
         public init(
             isInPlace: Bool, isOutdated: Bool, state: State, hasBegun: Bool, isUnchanged: Bool, settingsHold: Bool, lacksApproval: Bool,
             isRetried: Bool, parentWentOn: Bool, isTooLate: Bool, runsBesideAnother: Bool, isSuperseded: Bool, time: Time
@@ -138,41 +141,41 @@ public struct SendGate: Sendable {
     private var hasClaimedTime = false
     private var refusal: Refusal?
 
-    /// A gate that nothing has been done for yet.
+    /// Creates a gate at its first action.
     public init(_ step: Step) { self.step = step }
 
-    /// The first action.
+    /// Returns the first action.
     public func start() -> Action { .lock }
 
-    /// Whether the lock is ours.
+    /// Tells the gate whether the driver has got the lock.
     public mutating func locked(_ isOurs: Bool) -> Action { isOurs ? .look : .refuse(.isBusy) }
 
-    /// What there is to see, under the lock.
+    /// Tells the gate the facts, gathered under the lock.
     public mutating func saw(_ facts: Facts) -> Action {
         if let refusal = Self.refusal(of: step, facts) { return .refuse(refusal) }
         return facts.time == .free ? .claimTime : afterTime
     }
 
-    /// Whether the time is this run's now.
+    /// Tells the gate whether the run now holds the time.
     public mutating func timeClaimed(_ isOurs: Bool) -> Action {
         guard isOurs else { return .refuse(.timeIsTaken) }
         hasClaimedTime = true
         return afterTime
     }
 
-    /// A retry begins nothing of the run itself; the run that it makes passes a gate of its own.
+    /// A retry does not begin the run itself: the run that it makes passes through its own gate.
     private var afterTime: Action { step == .retry ? .admit : .record }
 
-    /// Whether the record beside the runs took it: it does not when it knows of more than was seen.
+    /// Tells the gate whether the record next to the runs accepted the beginning. It does not if it knows of more than the facts did.
     public mutating func recorded(_ isTaken: Bool) -> Action { isTaken ? .begin : giveUp(.isOutdated) }
 
-    /// Whether the run file took it: it does not when its state changed meanwhile.
+    /// Tells the gate whether the run file accepted the beginning. It does not if its state has changed meanwhile.
     public mutating func began(_ isTaken: Bool) -> Action { isTaken ? .confirm : giveUp(.hasOtherState) }
 
-    /// Whether the record beside the runs is complete. The time stays the run's: it began, and may go on.
+    /// Tells the gate whether the record next to the runs is complete. The run keeps the time either way: it began, and may go on.
     public mutating func confirmed(_ isTaken: Bool) -> Action { isTaken ? .admit : .refuse(.isOutdated) }
 
-    /// The time is free again.
+    /// Tells the gate that the time is free again.
     public mutating func timeReturned() -> Action { .refuse(refusal ?? .timeIsTaken) }
 
     private mutating func giveUp(_ refusal: Refusal) -> Action {
@@ -181,7 +184,7 @@ public struct SendGate: Sendable {
         return .returnTime
     }
 
-    /// The first thing that is in the way; nil when nothing is. Also asked before a person is asked for consent.
+    /// Returns the first thing that is in the way; nil if nothing is. Also called before asking a person for consent.
     public static func refusal(of step: Step, _ facts: Facts) -> Refusal? {
         if !facts.isInPlace { return .isMisplaced }
         if let refusal = refusalByState(of: step, facts) { return refusal }
@@ -191,7 +194,7 @@ public struct SendGate: Sendable {
         if step != .retry, facts.lacksApproval { return .needsApproval }
         if step != .retry, facts.isRetried { return .isRetried }
         if facts.parentWentOn { return .parentWentOn }
-        // That it was sent says more than that it is too late.
+        // Before `isTooLate`: that another run has the time says more than that it is too late.
         if facts.time == .taken { return .timeIsTaken }
         if step == .begin, facts.isTooLate { return .isTooLate }
         if step == .begin, facts.runsBesideAnother { return .runsBesideAnother }

@@ -17,7 +17,7 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// Without the port; nil for a family that is neither IPv4 nor IPv6.
+    /// The IP address without the port; nil if the family is neither IPv4 nor IPv6.
     var ip: IPAddress? {
         withUnsafeBytes(of: storage) { bytes in
             switch Int32(storage.ss_family) {
@@ -28,12 +28,12 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// Begins to connect a new non-blocking socket; nil with errno set when that fails at once.
+    /// Begins to connect a new non-blocking socket. Returns nil with errno set if that fails at once.
     func startConnecting() -> Int32? {
         let descriptor = socket(Int32(storage.ss_family), Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
         var isOn: Int32 = 1
-        // Frames are gathered before they are written: waiting for more would only delay them.
+        // Frames are already gathered before they are written, so that Nagle's algorithm would only delay them.
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
         let result = withUnsafeBytes(of: storage) { bytes -> Int32 in
             guard let address = bytes.bindMemory(to: sockaddr.self).baseAddress else { return -1 }
@@ -47,41 +47,41 @@ struct SocketAddress: Sendable {
     }
 }
 
-/// Looks a name up on a thread of its own: the system's resolver blocks, and other connections must not wait for it.
+/// Looks up a name on its own thread: the system's resolver blocks, and other connections must not wait for it.
 final class AddressLookup: Sendable {
     enum Result {
-        /// IPv6 and IPv4, in the system's order of preference (RFC 6724).
+        /// IPv6 and IPv4 addresses, in the system's order of preference (RFC 6724).
         case found([SocketAddress])
         case failed(String)
     }
 
     private let result = Mutex<Result?>(nil)
 
-    /// - Parameter wakeup: told when there is a result.
+    /// - Parameter wakeup: woken when there is a result.
     init(host: String, port: Int, wakeup: Wakeup) {
         do throws(Diagnostic) {
             try detachThread { [self] in
-                let found = Self.lookUp(host, port)
+                let found = Self.lookUp(host, port: port)
                 result.withLock { $0 = found }
                 wakeup.wake()
             }
         } catch {
-            // There may be a thread for the next attempt.
+            // A failure that may pass: the next attempt may get a thread.
             result.withLock { $0 = .failed(error.message) }
             wakeup.wake()
         }
     }
 
-    /// The result once it is there.
+    /// Returns the result; nil while there is none.
     func take() -> Result? { result.withLock { $0 } }
 
-    private static func lookUp(_ host: String, _ port: Int) -> Result {
+    private static func lookUp(_ host: String, port: Int) -> Result {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_flags = AI_NUMERICSERV
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, String(port), &hints, &list)
-        guard code == 0 else { return .failed("the name \(host) is not known: \(String(cString: gai_strerror(code)))") }
+        guard code == 0 else { return .failed("the name \(host) is unknown: \(String(cString: gai_strerror(code)))") }
         defer { freeaddrinfo(list) }
         var addresses: [SocketAddress] = []
         var next = list

@@ -2,22 +2,22 @@ import CCurl
 import Cryptography
 import Glibc
 
-/// The socket of a connection, and its watch by epoll; while a connection is being dialed another socket may come in its place.
+/// The socket of a connection, watched by epoll. While a connection is being dialed, another socket may replace it.
 final class ConnectionSocket {
-    /// -1 without a socket.
+    /// The socket's descriptor; -1 for none.
     private(set) var descriptor: Int32 = -1
 
-    /// What comes is acknowledged at once.
+    /// Whether to acknowledge received bytes at once.
     ///
-    /// Proxies relay what they read in pieces (microsocks: 1 KiB), and some without TCP_NODELAY: a piece then waits there until the one before it is
-    /// acknowledged, which Linux likes to put off for up to 40 ms.
+    /// Proxies relay what they read in pieces (microsocks: 1 KiB), and some without TCP_NODELAY. A piece then waits at the proxy until the
+    /// one before it is acknowledged, which Linux may delay by up to 40 ms.
     var acknowledgesAtOnce = false
 
     private let epoll: Int32
     private let name: UInt64
     private var watchedEvents: UInt32 = 0
 
-    /// - Parameter name: what epoll calls it.
+    /// - Parameter name: the name of the socket in epoll's events.
     init(epoll: Int32, name: UInt64) {
         self.epoll = epoll
         self.name = name
@@ -25,7 +25,7 @@ final class ConnectionSocket {
 
     deinit { close() }
 
-    /// Begins to connect to an address; false with errno set when that fails at once.
+    /// Begins to connect to an address. Returns false with errno set if that fails at once.
     func connect(to address: SocketAddress) -> Bool {
         close()
         guard let started = address.startConnecting() else { return false }
@@ -48,37 +48,37 @@ final class ConnectionSocket {
         watchedEvents = wanted
     }
 
-    /// All was read that has come.
+    /// Notes that everything received so far has been read.
     func noteDrained() {
         guard acknowledgesAtOnce else { return }
-        // Linux forgets it after some segments (tcp(7)).
+        // Set each time, as Linux clears it after some segments (tcp(7)).
         var isOn: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, &isOn, socklen_t(MemoryLayout<Int32>.size))
     }
 
     func close() {
-        // Closing a socket ends its watch as well.
+        // Closing a socket also ends its watch.
         if descriptor >= 0 { Glibc.close(descriptor) }
         descriptor = -1
         watchedEvents = 0
     }
 
-    // MARK: Bytes that are not TLS: what is said to a proxy
+    // MARK: Bytes outside TLS: the dialogue with a proxy
 
-    /// Writes a beginning of `bytes`, which must not be empty.
+    /// Writes the beginning of `bytes`, which must not be empty, as far as the socket accepts it.
     func write(_ bytes: UnsafeRawBufferPointer) -> TLSProgress {
         let count = send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
         return count > 0 ? .done(count) : failure(whenBlocked: .wantsWrite)
     }
 
-    /// Reads what fits into `buffer` and leaves it there for the next one to read.
+    /// Copies received bytes into `buffer` and leaves them in the socket for the next read.
     func peek(into buffer: UnsafeMutableRawBufferPointer) -> TLSProgress {
         let count = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_PEEK))
         if count == 0 { return .failed(.closed("the peer closed the connection")) }
         return count > 0 ? .done(count) : failure(whenBlocked: .wantsRead)
     }
 
-    /// Takes away what was seen by `peek`.
+    /// Removes bytes from the socket that `peek` has shown.
     func skip(_ buffer: UnsafeMutableRawBufferPointer) { recv(descriptor, buffer.baseAddress, buffer.count, 0) }
 
     private func failure(whenBlocked progress: TLSProgress) -> TLSProgress {

@@ -3,12 +3,12 @@ import CCurl
 import Cryptography
 import Glibc
 
-/// Where connections lead, and which way.
+/// Where connections lead, and by what route.
 struct DialPlan {
-    /// A proxy on the way.
+    /// The proxy on the way.
     struct Hop {
         var address: ProxyAddress
-        /// For a proxy that is spoken to over TLS.
+        /// The TLS context for a proxy reached over TLS; nil for others.
         var tls: TLSClientContext?
     }
 
@@ -20,9 +20,10 @@ struct DialPlan {
     var timeoutSeconds: Double
 }
 
-/// Dials one connection: looks names up, connects, goes through the proxy where there is one, and makes TLS with the server. Belongs to one thread.
+/// Dials one connection: looks up names, connects, goes through the proxy if there is one, and sets up TLS
+/// with the server. Belongs to one thread.
 final class Dialer {
-    /// How far it came. After anything but `underway` the dialer is done with.
+    /// How far the dialer has come. It is of no further use after anything but `underway`.
     enum Progress: ~Copyable {
         case underway
         /// The handshake with the server is over.
@@ -32,7 +33,7 @@ final class Dialer {
 
     private enum Phase {
         case resolving
-        /// The addresses that were not tried yet.
+        /// Connecting; `rest` are the addresses not tried yet.
         case connecting(rest: ArraySlice<SocketAddress>)
         /// TLS with the proxy.
         case securingProxy
@@ -41,24 +42,24 @@ final class Dialer {
         case securing
     }
 
-    /// When the attempt to connect to the present address has lasted for long enough: monotonic nanoseconds.
+    /// When the attempt to connect to the current address times out: monotonic nanoseconds, nil for no limit.
     private(set) var attemptEndsAt: Int64?
 
     private let plan: DialPlan
     private let socket: ConnectionSocket
-    /// Of the proxy, or of the server where there is none.
+    /// The lookup of the proxy, or of the server if there is no proxy.
     private let lookup: AddressLookup
-    /// Of the server, for a proxy that is given no names.
+    /// The lookup of the server, for a proxy protocol that cannot carry names.
     private let targetLookup: AddressLookup?
     private var addresses: [SocketAddress] = []
-    /// The server's addresses that the proxy was not asked for yet.
+    /// The server's addresses for which the proxy has not been asked yet.
     private var targets: ArraySlice<IPAddress> = []
     private var phase = Phase.resolving
     private var tunnel: ProxyTunnel?
     private var tls: TLSConnection?
     private var proxyBytes: [UInt8] = []
 
-    /// - Parameter wakeup: told when `advance` is to be called although the socket says nothing.
+    /// - Parameter wakeup: woken when `advance` must be called although the socket is not ready.
     init(_ plan: DialPlan, socket: ConnectionSocket, wakeup: Wakeup) {
         self.plan = plan
         self.socket = socket
@@ -73,7 +74,7 @@ final class Dialer {
         targetLookup = takesNames ? nil : AddressLookup(host: plan.host, port: plan.port, wakeup: wakeup)
     }
 
-    /// Goes on with whatever the names, or the socket, are ready for.
+    /// Goes on as far as the lookups and the socket allow.
     func advance() -> Progress {
         switch phase {
         case .resolving: resolve()
@@ -103,14 +104,15 @@ final class Dialer {
         return connect(addresses[...], after: "")
     }
 
-    /// What the proxy's protocol has a form for; all of them where that leaves none, and then the protocol says so.
+    /// Returns the addresses that the proxy's protocol can carry. If it can carry none, returns all of them,
+    /// and the protocol reports the error.
     private func usable(_ found: [IPAddress]) -> ArraySlice<IPAddress> {
         guard plan.proxy?.address.scheme == .socks4 else { return found[...] }
         let known = found.filter(\.isIPv4)
         return (known.isEmpty ? found : known)[...]
     }
 
-    /// Tries the addresses one after the other; all but the last share half of the time, the last has what is left.
+    /// Tries the addresses one after the other. All but the last share half of the time; the last one has what is left.
     private func connect(_ addresses: ArraySlice<SocketAddress>, after cause: String) -> Progress {
         tls = nil
         socket.close()
@@ -133,7 +135,7 @@ final class Dialer {
         Int64(nanosecondsFromSeconds: plan.timeoutSeconds) / 2 / Int64(max(1, addresses.count - 1))
     }
 
-    /// The present address does not answer: the next one.
+    /// Goes on to the next address because the current one does not answer.
     func attemptTimedOut() -> Progress {
         attemptEndsAt = nil
         guard case .connecting(let rest) = phase else { return .underway }
@@ -161,7 +163,7 @@ final class Dialer {
         case .wantsRead?: return wait(for: EPOLLIN)
         case .wantsWrite?: return wait(for: EPOLLOUT)
         case .failed(.untrusted(let cause))?: return .failed(.proxyRefused(.untrusted(cause)))
-        case .failed(let failure)?: return .failed(.unreachable("no TLS with the proxy: \(failure.words)"))
+        case .failed(let failure)?: return .failed(.unreachable("TLS with the proxy failed: \(failure.words)"))
         case nil: return .underway
         }
     }
@@ -200,7 +202,7 @@ final class Dialer {
         return progress
     }
 
-    /// What belongs to the server stays where it is, for TLS to find it.
+    /// Reads only the proxy's bytes. Those of the server stay in the socket for TLS.
     private func listen(_ tunnel: inout ProxyTunnel) -> TLSProgress {
         if proxyBytes.isEmpty { proxyBytes = [UInt8](repeating: 0, count: 4096) }
         return proxyBytes.withUnsafeMutableBytes { buffer in
@@ -246,7 +248,8 @@ final class Dialer {
 }
 
 extension ProxyAddress {
-    /// Without the brackets of an IPv6 address, as sockets and certificates want it; a zone stands behind a bare % there (RFC 6874 section 2).
+    /// The host without the brackets of an IPv6 address, as sockets and certificates need it. There a bare % precedes a zone (RFC 6874
+    /// section 2).
     var plainHost: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()).replacing("%25", with: "%") : host }
 }
 

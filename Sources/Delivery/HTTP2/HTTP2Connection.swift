@@ -5,7 +5,7 @@ import Glibc
 import HTTP2
 import PushServices
 
-/// One connection: its TLS and HTTP/2 session, from dialing to the end. Belongs to its transport's thread.
+/// One connection with its TLS and HTTP/2 session, from dialing to the end. Belongs to its transport's thread.
 final class HTTP2Connection {
     private enum Phase {
         case dialing(Dialer)
@@ -13,16 +13,16 @@ final class HTTP2Connection {
         case closed
     }
 
-    /// What may be read in one turn, before others have theirs.
+    /// The most bytes to read in one turn before other connections have theirs.
     private static let mostBytesPerTurn = 256 << 10
     private static let outputBytes = 64 << 10
-    /// More requests than anybody has in flight on a connection.
+    /// More requests than a connection ever has in flight.
     private static let mostRoom = 2000
 
     let token: SignedToken?
-    /// There may be more to read without the socket becoming readable again.
+    /// Whether there may be more to read without the socket becoming readable again.
     private(set) var hasMoreToRead = false
-    /// When the attempt to connect to the present address has lasted for long enough: monotonic nanoseconds.
+    /// When the attempt to connect to the current address times out: monotonic nanoseconds, nil for no limit.
     var attemptEndsAt: Int64? { if case .dialing(let dialer) = phase { dialer.attemptEndsAt } else { nil } }
 
     private let index: Int
@@ -34,7 +34,7 @@ final class HTTP2Connection {
     private var isWriteBlocked = false
     private let output = UnsafeMutableRawBufferPointer.allocate(
         byteCount: outputBytes + HTTP2ClientSession.largestFrame, alignment: 16)
-    /// Of `output`, and of all that was ever collected.
+    /// How many bytes of `output` are filled and sent, and how many bytes the connection has written in all.
     private var filled = 0, sent = 0, writtenBytes = 0
     private var reportedLimit: Int?
     private var reportedRoom = Int.max
@@ -55,7 +55,7 @@ final class HTTP2Connection {
 
     deinit { output.deallocate() }
 
-    // MARK: What the transport asks for
+    // MARK: Calls from the transport
 
     func submit(
         request: Int, path: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>), id: UnsafeBufferPointer<UInt8>,
@@ -69,7 +69,7 @@ final class HTTP2Connection {
 
     func ping() { session.ping() }
 
-    /// Ends the connection, in good order as far as the socket takes it at once.
+    /// Ends the connection, in good order as far as the socket accepts the last bytes at once.
     func close() {
         if case .open = phase, !isWriteBlocked, sent == filled {
             session.leave()
@@ -79,9 +79,9 @@ final class HTTP2Connection {
         drop()
     }
 
-    /// - Parameter isBroken: nothing more can be said to the peer.
+    /// - Parameter isBroken: nothing more can be sent to the peer.
     private func drop(isBroken: Bool = false) {
-        // Without close_notify the peer has to take the end for an attack (RFC 8446 section 6.1).
+        // Without close_notify the peer must treat the end as a possible attack (RFC 8446 section 6.1).
         if case .open = phase, !isBroken, !isWriteBlocked { tls?.shutdown() }
         phase = .closed
         hasMoreToRead = false
@@ -91,12 +91,12 @@ final class HTTP2Connection {
 
     // MARK: Dialing
 
-    /// Goes on when a name may have been looked up.
+    /// Goes on dialing after a name may have been looked up.
     func resolve(_ events: inout [TransportEvent]) {
         if case .dialing(let dialer) = phase { note(dialer.advance(), &events) }
     }
 
-    /// An address does not answer: the next one.
+    /// Goes on to the next address because the current one does not answer.
     func attemptTimedOut(_ events: inout [TransportEvent]) {
         if case .dialing(let dialer) = phase { note(dialer.attemptTimedOut(), &events) }
     }
@@ -110,7 +110,7 @@ final class HTTP2Connection {
             phase = .open
             socket.watch(EPOLLIN.rawValue)
             events.append(.opened(connection: index))
-            // What the server said with its last handshake message may be in OpenSSL's hands already.
+            // OpenSSL may already hold what the server sent together with its last handshake message.
             hasMoreToRead = true
         }
     }
@@ -122,7 +122,7 @@ final class HTTP2Connection {
 
     // MARK: Bytes
 
-    /// Goes on with whatever the socket is ready for.
+    /// Does whatever the socket is ready for.
     func advance(_ ready: UInt32, _ buffer: UnsafeMutableRawBufferPointer, _ events: inout [TransportEvent]) {
         switch phase {
         case .closed: return
@@ -148,7 +148,7 @@ final class HTTP2Connection {
         hasMoreToRead = true
     }
 
-    /// Writes what is due, as far as the socket takes it.
+    /// Writes what is due, as far as the socket accepts it.
     func flush(_ events: inout [TransportEvent]) {
         guard case .open = phase, !isWriteBlocked else { return }
         while true {
@@ -172,18 +172,18 @@ final class HTTP2Connection {
         }
         socket.watch(EPOLLIN.rawValue)
         report(&events)
-        if !session.isAlive { end(.closed(session.lastWords ?? "both sides were done"), isBroken: false, &events) }
+        if !session.isAlive { end(.closed(session.lastWords ?? "both sides had finished"), isBroken: false, &events) }
     }
 
     // MARK: The end
 
-    /// The peer broke the protocol: it is told so, as far as the socket takes it at once.
+    /// Tells the peer that it broke the protocol, as far as the socket accepts that at once, and ends the connection.
     private func sayLastWords(_ events: inout [TransportEvent]) {
         flush(&events)
         if case .open = phase { end(.closed(session.lastWords ?? "the server broke the rules of HTTP/2"), isBroken: false, &events) }
     }
 
-    /// Writing failed, but what the peer said before it left (answers, GOAWAY, an alert) may still be there to be read.
+    /// Reads what the peer may have sent before it left (answers, GOAWAY, an alert), after writing has failed, and ends the connection.
     private func readLastWords(_ failure: TLSFailure, _ events: inout [TransportEvent]) {
         isWriteBlocked = true
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
@@ -199,7 +199,7 @@ final class HTTP2Connection {
         session.abandonAll(writtenBytes: writtenBytes)
         drop(isBroken: isBroken)
         if case .certificateRefused(let cause) = failure, !hasAnswered {
-            // With TLS 1.3 the server's refusal comes after the client's part of the handshake is over.
+            // With TLS 1.3 the server's refusal arrives after the client has finished its handshake.
             return events.append(.failed(connection: index, .certificateRefused(cause)))
         }
         for request in session.ended where request.isUnsent || request.status != 0 { report(request, &events) }
@@ -215,7 +215,7 @@ final class HTTP2Connection {
             events.append(.limitChanged(connection: index, limit: limit))
         }
         let room = session.room
-        // Above the largest number of streams it makes no difference.
+        // Beyond the largest number of streams the window makes no difference.
         let told = room >= Self.mostRoom ? Int.max : room
         if told != reportedRoom {
             reportedRoom = told

@@ -5,12 +5,12 @@ import Glibc
 import HTTP2
 import PushServices
 
-/// Carries requests and reports what became of them: bytes only, every decision is the machine's. Requests and connections are named by the machine's
-/// slots. Belongs to one thread.
+/// Carries requests and reports their answers. It only moves bytes; the machine makes every decision, and its slots name requests and
+/// connections. Belongs to one thread.
 ///
-/// nghttp2 and OpenSSL on an epoll loop: frames are gathered into large writes, answers read in large reads.
+/// It runs nghttp2 and OpenSSL on an epoll loop, gathers frames into large writes, and reads answers in large reads.
 final class HTTP2Transport {
-    /// What happened since the caller last cleared it.
+    /// The events since the caller last cleared them.
     @exclusivity(unchecked) var events: [TransportEvent] = []
 
     private static let wakeupName = UInt64.max
@@ -26,7 +26,7 @@ final class HTTP2Transport {
     @exclusivity(unchecked) private var connections: [HTTP2Connection?] = []
     private let idText = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: PushID.textCount)
     private let template: RequestTemplate
-    /// Of the path, up to the target.
+    /// The path up to the target.
     private let pathPrefix: UnsafeMutableBufferPointer<UInt8>
 
     /// - Throws: a `Diagnostic` when no more files can be opened.
@@ -49,7 +49,7 @@ final class HTTP2Transport {
 
     // MARK: Actions
 
-    /// Opens a connection; `opened` or `failed` tells how it went.
+    /// Opens a connection. An event, `opened` or `failed`, reports the result.
     func open(_ connection: Int) {
         while connections.count <= connection { connections.append(nil) }
         precondition(connections[connection] == nil, "a connection is opened once")
@@ -63,7 +63,7 @@ final class HTTP2Transport {
         do throws(Diagnostic) {
             session = try HTTP2ClientSession(authority: settings.endpoint.authority, headers: headers(token), ownHeader: template.idHeader)
         } catch {
-            // There may be memory for it later.
+            // A failure that may pass: there may be memory later.
             return events.append(.failed(connection: connection, .unreachable(error.message)))
         }
         connections[connection] = HTTP2Connection(
@@ -71,19 +71,19 @@ final class HTTP2Transport {
             wakeup: wakeup)
     }
 
-    /// Closes a connection, whatever is in flight there. No event names it afterwards.
+    /// Closes a connection, whatever is in flight on it. No event names it afterwards.
     func close(_ connection: Int) {
         guard connection < connections.count, let closing = connections[connection] else { return }
         closing.close()
         connections[connection] = nil
     }
 
-    /// The provider token that a connection uses.
+    /// Returns the provider token that a connection uses; nil if it uses none.
     func token(of connection: Int) -> SignedToken? { connection < connections.count ? connections[connection]?.token : nil }
 
     /// Sends a request.
     /// - Parameters:
-    ///   - target: the end of the path; empty where the body names the targets. It and the body are copied.
+    ///   - target: the end of the path; empty where the body names the targets. Both it and the body are copied.
     func submit(request: Int, id: PushID, on connection: Int, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>) {
         id.write(to: idText)
         let isQueued =
@@ -92,7 +92,7 @@ final class HTTP2Transport {
         if !isQueued { events.append(.notProcessed(request: request)) }
     }
 
-    /// Gives a request up whose answer does not come.
+    /// Gives up a request whose answer does not come.
     func abandon(request: Int, on connection: Int) {
         if connection < connections.count { connections[connection]?.abandon(request: request) }
     }
@@ -150,18 +150,18 @@ final class HTTP2Transport {
     }
 
     private func headers(_ token: SignedToken?) -> [HTTP2Header] {
-        var list = template.headers.map { HTTP2Header($0.name, $0.value) }
-        // A secret that nobody on the way may keep in a table.
-        if let token { list.append(HTTP2Header("authorization", "bearer \(token.text)", isNeverIndexed: true)) }
+        var list = template.headers.map { HTTP2Header($0.name, value: $0.value) }
+        // A secret, which no intermediary may keep in a compression table.
+        if let token { list.append(HTTP2Header("authorization", value: "bearer \(token.text)", isNeverIndexed: true)) }
         return list
     }
 }
 
 extension Endpoint {
-    /// Without the brackets of an IPv6 address, as sockets and certificates want it.
+    /// The host without the brackets of an IPv6 address, as sockets and certificates need it.
     var plainHost: String { HostPort.plain(host) }
 
-    /// As the header `:authority` carries it: the port only where it is not the usual one.
+    /// The value of the header `:authority`: with the port only if it is not the usual one.
     var authority: String {
         let name = plainHost.contains(":") ? "[\(plainHost)]" : host
         return port == 443 ? name : "\(name):\(port)"

@@ -1,13 +1,13 @@
 import Base
 
-/// What became of the pushes that the service answered for good, counted for the campaign's own limits (`delivery.stop_when`).
+/// The outcomes of pushes with a final answer from the service, counted for the campaign's own limits (`delivery.stop_when`).
 struct AnswerTally: Hashable, Sendable {
     var accepted = 0
     var invalidToken = 0
     var rejected = 0
     var failed = 0
 
-    /// All of them. What is unknown or unsent has no answer.
+    /// The number of all answers. A push that is unknown or unsent has none.
     var answers: Int { accepted + invalidToken + rejected + failed }
 
     mutating func count(_ outcome: Outcome) {
@@ -38,7 +38,7 @@ struct AnswerTally: Hashable, Sendable {
 }
 
 extension AnswerTally {
-    /// As they were counted before.
+    /// Creates a tally from earlier counts.
     init(_ outcomes: [Outcome: Int]) {
         self.init(
             accepted: outcomes[.accepted, default: 0], invalidToken: outcomes[.invalidToken, default: 0],

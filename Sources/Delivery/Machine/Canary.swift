@@ -1,15 +1,16 @@
-/// The first pushes of a run go ahead of all others: what is wrong with a campaign as a whole shows in their answers, before the rest is
-/// on its way.
+/// The first pushes of a run, which go ahead of all others: what is wrong with a campaign as a whole shows in their answers before the rest
+/// is on its way.
 ///
-/// A push of the canary is awaited until the service has said something about it (accepted, refused, or to come again later), until it is settled in
-/// any other way, or until its answer is overdue. One that was lost with its connection and is sent again is awaited further, as often as it may be tried.
+/// A push of the canary is awaited until the service has answered it (accepted, refused, or try again later), until it is settled in any
+/// other way, or until its answer is overdue. A push that was lost with its connection and is sent again is still awaited, as often as it
+/// may be tried.
 struct Canary {
-    /// Enough for the alarms about shares of answers to judge.
+    /// Enough answers for the alarms about shares of answers to judge.
     static let usualSize = 100
 
     private let size: Int
     private var admitted = 0
-    /// Answers of it that are missing.
+    /// How many answers are still missing.
     private(set) var awaited = 0
     private(set) var isJudged = false
 
@@ -19,10 +20,10 @@ struct Canary {
         isJudged = size == 0
     }
 
-    /// All of it is on its way, and nothing is awaited any more.
+    /// Whether all of it has been sent and nothing is awaited any more.
     var isOver: Bool { admitted == size && awaited == 0 }
 
-    /// So many more pushes belong to it.
+    /// How many more pushes belong to it.
     var capacity: Int { size - admitted }
 
     /// Whether one more push belongs to it.
@@ -35,7 +36,7 @@ struct Canary {
 
     mutating func resolve(_ pushes: Int) { awaited -= pushes }
 
-    /// True once, when it is over.
+    /// Returns true once, when the canary is over.
     mutating func isDueForJudgement() -> Bool {
         guard isOver, !isJudged else { return false }
         isJudged = true

@@ -1,35 +1,35 @@
-/// Decides when one more connection is worth it: only while streams are the limit, one at a time, and only as long as the last one
-/// made the run faster. Where the server, the network or this machine is the limit another connection changes nothing: it is given up, and the
-/// next is tried only after a rest, each longer than the one before.
+/// Decides when one more connection is worth it: only while streams are the limit, one at a time, and only as long as the last one made the
+/// run faster. Where the server, the network or this machine is the limit, another connection changes nothing. It is given up, and the next
+/// one is tried only after a rest. Each rest is longer than the one before.
 struct ConnectionGrowth {
     enum Advice {
         case stay
         case openOneMore
-        /// The last one changed nothing.
+        /// The last connection changed nothing.
         case giveUpLast
     }
 
-    /// Streams must have been the limit for this long without a break.
+    /// How long streams must have been the limit without a break.
     private static let windowNanoseconds: Int64 = 250_000_000
-    /// One connection more than n should give 1/n more. Half of that counts as success.
+    /// One connection more than n should add 1/n to the rate. This part of it counts as success.
     private static let wantedShareOfGain = 0.5
     private static let shortestRest: Int64 = 10_000_000_000
     private static let longestRest: Int64 = 600_000_000_000
 
     private var windowStart: Int64?
     private var answersAtStart = 0
-    /// So many connections were worth it: when some of them are lost, others take their places without a trial.
+    /// How many connections proved worth it. When some of them are lost, others replace them without a trial.
     private var provenConnections = 1
     /// The connection on trial, by its number, and the answers per second before it was added.
     private var trial: (connections: Int, rateBefore: Double)?
     private var restsUntil: Int64 = 0
     private var rest = shortestRest
 
-    /// There was something else than streams to wait for.
+    /// Notes that streams were not the limit.
     mutating func noteRoom() { windowStart = nil }
 
-    /// All streams of all connections are taken, and pushes wait for them.
-    /// - Parameter answers: of the whole run so far.
+    /// Notes that all streams of all connections are in use and pushes wait for them.
+    /// - Parameter answers: the answers of the whole run so far.
     mutating func noteFull(at nanoseconds: Int64, answers: Int, connections: Int) -> Advice {
         if connections < provenConnections {
             windowStart = nil

@@ -1,8 +1,8 @@
-/// What the machine knows of a connection.
+/// What the machine knows about a connection.
 struct ConnectionSlot {
     enum State: UInt8 {
         case closed
-        /// Asked for; nothing may be submitted yet.
+        /// Requested; nothing may be submitted yet.
         case opening
         case open
         /// Answers are still awaited, nothing more is submitted.
@@ -10,29 +10,29 @@ struct ConnectionSlot {
     }
 
     var state = State.closed
-    /// A push was accepted on it. Until then the service allows a single stream.
+    /// Whether a push was accepted on it. Until then the service allows a single stream.
     var isWarm = false
-    /// The peer's latest limit of streams.
+    /// The peer's latest limit on streams.
     var peerLimit = Int.max
-    /// How many more requests it takes before they only wait for the peer's window.
+    /// How many more requests fit before they would have to wait for the peer's window.
     var freeWindow = Int.max
-    /// Answers it gave.
+    /// Answers received on it.
     var answers = 0
-    /// Requests that were submitted to it.
+    /// Requests submitted to it.
     var submitted = 0
     /// The last sign of life, or when it was opened: monotonic nanoseconds.
     var lastProgress: Int64 = 0
-    /// When it was asked for a sign of life that has not come yet.
+    /// When it was asked for a sign of life that has not come yet; nil for none.
     var pingedAt: Int64?
     /// Requests in flight, linked in order of submission; -1 for none.
     var inFlight = 0
     var oldest: Int32 = -1
     var newest: Int32 = -1
 
-    /// The peer lowered its limit below what is in flight here.
+    /// Whether the peer has lowered its limit below what is in flight here.
     var isOverLimit: Bool { inFlight > peerLimit }
 
-    /// Takes a request as its newest; returns the one that was it before, -1 for none.
+    /// Adds a request as the newest. Returns the one that was the newest before; -1 for none.
     mutating func add(_ request: Int, at nanoseconds: Int64) -> Int32 {
         let before = newest
         if before < 0 { oldest = Int32(request) }
@@ -44,7 +44,7 @@ struct ConnectionSlot {
         return before
     }
 
-    /// Loses a request that stood between these two.
+    /// Removes the request between these two.
     mutating func remove(previous: Int32, next: Int32) {
         if previous < 0 { oldest = next }
         if next < 0 { newest = previous }

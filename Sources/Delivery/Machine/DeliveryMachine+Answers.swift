@@ -2,15 +2,15 @@ import Base
 import PushServices
 
 extension DeliveryMachine {
-    /// The service answered a request in flight.
-    /// - Parameter targets: what it says of each of its pushes, in the service's words; blank for one that it does not name. Of no matter where a
-    ///   request carries one push.
+    /// Handles the service's answer to a request in flight.
+    /// - Parameter targets: what the answer says about each push of the request, in the service's words; blank for a push that it does not
+    ///   name. Ignored where a request carries one push.
     mutating func answered(_ request: Int, _ answer: Answer, targets: [String] = [], at now: Moment) {
         let connection = takeOff(request)
         noteAnswer(on: connection, at: now)
         pushes[request].noteAnswer(status: answer.status, at: now.nanoseconds)
         noteClock(answer, at: now)
-        if batching.largestTargets > 1, let parts = parts(of: request, by: answer, targets) {
+        if batching.largestTargets > 1, let parts = parts(of: request, by: answer, targets: targets) {
             answered(in: parts, answer, on: connection, at: now)
         } else {
             let meaning = settings.service.meaning(of: answer.facts)
@@ -24,7 +24,7 @@ extension DeliveryMachine {
         closeIfDrained(connection)
     }
 
-    /// The same where the answer says something of each push.
+    /// Handles an answer that says something about each push.
     private mutating func answered(in parts: [Part], _ answer: Answer, on connection: Int, at now: Moment) {
         let settlesSome = parts.contains(where: \.meaning.isFinal)
         if settlesSome {
@@ -43,7 +43,7 @@ extension DeliveryMachine {
         }
     }
 
-    /// What an answer means for all pushes of a request.
+    /// Handles an answer that means the same for all pushes of a request.
     private mutating func answered(_ request: Int, _ meaning: AnswerMeaning, _ answer: Answer, on connection: Int, at now: Moment) {
         if case .split = meaning { return split(request, answer, at: now) }
         resolveCanary(request)
@@ -75,18 +75,18 @@ extension DeliveryMachine {
                 _ = tokenHealth.isAlarming(afterBad: false)
             }
             pushes[request].reason = reasonText(answer)
-            self.retry(request, retry, answer, connection, at: now)
+            self.retry(request, retry, answer, connection: connection, at: now)
         case .split: break
         case .maybeTaken:
-            lastServiceReason = "\(reasonText(answer)), and not from \(settings.service.displayName) itself, as far as can be seen"
-            leaveInDoubt(request, reasonText(answer), at: now)
+            lastServiceReason = "\(reasonText(answer)), apparently not from \(settings.service.displayName) itself"
+            leaveInDoubt(request, reason: reasonText(answer), at: now)
         case .notTheService:
             settle(request, .unknown, reason: reasonText(answer), at: now)
             stopForService(.notTheService(status: answer.status), at: now)
         }
     }
 
-    /// The service refused a request for good.
+    /// Settles a request that the service refused for good.
     mutating func refused(_ request: Int, _ answer: Answer, at now: Moment) {
         let count = pushes[request].count
         noteHealth(of: request, at: now)
@@ -95,15 +95,16 @@ extension DeliveryMachine {
         if rejectionHealth.isAlarming(afterBad: true, pushes: count) { stopForRejections(at: now) }
     }
 
-    /// The service took a request or refused it for good; true when too many of its answers blame tokens.
+    /// Notes that the service accepted a request or refused it for good. Returns true if too many of its answers blame tokens.
     @discardableResult
     private mutating func noteHealth(of request: Int, badToken: Bool = false, at now: Moment) -> Bool {
         serviceHealth.taken(at: now.nanoseconds)
         return tokenHealth.isAlarming(afterBad: badToken, pushes: pushes[request].count)
     }
 
-    /// Something was heard of a request, and not what the service did with it: again only after a while, if at all.
-    private mutating func leaveInDoubt(_ request: Int, _ reason: String, at now: Moment) {
+    /// Handles a response that does not show what the service did with the request: the request is sent again
+    /// only after a while, if at all.
+    private mutating func leaveInDoubt(_ request: Int, reason: String, at now: Moment) {
         serviceHealth.doubted(at: now.nanoseconds)
         if serviceHealth.probes > 0 {
             probeAt =
@@ -121,7 +122,7 @@ extension DeliveryMachine {
         }
     }
 
-    /// Nothing of a request in flight reached the peer's application, provably: it is sent again and the attempt does not count.
+    /// Sends a request again because it provably never reached the peer's application. The attempt does not count.
     mutating func notProcessed(_ request: Int, at now: Moment) {
         let connection = takeOff(request)
         pushes[request].attempts -= 1
@@ -129,7 +130,7 @@ extension DeliveryMachine {
         closeIfDrained(connection)
     }
 
-    /// A stream was refused while its connection goes on: the request is sent again, and the attempt does not count. A server that refuses
+    /// Sends a request again because its stream was refused while its connection goes on. The attempt does not count. A server that refuses
     /// stream after stream has trouble, unless it has just lowered its limit below what was in flight.
     mutating func streamRefused(_ request: Int, at now: Moment) {
         let isOverLimit = connections[Int(pushes[request].connection)].isOverLimit
@@ -140,7 +141,7 @@ extension DeliveryMachine {
             noteOverload(request, at: now)
             serviceHealth.refused(at: now.nanoseconds)
             lastServiceReason = "REFUSED_STREAM"
-            // No answer, but the canary must not hang on a stream that is refused for ever.
+            // This is not an answer, but the canary must not wait for a stream that is refused for ever.
             if pushes[request].refusals >= settings.retry.maximumAttempts { resolveCanary(request) }
         }
         if serviceHealth.troubleSince == nil || ending != nil || isExpired {
@@ -151,15 +152,15 @@ extension DeliveryMachine {
         closeIfDrained(connection)
     }
 
-    /// A stream was reset while its connection goes on, for a reason of the server's own: in doubt, and tried again only after a while.
+    /// Handles a stream that the server reset while its connection goes on. The request is in doubt, and is tried again only after a while.
     mutating func streamReset(_ request: Int, at now: Moment) {
         let connection = takeOff(request)
         lastServiceReason = OwnReason.streamReset.rawValue
-        leaveInDoubt(request, OwnReason.streamReset.rawValue, at: now)
+        leaveInDoubt(request, reason: OwnReason.streamReset.rawValue, at: now)
         closeIfDrained(connection)
     }
 
-    /// A request was handed to the wire and its answer will never come; nobody knows whether the phones have its pushes.
+    /// Handles a request that was handed to the wire but will never be answered. Whether the devices have its pushes is unknown.
     mutating func answerLost(_ request: Int, reason: OwnReason, at now: Moment) {
         let connection = takeOff(request)
         window.lost(afterAnswers: connections[connection].answers)
@@ -167,7 +168,7 @@ extension DeliveryMachine {
         closeIfDrained(connection)
     }
 
-    private mutating func retry(_ request: Int, _ retry: AnswerMeaning.Retry, _ answer: Answer, _ connection: Int, at now: Moment) {
+    private mutating func retry(_ request: Int, _ retry: AnswerMeaning.Retry, _ answer: Answer, connection: Int, at now: Moment) {
         switch retry {
         case .deviceBusy:
             retryLater(request, retryAfterSeconds: answer.retryAfterSeconds, at: now)
@@ -191,14 +192,14 @@ extension DeliveryMachine {
         }
     }
 
-    /// Queues a request that the service refused for a later attempt, or gives it up.
+    /// Queues a refused request for a later attempt, or gives it up.
     mutating func retryLater(_ request: Int, retryAfterSeconds: Double?, at now: Moment) {
         let due = now.adding(nanoseconds: retryDelay(of: request, retryAfterSeconds: retryAfterSeconds))
         let isTooLate = due.nanoseconds - pushes[request].firstSubmitted > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds)
         let isPastDeadline = settings.deadline.map { due.wall >= $0 } ?? false
         if isPastDeadline { return giveUp(request, at: now) }
         guard ending == nil else { return settleUnsent(request, at: now) }
-        // A request that is kept although its attempts are used up has all others for company: the service takes none of them.
+        // If a request may not fail although its attempts are used up, it is kept: the service takes none of the others either.
         if isTooLate || !mayTryAgain(request), pushes[request].mayBeDelivered || isAllowedToFail(request, at: now) {
             return giveUp(request, at: now)
         }
@@ -212,7 +213,7 @@ extension DeliveryMachine {
     private static let refusalsThatSlowDown: Int32 = 5
 
     private mutating func retryDelay(of request: Int, retryAfterSeconds: Double?) -> Int64 {
-        // Streams may be refused many times within a moment, which says nothing of how long to wait.
+        // Many streams may be refused within a moment, which says nothing about how long to wait.
         settings.retry.delayNanoseconds(
             afterAttempts: Int(pushes[request].attempts + min(pushes[request].refusals, Self.refusalsThatSlowDown)),
             retryAfterSeconds: retryAfterSeconds, random: &random)
@@ -250,7 +251,7 @@ extension DeliveryMachine {
 
     private func mayTryAgain(_ request: Int) -> Bool { Int(pushes[request].attempts) < max(1, settings.retry.maximumAttempts) }
 
-    /// The retries are used up. What was lost before may have arrived, whatever the later refusals say.
+    /// Settles a request whose retries are used up. If an answer was lost before, the push may have arrived, whatever later refusals say.
     mutating func giveUp(_ request: Int, at now: Moment) {
         settle(request, pushes[request].mayBeDelivered ? .unknown : .failed, reason: pushes[request].reason, at: now)
     }

@@ -1,30 +1,30 @@
 import Base
 import PushServices
 
-/// What keeps a run that goes wrong from going on: the canary, the alarms about shares of answers, the campaign's own limits.
+/// The brakes that stop a run that goes wrong: the canary, the alarms about shares of answers, and the campaign's own limits.
 extension DeliveryMachine {
     // MARK: Canary
 
-    /// Whether the push that would be next may leave as far as the canary is concerned. What was submitted before belongs to it.
+    /// Whether the canary lets the next push leave. Pushes that were submitted before belong to the canary.
     var canaryAllowsNext: Bool {
         if canary.isOver || canary.hasCapacity || !again.isEmpty { return true }
         return fresh.first.map { pushes[$0].isCanary || pushes[$0].refusals > 0 } ?? true
     }
 
-    /// A request goes out: the first pushes are the canary.
+    /// Counts a request that goes out as part of the canary if there is room: the first pushes are the canary.
     mutating func admitToCanary(_ request: Int) {
         guard belongsToCanary(request) else { return }
         pushes[request].isCanary = true
         canary.admit(Int(pushes[request].count))
     }
 
-    /// Whether a request is to be one of the canary, as far as its pushes fit.
+    /// Returns whether a request belongs to the canary, as far as its pushes fit.
     func belongsToCanary(_ request: Int) -> Bool {
-        // One that was let go after many refusals is no other push when it comes again.
+        // A push that the canary released after many refusals does not join it again.
         canary.hasCapacity && !pushes[request].isCanary && pushes[request].attempts == 0 && pushes[request].refusals == 0
     }
 
-    /// A request needs no longer to be awaited before others may go out.
+    /// Releases a request from the canary: other pushes no longer wait for it.
     mutating func resolveCanary(_ request: Int) {
         guard pushes[request].isCanary else { return }
         pushes[request].isCanary = false
@@ -33,8 +33,8 @@ extension DeliveryMachine {
 
     // MARK: Judging
 
-    /// Judges the canary once it is over, and the whole run by the campaign's limits. Called before anything is submitted, so that what is
-    /// known decides about the next push.
+    /// Judges the canary once it is over, and the whole run by the campaign's limits. Called before anything is submitted, so that
+    /// everything known by then decides about the next push.
     mutating func judge(at now: Moment) {
         guard ending == nil, !isExpired, openPushes > 0 || !isSourceEnded else { return }
         if canary.isDueForJudgement() {
@@ -68,15 +68,15 @@ extension DeliveryMachine {
     }
 }
 
-/// The latest reasons, for sentences about why a run stops.
+/// The latest reasons, for messages about why a run stops.
 struct LastReasons {
     var invalidToken = ""
-    /// Of those that blame the run rather than the token.
+    /// The latest of those that blame the run rather than the token.
     var badToken = ""
     var rejected = ""
     var failed = ""
 
-    /// The latest of an outcome that may have a limit.
+    /// The latest reason for an outcome that may have a limit.
     subscript(outcome: Outcome) -> String {
         switch outcome {
         case .invalidToken: invalidToken

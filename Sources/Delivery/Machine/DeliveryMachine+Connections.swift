@@ -1,45 +1,45 @@
 import Base
 import PushServices
 
-/// Why a connection could not be had.
+/// Why a connection could not be opened.
 enum ConnectionFailure: Hashable, Sendable {
-    /// May pass: refused, no such name, timed out.
+    /// A failure that may pass: refused, no such name, timed out.
     case unreachable(String)
-    /// The server's certificate is not to be trusted.
+    /// The server's certificate cannot be trusted.
     case untrusted(String)
     /// The server does not speak HTTP/2.
     case notHTTP2
     /// The server refused the client certificate during the handshake.
     case certificateRefused(String)
-    /// The proxy did not let Volley through, and would not the next time.
+    /// The proxy did not let Volley through, and would not let it through next time.
     case proxyRefused(ProxyRefusal)
-    /// This machine's own settings cannot work: a file that cannot be read, say.
+    /// This machine's own settings cannot work, for example because a file cannot be read.
     case misconfigured(String)
 }
 
 /// Why a proxy did not let Volley through.
 enum ProxyRefusal: Hashable, Sendable {
-    /// It wants a user and a password, or others.
+    /// It requires a user and a password, or different ones.
     case credentials(String)
-    /// It does not allow this server.
+    /// It does not allow connections to this server.
     case forbidden(String)
-    /// The proxy's own certificate is not to be trusted.
+    /// The proxy's own certificate cannot be trusted.
     case untrusted(String)
 }
 
 extension DeliveryMachine {
-    /// A connection asked for by `open` takes pushes now.
+    /// Notes that a connection requested by `open` is ready for pushes.
     mutating func connectionOpened(_ connection: Int, at now: Moment) {
-        precondition(connections[connection].state == .opening, "only a connection that was asked for opens")
+        precondition(connections[connection].state == .opening, "only a requested connection can open")
         connections[connection].state = .open
         connections[connection].lastProgress = now.nanoseconds
         hasConnected = true
     }
 
-    /// A connection could not be had. Nothing that was submitted to it reached the peer.
+    /// Notes that a connection could not be opened. Nothing submitted to it reached the peer.
     mutating func connectionFailed(_ connection: Int, _ failure: ConnectionFailure, at now: Moment) {
         guard connections[connection].state != .closed else { return }
-        // Not to be closed halfway, when it is empty.
+        // Otherwise the loop would close a retiring connection as soon as it is empty.
         connections[connection].state = .open
         while let request = oldest(on: connection) { notProcessed(request, at: now) }
         forget(connection)
@@ -56,8 +56,8 @@ extension DeliveryMachine {
         }
     }
 
-    /// A connection died. What is still in flight on it was handed to the wire and will not be answered; the driver has said `notProcessed`
-    /// before of what provably was not.
+    /// Notes that a connection died. What is still in flight on it was handed to the wire and will not be answered. The driver has already
+    /// called `notProcessed` for what was provably not processed.
     mutating func connectionLost(_ connection: Int, cause: String, at now: Moment) {
         guard connections[connection].state != .closed else { return }
         let slot = connections[connection]
@@ -66,13 +66,13 @@ extension DeliveryMachine {
         if slot.state != .retiring { noteEnd(of: slot, cause: cause, at: now) }
     }
 
-    /// A connection takes no more pushes (GOAWAY, or the first sign that it is broken); what is in flight may still be answered. The driver has said
-    /// `notProcessed` before of what provably will not be.
-    /// - Parameter isInOrder: the peer says that nothing is wrong (NO_ERROR): another connection may take its place at once.
+    /// Notes that a connection may get no more pushes (GOAWAY, or the first sign that it is broken). What is in flight may still be
+    /// answered. The driver has already called `notProcessed` for what provably will not be.
+    /// - Parameter isInOrder: the peer says that nothing is wrong (NO_ERROR), so another connection may replace this one at once.
     mutating func connectionLeaves(_ connection: Int, cause: String, isInOrder: Bool = false, at now: Moment) {
         guard connections[connection].state != .closed, connections[connection].state != .retiring else { return }
         let slot = connections[connection]
-        // One that leaves after a few requests is no better than a loss: the service takes rapid connecting and closing for an attack.
+        // A connection that leaves after a few requests counts as lost: the service takes rapid connecting and closing for an attack.
         if isInOrder, slot.answers >= settings.smallestBudget {
             requestBudget.noteLeave(after: slot.answers + slot.inFlight)
         } else {
@@ -81,17 +81,17 @@ extension DeliveryMachine {
         drain(connection)
     }
 
-    /// The peer's window takes so many more requests for now; `.max` when it is no limit.
+    /// Notes how many more requests fit into the peer's window for now; `.max` if the window does not limit them.
     mutating func windowChanged(_ connection: Int, room: Int) {
         if connections[connection].state != .closed { connections[connection].freeWindow = room }
     }
 
-    /// A run that has got through before waits, as for any server that is away for a while.
+    /// Stops the run, unless it has got through before: then it waits, as for any server that is away for a while.
     private mutating func proxyRefused(_ refusal: ProxyRefusal, at now: Moment) {
         let proxy = settings.proxy ?? ""
         switch refusal {
         case .credentials(let cause), .forbidden(let cause), .untrusted(let cause):
-            if hasEverAnswered { return noteFruitless("the proxy \(proxy) lets nobody through any more: \(cause)", at: now) }
+            if hasEverAnswered { return noteFruitless("the proxy \(proxy) no longer connects Volley: \(cause)", at: now) }
         }
         switch refusal {
         case .credentials(let cause):
@@ -107,7 +107,7 @@ extension DeliveryMachine {
         self.stop(.connection(service: settings.service.name, stop), at: now)
     }
 
-    /// What is tried.
+    /// What Volley tries to connect to.
     private var destination: ConnectionStop.Destination {
         .init(endpoint: settings.endpoint, proxy: settings.proxy, usesCertificate: !settings.usesProviderToken)
     }
@@ -116,17 +116,19 @@ extension DeliveryMachine {
         if connection.answers == 0 { noteFruitless(cause, at: now) } else { noteLoss(at: now) }
     }
 
-    /// The peer's limit of streams changed; the latest counts.
+    /// Notes the peer's new limit on streams. The latest one counts.
     mutating func limitChanged(_ connection: Int, to limit: Int) {
         if connections[connection].state != .closed { connections[connection].peerLimit = max(1, limit) }
     }
 
-    /// Another provider token is to be used from now on: over new connections, as a connection may stay wedged with the token it saw first.
+    /// Drains all connections because there is a new provider token. It needs new connections: a connection may stay wedged with the token
+    /// it saw first.
     mutating func tokenChanged() {
         for connection in connections.indices { drain(connection) }
     }
 
-    /// The peer wants to leave, or the connection should not be used further: answers are awaited, nothing more is submitted.
+    /// Submits nothing more to a connection and only awaits its answers: the peer wants to leave, or the
+    /// connection should no longer be used.
     mutating func drain(_ connection: Int) {
         guard connections[connection].state == .open || connections[connection].state == .opening else { return }
         connections[connection].state = .retiring
@@ -147,25 +149,25 @@ extension DeliveryMachine {
         connections[connection] = ConnectionSlot()
     }
 
-    /// There are pushes for a connection, or one is wanted before there are any.
+    /// Whether a connection is needed: there are pushes for it, or it must be open before any are taken.
     var wantsConnection: Bool {
         !fresh.isEmpty || !again.isEmpty || settings.connectsFirst && !hasConnected && !isSourceEnded
     }
 
-    /// Asks for a connection if there is none, or if streams are the limit and more of them help.
+    /// Asks for a connection if there is none, or if streams are the limit and another connection may help.
     mutating func openIfNeeded(at now: Moment) {
         guard ending == nil, now.nanoseconds >= reconnectAt, wantsConnection else { return }
-        // With a pace of one push in many minutes a connection would only idle away until its time comes.
+        // With a pace of one push in many minutes, a connection would only sit idle until the push is due.
         if let next = nextPaceTime, next - now.nanoseconds > Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds) { return }
         var (used, aging) = (0, 0)
         for connection in connections where connection.state == .open || connection.state == .opening {
-            // The next one is opened before this one is used up.
+            // Its replacement is opened before it is used up.
             if requestBudget.isHalfUsed(by: connection.submitted) {
                 aging += 1
                 continue
             }
             used += 1
-            // One that is not warm yet shows first whether the server is well.
+            // A connection that is not warm yet must first show whether the server is well.
             if connection.state == .opening || !connection.isWarm || room(of: connection) > 0 {
                 return growth.noteRoom()
             }
@@ -187,21 +189,21 @@ extension DeliveryMachine {
         actions.append(.open(connection: connection))
     }
 
-    /// Gives up the open connection that has had the fewest answers.
+    /// Drains the open connection with the fewest answers.
     private mutating func retireNewcomer() {
         let open = connections.indices.filter { connections[$0].state == .open }
         if let newcomer = open.min(by: { connections[$0].answers < connections[$1].answers }) { drain(newcomer) }
     }
 
-    /// Requests that may be in flight there: one until the first was accepted, then what both sides allow.
+    /// Returns how many requests may be in flight on a connection: one until the first push was accepted, then what both sides allow.
     func limit(of connection: ConnectionSlot) -> Int {
         connection.isWarm ? max(1, min(window.limit, connection.peerLimit)) : 1
     }
 
-    /// How many more requests should go there.
+    /// Returns how many more requests the connection has room for.
     private func room(of connection: ConnectionSlot) -> Int { min(limit(of: connection) - connection.inFlight, connection.freeWindow) }
 
-    /// The open connection with the most room, nil when all are full; one that is soon used up before all others.
+    /// Returns the open connection with the most room; nil if all are full. A connection that is soon used up comes before all others.
     func connectionWithRoom() -> Int? {
         var best: Int?
         var bestRoom = 0
@@ -228,14 +230,14 @@ extension DeliveryMachine {
         reconnectAt = now.nanoseconds + Int64.random(in: 0...ceiling, using: &random)
     }
 
-    /// A connection ended without a single answer: wait longer each time, and give up where waiting no longer makes sense.
+    /// Handles a connection that ended without a single answer: waits longer each time, and gives up where waiting no longer makes sense.
     private mutating func noteFruitless(_ cause: String, at now: Moment) {
         if fruitlessConnections == 0 { fruitlessSince = now.nanoseconds }
         fruitlessConnections += 1
         let ceiling = min(30, settings.retry.firstDelaySeconds * Double(1 << min(fruitlessConnections - 1, 10)))
         reconnectAt = now.nanoseconds + Int64(nanosecondsFromSeconds: Double.random(in: ceiling / 2...ceiling, using: &random))
         if settings.connectsFirst, !hasConnected {
-            // Whoever asked for help goes on without.
+            // The loop that asked for help goes on alone.
             if fruitlessConnections >= settings.fruitlessConnectionLimit { isSourceEnded = true }
         } else if !hasEverAnswered, fruitlessConnections >= settings.fruitlessConnectionLimit {
             stopConnecting(.unreachable(destination, attempts: fruitlessConnections, cause: cause), at: now)

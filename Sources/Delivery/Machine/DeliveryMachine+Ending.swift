@@ -2,16 +2,16 @@ import Base
 import PushServices
 
 extension DeliveryMachine {
-    /// It would be wrong to go on: nothing more is submitted, what is in flight is awaited for a bounded time.
+    /// Stops the run because it would be wrong to go on. Nothing more is submitted; what is in flight is awaited for a bounded time.
     mutating func stop(_ cause: StopCause, at now: Moment) {
         begin(.stopped(cause), reason: .stopped, at: now)
     }
 
-    /// The same because of what the service answered.
+    /// Stops the run because of what the service answered.
     mutating func stopForService(_ stop: ServiceStop, at now: Moment) { self.stop(.service(settings.service.name, stop), at: now) }
 
-    /// Someone asked the run to stop.
-    /// - Parameter reason: of what is unsent then.
+    /// Ends the run because another thread asked for it.
+    /// - Parameter reason: the reason recorded for what is then unsent.
     mutating func interrupt(_ reason: OwnReason = .interrupted, at now: Moment) {
         begin(.interrupted, reason: reason, at: now)
     }
@@ -23,7 +23,7 @@ extension DeliveryMachine {
         settleAllNotInFlight(at: now)
     }
 
-    /// The deadline is over: what was not submitted stays so.
+    /// Once the deadline has passed, settles everything that is not in flight.
     mutating func expireIfDue(at now: Moment) {
         guard let deadline = settings.deadline, now.wall >= deadline, ending == nil else { return }
         isExpired = true
@@ -42,7 +42,7 @@ extension DeliveryMachine {
         if slot.mayBeDelivered {
             settle(request, .unknown, reason: slot.reason, at: now)
         } else if let ending {
-            // Also when the service refused it for now: it has not got the push, and resuming the run tries again.
+            // Also if the service refused it for now: it does not have the push, and resuming the run tries again.
             settle(request, .unsent, reason: ending.reason.rawValue, at: now)
         } else if slot.attempts > 0 {
             settle(request, .failed, reason: slot.reason, at: now)
@@ -51,7 +51,7 @@ extension DeliveryMachine {
         }
     }
 
-    /// Ends the run once everything is settled, or once the answers were awaited for long enough.
+    /// Ends the run once everything is settled, or once answers have been awaited long enough.
     mutating func finishIfDone(at now: Moment) {
         guard end == nil else { return }
         if let ending, inFlightCount > 0 {

@@ -1,12 +1,12 @@
 extension DeliveryMachine {
-    /// The peer answered a PING: it lives, however long its answers take.
+    /// Notes that the peer answered a PING: it is alive, however long its answers take.
     mutating func connectionAlive(_ connection: Int, at now: Moment) {
         guard connections[connection].state != .closed else { return }
         connections[connection].lastProgress = now.nanoseconds
         connections[connection].pingedAt = nil
     }
 
-    /// Asks connections that have said nothing for a while for a sign of life, and gives up those that give none.
+    /// Pings connections that have been silent for a while, and gives up those that do not respond.
     mutating func checkHealth(at now: Moment) {
         guard now.nanoseconds >= timeoutsResumeAt else { return }
         for connection in connections.indices where now.nanoseconds >= healthCheck(of: connections[connection]) {
@@ -20,7 +20,7 @@ extension DeliveryMachine {
         }
     }
 
-    /// When a connection must be asked, or must have answered: monotonic nanoseconds.
+    /// Returns when a connection must be pinged, or must have answered the ping: monotonic nanoseconds.
     func healthCheck(of connection: ConnectionSlot) -> Int64 {
         guard connection.state == .open || connection.state == .retiring else { return .max }
         if let pinged = connection.pingedAt { return pinged + Int64(nanosecondsFromSeconds: settings.pingTimeoutSeconds) }

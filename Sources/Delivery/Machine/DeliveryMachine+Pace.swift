@@ -1,38 +1,38 @@
 import Base
 import PushServices
 
-/// How fast pushes may leave: the campaign's pace, the pace that several runs share, and what the service takes at present.
+/// How fast pushes may leave: the campaign's pace, the pace that several runs share, and what the service takes at the moment.
 extension DeliveryMachine {
-    /// When the next push may leave as far as time is concerned, in monotonic nanoseconds; nil for at once.
+    /// When pace and throttle let the next push leave, in monotonic nanoseconds; nil if at once.
     var nextPaceTime: Int64? {
         let next = max(pacer?.nextTime ?? .min, throttle.nextTime ?? .min, paceShare?.nextTime ?? .min, nextProbeTime)
         return next == .min ? nil : next
     }
 
-    /// When the next push may be tried while they are tried one at a time: far away while one is.
+    /// When the next push may be tried while pushes are tried one at a time; far in the future while one is in flight.
     private var nextProbeTime: Int64 { serviceHealth.probes == 0 ? .min : inFlightCount > 0 ? .max / 2 : probeAt }
 
-    /// Whether a request may leave now; counts it if so.
+    /// Returns whether a request may leave now, and counts it if so.
     mutating func takePace(for request: Int, at nanoseconds: Int64) -> Bool {
-        // Asked one by one: in a single condition the whole machine would be copied for each request.
+        // Separate statements: a single condition would copy the whole machine for each request.
         if serviceHealth.probes > 0, nextProbeTime > nanoseconds { return false }
         if let pacer, !pacer.mayTake(at: nanoseconds) { return false }
         if let next = throttle.nextTime, next > nanoseconds { return false }
         let count = batching.paceUnit == .targets ? Int(pushes[request].count) : 1
-        // Last, as what was taken from others cannot be given back.
+        // Last: what is taken from the shared pace cannot be given back.
         guard paceShare?.take(count, at: nanoseconds) ?? true else { return false }
         _ = pacer?.take(count, at: nanoseconds)
         throttle.take(at: nanoseconds)
         return true
     }
 
-    /// The service took a request, whatever became of it: so it is not overloaded.
+    /// Notes that the service took a request, accepted or not: it is not overloaded.
     mutating func noteTaken(_ request: Int, at now: Moment) {
         guard canary.isOver else { return }
         throttle.noteTaken(submittedAt: pushes[request].submitted, at: now.nanoseconds)
     }
 
-    /// The service had no time for a request. The canary is too few to tell.
+    /// Notes that the service was too busy for a request. The canary is too small to tell.
     mutating func noteOverload(_ request: Int, at now: Moment) {
         guard canary.isOver else { return }
         throttle.noteRefused(

@@ -1,9 +1,9 @@
 import Base
 import PushServices
 
-/// Requests that carry several pushes: how they fill up, and how they are divided.
+/// Requests that carry several pushes: how they are filled and divided.
 extension DeliveryMachine {
-    /// The pushes of a request, in the order in which it carries them.
+    /// Returns the pushes of a request, in the order in which it carries them.
     func pushes(of request: Int) -> some Sequence<Int> {
         sequence(first: request) { [pushes] push in
             let companion = pushes[push].companion
@@ -11,12 +11,12 @@ extension DeliveryMachine {
         }
     }
 
-    /// Whether one more push may join a request: it waits for its first attempt, and is not full.
+    /// Returns whether one more push may join a request: it waits for its first attempt and is not full.
     func mayJoin(_ request: Int) -> Bool { pushes[request].isOpen && Int(pushes[request].count) < largestRequest }
 
-    /// Takes a push over into a request that `mayJoin` allowed; returns its slot.
+    /// Adds a push to a request that `mayJoin` allowed. Returns the push's slot.
     mutating func add(recipient: Int, to request: Int, at now: Moment) -> Int {
-        precondition(end == nil && mayJoin(request), "a request that is full or was submitted takes no more pushes")
+        precondition(end == nil && mayJoin(request), "a request that is full or was submitted accepts no more pushes")
         let push = claimSlot()
         pushes[push].recipient = recipient
         pushes[push].state = .member
@@ -27,9 +27,9 @@ extension DeliveryMachine {
         return push
     }
 
-    /// Divides a request that is on no connection: its first pushes stay, the others become a request with the same past.
-    /// - Parameter count: that stay, from 1 on and fewer than there are.
-    /// - Returns: the other request, which is in no queue.
+    /// Divides a request that is not on a connection. Its first pushes stay; the others become a request with the same history.
+    /// - Parameter count: how many pushes stay: at least 1, and fewer than there are.
+    /// - Returns: the other request, which is not in a queue.
     mutating func divide(_ request: Int, after count: Int) -> Int {
         precondition(count >= 1 && count < pushes[request].count, "both parts of a request have pushes")
         var end = request
@@ -48,17 +48,17 @@ extension DeliveryMachine {
         return rest
     }
 
-    /// What an answer says of some pushes of a request, which are a request of their own now.
+    /// Pushes of a request about which an answer says the same, now a request of their own.
     struct Part {
         var request: Int
         var meaning: AnswerMeaning
-        /// The service's; blank for none.
+        /// The service's own words; blank for none.
         var words: String
     }
 
-    /// Divides a request that is on no connection by what an answer says of each of its pushes.
-    /// - Parameter answers: as many as there are pushes, in their order.
-    /// - Returns: what was accepted first, as the shares of bad answers are judged push by push.
+    /// Divides a request that is not on a connection by what an answer says about each of its pushes.
+    /// - Parameter answers: one for each push, in their order.
+    /// - Returns: the parts, accepted ones first, because the shares of bad answers are judged push by push.
     mutating func divide(_ request: Int, by answers: [(meaning: AnswerMeaning, words: String)]) -> [Part] {
         struct Said: Hashable {
             var meaning: AnswerMeaning
@@ -87,7 +87,7 @@ extension DeliveryMachine {
         return parts.filter { $0.meaning == .accepted } + parts.filter { $0.meaning != .accepted }
     }
 
-    /// Puts a push behind the last one of a request.
+    /// Appends a push to a request.
     private mutating func append(_ push: Int, to request: Int) {
         pushes[pushes[request].count == 1 ? request : Int(pushes[request].last)].companion = Int32(push)
         pushes[push].state = .member
@@ -98,16 +98,17 @@ extension DeliveryMachine {
 
     // MARK: Answers
 
-    /// Divides a request that is on no connection by its answer; nil when that is for the request as a whole.
-    /// - Parameter targets: what it says of each push; empty when it names none.
-    mutating func parts(of request: Int, by answer: Answer, _ targets: [String]) -> [Part]? {
+    /// Divides a request that is not on a connection by its answer; nil if the answer applies to the request as a whole.
+    /// - Parameter targets: what the answer says about each push; empty if it names none.
+    mutating func parts(of request: Int, by answer: Answer, targets: [String]) -> [Part]? {
         let said = targets.isEmpty ? Array(repeating: "", count: Int(pushes[request].count)) : targets
         guard let meanings = settings.service.meanings(of: answer.facts, targets: said) else { return nil }
         return divide(request, by: Array(zip(meanings, said)))
     }
 
-    /// The service did nothing about a request because of a target in it, so that this was no attempt: it is sent again at once.
-    /// - Parameter settlesOthers: the answer settled others that were in the request, so that it goes again as it is left; in halves otherwise.
+    /// Sends a request again at once because a target in it kept the service from processing the rest. This does not count as an attempt.
+    /// - Parameter settlesOthers: the answer settled other pushes of the request, so that the rest is sent
+    ///   again as a whole; otherwise in halves.
     mutating func split(_ request: Int, _ answer: Answer, settlesOthers: Bool = false, at now: Moment) {
         serviceHealth.answered()
         guard settlesOthers || pushes[request].count > 1 else {
@@ -121,7 +122,7 @@ extension DeliveryMachine {
         if let half { queueDivided(half, at: now) }
     }
 
-    /// Behind those that were tried before, though it had no attempt: it is older than what was never submitted.
+    /// Queues a divided request behind those that were tried before. It has no attempt, but is older than what was never submitted.
     private mutating func queueDivided(_ request: Int, at now: Moment) {
         guard ending == nil, !isExpired else { return settleUnsent(request, at: now) }
         pushes[request].state = .ready
@@ -130,14 +131,14 @@ extension DeliveryMachine {
 
     // MARK: Queues
 
-    /// A request is to be submitted for the first time, before all others or behind them.
+    /// Queues a request for its first attempt, before or behind all others.
     mutating func queueUntried(_ request: Int, isFirst: Bool) {
         pushes[request].state = .ready
         if isFirst { fresh.prepend(request) } else { fresh.append(request) }
         untriedPushes += Int(pushes[request].count)
     }
 
-    /// Takes the first request that was never submitted.
+    /// Removes the first request that was never submitted from its queue.
     mutating func removeUntried() -> Int? {
         guard let request = fresh.removeFirst() else { return nil }
         untriedPushes -= Int(pushes[request].count)
@@ -145,8 +146,8 @@ extension DeliveryMachine {
         return request
     }
 
-    /// Takes the request that is to be submitted next: of those tried before the oldest, so that the number of pushes in doubt stays small. It carries
-    /// no more pushes than may be risked now; what is beyond that stays first in its queue.
+    /// Removes the request to submit next from its queue. Requests that were tried before go first, the oldest of them in front, so that
+    /// few pushes stay in doubt. The request carries no more pushes than may be risked now; the rest stays first in its queue.
     mutating func removeNext() -> Int? {
         if let request = again.removeFirst() {
             if let rest = divideForCaution(request) { again.prepend(rest) }
@@ -157,7 +158,8 @@ extension DeliveryMachine {
         return request
     }
 
-    /// The canary is no larger than it should be, and what is tried to see whether the service is well is a single push.
+    /// Cuts a request down to what may be risked now: the canary must not grow beyond its size, and an attempt that tests whether the
+    /// service is well carries a single push. Returns the rest; nil for none.
     private mutating func divideForCaution(_ request: Int) -> Int? {
         guard pushes[request].count > 1 else { return nil }
         let most = serviceHealth.probes > 0 ? 1 : belongsToCanary(request) ? canary.capacity : Int.max

@@ -1,7 +1,7 @@
 import Base
 
 extension DeliveryMachine {
-    /// Time passed, or events came: everything that is due now.
+    /// Does everything that is due now, after time has passed or events have come.
     mutating func advance(to now: Moment) {
         guard end == nil else { return }
         noteStall(at: now)
@@ -23,7 +23,7 @@ extension DeliveryMachine {
         finishIfDone(at: now)
     }
 
-    /// When `advance` must be called again even if nothing happens: monotonic nanoseconds, nil for never.
+    /// Returns when `advance` must be called again even if nothing happens, in monotonic nanoseconds; nil for never.
     func nextWake(after now: Moment) -> Int64? {
         guard end == nil else { return nil }
         var wake = min(waiting.earliest ?? .max, ending?.drainsUntil ?? .max)
@@ -31,7 +31,7 @@ extension DeliveryMachine {
         if ending == nil, !fresh.isEmpty || !again.isEmpty {
             if let next = nextPaceTime, nextPushIsAllowed {
                 if connectionWithRoom() != nil { wake = min(wake, next) }
-                // With a slow pace a connection is opened only shortly before it is needed.
+                // With a slow pace, a connection is opened only shortly before it is needed.
                 let opening = next - Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds)
                 if opening > now.nanoseconds { wake = min(wake, opening) }
             }
@@ -46,8 +46,8 @@ extension DeliveryMachine {
         return wake == .max ? nil : wake
     }
 
-    /// A loop that was held up (the one who records fell behind, the machine slept) must read what arrived meanwhile before it may judge
-    /// that answers are missing.
+    /// Suspends timeouts after a stall. A loop that was held up (recording fell behind, or the machine slept) must read what arrived
+    /// meanwhile before it may judge that answers are missing.
     private mutating func noteStall(at now: Moment) {
         if let lastAdvance, now.nanoseconds - lastAdvance > 1_000_000_000 { timeoutsResumeAt = now.nanoseconds + 1_000_000_000 }
         lastAdvance = now.nanoseconds
@@ -68,7 +68,7 @@ extension DeliveryMachine {
         }
     }
 
-    /// The canary goes first, and while the service has trouble only a few pushes are in the middle of their attempts.
+    /// Whether another push may leave: the canary goes first, and while the service has trouble only a few pushes are tried at a time.
     var nextPushIsAllowed: Bool {
         guard canaryAllowsNext else { return false }
         guard serviceHealth.troubleSince != nil, again.isEmpty else { return true }
@@ -78,7 +78,7 @@ extension DeliveryMachine {
     private mutating func submit(_ request: Int, on connection: Int, at now: Moment) {
         admitToCanary(request)
         let newest = connections[connection].add(request, at: now.nanoseconds)
-        // It would be the server's turn to leave.
+        // After this request the server would close the connection.
         if requestBudget.isUsed(by: connections[connection].submitted) { drain(connection) }
         pushes[request].beginAttempt(on: connection, behind: newest, at: now.nanoseconds)
         if newest >= 0 { pushes[Int(newest)].next = Int32(request) }
@@ -86,7 +86,7 @@ extension DeliveryMachine {
         actions.append(.submit(request: request, connection: connection))
     }
 
-    /// Takes a request off its connection; returns the connection. The request is nowhere until the caller queues or settles it.
+    /// Takes a request off its connection and returns the connection. The request is nowhere until the caller queues or settles it.
     mutating func takeOff(_ request: Int) -> Int {
         let (connection, previous, next) = pushes[request].leaveConnection()
         if previous >= 0 { pushes[Int(previous)].next = next }
@@ -96,7 +96,7 @@ extension DeliveryMachine {
         return connection
     }
 
-    /// The request that has been in flight there for longest.
+    /// Returns the request that has been in flight longest on a connection; nil for none.
     func oldest(on connection: Int) -> Int? {
         let request = connections[connection].oldest
         return request < 0 ? nil : Int(request)
@@ -113,7 +113,7 @@ extension DeliveryMachine {
         }
     }
 
-    /// When the oldest request in flight, or the connection attempt, has waited for long enough.
+    /// Returns when the oldest request in flight, or the connection attempt, times out.
     private func timeout(of connection: ConnectionSlot) -> Int64 {
         if connection.state == .opening { return connection.lastProgress + Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds) }
         guard connection.oldest >= 0 else { return .max }
@@ -127,7 +127,7 @@ extension DeliveryMachine {
         }
         guard let request = oldest(on: connection) else { return }
         if connections[connection].lastProgress <= pushes[request].submitted {
-            // Not a word since this request: the connection is dead, whatever TCP believes.
+            // Nothing was heard since this request was sent: the connection is dead, whatever TCP believes.
             actions.append(.close(connection: connection))
             connectionLost(connection, cause: "no answer within \(settings.answerTimeoutSeconds) s", at: now)
         } else {
@@ -137,7 +137,7 @@ extension DeliveryMachine {
         }
     }
 
-    /// Everything in flight there will not be answered.
+    /// Handles everything in flight on a connection as lost: it will not be answered.
     mutating func loseAllInFlight(on connection: Int, reason: OwnReason, at now: Moment) {
         if connections[connection].inFlight > 0 { window.lost(afterAnswers: connections[connection].answers) }
         while let request = oldest(on: connection) {

@@ -1,70 +1,71 @@
 import Base
 import PushServices
 
-/// Decides everything about delivery and does nothing itself: a value without I/O and without a clock. Events are its mutating methods; what is
-/// to be done about them it appends to `actions` and `settlements`, which its driver carries out and clears.
+/// Decides everything about delivery and does nothing itself: a value without I/O and without a clock. Events are calls of its mutating
+/// methods. It appends what follows from them to `actions` and `settlements`, which its driver carries out and clears.
 ///
-/// It owns retry, pacing, stream limits, timeouts, reconnecting and the reasons to stop. A driver's loop: tell it the events, call `advance`,
-/// carry out the actions, sleep until something happens or until `nextWake`.
+/// It owns retries, pacing, stream limits, timeouts, reconnecting and the reasons to stop. A driver's loop: tell it the events, call
+/// `advance`, carry out the actions, sleep until something happens or until `nextWake`.
 struct DeliveryMachine {
-    /// What the driver is to do. Pushes and connections are named by their slots, requests by the slot of the first push that they carry.
+    /// What the driver must do. Slots name pushes and connections; the slot of the first push that a request carries names the request.
     enum Action: Hashable, Sendable {
-        /// Open a connection, and say `connectionOpened` or `connectionFailed`.
+        /// Open a connection, then call `connectionOpened` or `connectionFailed`.
         case open(connection: Int)
-        /// Close it; nothing is in flight on it any more as far as the machine is concerned.
+        /// Close the connection. For the machine nothing is in flight on it any more.
         case close(connection: Int)
-        /// Hand a request to a connection, with all its pushes.
+        /// Hand a request with all its pushes to a connection.
         case submit(request: Int, connection: Int)
-        /// Stop waiting for an answer; the pushes are settled, or will be submitted again.
+        /// Stop waiting for an answer. The pushes are settled or will be submitted again.
         case abandon(request: Int, connection: Int)
-        /// The push will wait for a while: keep its bytes without its batch.
+        /// Keep the push's bytes without its batch, as the push will wait for a while.
         case hold(push: Int)
-        /// Ask the peer for a sign of life, and say `connectionAlive` when it comes.
+        /// Ask the peer for a sign of life, and call `connectionAlive` when it comes.
         case ping(connection: Int)
-        /// The provider token used on this connection is refused as expired; say `tokenRefused` if no other may be had.
+        /// Renew the provider token, as the service refused the one used on this connection as expired. Call
+        /// `tokenRefused` if it cannot be renewed.
         case renewToken(connection: Int)
     }
 
-    /// An answer of the service.
+    /// An answer from the service.
     struct Answer: Hashable, Sendable {
         var status: Int
         var reason = ""
         var retryAfterSeconds: Double?
         var invalidSince: Timestamp?
-        /// Header date, of answers that refuse who sends (403).
+        /// The `date` header of an answer that refuses the sender (403).
         var serverTime: Timestamp?
-        /// What it says of single targets, by the target (`AnswerDetails.targets`).
+        /// What it says about single targets, by target (`AnswerDetails.targets`).
         var targets: [String: String] = [:]
-        /// Whose id it has.
+        /// Whether the answer carries the request's own id, another one, or none.
         var id = ServiceAnswer.Identity.missing
-        /// Its body ended before its end.
+        /// Whether its body was cut off.
         var isCutOff = false
 
-        /// What the service needs to say what it means.
+        /// What the service needs to interpret the answer.
         var facts: ServiceAnswer { ServiceAnswer(status: status, reason: reason, id: id, isCutOff: isCutOff) }
     }
 
-    /// How the run is ending; what is in flight is still awaited.
+    /// How the run is ending. What is in flight is still awaited.
     struct Ending {
         var end: SendEnd
-        /// The reason of what is unsent.
+        /// The reason recorded for what is unsent.
         var reason: OwnReason
-        /// Answers are awaited until then: monotonic nanoseconds.
+        /// How long answers are awaited: monotonic nanoseconds.
         var drainsUntil: Int64
     }
 
     let settings: MachineSettings
     let batching: Batching
-    /// Pushes that a request carries at most.
+    /// The most pushes that a request carries.
     let largestRequest: Int
     var random: SplitMix
 
     // What the driver reads.
-    /// To be carried out in order, and cleared by the driver.
+    /// Actions for the driver to carry out in order and clear.
     var actions: [Action] = []
-    /// To be recorded, and cleared by the driver.
+    /// Settlements for the driver to record and clear.
     var settlements: [Settlement] = []
-    /// Slots that are free again: their bytes are not needed any more. Cleared by the driver.
+    /// Slots that are free again, so that their bytes are no longer needed. Cleared by the driver.
     var released: [Int32] = []
     /// How the run ended; nil while it goes on.
     var end: SendEnd?
@@ -73,7 +74,7 @@ struct DeliveryMachine {
     var pushes: [PushSlot] = []
     var freePushes = IndexQueue()
     var openPushes = 0
-    /// Those of the requests in `fresh`.
+    /// The number of pushes in `fresh`.
     var untriedPushes = 0
     var fresh = IndexQueue()
     var again = IndexQueue()
@@ -83,7 +84,7 @@ struct DeliveryMachine {
     // Connections.
     var connections: [ConnectionSlot] = []
     var window: StreamWindow
-    /// Requests.
+    /// The number of requests in flight.
     var inFlightCount = 0
     var reconnectAt: Int64 = 0
     /// Connections in a row that ended without a single answer.
@@ -99,25 +100,25 @@ struct DeliveryMachine {
     // The run.
     var pacer: Pacer?
     var throttle = Throttle()
-    /// The part in a pace that several runs share: the one thing that the machine does not own.
+    /// The share in a pace that several runs keep together: the only thing that the machine does not own.
     var paceShare: PaceShare?
     var tokenHealth: ShareAlarm
     var rejectionHealth: ShareAlarm
     var serviceHealth = ServiceHealth()
-    /// While pushes are tried one at a time, when the next may be: monotonic nanoseconds.
+    /// While pushes are tried one at a time, when the next one may be: monotonic nanoseconds.
     var probeAt: Int64 = 0
     var canary: Canary
     var tally = AnswerTally()
-    /// What the other loops of the run count.
+    /// What the other loops of the run have counted.
     var tallyOfOthers = AnswerTally()
-    /// What was counted before, by other machines of the run.
+    /// What other machines of the run counted before.
     private(set) var earlierTally: AnswerTally
     var judgedTally = AnswerTally()
     var lastReasons = LastReasons()
-    /// The server's clock less this machine's; nil while unknown.
+    /// The server's clock minus this machine's; nil while unknown.
     var clockLagSeconds: Double?
     var lastServiceReason = ""
-    /// Set once nothing more will be submitted: the driver closes its source then, adds what is left there, and says `sourceEnded`.
+    /// Set once nothing more will be submitted. The driver then closes its source, adds what is left there, and calls `sourceEnded`.
     var ending: Ending?
     var isExpired = false
     var lastAdvance: Int64?
@@ -137,15 +138,15 @@ struct DeliveryMachine {
         earlierTally = AnswerTally(earlier.judged)
     }
 
-    /// Whether more pushes are welcome: enough to keep all streams busy, and never so many that memory grows with the audience.
+    /// Whether the driver should add more pushes: enough to keep all streams busy, but never so many that memory grows with the audience.
     var wantsPushes: Bool {
         guard end == nil, ending == nil, openPushes < settings.openPushLimit, !settings.connectsFirst || hasConnected else { return false }
         return isExpired || untriedPushes < settings.readyTarget(connections: connections.count)
     }
 
-    /// Takes a push over, in a request of its own; returns its slot, by which the driver finds its bytes.
+    /// Adds a push in a request of its own. Returns its slot, under which the driver keeps its bytes.
     mutating func add(recipient: Int, at now: Moment) -> Int {
-        precondition(end == nil, "a machine that ended takes no pushes")
+        precondition(end == nil, "a machine that has ended accepts no pushes")
         let push = claimSlot()
         pushes[push].recipient = recipient
         pushes[push].isOpen = true
@@ -153,7 +154,7 @@ struct DeliveryMachine {
         return push
     }
 
-    /// No more pushes will come.
+    /// Notes that no more pushes will come.
     mutating func sourceEnded() { isSourceEnded = true }
 
     mutating func claimSlot() -> Int {
@@ -166,7 +167,7 @@ struct DeliveryMachine {
         return pushes.count - 1
     }
 
-    /// Settles all pushes of a request alike. The only place where a push is settled: once, and its slot is free again.
+    /// Settles all pushes of a request alike and frees their slots. A push is settled only here, and only once.
     mutating func settle(_ request: Int, _ outcome: Outcome, reason: String, invalidSince: Timestamp? = nil, at now: Moment) {
         let state = pushes[request].state
         precondition(state != .free, "a push settles exactly once")

@@ -1,4 +1,4 @@
-/// A first-in, first-out ring of indices that grows by doubling and never allocates otherwise; also takes from behind at its front.
+/// A first-in, first-out ring of indices that also accepts indices at its front. It allocates only when it grows, by doubling.
 struct IndexQueue {
     private var ring: [Int32]
     private var head = 0
@@ -12,7 +12,7 @@ struct IndexQueue {
 
     var isEmpty: Bool { count == 0 }
 
-    /// The next one, which stays.
+    /// The next index, which stays in the queue.
     var first: Int? { count == 0 ? nil : Int(ring[head]) }
 
     mutating func append(_ index: Int) {
@@ -21,7 +21,7 @@ struct IndexQueue {
         count += 1
     }
 
-    /// Puts it before all others.
+    /// Puts an index before all others.
     mutating func prepend(_ index: Int) {
         if count == ring.count { grow() }
         head = (head - 1) & (ring.count - 1)

@@ -1,56 +1,55 @@
-/// What the machine knows of a push it holds. Slots lie in one array and are used again: nothing is allocated per push.
+/// What the machine knows about a push that it holds. Slots are in one array and are reused, so nothing is allocated per push.
 ///
-/// A request goes by the slot of its first push; the others are linked behind it. The pushes of a request are together from its first attempt on: it
-/// loses those that are settled and may be divided, and gains none. So what it has been through is the same for all of them, and stands in the
-/// first slot alone.
+/// The slot of its first push names a request; the others are linked behind it. From its first attempt on, a request loses the pushes that
+/// are settled and may be divided, but gains none. So all its pushes share one history, which only the first slot holds.
 struct PushSlot {
     enum State: UInt8 {
-        /// Nobody's.
+        /// Not in use.
         case free
-        /// In the queue of those never tried, or of those to be tried again.
+        /// In the queue of pushes never tried, or of those to try again.
         case ready
-        /// In the heap, until its time comes.
+        /// In the heap until its time comes.
         case waiting
         /// On a connection.
         case inFlight
-        /// Behind the first push of its request, whose slot says where they all are and what they have been through.
+        /// Behind the first push of its request, whose slot holds the place and the history of them all.
         case member
     }
 
     var recipient = 0
     var state = State.free
-    /// An attempt was handed to the wire and its answer got lost: nobody knows whether the phone has it.
+    /// Whether an attempt was handed to the wire and its answer was lost, so that the device may have the push.
     var mayBeDelivered = false
-    /// Others wait until something is known of it.
+    /// Whether others wait until its answer comes.
     var isCanary = false
     /// How often it was handed to the wire.
     var attempts: Int32 = 0
-    /// How often its stream was refused, which is no attempt.
+    /// How often its stream was refused, which does not count as an attempt.
     var refusals: Int32 = 0
-    /// The window of `Throttle` in which the service last had no time for it, 0 for none.
+    /// The window of `Throttle` in which the service was last too busy for it; 0 for none.
     var refusedInWindow: Int32 = 0
-    /// The last answer's status, 0 for none.
+    /// The last answer's status; 0 for none.
     var status: Int32 = 0
-    /// Where it is in flight, and its neighbours there in order of submission; -1 for none.
+    /// The connection on which it is in flight, and its neighbours there in order of submission; -1 for none.
     var connection: Int32 = -1
     var previous: Int32 = -1
     var next: Int32 = -1
-    /// The push behind it in its request, -1 for none.
+    /// The push behind it in its request; -1 for none.
     var companion: Int32 = -1
-    /// Of a first push: the last of its request where there are several, and how many there are.
+    /// For a first push: the last push of its request, if there are several, and their number.
     var last: Int32 = -1
     var count: Int32 = 1
-    /// Of a first push: never submitted, so that more pushes may join it.
+    /// For a first push: whether the request was never submitted, so that more pushes may join it.
     var isOpen = false
-    /// Monotonic nanoseconds.
+    /// When it was first and last submitted: monotonic nanoseconds.
     var firstSubmitted: Int64 = 0
     var submitted: Int64 = 0
-    /// From the last submission to its answer.
+    /// The time from the last submission to its answer.
     var latencyNanoseconds: Int64 = 0
     /// The last refusal's reason.
     var reason = ""
 
-    /// Goes onto a connection, behind the one that was its newest push.
+    /// Puts the push on a connection, behind the newest one there.
     mutating func beginAttempt(on connection: Int, behind newest: Int32, at nanoseconds: Int64) {
         if attempts == 0 { firstSubmitted = nanoseconds }
         attempts += 1
@@ -62,13 +61,13 @@ struct PushSlot {
         next = -1
     }
 
-    /// Its answer came.
+    /// Notes the answer to the push.
     mutating func noteAnswer(status: Int, at nanoseconds: Int64) {
         self.status = Int32(clamping: status)
         latencyNanoseconds = nanoseconds - submitted
     }
 
-    /// Comes off its connection; its neighbours there must close the gap.
+    /// Takes the push off its connection. The caller must close the gap between its neighbours.
     mutating func leaveConnection() -> (connection: Int, previous: Int32, next: Int32) {
         precondition(state == .inFlight, "only a push in flight can be answered or lost")
         let place = (Int(connection), previous, next)

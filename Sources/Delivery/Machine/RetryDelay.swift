@@ -1,9 +1,9 @@
 import Base
 
 extension RetryPolicy {
-    /// The wait before the attempt that follows `attempts` attempts: exponential with full jitter.
+    /// Returns the wait before the attempt that follows `attempts` attempts: exponential with full jitter.
     /// Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
-    /// - Parameter retryAfterSeconds: the server's own wish, never undercut.
+    /// - Parameter retryAfterSeconds: the wait that the server asks for. The result is never shorter.
     func delayNanoseconds(afterAttempts attempts: Int, retryAfterSeconds: Double?, random: inout SplitMix) -> Int64 {
         let doublings = Double(min(max(attempts - 1, 0), 60))
         var ceiling = max(0, firstDelaySeconds)

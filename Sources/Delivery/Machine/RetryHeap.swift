@@ -1,4 +1,4 @@
-/// Requests that wait for their next attempt, the earliest first: a binary heap in one array.
+/// A binary heap in one array of the requests that wait for their next attempt, the earliest first.
 struct RetryHeap {
     private struct Entry {
         var time: Int64
@@ -7,10 +7,10 @@ struct RetryHeap {
 
     private var entries: [Entry] = []
 
-    /// In no particular order.
+    /// All requests, in no particular order.
     var requests: some Sequence<Int> { entries.lazy.map { Int($0.request) } }
 
-    /// When the earliest is due.
+    /// When the earliest request is due; nil for none.
     var earliest: Int64? { entries.first?.time }
 
     mutating func insert(_ request: Int, at time: Int64) {
@@ -24,14 +24,14 @@ struct RetryHeap {
         }
     }
 
-    /// Takes the earliest if it is due by `time`.
+    /// Removes and returns the earliest request if it is due by `time`; nil otherwise.
     mutating func removeDue(by time: Int64) -> Int? {
         guard let first = entries.first, first.time <= time else { return nil }
         removeFirst()
         return Int(first.request)
     }
 
-    /// Takes all, in no particular order.
+    /// Removes and returns all requests, in no particular order.
     mutating func removeAll() -> [Int] {
         defer { entries.removeAll() }
         return entries.map { Int($0.request) }

@@ -1,15 +1,16 @@
-/// Notices that the service as a whole has trouble, so that not the whole audience burns its attempts on it, and nobody fails while nobody is taken.
+/// Notices when the service as a whole has trouble. Then the whole audience does not use up its attempts, and
+/// no push fails while none is taken.
 ///
-/// A push is *taken* when the service accepts it, or refuses it for good.
+/// A push is *taken* when the service accepts it or refuses it for good.
 struct ServiceHealth {
-    /// So many refusals in a row are trouble.
+    /// How many refusals in a row mean trouble.
     private static let threshold = 100
-    /// So many pushes are tried at a time while there is trouble.
+    /// How many pushes are tried at a time while there is trouble.
     static let pushesTriedInTrouble = 100
-    /// So many pushes may fail one after the other, though none was taken since they were first sent: it may be about their devices.
+    /// How many pushes may fail in a row although none was taken since they were first sent: the cause may be their devices.
     private static let toleratedFailures = 3
-    /// After so many doubtful answers in a row pushes are tried one at a time, after the first one as long as none was ever taken: each may reach a
-    /// phone and never be known to.
+    /// After this many doubtful answers in a row pushes are tried one at a time; after the first one as long as no push was ever taken.
+    /// Each may reach a device without Volley ever learning of it.
     private static let toleratedDoubts = 10
 
     private var refusalsInARow = 0
@@ -18,16 +19,16 @@ struct ServiceHealth {
     private var takenAt: Int64?
     /// When the trouble began, in monotonic nanoseconds.
     private(set) var troubleSince: Int64?
-    /// Since when a push is kept that would have failed, or pushes are tried one at a time: monotonic nanoseconds.
+    /// Since when a push is kept that would otherwise have failed, or pushes are tried one at a time: monotonic nanoseconds.
     private var outageSince: Int64?
 
-    /// Since when the service takes nothing, as far as can be seen: monotonic nanoseconds.
+    /// Since when the service has apparently taken nothing, in monotonic nanoseconds; nil while it takes pushes.
     var lastsSince: Int64? {
         guard let troubleSince, let outageSince else { return troubleSince ?? outageSince }
         return min(troubleSince, outageSince)
     }
 
-    /// How many answers in a row say that pushes should be tried one at a time; 0 while they need not.
+    /// How many answers in a row indicate that pushes should be tried one at a time; 0 while they need not be.
     var probes: Int { max(0, doubtsInARow - (takenAt == nil ? 0 : Self.toleratedDoubts)) }
 
     mutating func taken(at nanoseconds: Int64) {
@@ -37,7 +38,7 @@ struct ServiceHealth {
         outageSince = nil
     }
 
-    /// The service is there, though it did not take this push.
+    /// Notes that the service is up, though it did not take this push.
     mutating func answered() {
         refusalsInARow = 0
         doubtsInARow = 0
@@ -49,15 +50,15 @@ struct ServiceHealth {
         if refusalsInARow >= Self.threshold, troubleSince == nil { troubleSince = nanoseconds }
     }
 
-    /// Refused, or answered by what cannot speak for the service: perhaps the service has taken it.
+    /// Notes a push that was refused, or answered by something that cannot speak for the service: the service may have taken it.
     mutating func doubted(at nanoseconds: Int64) {
         refused(at: nanoseconds)
         doubtsInARow += 1
         if probes > 0, outageSince == nil { outageSince = nanoseconds }
     }
 
-    /// Whether a push may fail whose attempts are used up; counts it if so.
-    /// - Parameter firstSubmitted: its first attempt, in monotonic nanoseconds.
+    /// Returns whether a push whose attempts are used up may fail, and counts it if so.
+    /// - Parameter firstSubmitted: when its first attempt began, in monotonic nanoseconds.
     mutating func mayFail(firstSubmitted: Int64, at nanoseconds: Int64) -> Bool {
         let hasCompany = takenAt.map { $0 < firstSubmitted && failuresInARow >= Self.toleratedFailures } ?? true
         guard !hasCompany, troubleSince == nil else {

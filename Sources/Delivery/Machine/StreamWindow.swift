@@ -1,8 +1,8 @@
-/// How many pushes are trusted to a connection at a time. All that is in flight when a connection dies is in doubt, so after a loss the
-/// window shrinks to what such a connection managed to answer, and grows again with what is accepted.
+/// How many pushes a connection may have in flight. Everything in flight when a connection dies is in doubt. So after a loss the window
+/// shrinks to half of what the lost connection managed to answer, and grows again with each accepted push.
 struct StreamWindow {
     private static let smallest = 8.0
-    /// By 1/8 for each accepted push: it doubles within about six windows of answers.
+    /// What each accepted push adds: the window doubles within about six windows of answers.
     private static let growth = 0.125
 
     private let largest: Double

@@ -1,65 +1,65 @@
-/// Slows a run down while the service takes less than it is sent, and lets it recover: multiplicative decrease, additive increase (AIMD; Chiu and Jain,
-/// "Analysis of the Increase and Decrease Algorithms for Congestion Avoidance").
+/// Slows a run down while the service takes less than it is sent, and lets it recover: multiplicative decrease, additive increase (AIMD;
+/// Chiu and Jain, "Analysis of the Increase and Decrease Algorithms for Congestion Avoidance").
 ///
-/// What the service refuses for now (429 TooManyRequests for many devices, 503, REFUSED_STREAM) is judged over windows of a second. When too much of what
-/// was sent came back, the rate falls to what was taken; with every window without it rises by a twentieth of that. Refusals that come as often however slowly
-/// one sends have other causes: the old rate is taken up again, and slowing down is tried anew only after a rest. When nothing at all is taken, that is an
-/// outage, which `ServiceHealth` sees to.
+/// What the service refuses for now (429 TooManyRequests for many devices, 503, REFUSED_STREAM) is judged over windows of a second. When
+/// the service refuses too large a share, the rate falls to what it took. With every window without such refusals the rate rises by a
+/// twentieth of that. If refusals stay as frequent at a lower rate, they have another cause: the old rate is restored, and slowing down is
+/// tried again only after a rest. If the service takes nothing at all, that is an outage, which `ServiceHealth` handles.
 struct Throttle {
     private static let windowNanoseconds: Int64 = 1_000_000_000
-    /// Few answers are judged together with those of later windows, for so long at most.
+    /// The longest that too few answers wait to be judged together with later ones.
     private static let longestWindowNanoseconds: Int64 = 10_000_000_000
     private static let fewestAnswers = 20
-    /// So many refusals, if they are most of the answers, are not looked at for a whole second.
+    /// With this many refusals, if they are most of the answers, the window is judged before its second is over.
     private static let urgentRefusals = 100
     private static let shortestWindowNanoseconds: Int64 = 250_000_000
-    /// One device that is hit too often is no reason to be slower for all others.
+    /// A single device that gets too many pushes is not a reason to slow down for all others.
     private static let fewestDevices = 10
-    /// A share of refusals that is no reason to slow down, and one at which the rate may still rise.
+    /// The largest share of refusals that does not slow the run down, and the largest at which the rate may still rise.
     private static let toleratedShare = 0.05, calmShare = 0.02
     /// The rate falls by at least a tenth.
     private static let mildestFactor = 0.9
-    /// What a window without refusals adds, as a share of the rate after the fall; twice as much after so many of them in a row.
+    /// What a window without refusals adds, as a share of the rate after the fall, and the number of such windows after which that doubles.
     private static let growth = 0.05, windowsUntilDoubled = 10
-    /// Slowing down has helped when the share of refusals fell to this part of what it was, or the share of what is taken rose by as much.
+    /// Slowing down has helped if the share of refusals fell to this part of what it was, or the share taken rose by as much.
     private static let helpfulPart = 0.75
     private static let worseFactor = 1.25
-    /// Once there is a limit, one bad window (the beginning of an outage, say) lowers it to no less than this part.
+    /// Once there is a limit, one bad window, such as the beginning of an outage, lowers it to no less than this part.
     private static let steepestFactor = 0.1
     private static let slowest = 1.0, slowestStep = 0.5
-    /// Above this part of the rate from before the first fall there is no limit any more.
+    /// Above this multiple of the rate before the first fall the limit is lifted.
     private static let freedom = 1.25
     private static let shortestRest: Int64 = 5_000_000_000, longestRest: Int64 = 300_000_000_000
     private static let catchUpNanoseconds = 5_000_000.0
 
     /// Pushes a second; nil while there is no limit.
     private(set) var rate: Double?
-    /// The window's number, by which a device that is refused twice in it is counted once.
+    /// The window's number, so that a push refused twice in a window counts once.
     private(set) var window: Int32 = 1
 
     private var nextIdeal: Double?
     private var windowStart: Int64?
     private var taken = 0, refused = 0
-    /// Answers to what was submitted before the rate last fell say nothing of the present one.
+    /// When the rate last changed. Answers to what was submitted before say nothing about the present rate.
     private var changedAt = Int64.min
     private var originalRate = 0.0
     private var step = 0.0
     private var calmWindows = 0
-    /// The fall that has yet to show that it helps: the share of refusals and the rate before it.
+    /// The share of refusals and the rate before the last fall, while that fall has yet to show that it helps.
     private var trial: (share: Double, rate: Double?)?
     private var restsUntil = Int64.min
     private var rest = shortestRest
 
     // MARK: What the service says
 
-    /// The service took a push, whatever it thought of it.
+    /// Notes that the service took a push, whether it accepted it or refused it for good.
     mutating func noteTaken(submittedAt: Int64, at nanoseconds: Int64) {
         guard submittedAt >= changedAt else { return }
         taken += 1
         judgeIfDue(at: nanoseconds)
     }
 
-    /// The service had no time for a push.
+    /// Notes that the service was too busy for a push.
     /// - Parameter lastWindow: the window in which this push was refused before.
     mutating func noteRefused(lastWindow: inout Int32, submittedAt: Int64, at nanoseconds: Int64) {
         guard submittedAt >= changedAt else { return }
@@ -83,18 +83,18 @@ struct Throttle {
         window &+= 1
     }
 
-    /// Most of what is sent comes back: each second more costs many pushes an attempt.
+    /// Whether the service refuses most pushes, so that each further second costs many of them an attempt.
     private var isUrgent: Bool { refused >= Self.urgentRefusals && refused > taken }
 
     private mutating func judge(seconds: Double, at nanoseconds: Int64) {
-        // An outage says nothing of any rate, nor of whether the last fall has helped.
+        // An outage says nothing about a rate, nor about whether the last fall has helped.
         guard taken > 0 else { return }
         let answers = Double(taken + refused)
         let share = refused < Self.fewestDevices ? 0 : Double(refused) / answers
         if let trial {
             self.trial = nil
             let hasHelped = share <= trial.share * Self.helpfulPart || (1 - share) * Self.helpfulPart >= 1 - trial.share
-            // A share that is much worse than before is news, no sign that the rate does not matter.
+            // A share that is much worse than before is a new problem, not a sign that the rate does not matter.
             let isAsBefore = share <= trial.share * Self.worseFactor
             guard hasHelped || !isAsBefore || share <= Self.toleratedShare else { return goBack(to: trial.rate, at: nanoseconds) }
             rest = Self.shortestRest
@@ -134,13 +134,13 @@ struct Throttle {
 
     // MARK: When pushes may leave
 
-    /// When the next push may leave, in monotonic nanoseconds; nil for at once.
+    /// When the next push may leave, in monotonic nanoseconds; nil if at once.
     var nextTime: Int64? {
         guard rate != nil else { return nil }
         return nextIdeal.map { Int64(($0 - Self.catchUpNanoseconds).rounded(.up)) }
     }
 
-    /// A push leaves.
+    /// Counts a push that leaves.
     mutating func take(at nanoseconds: Int64) {
         guard let rate else {
             nextIdeal = nil

@@ -1,15 +1,15 @@
 import Base
 
-/// CONNECT (RFC 9110 section 9.3.6), with Basic credentials (RFC 7617) shown at once: a proxy that wants them would only close the connection
-/// after asking.
+/// CONNECT (RFC 9110 section 9.3.6). It sends Basic credentials (RFC 7617) at once: a proxy that requires them would only close the
+/// connection after asking.
 struct HTTPConnect: ProxyDialogue {
-    /// Bytes of all heads together; no proxy needs a tenth.
+    /// The most bytes of all heads together. Real proxies send less than a tenth of that.
     static let longestAnswer = 65_536
 
     let opening: ProxyStep
     private var line: [UInt8] = []
     private var count = 0
-    /// Of the head that is being read; nil before its first line is whole.
+    /// The status of the head being read; nil until its first line is complete.
     private var status: Int?
 
     init(_ proxy: ProxyAddress, to destination: ProxyTunnel.Destination) {
@@ -31,12 +31,12 @@ struct HTTPConnect: ProxyDialogue {
             line.append(byte)
             return status == nil && !Self.mayBeStatusLine(line) ? Self.garbage : .listen
         }
-        // A single line feed ends a line as well (RFC 9112 section 2.2).
+        // A bare line feed also ends a line (RFC 9112 section 2.2).
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
         defer { line.removeAll(keepingCapacity: true) }
         guard let status else { return readStatusLine() }
         guard line.isEmpty else { return .listen }
-        // Another head follows after 1xx; whatever 2xx says of a body is void (RFC 9110 sections 15.2 and 9.3.6).
+        // After 1xx another head follows. What a 2xx says about a body does not count (RFC 9110 sections 15.2 and 9.3.6).
         self.status = nil
         return status < 200 ? .listen : .open
     }
@@ -48,7 +48,7 @@ struct HTTPConnect: ProxyDialogue {
             code >= 100
         else { return Self.garbage }
         status = code
-        // Nothing else of a refusal counts, and its rest may never come.
+        // The rest of a refusal does not matter, and may never come.
         return code < 300 ? .listen : .fail(Self.refusal(code))
     }
 

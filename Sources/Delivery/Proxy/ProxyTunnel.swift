@@ -1,15 +1,15 @@
 import Base
 
-/// The way through a proxy: what it is told, and what its answers mean, until the connection with it is one with the server behind it. A value: bytes
+/// The dialogue with a proxy until the connection leads to the server behind it: what to send, and what the answers mean. A value: bytes
 /// in, bytes out, no socket, no clock.
 struct ProxyTunnel {
-    /// How far it came.
+    /// How far the dialogue has come.
     enum Progress: Hashable {
-        /// The proxy has not said its last word.
+        /// The proxy has more to say.
         case underway
-        /// What comes next is the server's, and what is said next is said to it.
+        /// The tunnel is open: what is received next comes from the server, and what is sent next goes to it.
         case open
-        /// The proxy does not lead there, or cannot be understood.
+        /// The proxy does not connect to the server, or its answer cannot be understood.
         case failed(ConnectionFailure)
     }
 
@@ -18,12 +18,12 @@ struct ProxyTunnel {
         /// The server's own name or address, without brackets.
         var host: String
         var port: Int
-        /// The address for a proxy that is given no names.
+        /// The server's address, for a proxy protocol that cannot carry names.
         var address: IPAddress?
     }
 
     private(set) var progress = Progress.underway
-    /// What the proxy is to be told next.
+    /// What to send to the proxy next.
     private(set) var output: ArraySlice<UInt8> = []
     private var dialogue: any ProxyDialogue
 
@@ -36,11 +36,11 @@ struct ProxyTunnel {
         take(dialogue.opening)
     }
 
-    /// So many bytes of `output` were handed to the connection.
+    /// Notes how many bytes of `output` were handed to the connection.
     mutating func noteSent(_ count: Int) { output.removeFirst(count) }
 
-    /// Takes what the proxy said.
-    /// - Returns: how many of the bytes are the proxy's own; those behind them belong to the server.
+    /// Reads what the proxy sent.
+    /// - Returns: how many of the bytes are the proxy's own; those after them belong to the server.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
         var taken = 0
         for byte in bytes {
@@ -61,22 +61,22 @@ struct ProxyTunnel {
     }
 }
 
-/// What follows from a byte that a proxy said.
+/// What follows from a byte that a proxy sent.
 enum ProxyStep: Hashable {
-    /// There is more to come.
+    /// Wait for more bytes.
     case listen
-    /// It is the client's turn, with these bytes; then there is more to come.
+    /// Send these bytes, then wait for more.
     case say([UInt8])
     /// This was the last byte before the server's own.
     case open
     case fail(ConnectionFailure)
 }
 
-/// One protocol, from the client's side.
+/// The client's side of a proxy protocol.
 protocol ProxyDialogue {
-    /// What the client begins with.
+    /// The client's first step.
     var opening: ProxyStep { get }
 
-    /// Takes the next byte of the proxy, one at a time: then it cannot matter in which pieces they come.
+    /// Reads the next byte from the proxy. One byte at a time, so that it does not matter in which pieces they arrive.
     mutating func receive(_ byte: UInt8) -> ProxyStep
 }

@@ -1,6 +1,7 @@
 import Base
 
-/// SOCKS4, and 4a, which takes names (the protocols' only sources are NEC's SOCKS4.protocol and SOCKS4A.protocol). It knows a user, but no password.
+/// SOCKS4, and SOCKS4a, which accepts names. The protocols' only sources are NEC's SOCKS4.protocol and SOCKS4A.protocol. They have a user
+/// but no password.
 struct SOCKS4: ProxyDialogue {
     let opening: ProxyStep
     private var reply: [UInt8] = []
@@ -13,10 +14,10 @@ struct SOCKS4: ProxyDialogue {
         if let address = destination.address ?? IPAddress(destination.host), address.isIPv4 {
             request += address.bytes + user
         } else if proxy.scheme == .socks4a {
-            // An address that cannot be, 0.0.0.x, says that a name follows.
+            // The impossible address 0.0.0.x says that a name follows.
             request += [0, 0, 0, 1] + user + Array(destination.host.utf8) + [0]
         } else {
-            opening = .fail(.unreachable("\(destination.host) has no IPv4 address, and SOCKS4 knows no other"))
+            opening = .fail(.unreachable("\(destination.host) has no IPv4 address, and SOCKS4 supports no other"))
             return
         }
         opening = .say(request)
@@ -28,11 +29,11 @@ struct SOCKS4: ProxyDialogue {
         guard reply.count == Self.replyLength else { return .listen }
         return switch reply[1] {
         case 90: .open
-        case 92, 93: .fail(.proxyRefused(.credentials("it asked this machine's identd who asks, and rejected the answer")))
+        case 92, 93: .fail(.proxyRefused(.credentials("it asked this machine's identd for the user, and rejected the answer")))
         default: .fail(.unreachable("the proxy rejected the request, or cannot reach it"))
         }
     }
 }
 
-/// A port as it travels.
+/// Returns a port in network byte order.
 func bigEndian(_ port: Int) -> [UInt8] { [UInt8(port >> 8 & 0xFF), UInt8(port & 0xFF)] }

@@ -1,6 +1,6 @@
 import Base
 
-/// SOCKS5 (RFC 1928), without credentials or with user and password (RFC 1929).
+/// SOCKS5 (RFC 1928), without credentials or with a user and password (RFC 1929).
 struct SOCKS5: ProxyDialogue {
     let opening: ProxyStep
 
@@ -38,7 +38,7 @@ struct SOCKS5: ProxyDialogue {
         case Self.noAuthentication: return request()
         case Self.userAndPassword where proxy.user != nil: return authenticate()
         case Self.nothingOffered:
-            return .fail(.proxyRefused(.credentials("it takes no way of authentication that it was offered")))
+            return .fail(.proxyRefused(.credentials("it accepts none of the authentication methods offered")))
         default: return Self.garbage
         }
     }
@@ -46,7 +46,7 @@ struct SOCKS5: ProxyDialogue {
     private mutating func authenticate() -> ProxyStep {
         let user = Array((proxy.user ?? "").utf8), password = Array((proxy.password ?? "").utf8)
         guard user.count <= 255, password.count <= 255 else {
-            return .fail(.proxyRefused(.credentials("SOCKS5 takes no user and no password of more than 255 bytes")))
+            return .fail(.proxyRefused(.credentials("SOCKS5 does not allow a user or password longer than 255 bytes")))
         }
         stage = .authentication
         return .say([1, UInt8(user.count)] + user + [UInt8(password.count)] + password)
@@ -54,7 +54,7 @@ struct SOCKS5: ProxyDialogue {
 
     private mutating func readAuthentication() -> ProxyStep {
         guard reply.count == 2 else { return .listen }
-        return reply[1] == 0 ? request() : .fail(.proxyRefused(.credentials("user and password were rejected")))
+        return reply[1] == 0 ? request() : .fail(.proxyRefused(.credentials("it rejected the user and password")))
     }
 
     private mutating func request() -> ProxyStep {
@@ -64,17 +64,17 @@ struct SOCKS5: ProxyDialogue {
             request += [address.isIPv4 ? 1 : 4] + address.bytes
         } else {
             let name = Array(destination.host.utf8)
-            guard name.count <= 255 else { return .fail(.misconfigured("SOCKS5 takes no name of more than 255 bytes")) }
+            guard name.count <= 255 else { return .fail(.misconfigured("SOCKS5 does not allow a name longer than 255 bytes")) }
             request += [3, UInt8(name.count)] + name
         }
         return .say(request + bigEndian(destination.port))
     }
 
-    /// The address that the proxy connects from follows, of which only the length counts.
+    /// Reads the answer up to its end: the address that the proxy connects from, whose value does not matter but whose length does.
     private func readAnswer() -> ProxyStep {
         if reply[0] != 5 { return Self.garbage }
         guard reply.count >= 2 else { return .listen }
-        // What follows a refusal may never come.
+        // The rest of a refusal may never come.
         if reply[1] != 0 { return .fail(Self.refusal(reply[1])) }
         guard reply.count >= 5 else { return .listen }
         let addressLength: Int

@@ -29,12 +29,12 @@ struct BodyOrder {
     mutating func hold(_ stream: Int32) { held.append(stream) }
 
     mutating func move(_ progress: inout Progress, to next: Progress) {
-        count(progress, -1)
-        count(next, 1)
+        count(progress, change: -1)
+        count(next, change: 1)
         progress = next
     }
 
-    private mutating func count(_ progress: Progress, _ change: Int) {
+    private mutating func count(_ progress: Progress, change: Int) {
         switch progress {
         case .whole: break
         case .cut: cutCount += change

@@ -39,7 +39,7 @@ public enum OwnHeader: Hashable, Sendable {
 public final class HTTP2ClientSession {
     /// Of an answer's body no more is kept.
     public static let bodyLimit = 65_536
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`; what is longer is no date.
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`; what is longer is not a date.
     private static let dateBytes = 29
     /// Room that the peer is given on the connection, so that thousands of answers never wait for it.
     private static let connectionWindow: Int32 = 16 << 20

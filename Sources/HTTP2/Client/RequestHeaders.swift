@@ -10,7 +10,7 @@ public struct HTTP2Header: Hashable, Sendable {
     public var isNeverIndexed: Bool
 
     /// A header.
-    public init(_ name: String, _ value: String, isNeverIndexed: Bool = false) {
+    public init(_ name: String, value: String, isNeverIndexed: Bool = false) {
         self.name = name
         self.value = value
         self.isNeverIndexed = isNeverIndexed
@@ -32,9 +32,9 @@ final class RequestHeaders {
     init(authority: String, headers: [HTTP2Header], ownHeader: String) {
         let all =
             [
-                HTTP2Header(":method", "POST"), HTTP2Header(":scheme", "https"), HTTP2Header(":authority", authority),
-                HTTP2Header(":path", "", isNeverIndexed: true),
-            ] + headers + [HTTP2Header(ownHeader, "", isNeverIndexed: true)]
+                HTTP2Header(":method", value: "POST"), HTTP2Header(":scheme", value: "https"), HTTP2Header(":authority", value: authority),
+                HTTP2Header(":path", value: "", isNeverIndexed: true),
+            ] + headers + [HTTP2Header(ownHeader, value: "", isNeverIndexed: true)]
         // The last place at which it can be seen: one line break, and what stands behind it is a header that nobody wrote.
         precondition(all.allSatisfy { HTTP2Header.canHold($0.value) }, "a header with a control character")
         ownIndex = all.count - 1

@@ -1,19 +1,19 @@
-package import Base
+public import Base
 
-/// An explanation as a person and as a program reads it.
+/// An explanation as text for people and as JSON for programs.
 extension Explanation {
-    /// Devices that are explained in full: an alias may have many.
+    /// The most devices that are explained in full: an alias may have many.
     private static let mostDevices = 20
 
     /// - Parameter width: of the terminal, in columns.
-    package func text(width: Int, colour: Bool) -> String {
+    public func text(width: Int, colour: Bool) -> String {
         guard !devices.isEmpty else { return notFound }
         var lines: [String] = []
         if devices.count > 1 {
             let count = devices.count { $0.isRecipient }
             lines += ["\(who): \(count) of \(devices.count) get \(campaign)", ""]
         }
-        for device in devices.prefix(Self.mostDevices) { lines += device.lines(campaign, width, colour) + [""] }
+        for device in devices.prefix(Self.mostDevices) { lines += device.lines(campaign, width: width, colour: colour) + [""] }
         if devices.count > Self.mostDevices {
             lines.append("\(devices.count - Self.mostDevices) more are not shown; --json has all of them.")
         }
@@ -26,14 +26,14 @@ extension Explanation {
         return "\(who) gets nothing: no row of the exports has this token, alias or registration id.\(beginning)\(hidden)"
     }
 
-    /// Of a few digits nobody can tell whether they are the beginning of a token.
+    /// How to write a token, for hex digits that may be the beginning of one; blank for others, and for too few digits to tell.
     private var beginning: String {
         guard (4..<32).contains(who.utf8.count), who.allSatisfy(\.isHexDigit) else { return "" }
-        return " A device token is given whole, or by its first and last digits: \(who.prefix(4))…89f1."
+        return " Give a device token whole, or by its first and last digits: \(who.prefix(4))…89f1."
     }
 
     /// The document of `preview --why --json`.
-    package var json: JSONValue {
+    public var json: JSONValue {
         .object(pairs: [
             ("campaign", .string(campaign)), ("who", .string(who)), ("devices", .array(devices.map(\.json))),
             ("bad_rows", .integer(Int64(badRows))),
@@ -42,18 +42,18 @@ extension Explanation {
 }
 
 extension Explanation.Device {
-    /// What a verdict is called: the name of a skip reason, or `recipient`.
+    /// The name of a verdict: that of a skip reason, or `recipient`.
     fileprivate static func name(_ verdict: SkipReason?) -> String { verdict?.rawValue ?? "recipient" }
 
-    fileprivate func lines(_ campaign: String, _ width: Int, _ colour: Bool) -> [String] {
+    fileprivate func lines(_ campaign: String, width: Int, colour: Bool) -> [String] {
         let name = token?.redacted ?? "A row without a device token"
         let known = names.isEmpty ? "" : " (\(names.joined(separator: ", ")))"
         let verdict = isRecipient ? "gets \(campaign)" : "does not get \(campaign): \(Self.name(reason))"
-        var lines = ["\(paint(name, "1", colour))\(known) \(verdict)"]
+        var lines = ["\(paint(name, ink: "1", colour: colour))\(known) \(verdict)"]
         for row in rows {
             lines.append("  \(row.position.file):\(row.position.line)")
             for step in row.steps {
-                let mark = paint(step.holds ? "✓" : "✗", step.holds ? "32" : "31", colour)
+                let mark = paint(step.holds ? "✓" : "✗", ink: step.holds ? "32" : "31", colour: colour)
                 for (index, line) in TextWidth.wrapped(step.text, to: width - 8).enumerated() {
                     lines.append("    \(index == 0 ? mark : " ") \(line)")
                 }
@@ -62,7 +62,7 @@ extension Explanation.Device {
         return lines
     }
 
-    private func paint(_ text: String, _ ink: String, _ colour: Bool) -> String { colour ? "\u{1B}[\(ink)m\(text)\u{1B}[0m" : text }
+    private func paint(_ text: String, ink: String, colour: Bool) -> String { colour ? "\u{1B}[\(ink)m\(text)\u{1B}[0m" : text }
 
     fileprivate var json: JSONValue {
         .object(pairs: [

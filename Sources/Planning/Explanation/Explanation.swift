@@ -5,8 +5,8 @@ import Content
 import PushServices
 import PushServices
 
-/// Why a device gets a campaign, or not: each row that has a say, step by step, in the order in which planning decides.
-package struct Explanation: Sendable {
+/// Why a device gets a campaign or not: each row that matters, step by step, in the order in which planning decides.
+public struct Explanation: Sendable {
     /// One question that a row passes or fails.
     struct Step: Sendable {
         /// Scripts may rely on these.
@@ -22,13 +22,13 @@ package struct Explanation: Sendable {
     struct Row: Sendable {
         var position: SourcePosition
         var steps: [Step]
-        /// nil for the row by which its device gets the push.
+        /// nil for the row that gets its device the push.
         var verdict: SkipReason?
-        /// Whether this row says what becomes of its device.
+        /// Whether this row decides for its device.
         var decides: Bool
     }
 
-    /// A device, or rows without a token, which belong to none.
+    /// A device, or rows without a token, which belong to no device.
     struct Device: Sendable {
         /// nil without a token.
         var token: Target?
@@ -41,21 +41,21 @@ package struct Explanation: Sendable {
         /// Why not; nil when it gets the push.
         var reason: SkipReason? {
             if let deciding = rows.first(where: \.decides) { return deciding.verdict }
-            // No row got so far: the one that came nearest says most.
+            // No row decided: the row that passed the most steps tells the most.
             let order = SkipReason.allCases
             return rows.compactMap(\.verdict).max { (order.firstIndex(of: $0) ?? 0) < (order.firstIndex(of: $1) ?? 0) }
         }
     }
 
     var campaign: String
-    /// Whom it is about, as it may be shown.
+    /// The device, alias or registration id that it is about, as it may be shown.
     var who: String
     var devices: [Device]
     /// Rows of the exports that cannot be read.
     var badRows: Int
 }
 
-/// Turns the trace of an audience into words.
+/// Puts the trace of an audience into words.
 struct Explainer {
     let context: CampaignContext
     let query: AudienceQuery
@@ -83,12 +83,12 @@ struct Explainer {
         [("alias", row.alias), ("registration id", row.registrationID)].filter { !$0.1.isEmpty }.map { "\($0) \(shown($1))" }
     }
 
-    /// A cell as it may be shown: what looks like a whole token is shortened.
+    /// A cell as it may be shown: anything that looks like a whole token is shortened.
     static func shown(_ cell: String) -> String {
         TargetRedaction.certain(cell) ?? TextFormat.foreign(cell, maximumBytes: 80)
     }
 
-    /// As far as planning looks at the row.
+    /// The steps up to the one at which planning drops the row.
     private func steps(of row: TracedRow) -> [Explanation.Step] {
         var steps: [Explanation.Step] = []
         for step in [newest, selected, conditions, exclusion, token, suppression, aliasLimit, frequency] {
@@ -122,7 +122,7 @@ struct Explainer {
         guard !query.conditions.isEmpty else { return nil }
         guard !row.failedConditions.isEmpty else {
             let columns = query.conditions.map(\.column.value).joined(separator: ", ")
-            return Explanation.Step(kind: .conditions, holds: true, text: "every condition of 'where' holds: \(columns)")
+            return Explanation.Step(kind: .conditions, holds: true, text: "every condition of 'where' is met: \(columns)")
         }
         let failed = row.failedConditions.map { condition, cell in
             let found = cell.isEmpty ? "it is blank" : "it is '\(Self.shown(cell))'"
@@ -150,14 +150,14 @@ struct Explainer {
         }
         let excludes =
             !(query.excludedTags + query.excludedAliases + query.excludedRegistrationIDs + query.excludedDevices).isEmpty
-        return excludes ? Explanation.Step(kind: .excluded, holds: true, text: "nothing of 'exclude' names it") : nil
+        return excludes ? Explanation.Step(kind: .excluded, holds: true, text: "nothing in 'exclude' names it") : nil
     }
 
     private func token(_ row: TracedRow) -> Explanation.Step? {
         if let token = row.token { return Explanation.Step(kind: .token, holds: true, text: "its device token is \(token.redacted)") }
         let text =
             row.verdict == .badToken
-            ? "what stands in the column of device tokens is no token" : "the row has no device token, so there is nobody to send to"
+            ? "the cell in the column of device tokens is not a token" : "the row has no device token, so there is no device to send to"
         return Explanation.Step(kind: .token, holds: false, text: text)
     }
 
@@ -166,13 +166,13 @@ struct Explainer {
         guard row.token != nil else { return nil }
         let active = row.lastActive.isEmpty ? "it does not say when it was last active" : "last active \(Self.shown(row.lastActive))"
         if row.verdict == .duplicateToken, let other = row.decidedBy {
-            let tags = query.columns.rows == .merge ? ", and has the tags of both" : ""
+            let tags = query.columns.rows == .merge ? ", with the tags of both rows" : ""
             return Explanation.Step(
                 kind: .newest, holds: false,
-                text: "the newest row of the device decides, and another one is newer, or as new and read later: "
-                    + "\(Self.place(other))\(tags) (\(active))")
+                text: "this row is not the newest of its device (\(active)): "
+                    + "\(Self.place(other)) is newer, or equally new and read later, so it decides\(tags)")
         }
-        return Explanation.Step(kind: .newest, holds: true, text: "the newest row of its device, which decides (\(active))")
+        return Explanation.Step(kind: .newest, holds: true, text: "this is the newest row of its device, so it decides (\(active))")
     }
 
     private func suppression(_ row: TracedRow) -> Explanation.Step? {
@@ -180,7 +180,7 @@ struct Explainer {
             return Explanation.Step(
                 kind: .suppressed, holds: false,
                 text:
-                    "\(context.messages.service.displayName) called its token invalid at \(since), and the export does not say that it registered since"
+                    "\(context.messages.service.displayName) called its token invalid at \(since), and the export does not show that it has registered since"
             )
         }
         return query.suppressed == nil
@@ -193,8 +193,8 @@ struct Explainer {
         guard query.capped != nil else { return nil }
         let caps = context.frequencyCaps.map(\.description).joined(separator: ", ")
         return row.verdict == .frequency
-            ? Explanation.Step(kind: .frequency, holds: false, text: "it got as many pushes lately as it may: \(caps)")
-            : Explanation.Step(kind: .frequency, holds: true, text: "it may get one more: \(caps)")
+            ? Explanation.Step(kind: .frequency, holds: false, text: "it has reached its limit of pushes: \(caps)")
+            : Explanation.Step(kind: .frequency, holds: true, text: "it may get another push: \(caps)")
     }
 
     private func aliasLimit(_ row: TracedRow) -> Explanation.Step? {
@@ -206,7 +206,7 @@ struct Explainer {
         let more = row.chosenInstead.count > chosen.count ? " and \(row.chosenInstead.count - chosen.count) more" : ""
         return Explanation.Step(
             kind: .aliasLimit, holds: false,
-            text: "an alias gets at most \(limit), those used last: \(chosen.joined(separator: ", "))\(more)")
+            text: "at most \(limit) of an alias's devices get it, the most recently active: \(chosen.joined(separator: ", "))\(more)")
     }
 
     private static func place(_ position: SourcePosition) -> String { "\(position.file):\(position.line)" }
@@ -220,21 +220,21 @@ struct Explainer {
         if !messages.variantNames.isEmpty {
             let name = messages.variantNames[chooser.variant(of: recipient)]
             let isHoldout = name == MessageVariant.holdoutName
-            // Nobody is held back who could not have been sent to.
+            // The holdout has only devices that could have been sent to.
             if isHoldout, let failure = failureWithout(holdout: recipient, &chooser) {
                 return [Explanation.Step(kind: .payload, holds: false, text: words(failure))]
             }
             let key = messages.dealing == .alias && !Blank.isCell(recipient.alias) ? "alias" : "device"
-            let reason = "a hash of campaign and \(key) decides, always alike"
+            let reason = "chosen by a hash of campaign and \(key), always the same"
             let text =
-                isHoldout ? "it is in the holdout, which gets nothing, to compare with (\(reason))" : "its variant is \(name) (\(reason))"
+                isHoldout ? "it is in the holdout, which gets nothing, for comparison (\(reason))" : "its variant is \(name) (\(reason))"
             steps.append(Explanation.Step(kind: .variant, holds: !isHoldout, text: text))
         }
         guard let number = chooser.message(of: recipient) else { return steps }
         let message = messages.messages[number]
         if messages.messages.contains(where: { !$0.language.isEmpty }) {
             let language = recipient.language.isEmpty ? "its language is not known" : "its language is \(Self.shown(recipient.language))"
-            let text = message.language.isEmpty ? "it reads the text above 'languages'" : "it reads the text for \(message.language)"
+            let text = message.language.isEmpty ? "it gets the text above 'languages'" : "it gets the text for \(message.language)"
             steps.append(Explanation.Step(kind: .text, holds: true, text: "\(text): \(language)"))
         }
         var payload: [UInt8] = []
@@ -246,7 +246,7 @@ struct Explainer {
         return steps
     }
 
-    /// Why somebody of the holdout could not have been sent to, as `PayloadChecker` sees it; nil when there is no reason.
+    /// Why a device of the holdout could not have been sent to, by the rule of `PayloadChecker`; nil when it could.
     private func failureWithout(holdout recipient: Recipient, _ chooser: inout MessageChooser) -> RenderFailure? {
         let messages = context.messages
         let language = Array(recipient.language.utf8)
@@ -260,23 +260,23 @@ struct Explainer {
         switch failure {
         case .blank(let column, let place):
             return
-                "its \(column) is blank, which \(place) needs; write {{ \(column) | default: 'there' }}, with a text that suits, to reach it"
-        case .notADate(let column, let place): return "its \(column) is no date, as \(place) needs one"
-        case .notHTTPS(let column, _): return "its \(column) makes no image address that begins with https://"
-        case .notANumber(let column, let place): return "its \(column) is no number, as \(place) needs one"
-        case .blankText(let place): return "its text of \(place) comes out blank"
+                "its \(column) is blank, but \(place) needs it; to reach the device, write {{ \(column) | default: 'there' }} with a suitable text"
+        case .notADate(let column, let place): return "its \(column) is not a date, but \(place) needs one"
+        case .notHTTPS(let column, _): return "with its \(column), the image address does not begin with https://"
+        case .notANumber(let column, let place): return "its \(column) is not a number, but \(place) needs one"
+        case .blankText(let place): return "the text at \(place) is blank for it"
         case .gap(let column, let place):
-            return "without \(column) it would read punctuation around nothing, as in 'Hi , welcome', where \(place) prints nothing"
+            return "\(place) prints nothing for its \(column) and leaves stray punctuation, as in 'Hi , welcome'"
         case .tooLarge(let bytes):
             let limit = context.messages.byteLimit
             return
-                "its payload would have \(TextFormat.count(bytes)) bytes, and \(context.messages.service.displayName) takes \(TextFormat.count(limit))"
+                "its payload would have \(TextFormat.count(bytes)) bytes, but \(context.messages.service.displayName) accepts at most \(TextFormat.count(limit))"
         }
     }
 }
 
 extension TextFormat {
-    /// `30 days`, `12 hours`, as conditions are written.
+    /// `30 days`, `12 hours`, as in conditions.
     static func days(_ seconds: Int) -> String {
         for (unit, length) in [("day", 86_400), ("hour", 3600), ("minute", 60)] where seconds >= length && seconds % length == 0 {
             return "\(seconds / length) \(unit)\(seconds == length ? "" : "s")"

@@ -1,27 +1,27 @@
-package import Base
+public import Base
 import Campaigns
-package import Runs
+public import Runs
 
-/// What was sent of an app's campaign before, as the files of its runs know it, and the record beside them.
-package struct EarlierRuns {
-    /// The newest that have an audience, newest first, as far back as one that reached somebody.
+/// What was sent of an app's campaign before, from the files of its runs and the record next to them.
+public struct EarlierRuns: Sendable {
+    /// The newest runs that have an audience, newest first, back to one that reached a device.
     private let runs: [any RecordedRun]
     private let now: Timestamp
     private let environment: FrozenEnvironment
-    /// When it was sent last to somebody; else when it was to be.
-    package let lastSending: PreviousSending?
-    /// A run that was begun only hours ago, and of which no file says whom it reached.
-    package let unaccounted: (id: String, begunAt: Timestamp)?
+    /// The last sending that reached a device; if none did, the last attempt.
+    public let lastSending: PreviousSending?
+    /// A run that began only hours ago, when no file shows which devices it reached.
+    public let unaccounted: (id: String, begunAt: Timestamp)?
 
     /// - Throws: `Diagnostic`: the folder of runs cannot be listed.
-    package init(
+    public init(
         of campaign: String, app: String, in environment: FrozenEnvironment, catalog: any RunCatalog, now: Timestamp,
         besides own: String? = nil
     )
         throws
     {
         let all = try catalog.lastStarted(of: campaign, app: app, limit: 10).filter { $0.plan.id != own }
-        // Older ones are not asked: what they reached is counted from their files.
+        // Older runs are not read: counting what they reached means reading their files.
         var sendings: [PreviousSending?] = []
         for run in all where sendings.last.map({ $0?.accepted == 0 }) ?? true { sendings.append(PreviousSending(of: run, now: now)) }
         runs = Array(all.prefix(sendings.count))
@@ -41,12 +41,14 @@ package struct EarlierRuns {
         }.map { (id: $0.key, begunAt: $0.value.begunAt) }.max { $0.begunAt < $1.begunAt }
     }
 
-    /// The newest.
+    /// The plan of the newest run.
     var last: RunPlan? { runs.first?.plan }
 
-    package func close() { for run in runs { run.close() } }
+    /// Closes their files.
+    public func close() { for run in runs { run.close() } }
 
-    /// Of a last run that could go on, was sent a short while ago, or is not known any more: a new one sends again to devices that it has reached.
+    /// Warnings about a last run that could be resumed, was sent a short while ago, or lost its file: a new run sends again to devices that
+    /// it has reached.
     func warnings(_ context: CampaignContext) -> [Diagnostic] {
         let lost = unaccounted.map { [lostWarning($0, context)] } ?? []
         if let unfinished = runs.lazy.compactMap({ unfinishedWarning($0, context) }).first { return lost + [unfinished] }
@@ -57,9 +59,11 @@ package struct EarlierRuns {
     private func lostWarning(_ run: (id: String, begunAt: Timestamp), _ context: CampaignContext) -> Diagnostic {
         .warning(
             .sentRecently,
-            "a run of this campaign, \(run.id), was begun \(PreviousSending.ago(run.begunAt, now)), and its file is gone, damaged, or an older copy: "
-                + "whom it reached is not known, and a new run sends to all of them again",
-            at: context.campaign.audience.position, remedy: "Put its file back, with those beside it: `volley runs` shows what is there.")
+            message:
+                "a run of this campaign, \(run.id), began \(PreviousSending.ago(run.begunAt, now: now)), but its file is missing, damaged, or an older copy: "
+                + "which devices it reached is not known, and a new run sends to all of them again",
+            at: context.campaign.audience.position,
+            remedy: "Put its file back, with the files next to it; `volley runs` shows what is there.")
     }
 
     private func unfinishedWarning(_ run: any RecordedRun, _ context: CampaignContext) -> Diagnostic? {
@@ -69,11 +73,11 @@ package struct EarlierRuns {
         else { return nil }
         let (fact, remedy) =
             run.isBeingSent
-            ? ("is being sent", "`volley report \(run.plan.id)` shows how far it is.")
-            : ("ended before it was through", "`volley resume \(run.plan.id)` goes on with it, and sends to the others only.")
+            ? ("is being sent", "`volley report \(run.plan.id)` shows its progress.")
+            : ("ended before it was finished", "`volley resume \(run.plan.id)` resumes it, and sends only to the other devices.")
         return .warning(
             .lastRunUnfinished,
-            "the last run of this campaign, \(run.plan.id), \(fact); a new run sends again to devices that it has reached",
+            message: "the last run of this campaign, \(run.plan.id), \(fact); a new run sends again to devices that it has reached",
             at: context.campaign.audience.position, remedy: remedy)
     }
 }

@@ -1,18 +1,19 @@
-package import Base
+public import Base
 import Campaigns
-package import Runs
+public import Runs
 
-/// When a campaign was sent last, where and to how many. Only hours later it is mostly a slip: the same push twice in a day.
-package struct PreviousSending {
-    /// Longer ago is another day's sending.
+/// When a campaign was sent last, where and to how many. Sending it again only hours later is usually a slip: the same push twice in a day.
+public struct PreviousSending: Sendable {
+    /// A sending longer ago belongs to another day.
     static let hours = 12
 
     let run: String
     let began: Timestamp
     let devices: Int
-    /// What sends to those of it that were not reached, and to nobody who may have been; blank when nothing does.
+    /// The command that sends to the devices that it missed, and to no device that it may have reached; blank when there is no such
+    /// command.
     private let remedy: String
-    /// How many accepted it; nil while that is not counted.
+    /// How many devices accepted it; nil while that is not counted.
     let accepted: Int?
     /// Where it went, as `FrozenEnvironment.name`.
     let environment: String
@@ -29,46 +30,46 @@ package struct PreviousSending {
         self.now = now
         remedy =
             switch status.state {
-            case .finished: " `volley retry \(run) --outcome failed` sends to those for whom it failed."
+            case .finished: " `volley retry \(run) --outcome failed` sends to the devices for which it failed."
             case .cancelled: RunRemainder.remedyForUnsent(last).map { " \($0)" } ?? ""
-            default: " `volley resume \(run)` goes on with it."
+            default: " `volley resume \(run)` resumes it."
             }
-        // Counted once when a run ends; before that it would take as long as reading all of it.
+        // Counted once, when a run ends; until then counting would mean reading the whole run.
         accepted = status.state.hasEnded ? (try? last.figures())?.outcomes[.accepted, default: 0] : nil
         environment = settings.environment.name
     }
 
-    /// Whether the devices of an environment got it only hours ago; the simulator's are nobody's.
-    package func isRecent(in environment: FrozenEnvironment) -> Bool {
+    /// Whether the devices of an environment got it only hours ago; never for the simulator, which has no real devices.
+    public func isRecent(in environment: FrozenEnvironment) -> Bool {
         environment.name != "simulator" && self.environment == environment.name
             && now.epochSeconds - began.epochSeconds < Int64(Self.hours * 3600)
     }
 
-    private var ago: String { Self.ago(began, now) }
+    private var ago: String { Self.ago(began, now: now) }
 
     /// `2 h 5 min ago`
-    package static func ago(_ moment: Timestamp, _ now: Timestamp) -> String {
+    public static func ago(_ moment: Timestamp, now: Timestamp) -> String {
         "\(TextFormat.span(seconds: max(0, now.epochSeconds - moment.epochSeconds))) ago"
     }
 
     /// `2 h 5 min ago (2026-12-01 09:00 UTC): 4,990 of 5,000 devices accepted it`
-    /// - Parameter here: the environment of what is about to be sent; another one is named.
-    package func words(here: String) -> String {
+    /// - Parameter here: the environment of the coming run; the words name this sending's environment if it is another one.
+    public func words(here: String) -> String {
         let all = TextFormat.devices(devices)
-        let result = accepted.map { "\(TextFormat.count($0)) of \(all) accepted it" } ?? "to \(all), not over yet"
+        let result = accepted.map { "\(TextFormat.count($0)) of \(all) accepted it" } ?? "to \(all), not finished yet"
         return "\(ago) (\(began.minuteText)): \(result)" + (environment == here ? "" : ", in \(environment)")
     }
 
     func warning(_ context: CampaignContext) -> Diagnostic {
         let reached = "\(ago), at \(began), to \(TextFormat.devices(devices))"
         return .warning(
-            .sentRecently, "this campaign was sent \(reached); a new run sends it to them again",
+            .sentRecently, message: "this campaign was sent \(reached); a new run sends it to them again",
             at: context.campaign.audience.position,
-            remedy: "`volley report \(run)` shows whom it reached.\(remedy)")
+            remedy: "`volley report \(run)` shows which devices it reached.\(remedy)")
     }
 }
 
 extension Timestamp {
     /// `2026-12-01 09:00 UTC`
-    package var minuteText: String { description.prefix(16).replacing("T", with: " ") + " UTC" }
+    public var minuteText: String { description.prefix(16).replacing("T", with: " ") + " UTC" }
 }

@@ -5,12 +5,12 @@ import Reports
 import Campaigns
 import Content
 
-/// What the rows of the exports show of a campaign that is allowed, but rarely meant.
+/// Warnings from the rows of the exports: what a campaign may do, but rarely means.
 struct AudienceLint {
     let context: CampaignContext
     let result: AudienceResult
 
-    /// Fewer devices than that are a test, of which a tag may well name all.
+    /// Fewer devices than this are a test, where a tag may well name all of them.
     private static let fewDevices = 100
 
     var warnings: [Diagnostic] {
@@ -23,12 +23,12 @@ struct AudienceLint {
         let remedy = most.map { "Most rows were skipped as \($0.key.rawValue); `volley preview --why TOKEN` explains a single device." }
         return [
             .warning(
-                .audienceEmpty, "no device is in the audience", at: context.campaign.audience.position,
+                .audienceEmpty, message: "no device is in the audience", at: context.campaign.audience.position,
                 remedy: remedy ?? "The exports hold no rows.")
         ]
     }
 
-    /// Whoever meant everyone would have written so.
+    /// A campaign that is meant for all devices would say `everyone: true`.
     private var nearlyEveryone: [Diagnostic] {
         let audience = context.campaign.audience
         guard !audience.everyone, !(audience.anyTags.isEmpty && audience.allTags.isEmpty && audience.noneTags.isEmpty) else { return [] }
@@ -39,8 +39,9 @@ struct AudienceLint {
         return [
             .warning(
                 .audienceNearlyEveryone,
-                "the tags name \(TextFormat.percent(Double(chosen) / Double(devices))) of all devices with a token", at: audience.position,
-                remedy: "Look at the tags again; write everyone: true if all are meant.")
+                message: "the tags name \(TextFormat.percent(Double(chosen) / Double(devices))) of all devices with a token",
+                at: audience.position,
+                remedy: "Check the tags; if you mean all devices, write everyone: true.")
         ]
     }
 
@@ -49,7 +50,8 @@ struct AudienceLint {
 
     private func reads(_ cell: String) -> Bool { LanguageTag.fallbacks(of: cell).contains { written.contains($0) } }
 
-    /// Cells that say a language otherwise than by its tag: their devices read the text above `languages`, though there may be one for them.
+    /// Cells that give a language in another way than by its tag: their devices get the text above `languages`, though there may be one for
+    /// them.
     private var namesOfLanguages: [Diagnostic] {
         guard !written.isEmpty else { return [] }
         let holdsCountries = result.languages.keys.contains { LanguageCell.isCountry($0) }
@@ -64,16 +66,17 @@ struct AudienceLint {
         return [
             .warning(
                 .cellsNotCompared,
-                "\(TextFormat.counted(devices, "device has", "devices have")) something else than a language's tag in the column of languages, "
-                    + "and \(TextFormat.plural(devices, "reads", "read")) the text for all others: \(shown)",
+                message:
+                    "\(TextFormat.counted(devices, one: "device has", many: "devices have")) something other than a language tag in the language column, "
+                    + "and \(TextFormat.plural(devices, one: "gets", many: "get")) the text for all others: \(shown)",
                 at: context.campaign.content.position,
                 remedy: holdsCountries
                     ? "They look like countries. Write the devices' languages in the export, such as de or de-AT."
-                    : "Write tags in the export: \(tags).")
+                    : "Write language tags in the export: \(tags).")
         ]
     }
 
-    /// Devices in the script of a text for a region, such as zh-Hans and zh-Hans-CN beside a text for zh-CN.
+    /// Devices in the script of a text for a region, such as zh-Hans and zh-Hans-CN where there is a text for zh-CN.
     private var scriptsWithoutText: [Diagnostic] {
         Set(written.filter { $0.hasPrefix("zh-") }).sorted().flatMap { tag -> [Diagnostic] in
             let chain = LanguageTag.fallbacks(of: tag)
@@ -93,15 +96,17 @@ struct AudienceLint {
             return [
                 .warning(
                     .languageNotSpoken,
-                    "\(TextFormat.devices(devices)) with the language \(shown) \(TextFormat.plural(devices, "reads", "read")) "
-                        + "the text for all others, not that for \(message.language)",
-                    at: message.content.position, remedy: "Call the text \(script == "zh-hans" ? "zh-Hans" : "zh-Hant"): both read it.")
+                    message:
+                        "\(TextFormat.devices(devices)) with the language \(shown) \(TextFormat.plural(devices, one: "gets", many: "get")) "
+                        + "the text for all others, not the one for \(message.language)",
+                    at: message.content.position,
+                    remedy: "Name the text \(script == "zh-hans" ? "zh-Hans" : "zh-Hant"), which covers both.")
             ]
         }
     }
 
-    /// Devices with a language for one region of which there is a text: with a text for de-DE those of de and de-AT. Where the text for all others is in that
-    /// language itself they read what is meant for them; it hardly is where most of those who read it speak another one.
+    /// Devices in a language that has a text for one region only: with a text for de-DE, the devices of de and de-AT. If the text for all
+    /// others is in that language, they get what is meant for them. It probably is not if most of the devices that get it have another one.
     private var regionsWithoutText: [Diagnostic] {
         let others = result.languages.filter { !$0.key.isEmpty && !reads($0.key) }
         return Set(written).sorted().compactMap { tag -> Diagnostic? in
@@ -116,20 +121,21 @@ struct AudienceLint {
             guard devices > 0, others.reduce(0, { $0 + $1.value }) > 2 * devices else { return nil }
             return .warning(
                 .languageNotSpoken,
-                "\(TextFormat.devices(devices)) with the language "
-                    + "\(cells.prefix(5).map { "'\($0.key)'" }.joined(separator: ", ")) \(TextFormat.plural(devices, "reads", "read")) "
-                    + "the text for all others, not that for \(message.language)",
-                at: message.content.position, remedy: "Call the text \(base): it holds for all of them.")
+                message: "\(TextFormat.devices(devices)) with the language "
+                    + "\(cells.prefix(5).map { "'\($0.key)'" }.joined(separator: ", ")) \(TextFormat.plural(devices, one: "gets", many: "get")) "
+                    + "the text for all others, not the one for \(message.language)",
+                at: message.content.position, remedy: "Name the text \(base), which covers all of them.")
         }
     }
 
-    /// The tag of the same language that holds for devices of the audience that read no text of their own: `de` for a text called `de-DE`.
+    /// A remedy that names a wider tag of the same language, `de` for a text called `de-DE`; nil when that would cover no device of the
+    /// audience that gets the text for all others.
     private func widerTag(of language: String) -> String? {
-        // Chinese in one script is not that in the other.
+        // `zh` alone would mix two scripts.
         for tag in LanguageTag.fallbacks(of: language).dropFirst() where tag != "zh" {
             let cells = result.languages.keys.filter { LanguageTag.fallbacks(of: $0).contains(tag) && !reads($0) }.sorted()
             guard !cells.isEmpty else { continue }
-            return "Call the text \(tag): it holds for \(cells.prefix(5).map { "'\($0)'" }.joined(separator: ", "))."
+            return "Name the text \(tag), which covers \(cells.prefix(5).map { "'\($0)'" }.joined(separator: ", "))."
         }
         return nil
     }
@@ -145,24 +151,26 @@ struct AudienceLint {
             let list = spoken.map(\.key).joined(separator: ", ")
             if let remedy = widerTag(of: message.language) {
                 return .warning(
-                    .languageNotSpoken, "no device of the audience reads the text for \(message.language)", at: message.content.position,
+                    .languageNotSpoken, message: "no device in the audience gets the text for \(message.language)",
+                    at: message.content.position,
                     remedy: remedy)
             }
             return .warning(
-                .languageNotSpoken, "no device of the audience reads the text for \(message.language)", at: message.content.position,
-                remedy: spoken.isEmpty ? "The exports say nothing of languages." : "The audience's languages are: \(list).")
+                .languageNotSpoken, message: "no device in the audience gets the text for \(message.language)",
+                at: message.content.position,
+                remedy: spoken.isEmpty ? "The exports hold no languages." : "The audience's languages are: \(list).")
         }
     }
 }
 
-/// Texts as rendered: what a column holds shows only then.
+/// Warnings about texts as rendered: only then the cells of columns show.
 struct RenderedLint {
     let context: CampaignContext
     let samples: [PreviewSample]
-    /// What the rows showed of all devices, so that a sample need not say it again.
+    /// Warnings that the rows gave for all devices, so that a sample need not repeat them.
     let known: Set<WarningName>
 
-    /// At most one of a kind for each text, and none that the text itself gave already.
+    /// At most one of a kind for each text, without those that the template itself already gave.
     var warnings: [Diagnostic] {
         struct Kind: Hashable {
             var name: WarningName?
@@ -180,7 +188,7 @@ struct RenderedLint {
         let templates = ["title": content.title, "subtitle": content.subtitle, "body": content.body].compactMapValues(\.self)
         return context.messages.service.shown(sample.shownPayload).texts.flatMap { key, text in
             ShownText.warnings(
-                key, text, isWhole: true, template: templates[key]?.value,
+                key, text: text, isWhole: true, template: templates[key]?.value,
                 at: templates[key]?.position ?? content.payload?.position ?? content.position,
                 note: " for \(sample.token.redacted)")
         }

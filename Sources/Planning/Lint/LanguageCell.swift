@@ -1,18 +1,18 @@
 import Base
 
-/// What stands in an export's column of languages and is no tag.
+/// Recognizes cells in an export's language column that are not a language tag.
 enum LanguageCell {
-    /// Whether a cell says something, and no tag of a language that people speak.
+    /// Whether a cell is filled in, but not with the tag of a language that people speak.
     static func isNoTag(_ cell: String) -> Bool {
         guard !Blank.isCell(cell) else { return false }
         return LanguageTag.normalized(cell) == nil || LanguageTag.meant(by: cell) != nil || words.contains(cell.lowercased())
             || isCountry(cell)
     }
 
-    /// Whether a cell is the code of a country and that of no language. Source: ISO 3166-1 and ISO 639-1.
+    /// Whether a cell is the code of a country and not of a language. Source: ISO 3166-1 and ISO 639-1.
     static func isCountry(_ cell: String) -> Bool { countries.contains(cell.lowercased()) }
 
-    /// Whether a cell is the code of a country, and of a language that few phones are set to, such as `CH` and `BE`.
+    /// Whether a cell is the code of a country and also of a language that few phones are set to, such as `CH` and `BE`.
     static func mayBeCountry(_ cell: String) -> Bool { countriesAndLanguages.contains(cell.lowercased()) }
 
     private static let countries: Set = [
@@ -21,13 +21,13 @@ enum LanguageCell {
     ]
     private static let countriesAndLanguages: Set = ["ch", "be", "se", "br", "co", "za", "tw", "sg", "sa", "ae", "ie"]
 
-    /// What programs write for nothing and has the shape of a tag; `nan` is the code of Southern Min, too, which no phone is set to.
+    /// Words for a missing value that have the shape of a tag; `nan` is also the code of Southern Min, which no phone is set to.
     private static let words: Set = ["nan", "und", "nil", "na"]
 
-    /// The tag that was meant, as it is written; nil where it is not known.
+    /// The tag that was meant, in its usual spelling; nil where it is not known.
     static func meant(by cell: String) -> String? {
         if let tag = LanguageTag.named(cell) ?? LanguageTag.meant(by: cell) { return tag }
-        // Android's Locale.toString: language, region, script behind a number sign.
+        // Android's Locale.toString: language, region, script after a number sign.
         let parts = cell.split(separator: "_", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[2].first == "#", let script = parts[2].dropFirst().split(separator: "-").first else { return nil }
         let tag = parts[1].isEmpty ? "\(parts[0])-\(script)" : "\(parts[0])-\(script)-\(parts[1])"

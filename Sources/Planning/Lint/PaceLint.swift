@@ -3,15 +3,16 @@ import Campaigns
 import Runs
 import Scheduling
 
-/// Whom a slow pace keeps from being reached in time: before the push expires, before quiet hours begin, before the campaign's next time.
+/// Warns about a pace that is too slow to finish in time: before the push expires, before quiet hours begin, before the campaign's next
+/// time.
 struct PaceLint {
     let context: CampaignContext
-    /// Recipients.
+    /// The number of recipients.
     let audience: Int
     let schedule: PreviewSchedule?
     package let now: Timestamp
 
-    /// What goes out from one moment on.
+    /// The devices whose pushes go out from one moment on.
     private struct Stretch {
         var start: Timestamp
         var devices: Int
@@ -34,25 +35,25 @@ struct PaceLint {
             free = begin.adding(seconds: Double(stretch.devices) / pace.perSecond)
         }
         let seconds = Double(audience) / pace.perSecond
-        let fact = "at \(pace) \(TextFormat.devices(audience)) take \(TextFormat.duration(seconds: seconds))"
+        let fact = "at \(pace), \(TextFormat.devices(audience)) take \(TextFormat.duration(seconds: seconds))"
         var found: [Diagnostic] = []
         if missed > 0, let expiry = context.campaign.delivery.expiry {
             found.append(
                 warning(
-                    "\(fact), and the push expires \(Self.words(expiry)): \(TextFormat.devices(missed)) would get none",
-                    "Write a faster pace, or a later expiry."))
+                    "\(fact), but the push expires \(Self.words(expiry)): \(TextFormat.devices(missed)) would get none",
+                    remedy: "Set a faster pace or a later expiry."))
         }
         if held > 0, let quiet = quietHours {
             found.append(
                 warning(
-                    "\(fact), and the quiet hours \(quiet) begin before: \(TextFormat.devices(held)) would get it only when they end",
-                    "Write a faster pace, or begin earlier."))
+                    "\(fact), but the quiet hours \(quiet) begin before that: \(TextFormat.devices(held)) would get it only after the quiet hours",
+                    remedy: "Set a faster pace, or begin earlier."))
         }
         if let next = nextTime, free > next.begins {
             found.append(
                 warning(
-                    "\(fact), and its next time is \(next.localTime.words): it would not be through by then",
-                    "Write a faster pace, or fewer times in 'repeat'."))
+                    "\(fact), but the campaign's next time is \(next.localTime.words): it would not be finished by then",
+                    remedy: "Set a faster pace, or fewer times in 'repeat'."))
         }
         return found
     }
@@ -75,7 +76,7 @@ struct PaceLint {
         }
     }
 
-    /// The time behind the one that this is about.
+    /// The time after the one that is planned.
     private var nextTime: Occurrence? {
         guard let schedule, case .at(let occurrence) = schedule.sendingTime, schedule.schedule.repeat != nil else { return nil }
         let week = 7.0 * 86_400
@@ -83,9 +84,10 @@ struct PaceLint {
             .first
     }
 
-    private func warning(_ message: String, _ remedy: String) -> Diagnostic {
+    private func warning(_ message: String, remedy: String) -> Diagnostic {
         .warning(
-            .paceTooSlow, message, at: context.campaign.delivery.pacePosition ?? context.campaign.audience.position, remedy: remedy)
+            .paceTooSlow, message: message, at: context.campaign.delivery.pacePosition ?? context.campaign.audience.position, remedy: remedy
+        )
     }
 
     private static func words(_ expiry: Expiry) -> String {

@@ -2,12 +2,12 @@ import Base
 import PushServices
 import Reports
 
-/// A push as it reads on a lock screen, drawn with characters.
+/// A push as it appears on a lock screen, drawn with characters.
 struct PhoneCard {
     let app: String
     let push: ShownPush
 
-    /// Columns of an iPhone's card at most, frame included.
+    /// The most columns of an iPhone's card, frame included.
     private static let widest = 58
 
     /// - Parameter width: of the terminal, in columns; at least 30.
@@ -16,24 +16,24 @@ struct PhoneCard {
         return (push.isSilent ? silent : card(inner: outer - 4)) + notes(width: width)
     }
 
-    private var silent: [String] { ["  (nobody sees this push: it wakes the app in the background)"] }
+    private var silent: [String] { ["  (no one sees this push; it wakes the app in the background)"] }
 
     private func card(inner: Int) -> [String] {
         let mark = push.image.isEmpty ? "" : "▣ "
-        var lines = [row("\(app)\(gap(app, "\(mark)now", inner))\(mark)now", inner)]
-        for (_, text) in push.texts { lines += TextWidth.wrapped(TextFormat.printable(text), to: inner).map { row($0, inner) } }
-        if push.texts.isEmpty { lines.append(row("(no text)", inner)) }
+        var lines = [row("\(app)\(gap(app, right: "\(mark)now", inner: inner))\(mark)now", inner: inner)]
+        for (_, text) in push.texts { lines += TextWidth.wrapped(TextFormat.printable(text), to: inner).map { row($0, inner: inner) } }
+        if push.texts.isEmpty { lines.append(row("(no text)", inner: inner)) }
         let edge = String(repeating: "─", count: inner + 2)
         return ["  ╭\(edge)╮"] + lines + ["  ╰\(edge)╯"]
     }
 
-    private func row(_ text: String, _ inner: Int) -> String { "  │ \(TextWidth.padded(text, to: inner)) │" }
+    private func row(_ text: String, inner: Int) -> String { "  │ \(TextWidth.padded(text, to: inner)) │" }
 
-    private func gap(_ left: String, _ right: String, _ inner: Int) -> String {
+    private func gap(_ left: String, right: String, inner: Int) -> String {
         String(repeating: " ", count: max(1, inner - TextWidth.columns(left) - TextWidth.columns(right)))
     }
 
-    /// Marks for what cannot be seen on the card, then own keys.
+    /// Marks for what cannot be seen on the card, then the payload's own keys.
     private func notes(width: Int) -> [String] {
         var notes: [String] = []
         if !push.image.isEmpty { notes.append("image \(push.image)") }

@@ -3,27 +3,27 @@ import Base
 import PushServices
 import Reports
 
-/// The preview as a person reads it.
+/// The preview as text for people.
 extension Preview {
     /// - Parameters:
     ///   - width: of the terminal, in columns.
     ///   - colour: whether ANSI colours may be used.
-    ///   - isVerbose: whether samples show their payloads as JSON, too.
-    ///   - cards: samples that are drawn at most.
-    package func text(width: Int, colour: Bool, isVerbose: Bool = false, cards: Int = .max) -> String {
+    ///   - isVerbose: whether samples also show their payloads as JSON.
+    ///   - cards: the most samples that are drawn.
+    public func text(width: Int, colour: Bool, isVerbose: Bool = false, cards: Int = .max) -> String {
         var lines = [headline(colour)]
         lines.append("")
-        lines += table("Selected by", audience.selectedBy.map { ($0.selector, $0.recipients) }, of: audience.audience, width)
-        lines += table("Languages", languages.map { ($0.name, $0.recipients) }, of: audience.audience, width)
-        lines += table("Texts", groups.texts.map { ($0.name, $0.recipients) }, of: audience.audience, width)
-        // Of all that were dealt, as the shares in the campaign are.
+        lines += table("Selected by", audience.selectedBy.map { ($0.selector, $0.recipients) }, of: audience.audience, width: width)
+        lines += table("Languages", languages.map { ($0.name, $0.recipients) }, of: audience.audience, width: width)
+        lines += table("Texts", groups.texts.map { ($0.name, $0.recipients) }, of: audience.audience, width: width)
+        // Shares include the holdout, as they do in the campaign.
         let dealt = audience.audience + (groups.holdout ?? 0)
-        lines += table("Variants", groups.variants.map { ($0.name, $0.recipients) }, of: dealt, width)
+        lines += table("Variants", groups.variants.map { ($0.name, $0.recipients) }, of: dealt, width: width)
         if let holdout = groups.holdout {
-            lines += ["Holdout       \(TextFormat.counted(holdout, "device gets", "devices get")) nothing, to compare with", ""]
+            lines += ["Holdout       \(TextFormat.counted(holdout, one: "device gets", many: "devices get")) nothing, for comparison", ""]
         }
         lines += exclusionLines
-        lines += table("Skipped rows", skipped.map { ($0.name, $0.rows) }, of: audience.rows, width)
+        lines += table("Skipped rows", skipped.map { ($0.name, $0.rows) }, of: audience.rows, width: width)
         lines += noteLines(width)
         if let bytes = payloadBytes {
             let size =
@@ -36,11 +36,11 @@ extension Preview {
             lines.append("Time          as fast as the server allows: no pace is set")
         }
         if let schedule { lines += schedule.lines }
-        // A date without a zone is in UTC, which is mostly not the clock of those who wrote it.
+        // A date without a zone is in UTC, which is usually not the clock of its author.
         if words.expiresAtMoment { lines.append("Expires       \(words.expiry)") }
-        if let comparison { lines += comparisonLines(comparison, width) }
+        if let comparison { lines += comparisonLines(comparison, width: width) }
         lines.append("Plan hash     \(planHash.prefix(16))")
-        for sample in samples.prefix(cards) { lines += sampleLines(sample, width, isVerbose) }
+        for sample in samples.prefix(cards) { lines += sampleLines(sample, width: width, isVerbose: isVerbose) }
         if samples.count > cards {
             lines += ["", "\(samples.count - cards) more texts are not shown here; `volley preview` shows all of them."]
         }
@@ -53,7 +53,7 @@ extension Preview {
         return "\(campaign) would go to \(strong) of \(app) (\(destination)), from \(TextFormat.count(audience.rows)) rows"
     }
 
-    private func table(_ title: String, _ rows: [(String, Int)], of total: Int, _ width: Int) -> [String] {
+    private func table(_ title: String, _ rows: [(String, Int)], of total: Int, width: Int) -> [String] {
         guard !rows.isEmpty else { return [] }
         let rows = rows.map { (TextFormat.printable($0.0), $0.1) }
         let names = max(20, rows.map(\.0.count).max() ?? 0)
@@ -66,7 +66,7 @@ extension Preview {
             } + [""]
     }
 
-    /// What each part of `exclude` leaves out, also when that is nothing.
+    /// What each part of `exclude` leaves out, even when that is nothing.
     private var exclusionLines: [String] {
         guard !audience.exclusions.isEmpty else { return [] }
         let rows = audience.exclusions.map { (TextFormat.printable($0.name), TextFormat.count($0.devices), $0.extent) }
@@ -75,23 +75,23 @@ extension Preview {
             + rows.map { "  \(TextFormat.padded($0.0, to: width)) \(TextFormat.aligned($0.1, to: 12))  \($0.2)" } + [""]
     }
 
-    /// What somebody should look into, below the table of skipped rows.
+    /// Notes that need attention, below the table of skipped rows.
     private func noteLines(_ width: Int) -> [String] {
-        let lines = notes.filter(\.isTrouble).flatMap { note in hanging("\(note.reason.rawValue): \(note.text).", width) }
+        let lines = notes.filter(\.isTrouble).flatMap { note in hanging("\(note.reason.rawValue): \(note.text).", width: width) }
         return lines.isEmpty ? [] : lines + [""]
     }
 
-    private func comparisonLines(_ comparison: RunComparison, _ width: Int) -> [String] {
+    private func comparisonLines(_ comparison: RunComparison, width: Int) -> [String] {
         let lines = TextWidth.wrapped(comparison.text, to: max(40, width - 14))
         return lines.enumerated().map { ($0 == 0 ? "Last run      " : "              ") + $1 }
             + comparison.shiftTexts.map { "              \($0)" }
     }
 
-    private func hanging(_ text: String, _ width: Int) -> [String] {
+    private func hanging(_ text: String, width: Int) -> [String] {
         TextWidth.wrapped(text, to: width - 4).enumerated().map { ($0 == 0 ? "  " : "    ") + $1 }
     }
 
-    private func sampleLines(_ sample: PreviewSample, _ width: Int, _ isVerbose: Bool) -> [String] {
+    private func sampleLines(_ sample: PreviewSample, width: Int, isVerbose: Bool) -> [String] {
         let payload = sample.shownPayload
         let names = ([sample.variant, sample.language].filter { !$0.isEmpty } + sample.selectedBy).joined(separator: ", ")
         let json = isVerbose ? payload.indentedText.split(separator: "\n").map { "    \($0)" } : []

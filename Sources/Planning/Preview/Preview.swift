@@ -1,42 +1,42 @@
 import Audience
-package import Base
+public import Base
 import PushServices
 
-/// Who would get a campaign, and what: the answer of `preview`, and what `send` shows before it asks.
-package struct Preview: Sendable {
+/// Which devices would get a campaign, and what: the answer of `preview`, and what `send` shows before it asks.
+public struct Preview: Sendable {
     var campaign: String
     var app: String
-    /// Who would take the pushes.
+    /// The service that the pushes would go to.
     var service: any PushService
     /// Where the pushes would go, for people.
     var destination: String
-    /// What the campaign asks for, for people.
+    /// The campaign's settings in words.
     var words: PreviewWords
     var audience: AudienceResult
     var payloadBytes: PayloadBytes?
     var pace: Pace?
-    /// Who falls into which variant, and reads which text.
+    /// How many devices get each variant and each text.
     var groups: PreviewGroups
-    /// Message by message.
+    /// In the order of the messages.
     var samples: [PreviewSample]
     /// Why rows were skipped.
     var notes: [SkipNote]
     /// The campaign's last run; nil when there is none.
     var comparison: RunComparison?
-    /// When it goes out; nil for a campaign without a schedule.
+    /// When the campaign goes out; nil without a schedule.
     var schedule: PreviewSchedule?
     var lint: Lint
     var planHash: String
 
-    /// Samples that are shown where they are not what was asked for.
-    package static let cardsBesidePlan = 6
+    /// The most samples that are shown where the preview is not the main output.
+    public static let cardsBesidePlan = 6
 
-    /// Seconds that the audience takes at the pace; nil without one.
+    /// The seconds that sending to the audience takes at the pace; nil without a pace.
     var secondsAtPace: Double? {
         pace.map { (Double(audience.audience) / $0.perSecond * 10).rounded() / 10 }
     }
 
-    /// Recipients by language; empty when the export knows none.
+    /// Recipients by language; empty when the export gives no languages.
     var languages: [(name: String, recipients: Int)] {
         guard audience.languages.keys.contains(where: { !$0.isEmpty }) else { return [] }
         return audience.languages.map { ($0.key.isEmpty ? "unknown" : $0.key, $0.value) }
@@ -50,11 +50,11 @@ package struct Preview: Sendable {
         }
     }
 
-    /// What each condition of `where` met, with its words.
+    /// The counts of each condition of `where`, with its words.
     var conditions: [(words: String, count: ConditionCount)] { Array(zip(words.conditions, audience.conditions)) }
 
     /// The document of `preview --json`.
-    package var json: JSONValue {
+    public var json: JSONValue {
         .object(pairs: contractPairs + groups.pairs + morePairs + [("environment", .string(destination))] + words.pairs)
     }
 
@@ -108,18 +108,18 @@ extension ConditionCount {
 }
 
 extension ExclusionCount {
-    /// For people: the list, or the key below `exclude`.
+    /// For people: the list, or the key under `exclude`.
     var name: String { kind == .devices ? list ?? "other lists" : kind.rawValue }
 
-    /// Of how much that is.
+    /// The number of entries that it has.
     var extent: String {
         let unit = kind == .devices ? "line" : "name"
-        let extent = "of \(TextFormat.counted(entries, unit))"
+        let extent = "of \(TextFormat.counted(entries, one: unit))"
         if unmatched == 0 { return extent }
-        return extent + ", \(TextFormat.count(unmatched)) of them no device of the exports"
+        return extent + ", \(TextFormat.count(unmatched)) of them without a device in the exports"
     }
 
-    /// As it stands in `preview --json`.
+    /// Its member of `excluded_by` in `preview --json`.
     var json: JSONValue {
         .object(
             pairs: [("key", .string(kind.rawValue))] + (list.map { [("file", .string($0))] } ?? [])
@@ -129,7 +129,7 @@ extension ExclusionCount {
 }
 
 extension PreviewSample {
-    /// A sample as it stands in `preview --json`.
+    /// Its member of `samples` in `preview --json`.
     var json: JSONValue {
         let names = [("variant", variant), ("language", language)].filter { !$0.1.isEmpty }.map { ($0, JSONValue.string($1)) }
         return .object(
@@ -148,16 +148,16 @@ struct PreviewSample: Sendable {
     var message: Int
     /// Blank when the campaign has no variants.
     var variant: String
-    /// The language of `content.languages` that it reads; blank for the text above them.
+    /// The language of `content.languages` whose text it gets; blank for the text above them.
     var language: String
     var payload: [UInt8]
     var selectedBy: [String]
 
     var token: Target { recipient.token }
 
-    /// The payload as it may be shown: a column of tokens that a text prints is shortened.
+    /// The payload as it may be shown: tokens that a text prints from a column are shortened.
     var shownPayload: JSONValue {
-        // Rendered payloads are JSON by construction; a null here would be the template's fault, and tests look for it.
+        // Rendered payloads are JSON by construction; a null here would be a mistake in the template code, which tests check for.
         (try? JSONValue(parsing: Array(token.redacted(in: String(decoding: payload, as: UTF8.self)).utf8))) ?? .null
     }
 }

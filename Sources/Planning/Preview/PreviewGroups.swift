@@ -2,16 +2,16 @@ import Audience
 import Base
 import Content
 
-/// How an audience falls into variants and languages of the content.
+/// How an audience is divided into variants and languages of the content.
 struct PreviewGroups: Sendable {
-    /// Devices of a variant that read the same text.
+    /// Devices of a variant that get the same text.
     struct Group: Sendable {
         /// Blank when the campaign has no variants.
         var variant: String
         /// The language of `content.languages`; blank for the text above them.
         var language: String
         var recipients: Int
-        /// What people read, as the campaign writes it, by the keys of `content`; empty for a payload by hand.
+        /// The texts as in the campaign file, by the keys of `content`; empty for a payload by hand.
         var texts: [(key: String, text: String)]
 
         init(_ message: MessageCatalog.Message, recipients: Int) {
@@ -33,12 +33,12 @@ struct PreviewGroups: Sendable {
         }
     }
 
-    /// Every message of the campaign, also those that nobody gets.
+    /// Every message of the campaign, including those that no device gets.
     var messages: [Group]
-    /// Devices that get nothing, to compare with; nil when the campaign keeps none back.
+    /// Devices that are kept back for comparison; nil when the campaign keeps none back.
     var holdout: Int?
 
-    /// What the text above `languages` is called where it needs a name.
+    /// The name of the text above `languages` where it needs one.
     static let defaultLanguage = "default"
 
     package init(_ catalog: MessageCatalog, _ result: AudienceResult) {
@@ -49,7 +49,7 @@ struct PreviewGroups: Sendable {
     /// Recipients by variant, in the order of the campaign; empty when there are none.
     var variants: [(name: String, recipients: Int)] { messages.contains { !$0.variant.isEmpty } ? sums(\.variant) : [] }
 
-    /// Recipients by the language of the text that they read; empty when there is but one.
+    /// Recipients by the language of the text that they get; empty when there is only one language.
     var texts: [(name: String, recipients: Int)] {
         guard messages.contains(where: { !$0.language.isEmpty }) else { return [] }
         return sums(\.language).map { ($0.name.isEmpty ? Self.defaultLanguage : $0.name, $0.recipients) }
@@ -75,8 +75,8 @@ struct PreviewGroups: Sendable {
         return sums
     }
 
-    /// What `preview --json` holds in addition: `messages`, one object for each variant in each language with its texts as the campaign writes them,
-    /// and, where there are several, `texts`, recipients by the language of the text that they read.
+    /// Members of `preview --json`: `messages`, one object for each variant in each language with its texts as in the campaign file,
+    /// and, where there are several, `texts`, recipients by the language of the text that they get.
     var pairs: [(String, JSONValue)] {
         (messages.count > 1 ? [("texts", Preview.counts(texts))] : []) + [("messages", .array(messages.map(\.json)))]
     }

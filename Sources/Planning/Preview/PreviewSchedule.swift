@@ -4,17 +4,17 @@ import Campaigns
 import Runs
 import Scheduling
 
-/// When a campaign goes out to whom, as a preview tells it.
+/// When a campaign goes out to which devices, as a preview shows it.
 struct PreviewSchedule: Sendable {
     let schedule: Schedule
     let sendingTime: SendingTime
     /// In sending order; empty when all go out at once.
     let waves: [RunWave]
-    /// Recipients whose row names no zone, and those whose row names one that does not exist; 0 where zones do not matter.
+    /// Recipients whose row names no zone, and recipients whose row names one that does not exist; 0 where zones do not matter.
     let withoutZone: Int, withUnknownZone: Int
-    /// Recipients to whom it is too late already.
+    /// Recipients for whom it is already too late.
     let tooLate: Int
-    /// Recipients in their quiet hours just now.
+    /// Recipients that are in their quiet hours now.
     let inQuietHours: Int
 
     /// - Parameter counts: recipients by the numbers of their judgements.
@@ -25,7 +25,7 @@ struct PreviewSchedule: Sendable {
         waves = sendingTime == .now ? [] : all
         let isByDevice = times?.isByDevice ?? false
         let blanks = isByDevice ? counts[times?.blankNumber ?? -1, default: 0] : 0
-        // An export without zones is nothing to speak of when the schedule names one.
+        // When the schedule names a zone, an export without any zones needs no mention.
         withoutZone = schedule.zone.isRecipient || blanks < counts.values.reduce(0, +) ? blanks : 0
         withUnknownZone = isByDevice ? counts[times?.unknownNumber ?? -1, default: 0] : 0
         func devices(where isMeant: (RunWave, ZoneRules) -> Bool) -> Int {
@@ -85,27 +85,27 @@ struct PreviewSchedule: Sendable {
 
     // MARK: - In words
 
-    /// Times that are shown one by one.
+    /// How many times are shown one by one.
     private static let shownWaves = 8
 
     /// The lines of the preview's text.
     var lines: [String] { ["Goes out      \(headline)"] + details.map { "  \($0)" } }
 
-    /// What follows the headline: who gets it when, and who not as meant.
+    /// What follows the headline: which devices get it when, and which differ from the schedule.
     var details: [String] {
         var lines: [String] = []
         if waves.count > 1 {
             for wave in waves.prefix(Self.shownWaves) { lines.append(row(wave)) }
             if waves.count > Self.shownWaves, let last = waves.last {
                 let hidden = waves.count - Self.shownWaves - 1
-                if hidden > 0 { lines.append("… \(hidden) more \(TextFormat.plural(hidden, "time")) …") }
+                if hidden > 0 { lines.append("… \(hidden) more \(TextFormat.plural(hidden, one: "time")) …") }
                 lines.append(row(last))
             }
         }
         for (count, what) in [
-            (withoutZone, "name no time zone: that of \(schedule.zone.fallback.name) counts"),
-            (withUnknownZone, "name a time zone that does not exist: that of \(schedule.zone.fallback.name) counts"),
-            (tooLate, "would get it too late, and get none (late: \(schedule.late))"),
+            (withoutZone, "without a time zone: \(schedule.zone.fallback.name) applies"),
+            (withUnknownZone, "with a time zone that does not exist: \(schedule.zone.fallback.name) applies"),
+            (tooLate, "left out, because it is already too late (late: \(schedule.late))"),
         ] where count > 0 { lines.append("\(TextFormat.devices(count)) \(what)") }
         return lines
     }
@@ -113,7 +113,7 @@ struct PreviewSchedule: Sendable {
     var headline: String {
         let quiet = schedule.quietHours.map { ", never from \($0.description.replacing("-", with: " to "))" } ?? ""
         switch sendingTime {
-        case .now: return "at once, to everybody, whatever its schedule says"
+        case .now: return "at once, to all devices, whatever its schedule says"
         case .byHand: return "when it is sent\(quiet)"
         case .at(let occurrence):
             let again = schedule.repeat.map { ", and again: \($0)\(Self.timesADay($0))" } ?? ""
@@ -121,7 +121,7 @@ struct PreviewSchedule: Sendable {
         }
     }
 
-    /// How often a rule comes true on one of its days, when that is more than once.
+    /// How often a rule fires on one of its days, when that is more than once.
     private static func timesADay(_ rule: CronRule) -> String {
         let count = rule.timesOfDay { _ in true }.count
         return count > 1 ? ", \(TextFormat.count(count)) times on each of its days" : ""
@@ -135,22 +135,23 @@ struct PreviewSchedule: Sendable {
 
     // MARK: - Warnings
 
-    /// What is worth a warning.
+    /// Warnings about the schedule.
     func warnings(_ campaign: Campaign) -> [Diagnostic] {
         guard let position = campaign.schedulePosition else { return [] }
         var found: [Diagnostic] = []
         if sendingTime == .now, inQuietHours > 0, let quiet = schedule.quietHours {
             found.append(
                 .warning(
-                    .sentInQuietHours, quiet.sentInThem(inQuietHours), at: position,
-                    remedy: "Without --now they are held until these end."))
+                    .sentInQuietHours, message: quiet.sentInThem(inQuietHours), at: position,
+                    remedy: "Without --now, their pushes wait until the quiet hours end."))
         }
         if withUnknownZone > 0 {
             found.append(
                 .warning(
                     .timezonesUnknown,
-                    "\(TextFormat.counted(withUnknownZone, "device has", "devices have")) a time zone in the export that does not exist, so that \(schedule.zone.fallback.name) counts for \(TextFormat.plural(withUnknownZone, "it", "them"))",
-                    at: position, remedy: "Zones are written as in the tz database, for example Europe/Berlin."))
+                    message:
+                        "\(TextFormat.counted(withUnknownZone, one: "device has", many: "devices have")) a time zone in the export that does not exist, so \(schedule.zone.fallback.name) applies to \(TextFormat.plural(withUnknownZone, one: "it", many: "them"))",
+                    at: position, remedy: "Write zones as in the tz database, for example Europe/Berlin."))
         }
         if case .at(let expiry)? = campaign.delivery.expiry {
             let devices = waves.filter { $0.due >= expiry }.reduce(0) { $0 + $1.ids.count }
@@ -158,8 +159,8 @@ struct PreviewSchedule: Sendable {
                 found.append(
                     .warning(
                         .expiresBeforeSchedule,
-                        "\(TextFormat.devices(devices)) would get it only after the expiry \(expiry), and so get none",
-                        at: position, remedy: "Write a later expiry, or a time from the start such as expires: 4h."))
+                        message: "\(TextFormat.devices(devices)) would be due only after the expiry \(expiry), and so would get none",
+                        at: position, remedy: "Write a later expiry, or one relative to the start, such as expires: 4h."))
             }
         }
         return found

@@ -4,7 +4,7 @@ import Runs
 
 /// How an audience differs from that of the campaign's last run.
 struct RunComparison: Sendable {
-    /// A skip reason whose share of the rows is another one by now.
+    /// A skip reason whose share of the rows has changed.
     struct Shift: Sendable {
         var reason: SkipReason
         var rowsThen: Int
@@ -18,7 +18,7 @@ struct RunComparison: Sendable {
     /// In the order of the reasons.
     var shifts: [Shift]
 
-    /// A share of the rows that makes a shift worth telling.
+    /// The change, as a share of the rows, from which a shift is worth showing.
     private static let tellingShare = 0.05
     /// A change of the audience that is worth a warning.
     private static let warningChange = 1.0 / 3
@@ -30,13 +30,13 @@ struct RunComparison: Sendable {
         audienceNow = result.audience
         shifts = SkipReason.allCases.compactMap { reason in
             let shift = Shift(reason: reason, rowsThen: plan.skipped[reason, default: 0], rowsNow: result.skipped[reason, default: 0])
-            func share(_ rows: Int, _ total: Int) -> Double { total == 0 ? 0 : Double(rows) / Double(total) }
-            let change = share(shift.rowsNow, result.rows) - share(shift.rowsThen, plan.rows)
+            func share(_ rows: Int, total: Int) -> Double { total == 0 ? 0 : Double(rows) / Double(total) }
+            let change = share(shift.rowsNow, total: result.rows) - share(shift.rowsThen, total: plan.rows)
             return abs(change) >= Self.tellingShare ? shift : nil
         }
     }
 
-    /// -0.12 when the audience shrank by 12 %; nil when nobody was in it.
+    /// -0.12 when the audience shrank by 12 %; nil when the earlier one was empty.
     var change: Double? {
         guard audienceThen > 0 else { return nil }
         return (Double(audienceNow - audienceThen) / Double(audienceThen) * 10_000).rounded() / 10_000
@@ -51,34 +51,34 @@ struct RunComparison: Sendable {
         return "\(TextFormat.percent(abs(change))) \(word) than \(then)"
     }
 
-    /// A line for each reason that changed much.
+    /// A line for each reason whose share changed much.
     var shiftTexts: [String] {
-        shifts.map { "\($0.reason.rawValue): \(TextFormat.count($0.rowsNow)) rows, then \(TextFormat.count($0.rowsThen))" }
+        shifts.map { "\($0.reason.rawValue): \(TextFormat.count($0.rowsNow)) rows now, \(TextFormat.count($0.rowsThen)) then" }
     }
 
-    /// When the audience grew or shrank by more than a third.
+    /// A warning when the audience grew or shrank by more than a third.
     var warnings: [Diagnostic] {
         guard abs(change ?? (audienceNow == 0 ? 0 : 1)) > Self.warningChange else { return [] }
         let reasons = shifts.isEmpty ? "" : " (\(shiftTexts.joined(separator: "; ")))"
         return [
             .warning(
-                .audienceChanged, "the audience has \(text)\(reasons)",
-                remedy: "Is the export whole, and are the tags still written so? `volley runs` shows earlier runs.")
+                .audienceChanged, message: "the audience changed a lot: \(text)\(reasons)",
+                remedy: "Check that the export is complete and that its tags are written as before; `volley runs` shows earlier runs.")
         ]
     }
 
     /// Whether the audience shrank by more than a limit.
     func passes(_ limit: StopShare) -> Bool { limit.isPassed(by: audienceThen - audienceNow, of: audienceThen) }
 
-    /// What is said when it did.
+    /// The message when it did.
     func dropMessage(_ limit: StopShare) -> String {
-        "the audience has \(TextFormat.devices(audienceNow)), \(text), and may shrink by \(limit) at most"
+        "the audience has \(TextFormat.devices(audienceNow)), \(text), but it may shrink by at most \(limit)"
     }
 
-    /// What to do then.
+    /// The remedy when it did.
     static let dropRemedy =
-        "Check that the export is complete, and that its tags are written as before. "
-        + "To send to this audience, write `shrinks_at_most: off`, or a larger share, below `audience`."
+        "Check that the export is complete and that its tags are written as before. "
+        + "To send to this audience, write `shrinks_at_most: off`, or a larger share, under `audience`."
 
     /// What `preview --json` holds as `compared_with`.
     var json: JSONValue {

@@ -8,15 +8,15 @@ import PushServices
 /// Why rows were skipped, in words, and what can be done about it.
 struct SkipNote: Sendable {
     var reason: SkipReason
-    /// Rows of the reason, or that part of them that the note is about.
+    /// Rows of the reason, or the part of them that the note is about.
     var rows: Int
     var text: String
-    /// The column that is blank, or holds something else than its template takes.
+    /// The column that is blank, or holds something that its template does not accept.
     var column: String?
-    /// Whether somebody should look into it: not when a campaign simply names others.
+    /// Whether it needs attention: not when a campaign simply names other devices.
     var isTrouble: Bool
 
-    /// What `preview --json` holds of it.
+    /// Its member of `skipped_why` in `preview --json`.
     var json: JSONValue {
         .object(
             pairs: [("reason", .string(reason.rawValue)), ("rows", .integer(Int64(rows)))]
@@ -29,13 +29,13 @@ struct SkipNotes {
     let context: CampaignContext
     let result: AudienceResult
 
-    /// In the order of the reasons; of `render_error` one for each column.
+    /// In the order of the reasons; for `render_error`, one note for each column.
     var all: [SkipNote] {
         SkipReason.allCases.flatMap { reason -> [SkipNote] in
             guard let rows = result.skipped[reason], rows > 0 else { return [] }
             if reason == .renderError { return renderErrors }
-            if reason == .filtered { return [note(reason, rows)] + unreadableCells }
-            return [note(reason, rows)]
+            if reason == .filtered { return [note(reason, rows: rows)] + unreadableCells }
+            return [note(reason, rows: rows)]
         }
     }
 
@@ -43,18 +43,18 @@ struct SkipNotes {
         .badRow, .missingToken, .badToken, .suppressed, .aliasLimit, .renderError, .payloadTooLarge,
     ]
 
-    private func note(_ reason: SkipReason, _ rows: Int) -> SkipNote {
-        SkipNote(reason: reason, rows: rows, text: text(of: reason, rows), isTrouble: Self.troubles.contains(reason))
+    private func note(_ reason: SkipReason, rows: Int) -> SkipNote {
+        SkipNote(reason: reason, rows: rows, text: text(of: reason, rows: rows), isTrouble: Self.troubles.contains(reason))
     }
 
-    /// Rows that a condition cannot judge. The warning says it before the plan; this stands in the report, too.
+    /// Rows that a condition cannot judge. A warning says so before planning; this note is also in the report.
     private var unreadableCells: [SkipNote] {
         result.conditions.filter { $0.unreadableRows > 0 }.map { condition in
             let (name, rows) = (condition.condition.column.value, condition.unreadableRows)
             let cells = condition.cells.map { "'\(TextFormat.foreign($0, maximumBytes: 40))'" }.joined(separator: ", ")
-            let hold = TextFormat.counted(rows, "row holds", "rows hold")
+            let hold = TextFormat.counted(rows, one: "row has", many: "rows have")
             return SkipNote(
-                reason: .filtered, rows: rows, text: "\(hold) something in \(name) that the condition cannot compare: \(cells)",
+                reason: .filtered, rows: rows, text: "\(hold) a cell in \(name) that the condition cannot compare: \(cells)",
                 column: name, isTrouble: false)
         }
     }
@@ -62,43 +62,44 @@ struct SkipNotes {
     private var renderErrors: [SkipNote] {
         let counts = (result.skippedGroups[.renderError] ?? [:]).sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         return counts.map { group, devices in
-            let (text, column) = words(RenderCause(group: group), devices)
+            let (text, column) = words(RenderCause(group: group), devices: devices)
             return SkipNote(reason: .renderError, rows: devices, text: text, column: column, isTrouble: true)
         }
     }
 
-    private func words(_ cause: RenderCause, _ devices: Int) -> (text: String, column: String?) {
-        let (count, have) = (TextFormat.devices(devices), TextFormat.plural(devices, "has", "have"))
+    private func words(_ cause: RenderCause, devices: Int) -> (text: String, column: String?) {
+        let (count, have) = (TextFormat.devices(devices), TextFormat.plural(devices, one: "has", many: "have"))
         guard case .column(let number, let flaw) = cause, number < context.messages.columns.count else {
             return cause == .blankText
-                ? ("of \(count) a text comes out blank; write one for them into the template, behind {% else %} or 'default'", nil)
-                : ("\(count) \(have) cells that a text cannot be made of", nil)
+                ? ("a text would be blank for \(count); write one for them in the template, after {% else %} or in 'default'", nil)
+                : ("\(count) \(have) cells that no text can be rendered from", nil)
         }
         let column = context.messages.columns[number]
         switch flaw {
         case .blank:
             return (
-                "\(count) \(have) no \(column.value), which \(column.position) needs; "
-                    + "write {{ \(column.value) | default: 'there' }}, with a text that suits, to reach them", column.value
+                "\(count) \(have) no \(column.value), but \(column.position) needs it; "
+                    + "to reach them, write {{ \(column.value) | default: 'there' }} with a suitable text", column.value
             )
         case .gap:
             return (
-                "\(count) would read punctuation around nothing, as in 'Hi , welcome', where \(column.value) is missing; "
-                    + "write a word for them behind {% else %} or 'default', or take blank and punctuation into the {% if %}", column.value
+                "\(count) would get stray punctuation, as in 'Hi , welcome', where \(column.value) prints nothing; "
+                    + "write a word for them after {% else %} or in 'default', or move the space and the punctuation into the {% if %}",
+                column.value
             )
         case .notADate:
-            return ("\(count) \(have) no date in \(column.value), which \(column.position) needs; look at the export", column.value)
+            return ("\(count) \(have) no date in \(column.value), but \(column.position) needs one; check the export", column.value)
         case .notANumber:
-            return ("\(count) \(have) no number in \(column.value), which \(column.position) needs; look at the export", column.value)
+            return ("\(count) \(have) no number in \(column.value), but \(column.position) needs one; check the export", column.value)
         case .notHTTPS:
             return (
-                "the image of \(count) would not be at an address that begins with https://, which iOS demands; look at \(column.value) in the export",
+                "for \(count), the image address would not begin with https://, which iOS requires; check \(column.value) in the export",
                 column.value
             )
         }
     }
 
-    private func text(of reason: SkipReason, _ rows: Int) -> String {
+    private func text(of reason: SkipReason, rows: Int) -> String {
         let audience = context.campaign.audience
         switch reason {
         case .badRow:
@@ -107,29 +108,30 @@ struct SkipNotes {
         case .notMatched: return "no tag, alias or registration id of the campaign names them"
         case .filtered:
             let columns = audience.conditions.map(\.column.value).joined(separator: ", ")
-            return "a condition of 'where' does not hold of them: \(columns)"
+            return "a condition of 'where' is not met: \(columns)"
         case .excluded:
             let parts = result.exclusions.map { "\($0.name) (\($0.extent)): \(TextFormat.count($0.devices))" }
-            return "something below 'exclude' names them, by devices: \(parts.joined(separator: ", "))"
-        case .missingToken: return "no device token stands in these rows, so there is nobody to send to"
+            return "'exclude' names them; how many devices each part leaves out: \(parts.joined(separator: ", "))"
+        case .missingToken: return "these rows have no device token, so there is no device to send to"
         case .badToken:
             let shapes = result.badTokens.prefix(3).map { found in
                 let place = "\(found.position.file):\(found.position.line)"
-                let rows = TextFormat.counted(found.rows, "row")
+                let rows = TextFormat.counted(found.rows, one: "row")
                 return
                     "in \(rows) \(context.messages.service.target.clause(of: found.shape, length: found.bytes)) ('\(found.shown)', \(place))"
             }
-            return "what stands in the column of device tokens is no token: \(shapes.joined(separator: "; "))"
+            return "the cell in the column of device tokens is not a token: \(shapes.joined(separator: "; "))"
         case .suppressed:
             return
                 "\(context.messages.service.displayName) said earlier that the app is gone from these devices; `volley suppression list` shows since when"
-        case .duplicateToken: return "another row of the same device is newer, or as new and read later: that one decides"
+        case .duplicateToken: return "another row of the same device is newer, or equally new and read later, so that row decides"
         case .aliasLimit:
-            return "an alias gets the push on the \(audience.aliasLimit) devices used last; write alias_limit below 'audience' for more"
+            return "an alias gets the push on its \(audience.aliasLimit) most recently active devices; "
+                + "for more, write alias_limit under 'audience'"
         case .frequency:
             let caps = context.frequencyCaps.map(\.description).joined(separator: ", ")
-            return "these devices got as many pushes of the app lately as they may: \(caps)"
-        case .holdout: return "kept back to compare with, and they get nothing"
+            return "these devices have reached their limit of pushes from the app: \(caps)"
+        case .holdout: return "kept back for comparison; they get nothing"
         case .renderError: return ""
         case .payloadTooLarge: return tooLarge
         }
@@ -145,7 +147,7 @@ struct SkipNotes {
         }
         let parts = context.messages.hasChoice ? " (\(names.joined(separator: ", ")))" : ""
         return
-            "the largest payload would have \(size) bytes, and \(context.messages.service.displayName) takes \(TextFormat.count(limit))\(parts); shorten the texts, "
-            + "or the columns that they hold"
+            "the largest payload would have \(size) bytes, but \(context.messages.service.displayName) accepts at most \(TextFormat.count(limit))\(parts); shorten the texts, "
+            + "or the columns that they use"
     }
 }

@@ -5,7 +5,7 @@ import Content
 import PushServices
 import Scheduling
 
-/// Turns an audience as written into a query that can run: lists loaded, paths resolved.
+/// Compiles an audience as written into a query that can run: lists loaded, paths resolved.
 struct AudienceCompiler {
     let audience: CampaignAudience
     /// The campaign file: its paths are relative to it.
@@ -14,7 +14,7 @@ struct AudienceCompiler {
     let project: Project
     /// The columns that templates name.
     let fields: [SourceText]
-    /// Whose dates the paths of exports have; nil for this machine's.
+    /// The zone of dates in the paths of exports; nil for this machine's.
     var zone: ZoneRules?
 
     /// - Throws: every list or export that cannot be read, and with them every column that is missing.
@@ -23,17 +23,17 @@ struct AudienceCompiler {
         var lists = NameLists()
         var query = AudienceQuery(files: exportFiles(now, &mistakes), columns: app.columns, now: now)
         query.targets = app.service.target
-        query.anyTags = load(audience.anyTags, "tags", query.sources, &lists, &mistakes)
-        query.allTags = load(audience.allTags, "tags", query.sources, &lists, &mistakes)
-        query.noneTags = load(audience.noneTags, "tags", query.sources, &lists, &mistakes)
-        query.aliases = load(audience.aliases, "aliases", query.sources, &lists, &mistakes)
-        query.registrationIDs = load(audience.registrationIDs, "registration_ids", query.sources, &lists, &mistakes)
+        query.anyTags = load(audience.anyTags, key: "tags", query.sources, &lists, &mistakes)
+        query.allTags = load(audience.allTags, key: "tags", query.sources, &lists, &mistakes)
+        query.noneTags = load(audience.noneTags, key: "tags", query.sources, &lists, &mistakes)
+        query.aliases = load(audience.aliases, key: "aliases", query.sources, &lists, &mistakes)
+        query.registrationIDs = load(audience.registrationIDs, key: "registration_ids", query.sources, &lists, &mistakes)
         query.everyone = audience.everyone
         query.conditions = audience.conditions
-        query.excludedTags = load(audience.excludedTags, "tags", query.sources, &lists, &mistakes)
-        query.excludedAliases = load(audience.excludedAliases, "aliases", query.sources, &lists, &mistakes)
-        query.excludedRegistrationIDs = load(audience.excludedRegistrationIDs, "registration_ids", query.sources, &lists, &mistakes)
-        query.excludedDevices = expand(audience.excludedDevices, besideFile: file, now, &mistakes)
+        query.excludedTags = load(audience.excludedTags, key: "tags", query.sources, &lists, &mistakes)
+        query.excludedAliases = load(audience.excludedAliases, key: "aliases", query.sources, &lists, &mistakes)
+        query.excludedRegistrationIDs = load(audience.excludedRegistrationIDs, key: "registration_ids", query.sources, &lists, &mistakes)
+        query.excludedDevices = expand(audience.excludedDevices, besideFile: file, now: now, &mistakes)
         query.aliasLimit = audience.aliasLimit
         query.maximumBadRowShare = audience.maximumBadRowShare
         query.fields = fields
@@ -47,18 +47,18 @@ struct AudienceCompiler {
         return query
     }
 
-    /// The files that a query would read, as far as they are there. What is wrong with them the query says.
+    /// The files that a query would read, if they exist. Running the query reports what is wrong with them.
     func inputFiles(now: Timestamp) -> [String] {
         var mistakes: [Diagnostic] = []
         let lists = [
             audience.anyTags, audience.allTags, audience.noneTags, audience.aliases, audience.registrationIDs, audience.excludedTags,
             audience.excludedAliases, audience.excludedRegistrationIDs,
         ].compactMap(\.file)
-        return exportFiles(now, &mistakes) + expand(audience.excludedDevices, besideFile: file, now, &mistakes)
+        return exportFiles(now, &mistakes) + expand(audience.excludedDevices, besideFile: file, now: now, &mistakes)
             + lists.map { FilePaths.resolve($0.value, besideFile: file) }
     }
 
-    /// What the columns of a query that cannot run would have to say as well.
+    /// Mistakes in the columns of a query that cannot run, to report together with the others.
     private func missingColumns(_ query: AudienceQuery) -> [Diagnostic] {
         var query = query
         query.excludedDevices = []
@@ -72,18 +72,18 @@ struct AudienceCompiler {
 
     /// The campaign's exports, or the app's.
     private func exportFiles(_ now: Timestamp, _ mistakes: inout [Diagnostic]) -> [String] {
-        if !audience.devices.isEmpty { return expand(audience.devices, besideFile: file, now, &mistakes) }
-        if !app.devices.isEmpty { return expand(app.devices, besideFile: project.file, now, &mistakes) }
+        if !audience.devices.isEmpty { return expand(audience.devices, besideFile: file, now: now, &mistakes) }
+        if !app.devices.isEmpty { return expand(app.devices, besideFile: project.file, now: now, &mistakes) }
         mistakes.append(
             Diagnostic(
-                "no device export is named, neither here nor for the app '\(app.name.value)' in \(project.file)",
+                "no device export is named, either here or for the app '\(app.name.value)' in \(project.file)",
                 at: audience.position,
-                remedy: "Write `devices: exports/devices.csv` below `audience`."))
+                remedy: "Write `devices: exports/devices.csv` under `audience`."))
         return []
     }
 
     private func expand(
-        _ paths: [SourceText], besideFile file: String, _ now: Timestamp, _ mistakes: inout [Diagnostic]
+        _ paths: [SourceText], besideFile file: String, now: Timestamp, _ mistakes: inout [Diagnostic]
     ) -> [String] {
         var files: [String] = []
         let dates = DatedPath(now: now, zone: zone ?? ZoneDatabase.system.machineZone)
@@ -104,22 +104,22 @@ struct AudienceCompiler {
                 mistakes.append(error as? Diagnostic ?? Diagnostic("\(error)", at: path.position))
             }
         }
-        // Of two rows of a device that are equally new the one that is read last counts: what comes last goes by the files' names, however
-        // they are listed.
+        // Of two equally new rows of a device, the one that is read last counts. Sorting by name keeps that independent of the order in
+        // which the files are listed.
         return files.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
     }
 
     private func names(_ lists: NameList...) -> [SourceText] { lists.flatMap(\.names) }
 
     private func load(
-        _ list: NameList, _ key: String, _ sources: SourceFiles, _ lists: inout NameLists, _ mistakes: inout [Diagnostic]
+        _ list: NameList, key: String, _ sources: SourceFiles, _ lists: inout NameLists, _ mistakes: inout [Diagnostic]
     ) -> [String] {
         var names = list.names.map(\.value)
         guard let list = list.file else { return names }
         do {
             let listed = try NameFile.list(FilePaths.resolve(list.value, besideFile: file), noting: sources)
-            mistakes += lists.take(listed, key)
-            if listed.names.isEmpty { mistakes.append(Self.empty(list, listed, key)) }
+            mistakes += lists.take(listed, key: key)
+            if listed.names.isEmpty { mistakes.append(Self.empty(list, listed, key: key)) }
             names += listed.names
         } catch {
             mistakes.append(placed(error, at: list.position))
@@ -129,12 +129,12 @@ struct AudienceCompiler {
 }
 
 extension AudienceCompiler {
-    private static func empty(_ list: SourceText, _ listed: NameFile.Listed, _ key: String) -> Diagnostic {
+    private static func empty(_ list: SourceText, _ listed: NameFile.Listed, key: String) -> Diagnostic {
         guard let first = listed.hashed.first else {
-            return Diagnostic("\(list.value) names nobody", at: list.position, remedy: "Write one name a line.")
+            return Diagnostic("\(list.value) holds no names", at: list.position, remedy: "Write one name per line.")
         }
         return Diagnostic(
-            "\(list.value) names nobody: lines that begin with '#' are comments", at: list.position,
+            "\(list.value) holds no names: lines that begin with '#' are comments", at: list.position,
             remedy: "If they are names, write them in the campaign: \(key): [\"\(TextFormat.foreign(first.value, maximumBytes: 60))\", …].")
     }
 }
@@ -163,7 +163,7 @@ extension CampaignContext {
         return query
     }
 
-    /// Shows a mistake of a key, certificate or authority where volley.yaml names that file.
+    /// Places a mistake of a key, certificate or authority where volley.yaml names that file.
     func placingCredentials<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -176,7 +176,7 @@ extension CampaignContext {
     }
 }
 
-/// A mistake of a whole file is shown where the campaign or volley.yaml names that file; one inside it stays at its own place.
+/// A mistake of a whole file is placed where the campaign or volley.yaml names that file; one inside the file keeps its place.
 private func placed(_ mistake: Diagnostic, at position: SourcePosition) -> Diagnostic {
     guard mistake.position == nil else { return mistake }
     var placed = mistake

@@ -7,7 +7,7 @@ import Glibc
 import PushServices
 package import Runs
 
-/// A campaign with everything it refers to, read and checked: what every command about a campaign begins with.
+/// A campaign with everything it refers to, read and checked. Every command about a campaign starts here.
 package struct CampaignContext {
     package var campaign: Campaign
     var project: Project
@@ -34,8 +34,8 @@ package struct CampaignContext {
             }
         }
         let messages = draft.content.flatMap { content in
-            // What the campaign's reader has said of a place already is not said again, nor what is missing in content with a mistake on
-            // its first line: {titel: Hi} has a title, if a misspelt one.
+            // Places that the campaign's reader has already reported are not reported again. Nor is what is missing in content with a
+            // mistake on its first line: {titel: Hi} does have a title, only misspelt.
             let start = content.position
             let startsWrong = mistakes.contains { $0.position?.line == start.line && ($0.position?.column ?? 0) > start.column }
             let known = Set(mistakes.compactMap(\.position) + (startsWrong ? [start] : []))
@@ -52,7 +52,7 @@ package struct CampaignContext {
             return messages
         }
         guard mistakes.isEmpty, let campaign = draft.campaign, let project, let messages, let app else {
-            mistakes += audienceMistakes(draft, file, project, app, messages, now)
+            mistakes += audienceMistakes(draft, file: file, project, app, messages, now: now)
             throw Diagnostics(mistakes)
         }
         return CampaignContext(
@@ -60,9 +60,9 @@ package struct CampaignContext {
             catalog: project.catalog(named.project))
     }
 
-    /// What lists, exports and their columns have to say of a campaign that has other mistakes already.
+    /// Mistakes in the lists, exports and columns of a campaign that has other mistakes.
     private static func audienceMistakes(
-        _ draft: CampaignDraft, _ file: String, _ project: Project?, _ app: App?, _ messages: MessageCatalog?, _ now: Timestamp
+        _ draft: CampaignDraft, file: String, _ project: Project?, _ app: App?, _ messages: MessageCatalog?, now: Timestamp
     ) -> [Diagnostic] {
         guard let audience = draft.audience, let project, let app else { return [] }
         let fields =
@@ -82,7 +82,7 @@ package struct CampaignContext {
         guard let path = campaign.project.file ?? Project.find(startingAt: FilePaths.folder(of: campaign.path)) else {
             mistakes.append(
                 Diagnostic(
-                    "there is no volley.yaml beside this campaign or above it", file: campaign.path,
+                    "there is no volley.yaml in this campaign's folder or above it", file: campaign.path,
                     remedy: "Name one with --config, or run `volley init`."))
             return nil
         }
@@ -110,14 +110,14 @@ package struct CampaignContext {
         return Diagnostic("there is no app '\(name.value)' in \(project.file)", at: name.position, remedy: remedy)
     }
 
-    /// The way to the app's server from this machine.
+    /// The route from this machine to the app's server.
     package func route(_ settings: RunSettings) throws(Diagnostic) -> ProxyRoute {
         try ProxyRoute(app.proxy, to: settings.environment)
     }
 
-    /// All caps that count: the campaign's, and the app's.
+    /// All caps that apply: the campaign's and the app's.
     var frequencyCaps: [FrequencyCap] { [campaign.delivery.frequency, app.frequency].compactMap { $0 } }
 
-    /// The pace that counts: the campaign's, never faster than the app's.
+    /// The pace that applies: the campaign's, but never faster than the app's.
     var pace: Pace? { Pace.slower(campaign.delivery.pace, app.pace) }
 }

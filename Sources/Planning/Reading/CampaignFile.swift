@@ -1,13 +1,13 @@
 public import Workspace
 
-/// A campaign's file, and the project that it belongs to as far as somebody said.
+/// A campaign's file, and the project that it belongs to, if one was named.
 public struct CampaignFile: Sendable {
     /// Its path.
     public var path: String
-    /// Which volley.yaml and which folder of runs count.
+    /// Which volley.yaml and which folder of runs to use.
     public var project: ProjectChoice
 
-    /// A file.
+    /// A campaign file.
     public init(_ path: String, in project: ProjectChoice = ProjectChoice()) {
         self.path = path
         self.project = project

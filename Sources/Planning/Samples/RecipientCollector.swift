@@ -1,12 +1,12 @@
 import Audience
 import Base
 
-/// Takes the recipients of a scan: keeps those of the first slots for samples, and hands all of them to whoever writes the run file, if there
-/// is one.
+/// Takes the recipients of a scan: keeps those of the first slots for samples, and hands all of them to the writer of the run file, if
+/// there is one.
 final class RecipientCollector: RecipientSink {
     private let writer: RecipientWriter?
     private let keptSlots: Int
-    /// The recipients of the first slots as their newest rows have them, those that drop out in the end included.
+    /// The recipients of the first slots as in their newest rows, including those that drop out in the end.
     private(set) var kept: [Int: Recipient] = [:]
 
     /// - Parameters:
@@ -29,7 +29,7 @@ final class RecipientCollector: RecipientSink {
     func finish(slots: Int, dropping dropped: BitSet) throws { try writer?.finish(slots: slots, dropping: dropped) }
 }
 
-/// Takes the recipients of a few slots out of a second scan.
+/// Collects the recipients of a few slots from a second scan.
 final class SlotCollector: RecipientSink {
     private let slots: Set<Int>
     private(set) var found: [Int: Recipient] = [:]

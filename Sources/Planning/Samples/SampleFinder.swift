@@ -2,20 +2,20 @@ import Audience
 import Base
 import Content
 
-/// Finds the samples of a preview: of each message that anybody gets the recipients that were found first. Which these are depends on the
-/// exports alone, not on how they are read.
+/// Finds the samples of a preview: for each message that a device gets, the recipients that were found first. Which these are depends only
+/// on the exports, not on how they are read.
 struct SampleFinder {
     let messages: MessageCatalog
-    /// Samples of each message.
+    /// How many samples of each message are wanted.
     let wanted: Int
 
-    /// Slots whose recipients the first scan keeps. Some of the first may drop out, and where there is a choice, a rare language may come late:
-    /// what is not among them costs a second scan.
+    /// How many slots' recipients the first scan keeps. Some of the first may drop out, and where there is a choice, a rare language may
+    /// come late: a sample that is not among them costs a second scan.
     var slotsToKeep: Int { messages.hasChoice ? 10_000 + wanted : 200 + wanted }
 
     /// - Parameters:
     ///   - kept: recipients of the first slots.
-    ///   - rescan: scans once more, into another sink; only called when somebody is missing.
+    ///   - rescan: scans once more, into another sink; only called when a recipient is missing.
     func samples(
         of result: AudienceResult, kept: [Int: Recipient], rescan: (SlotCollector) throws -> Void
     ) rethrows -> [PreviewSample] {
@@ -30,7 +30,7 @@ struct SampleFinder {
         return first.enumerated().flatMap { number, found in found.compactMap { sample(number, $0, recipients[$0.slot]) } }
     }
 
-    /// nil when an export changed between two scans.
+    /// nil when an export changed between the two scans.
     private func sample(_ number: Int, _ found: FirstRecipient, _ recipient: Recipient?) -> PreviewSample? {
         var chooser = MessageChooser(messages)
         guard let recipient, chooser.message(of: recipient) == number else { return nil }

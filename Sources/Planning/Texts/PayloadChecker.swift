@@ -4,20 +4,20 @@ import Content
 
 /// Renders the payload of one recipient after another, to see that it can be sent. Belongs to one thread.
 ///
-/// Its groups: of recipients, and of payloads that are too large, the number of the message; of what cannot be rendered a `RenderCause`; of the
-/// holdout the number of its variant.
+/// Its groups: for recipients, and for payloads that are too large, the number of the message; for what cannot be rendered, a
+/// `RenderCause`; for the holdout, the number of its variant.
 final class PayloadChecker {
     private let messages: MessageCatalog
     private let single: PayloadTemplate?
     /// When each device gets its push; nil when that does not depend on the device.
     private let times: SendTimes?
     private let numbersOfColumns: [String: Int]
-    // Nothing calls back into this: the checks of who else holds them would cost more than a small cell.
+    // Nothing calls back into this, so access cannot overlap. The exclusivity checks would cost more than handling a small cell.
     @exclusivity(unchecked) private var cells = EscapedCells()
     @exclusivity(unchecked) private var payload: [UInt8] = []
     @exclusivity(unchecked) private var chooser: MessageChooser
 
-    /// - Parameter times: nil when no recipient carries its zone, or nobody asks.
+    /// - Parameter times: nil when recipients do not carry their zone, or it does not matter.
     package init(_ messages: MessageCatalog, _ times: SendTimes? = nil) {
         self.messages = messages
         self.times = times
@@ -34,7 +34,7 @@ final class PayloadChecker {
     private func judgeAmongMany(_ recipient: RecipientRecord) -> RecipientCheck {
         let variant = chooser.variant(of: recipient.token, alias: recipient.alias)
         guard let number = chooser.message(variant: variant, language: recipient.language) else {
-            // Whoever could not have been sent to is not held back: only then the holdout compares with the rest.
+            // A device that could not have been sent to is not held back: otherwise the holdout would not be comparable with the rest.
             let sent = chooser.variantWithoutHoldout(of: recipient.token, alias: recipient.alias)
             guard let number = chooser.message(variant: sent, language: recipient.language) else {
                 return RecipientCheck(reason: .holdout, group: variant)
@@ -48,12 +48,14 @@ final class PayloadChecker {
     @inline(__always) private func judge(_ recipient: RecipientRecord, _ template: PayloadTemplate, group: Int) -> RecipientCheck {
         payload.removeAll(keepingCapacity: true)
         precondition(cells.locate(in: recipient.fields), "cells that were just written cannot be read")
-        if let failure = template.append(cells, language: recipient.language, to: &payload) { return recipientCheck(of: failure, group) }
+        if let failure = template.append(cells, language: recipient.language, to: &payload) {
+            return recipientCheck(of: failure, group: group)
+        }
         guard let times else { return RecipientCheck(payloadBytes: payload.count, group: group) }
         return RecipientCheck(payloadBytes: payload.count, group: group, wave: times.number(of: cells[cells.count - 1]))
     }
 
-    private func recipientCheck(of failure: RenderFailure, _ group: Int) -> RecipientCheck {
+    private func recipientCheck(of failure: RenderFailure, group: Int) -> RecipientCheck {
         if let cause = RenderCause(failure, number: { numbersOfColumns[$0] }) {
             return RecipientCheck(reason: failure.skipReason, group: cause.group)
         }

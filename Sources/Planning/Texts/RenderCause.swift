@@ -1,7 +1,7 @@
 import Audience
 import Content
 
-/// Why a payload could not be rendered, as far as devices are counted apart.
+/// Why a payload could not be rendered, in as much detail as devices are counted by.
 enum RenderCause: Hashable {
     /// What is wrong with the cell of a column.
     enum Flaw: Int, CaseIterable {
@@ -12,7 +12,7 @@ enum RenderCause: Hashable {
     case column(Int, Flaw)
     /// A text that people would see came out blank.
     case blankText
-    /// A column beyond those that can be told apart.
+    /// A column beyond those that can be distinguished.
     case otherColumn
 
     /// As a group of `RecipientCheck`.

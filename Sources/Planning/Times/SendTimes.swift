@@ -2,10 +2,10 @@ import Base
 import Runs
 import Scheduling
 
-/// When each device of an audience gets its push, by the zone that its row names. Zones whose clocks agree at these hours share a wave, so that
-/// there are some forty waves and not some four hundred.
+/// When each device of an audience gets its push, by the zone that its row names. Zones whose clocks agree at these hours share a wave,
+/// which gives about forty waves instead of about four hundred.
 struct SendTimes: Sendable {
-    /// Those whose clocks agree.
+    /// Zones whose clocks agree, and the moment at which their devices are due.
     struct Wave: Sendable {
         var zone: ZoneRules
         var due: Timestamp
@@ -17,7 +17,7 @@ struct SendTimes: Sendable {
     let isByDevice: Bool
     /// The wave of devices whose zone is not known.
     let fallback: Int
-    /// Waves by the hash of a zone's name. No two names that there are share one.
+    /// Waves by the hash of a zone's name. No two existing names have the same hash.
     private let places: [UInt64: Int]
 
     /// - Parameters:
@@ -55,7 +55,8 @@ struct SendTimes: Sendable {
         fallback = places[Self.hash(own.name.utf8)] ?? 0
     }
 
-    /// What zones of a wave share: when it goes out, and, where quiet hours count, all that their clocks show in the two weeks after.
+    /// What the zones of a wave share: when it goes out and, where quiet hours apply, what their clocks show from two days before to two
+    /// weeks after.
     private struct ClockKey: Hashable {
         var due: Timestamp
         var offsets: [Int64] = []
@@ -71,7 +72,7 @@ struct SendTimes: Sendable {
         }
     }
 
-    /// Which zone a wave is called after: one that people know, else the first of the alphabet.
+    /// Which zone gives a wave its name: one that people know, otherwise the first in the alphabet.
     private static func isBetterKnown(_ left: ZoneRules, _ right: ZoneRules) -> Bool {
         func rank(_ name: String) -> Int { wellKnown.firstIndex(of: name) ?? (name.contains("/") && !name.hasPrefix("Etc/") ? 100 : 101) }
         return (rank(left.name), left.name) < (rank(right.name), right.name)
@@ -85,12 +86,12 @@ struct SendTimes: Sendable {
 
     // MARK: - Devices
 
-    /// Judgements have this number where the row names no zone.
+    /// The number of a judgement where the row names no zone.
     var blankNumber: Int { waves.count }
-    /// And this one where it names one that does not exist.
+    /// The number of a judgement where the row names a zone that does not exist.
     var unknownNumber: Int { waves.count + 1 }
 
-    /// What a check says of a cell: the number of its wave, or one of the above.
+    /// The number of a cell's judgement: that of its wave, or one of the above.
     func number(of cell: UnsafeBufferPointer<UInt8>) -> Int {
         var name = cell[...]
         while name.first == UInt8(ascii: " ") { name.removeFirst() }
@@ -99,7 +100,7 @@ struct SendTimes: Sendable {
         return places[Self.hash(name)] ?? unknownNumber
     }
 
-    /// The wave that a check's number means.
+    /// The wave of a judgement's number.
     func place(of number: Int) -> Int { number < waves.count ? number : fallback }
 
     /// FNV-1a. Source: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm".
@@ -109,7 +110,7 @@ struct SendTimes: Sendable {
 }
 
 extension SendTimes {
-    /// Brings recipients into the order of waves while they are written; nil when all go out together.
+    /// Sorts recipients into the order of waves while they are written; nil when all go out together.
     var sorter: WaveSorter? {
         guard waves.count > 1 else { return nil }
         var cells = EscapedCells()
@@ -119,7 +120,7 @@ extension SendTimes {
         }
     }
 
-    /// The waves of a run in which anybody is.
+    /// The waves of a run that have devices.
     /// - Parameter counts: recipients by the numbers of their judgements.
     func runWaves(_ counts: [Int: Int]) -> [RunWave] {
         var devices = [Int](repeating: 0, count: waves.count)

@@ -4,25 +4,26 @@ import Campaigns
 import Runs
 import Scheduling
 
-/// When a campaign is to go out, as whoever sends it decided.
+/// When a campaign is to go out, as its sender decided.
 enum SendingTime: Hashable, Sendable {
-    /// At once and to everybody, whatever its schedule says.
+    /// At once and to all devices, whatever its schedule says.
     case now
-    /// At once, but to nobody in quiet hours.
+    /// At once, but not to devices in quiet hours.
     case byHand
     /// At a time of its schedule.
     case at(Occurrence)
 }
 
 extension SendingTime {
-    /// What `volley send FILE` does, unless its time was sent already: that says more than that it is too late, and `--now` would reach everybody again.
+    /// What `volley send FILE` does, unless its time was already sent. That refusal says more than "too late", and `--now`, the remedy for
+    /// that, would reach every device again.
     static func ofSending(_ context: CampaignContext, isNow: Bool, now: Timestamp, in catalog: any RunCatalog) throws -> SendingTime {
         try unlessSentAlready(context.campaign, catalog) { () throws(Diagnostic) in
             try ofSending(context.campaign, isNow: isNow, now: now)
         }
     }
 
-    /// What `volley plan FILE` freezes, unless that time was sent already.
+    /// What `volley plan FILE` freezes, unless that time was already sent.
     static func ofPlanning(_ context: CampaignContext, now: Timestamp, in catalog: any RunCatalog) throws -> SendingTime {
         try unlessSentAlready(context.campaign, catalog) { () throws(Diagnostic) in try ofPlanning(context.campaign, now: now) }
     }
@@ -33,21 +34,21 @@ extension SendingTime {
         do throws(Diagnostic) {
             let sendingTime = try decide()
             guard case .at(let occurrence) = sendingTime else { return sendingTime }
-            if let taken = try refusal(campaign, occurrence.localTime, catalog) { throw taken }
+            if let taken = try refusal(campaign, time: occurrence.localTime, catalog) { throw taken }
             return sendingTime
         } catch {
             guard let schedule = campaign.schedule, schedule.repeat == nil, let at = schedule.at else { throw error }
-            throw try refusal(campaign, at, catalog) ?? error
+            throw try refusal(campaign, time: at, catalog) ?? error
         }
     }
 
-    private static func refusal(_ campaign: Campaign, _ time: LocalTime, _ catalog: any RunCatalog) throws(Diagnostic) -> Diagnostic? {
-        do { return try ScheduledTime.refusal(campaign, time, in: catalog) } catch {
+    private static func refusal(_ campaign: Campaign, time: LocalTime, _ catalog: any RunCatalog) throws(Diagnostic) -> Diagnostic? {
+        do { return try ScheduledTime.refusal(campaign, occurrence: time, in: catalog) } catch {
             throw error as? Diagnostic ?? Diagnostic("\(error)")
         }
     }
 
-    /// What `volley send FILE` does: it sends now or not at all, as whoever types it looks on.
+    /// What `volley send FILE` does: it sends now or not at all, as a person is watching.
     /// - Parameter isNow: `--now`.
     /// - Throws: `Diagnostic` when the campaign's time has not come, or has passed by too much.
     static func ofSending(_ campaign: Campaign, isNow: Bool, now: Timestamp) throws(Diagnostic) -> SendingTime {
@@ -55,16 +56,16 @@ extension SendingTime {
         guard schedule.hasTimes else { return .byHand }
         guard schedule.repeat == nil, let at = schedule.at else {
             let next = schedule.nextOccurrence(from: now)
-            throw refused(campaign, "repeats" + (next.map { ", next at \(words($0, schedule))" } ?? ""))
+            throw refused(campaign, when: "repeats" + (next.map { ", next at \(words($0, schedule))" } ?? ""))
         }
         let occurrence = schedule.occurrence(at: at)
-        if occurrence.begins > now { throw refused(campaign, "goes out at \(words(occurrence, schedule))") }
+        if occurrence.begins > now { throw refused(campaign, when: "goes out at \(words(occurrence, schedule))") }
         if schedule.isPast(occurrence, at: now) { throw past(campaign, occurrence, schedule) }
         return .at(occurrence)
     }
 
-    /// What `volley plan FILE` freezes: the time that comes next, or is under way.
-    /// - Throws: `Diagnostic` when there is none any more.
+    /// What `volley plan FILE` freezes: the next time, or the one under way.
+    /// - Throws: `Diagnostic` when no time is left.
     static func ofPlanning(_ campaign: Campaign, now: Timestamp) throws(Diagnostic) -> SendingTime {
         let sendingTime = ofPreview(campaign, now: now)
         if case .at(let occurrence) = sendingTime, let schedule = campaign.schedule, schedule.isPast(occurrence, at: now) {
@@ -73,35 +74,36 @@ extension SendingTime {
         return sendingTime
     }
 
-    /// What a preview shows: the time that comes next, else the last one.
+    /// What a preview shows: the next time, otherwise the last one.
     static func ofPreview(_ campaign: Campaign, now: Timestamp) -> SendingTime {
         guard let schedule = campaign.schedule else { return .now }
         if let next = schedule.nextOccurrence(from: now) { return .at(next) }
         return schedule.at.map { .at(schedule.occurrence(at: $0)) } ?? .byHand
     }
 
-    private static func refused(_ campaign: Campaign, _ when: String) -> Diagnostic {
+    private static func refused(_ campaign: Campaign, when: String) -> Diagnostic {
         refused(
-            campaign, when,
-            remedy: "`volley schedule \(campaign.file)` waits for it; `volley send \(campaign.file) --now` sends it at once, to everybody.")
+            campaign, when: when,
+            remedy: "`volley schedule \(campaign.file)` waits for it; `volley send \(campaign.file) --now` sends it to all devices at once."
+        )
     }
 
-    private static func refused(_ campaign: Campaign, _ when: String, remedy: String) -> Diagnostic {
+    private static func refused(_ campaign: Campaign, when: String, remedy: String) -> Diagnostic {
         let message = "'\(campaign.name.value)' \(when); nothing was sent"
         return campaign.schedulePosition.map { Diagnostic(message, at: $0, remedy: remedy) } ?? Diagnostic(message, remedy: remedy)
     }
 
     private static func past(_ campaign: Campaign, _ occurrence: Occurrence, _ schedule: Schedule) -> Diagnostic {
         refused(
-            campaign, "was to go out at \(words(occurrence, schedule)), which is too late by now (late: \(schedule.late))",
-            remedy: "Write a later time; `volley send \(campaign.file) --now` sends it at once, to everybody.")
+            campaign, when: "was to go out at \(words(occurrence, schedule)), and it is too late for that now (late: \(schedule.late))",
+            remedy: "Write a later time; `volley send \(campaign.file) --now` sends it to all devices at once.")
     }
 
-    /// `2026-12-01 09:00 in Europe/Berlin (2026-12-01 08:00 in Etc/UTC)`: in the campaign's zone and in that of this machine.
+    /// `2026-12-01 09:00 in Europe/Berlin (2026-12-01 08:00 in Etc/UTC)`: in the campaign's zone and in this machine's.
     static func words(_ occurrence: Occurrence, _ schedule: Schedule) -> String {
         let here = ZoneDatabase.system.machineZone
         let begins = "\(here.localTime(at: occurrence.begins).words) in \(here.name)"
         guard schedule.zone.isRecipient else { return "\(occurrence.localTime.words) in \(schedule.zone.fallback.name) (\(begins))" }
-        return "\(occurrence.localTime.words) by each device's own clock (from \(begins) on)"
+        return "\(occurrence.localTime.words) by each device's clock (from \(begins) on)"
     }
 }

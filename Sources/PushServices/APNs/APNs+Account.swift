@@ -14,7 +14,7 @@ extension APNs {
     static let account = AccountForm(topic: topic, environments: environments, credentials: [key, certificate])
 
     private static let topic = AccountField(
-        "topic", .name(pattern: "^[A-Za-z0-9.-]+$"), "The app's bundle id; suffixes that a push type needs are added.",
+        "topic", .name(pattern: "^[A-Za-z0-9.-]+$"), description: "The app's bundle id; suffixes that a push type needs are added.",
         example: "com.example.shop", otherNames: ["bundle_id", "bundle", "bundle_identifier", "app_id", "package"], flaw: topicFlaw)
 
     private static let environments = EnvironmentForm(
@@ -38,12 +38,13 @@ extension APNs {
         example: "key: {file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}",
         shortExample: "key: {file: keys/AuthKey.p8, id: ABC123DEFG, team: DEF123GHIJ}", origin: "from Apple's developer pages",
         fields: [
-            AccountField("file", .file, "The .p8 file.", example: "keys/AuthKey_ABC123DEFG.p8"),
+            AccountField("file", .file, description: "The .p8 file.", example: "keys/AuthKey_ABC123DEFG.p8"),
             AccountField(
-                "id", .keyID(length: 10), "The key's id, ten capital letters and digits.", example: "ABC123DEFG", source: developerSite,
-                whatToAdd: "the ten characters that Apple shows beside it"),
+                "id", .keyID(length: 10), description: "The key's id, ten capital letters and digits.", example: "ABC123DEFG",
+                source: developerSite,
+                whatToAdd: "the ten characters that Apple shows next to it"),
             AccountField(
-                "team", .issuer(length: 10), "The team's id, ten capital letters and digits.", example: "DEF123GHIJ",
+                "team", .issuer(length: 10), description: "The team's id, ten capital letters and digits.", example: "DEF123GHIJ",
                 source: developerSite, whatToAdd: "the ten characters of your team at Apple"),
         ], otherNames: ["key_id", "team_id", "team", "auth_key"], file: keyFile)
 
@@ -54,16 +55,17 @@ extension APNs {
         example: "certificate: {file: keys/push.p12, passphrase_env: PUSH_PASSPHRASE}",
         shortExample: "certificate: {file: keys/push.p12, passphrase_env: PUSH_PASSPHRASE}", origin: "from Apple's developer pages",
         fields: [
-            AccountField("file", .file, "A .p12, or a PEM with certificate and key.", example: "keys/push.p12"),
+            AccountField("file", .file, description: "A .p12, or a PEM with certificate and key.", example: "keys/push.p12"),
             AccountField(
-                "passphrase_env", .passphraseVariable, "The environment variable that holds the passphrase.", example: "PUSH_PASSPHRASE"),
+                "passphrase_env", .passphraseVariable, description: "The environment variable that holds the passphrase.",
+                example: "PUSH_PASSPHRASE"),
         ], otherNames: [], file: nil)
 
-    /// What is no bundle id. Source: Apple, CFBundleIdentifier: letters, digits, hyphens and full stops.
-    @Sendable private static func topicFlaw(_ topic: String, _ shown: String) -> AccountField.Flaw? {
+    /// What is wrong with a bundle id. Source: Apple, CFBundleIdentifier: letters, digits, hyphens and full stops.
+    @Sendable private static func topicFlaw(_ topic: String, shown: String) -> AccountField.Flaw? {
         guard topic.utf8.allSatisfy({ ASCIISet.lettersAndDigits.contains($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }) else {
             return .init(
-                message: "the topic \(shown) is no bundle id, which has only letters, digits, hyphens and full stops",
+                message: "the topic \(shown) is not a bundle id; those have only letters, digits, hyphens and full stops",
                 remedy: "For example: topic: com.example.shop.")
         }
         // Source: App Store Connect calls this number the app's Apple ID.

@@ -11,13 +11,13 @@ extension APNs {
             lint.showsMedia = names.contains("mutable-content")
             lint.mediaRemedy = "Write mutable-content: 1 into 'aps'."
         }
-        for member in aps { lint.check(member, names) }
+        for member in aps { lint.check(member, names: names) }
         return lint
     }
 }
 
 extension PayloadLint {
-    fileprivate mutating func check(_ member: ContentMember, _ names: Set<String>) {
+    fileprivate mutating func check(_ member: ContentMember, names: Set<String>) {
         switch (member.name.value, member.value) {
         case ("alert", .text(let text)): texts.append(("alert", text))
         case ("alert", .object(let members, _)):
@@ -29,12 +29,12 @@ extension PayloadLint {
         case ("content-available", _) where !names.contains("alert") && !names.isDisjoint(with: ["sound", "badge"]):
             let visible = ["sound", "badge"].filter(names.contains).joined(separator: " and ")
             warn(
-                .silentAndVisible, "with \(visible) this goes out as a visible push, though it looks like a silent one",
-                at: member.name.position, "Remove \(visible) for a silent push, or add an alert.")
+                .silentAndVisible, message: "with \(visible) this is sent as a visible push, though it looks like a silent one",
+                at: member.name.position, remedy: "Remove \(visible) for a silent push, or add an alert.")
         case ("interruption-level", .text(let level)) where level.value == "time-sensitive":
             warn(
-                .timeSensitive, "a time-sensitive push breaks through Focus, and people can turn it off for the whole app",
-                at: level.position, "Keep it for what needs attention at once; otherwise leave interruption-level out.")
+                .timeSensitive, message: "a time-sensitive push breaks through Focus, and people can turn it off for the whole app",
+                at: level.position, remedy: "Keep it for what needs attention at once; otherwise leave interruption-level out.")
         case ("interruption-level", .text(let level)) where level.value == "critical": warnCritical(at: level.position)
         case ("sound", .object(let keys, _)):
             for key in keys where key.name.value == "critical" {
@@ -46,11 +46,12 @@ extension PayloadLint {
 
     private mutating func warnCritical(at place: SourcePosition) {
         warn(
-            .criticalAlert, "a critical alert sounds on muted phones, and only apps with Apple's permission may send one", at: place,
-            "Unless people's safety is at stake, leave it out.")
+            .criticalAlert, message: "a critical alert sounds on muted phones, and only apps with Apple's permission may send one",
+            at: place,
+            remedy: "Unless people's safety is at stake, leave it out.")
     }
 
-    private mutating func warn(_ name: WarningName, _ message: String, at place: SourcePosition, _ remedy: String) {
-        findings.append(.warning(name, message, at: place, remedy: remedy))
+    private mutating func warn(_ name: WarningName, message: String, at place: SourcePosition, remedy: String) {
+        findings.append(.warning(name, message: message, at: place, remedy: remedy))
     }
 }

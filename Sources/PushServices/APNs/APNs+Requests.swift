@@ -6,11 +6,11 @@ extension APNs {
     /// A POST to `/3/device/TOKEN` with the headers of the push.
     public func request(_ options: PushOptions) -> RequestTemplate {
         var headers = [
-            RequestTemplate.Header("apns-topic", options.topic), .init(Self.pushTypeHeader, options.pushType.rawValue),
-            .init("apns-priority", String(options.priority.rawValue)),
+            RequestTemplate.Header("apns-topic", value: options.topic), .init(Self.pushTypeHeader, value: options.pushType.rawValue),
+            .init("apns-priority", value: String(options.priority.rawValue)),
         ]
-        if let expiration = options.expiration { headers.append(.init("apns-expiration", String(expiration))) }
-        if let collapseID = options.collapseID { headers.append(.init(Self.collapseHeader, collapseID)) }
+        if let expiration = options.expiration { headers.append(.init("apns-expiration", value: String(expiration))) }
+        if let collapseID = options.collapseID { headers.append(.init(Self.collapseHeader, value: collapseID)) }
         return RequestTemplate(pathPrefix: "/3/device/", headers: headers, idHeader: Self.idHeader)
     }
 
@@ -18,7 +18,7 @@ extension APNs {
     public func details(of body: JSONValue) -> AnswerDetails {
         var details = AnswerDetails()
         details.reason = body["reason"]?.stringValue ?? ""
-        // What lies outside of the years that can be written down is no moment.
+        // What lies outside of the years that can be written down is not a moment.
         if let milliseconds = body["timestamp"]?.integerValue, (0...253_402_300_799_999).contains(milliseconds) {
             details.invalidSince = Timestamp(epochMilliseconds: milliseconds)
         }

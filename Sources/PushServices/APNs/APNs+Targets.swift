@@ -6,7 +6,7 @@ extension APNs {
 
     static let deviceTokens = TargetForm(
         .hex(digits: 8...512), tellingLength: 32, writing: "in hex", rule: "A token is hex digits only, an even number of them",
-        remedy: "Copy it whole; most tokens have 64 digits.",
+        remedy: "Copy the whole token; most have 64 digits.",
         foreignShapes: [
             .fcm: "it is a token of FCM, which APNs does not know", .base64: "it is written in base64, and APNs' tokens in hex digits",
         ])

@@ -63,12 +63,12 @@ public struct APNs: PushService {
     public func advice(status: Int, reason: String) -> String {
         if let advice = Self.row(status, reason)?.advice { return advice }
         switch status {
-        case 404, 405: return "The server does not know the way APNs is called: check environment (host and port) in volley.yaml."
+        case 404, 405: return "The server does not understand APNs requests: check environment (host and port) in volley.yaml."
         default: return "Check key, team, topic and environment of the app in volley.yaml."
         }
     }
 
-    /// What `doctor` learns from the answer to a push to nobody.
+    /// What `doctor` learns from the answer to a push that reaches no device.
     public func probeMeaning(status: Int, reason: String) -> ProbeMeaning {
         switch (status, reason) {
         case (200, _): .fine

@@ -48,8 +48,8 @@ extension APNs {
     private static let credentials = "Check the app's key or certificate in volley.yaml."
     private static let otherEnvironment =
         "The credentials belong to the other environment: check environment (production or sandbox) in volley.yaml."
-    private static let ownFault = "The request itself is wrong, which is a mistake of Volley or of a proxy in between: please report it."
-    private static let unknownPath = "The server does not know the way APNs is called: check environment (host and port) in volley.yaml."
+    private static let ownFault = "The request itself is wrong. This is a fault in Volley or in a proxy in between: please report it."
+    private static let unknownPath = "The server does not understand APNs requests: check environment (host and port) in volley.yaml."
 
     /// Source: Apple, "Handling notification responses from APNs", table "Values for the APNs JSON reason key".
     static let rows = aboutDevices + aboutCampaigns + aboutCredentials + aboutTheServer
@@ -85,9 +85,9 @@ extension APNs {
             advice: "Check delivery.expires in the campaign."),
         Answer(
             badRequest, "BadMessageId", .stop,
-            explanation: "APNs did not take the push's id. This is a fault in Volley: please report it.", advice: ownFault),
+            explanation: "APNs did not accept the push's id. This is a fault in Volley: please report it.", advice: ownFault),
         Answer(
-            badRequest, "BadPriority", .stop, explanation: "The priority is none that APNs knows. \(replan)",
+            badRequest, "BadPriority", .stop, explanation: "APNs does not know the priority. \(replan)",
             advice: "Check delivery.priority in the campaign; silent pushes must not be high."),
         Answer(
             badRequest, "BadTopic", .stop, explanation: "The app's topic is not valid. \(replan)",
@@ -106,7 +106,7 @@ extension APNs {
             advice: "The rendered payload is empty: check the campaign's content.", probe: .fine),
         Answer(
             413...413, "PayloadTooLarge", .rejected,
-            explanation: "The message is larger than 4,096 bytes. Shorten the text or the own data."),
+            explanation: "The message is larger than 4,096 bytes. Shorten the text or your own data."),
         Answer(
             badRequest, "DuplicateHeaders", .stop,
             explanation: "APNs saw a header twice. This is a fault in Volley: please report it.", advice: ownFault),
@@ -155,21 +155,21 @@ extension APNs {
             advice: "Check that the key may push to this topic, and that the team's membership is active."),
         Answer(
             tooMany, "TooManyProviderTokenUpdates", .retry(.serviceBusy),
-            explanation: "The key was signed with too often. Send from one place at a time, and try again in 20 minutes."),
+            explanation: "New signatures were made with the key too often. Send from one place at a time, and try again in 20 minutes."),
     ]
 
     private static let aboutTheServer: [Answer] = [
         Answer(
             badRequest, "IdleTimeout", .retry(.connectionIdle),
-            explanation: "APNs closed an idle connection. They can be sent to again."),
+            explanation: "APNs closed an idle connection. You can send to these devices again."),
         Answer(
             trouble, "InternalServerError", .retry(.serviceBusy),
-            explanation: "APNs had internal errors until the retries ran out. They can be sent to again."),
+            explanation: "APNs had internal errors until the retries ran out. You can send to these devices again."),
         Answer(
             trouble, "ServiceUnavailable", .retry(.serviceBusy),
-            explanation: "APNs was not available until the retries ran out. They can be sent to again."),
+            explanation: "APNs was not available until the retries ran out. You can send to these devices again."),
         Answer(
             trouble, "Shutdown", .retry(.serviceLeaves),
-            explanation: "APNs was shutting a server down until the retries ran out. They can be sent to again."),
+            explanation: "APNs was shutting a server down until the retries ran out. You can send to these devices again."),
     ]
 }

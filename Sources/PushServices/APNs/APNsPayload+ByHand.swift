@@ -1,6 +1,6 @@
 import Base
 
-/// A payload by hand: written as it stands, checked against Apple's rules for `aps`.
+/// A payload by hand: sent as written, checked against Apple's rules for `aps`.
 extension APNsPayload {
     /// Checks the payload and answers its push type.
     mutating func checkByHand(_ payload: ContentNode) -> PushType {
@@ -10,14 +10,14 @@ extension APNsPayload {
             return .alert
         }
         for member in members where member.name.value != "aps" {
-            warnOutsideAPS(member, remedy: "If APNs shall use it, move it into 'aps'.")
+            warnOutsideAPS(member, remedy: "If APNs should use it, move it into 'aps'.")
         }
         guard let aps = members.first(where: { $0.name.value == "aps" }) else {
             error("the payload has no 'aps', so APNs would show nothing", at: place, remedy: example)
             return .alert
         }
         guard case .object(let keys, _) = aps.value else {
-            error("'aps' must hold keys of its own", at: aps.value.position, remedy: example)
+            error("'aps' must be a group of keys", at: aps.value.position, remedy: example)
             return .alert
         }
         return checkAPS(keys, at: aps.name.position)
@@ -61,21 +61,22 @@ extension APNsPayload {
             let member = members.first(where: { $0.name.value == "mutable-content" })
         {
             warning(
-                .mutableWithoutAlert, "'mutable-content' does nothing without 'alert': the app's extension runs only for a push with text",
+                .mutableWithoutAlert,
+                message: "'mutable-content' does nothing without 'alert': the app's extension runs only for a push with text",
                 at: member.name.position,
                 remedy: "Add an alert, or remove it.")
         }
         if isVisible { return .alert }
         if names.contains("content-available") { return .background }
         warning(
-            .nothingVisible, "'aps' has no alert, badge or sound: nobody would see this push", at: place,
+            .nothingVisible, message: "'aps' has no alert, badge or sound: no one would see this push", at: place,
             remedy: "Add an alert, or content-available: 1 for a silent push.")
         return .alert
     }
 
     private mutating func reportUnknown(_ name: SourceText, of parent: String, valid: [String]) {
         let nearest = nearestName(to: name.value, among: valid)
-        let own = parent == "aps" ? "Own keys stand beside 'aps', not inside it." : "It may hold \(valid.joined(separator: ", "))."
+        let own = parent == "aps" ? "Custom keys go next to 'aps', not inside it." : "It may hold \(valid.joined(separator: ", "))."
         error("'\(parent)' has no key '\(name.value)'", at: name.position, remedy: nearest.map { "Did you mean '\($0)'?" } ?? own)
     }
 
@@ -86,16 +87,16 @@ extension APNsPayload {
         case .sound: checkSound(value)
         case .text:
             if case .text = value { return }
-            mustBe(name, "a text", value, remedy: "Put it in quotes.")
+            mustBe(name, what: "a text", value, remedy: "Put it in quotes.")
         case .badge:
             if case .integer(let number, _) = value, number >= 0 { return }
-            mustBe(name, "a number from 0 up", value, remedy: "For example: badge: 1; 0 removes the badge.")
+            mustBe(name, what: "a number from 0 up", value, remedy: "For example: badge: 1; 0 removes the badge.")
         case .flag:
             if case .integer(1, _) = value { return }
-            mustBe(name, "1", value, remedy: "Write \(name): 1, or leave it out.")
+            mustBe(name, what: "1", value, remedy: "Write \(name): 1, or leave it out.")
         case .relevanceScore:
             if let number = number(value), (0...1).contains(number) { return }
-            mustBe(name, "a number from 0 to 1", value, remedy: "For example: relevance-score: 0.5.")
+            mustBe(name, what: "a number from 0 to 1", value, remedy: "For example: relevance-score: 0.5.")
         case .interruptionLevel: checkInterruptionLevel(value)
         }
     }
@@ -104,17 +105,17 @@ extension APNsPayload {
         if case .text = value { return }
         guard case .object(let members, _) = value else {
             return mustBe(
-                "alert", "a text, or an object with title, subtitle and body", value,
+                "alert", what: "a text, or an object with title, subtitle and body", value,
                 remedy: "For example: alert: {title: Hello, body: World}.")
         }
         for member in members {
             let name = member.name.value
             if APSRules.alertTexts.contains(name) {
                 if case .text = member.value { continue }
-                mustBe(name, "a text", member.value, remedy: "Put it in quotes.")
+                mustBe(name, what: "a text", member.value, remedy: "Put it in quotes.")
             } else if APSRules.alertLists.contains(name) {
                 if case .array(let items, _) = member.value, items.allSatisfy({ if case .text = $0 { true } else { false } }) { continue }
-                mustBe(name, "a list of texts", member.value, remedy: "For example: \(name): [\"Anna\", \"5\"].")
+                mustBe(name, what: "a list of texts", member.value, remedy: "For example: \(name): [\"Anna\", \"5\"].")
             } else {
                 reportUnknown(member.name, of: "alert", valid: APSRules.alertTexts + APSRules.alertLists)
             }
@@ -124,16 +125,17 @@ extension APNsPayload {
     private mutating func checkSound(_ value: ContentNode) {
         if case .text = value { return }
         guard case .object(let members, _) = value else {
-            return mustBe("sound", "a text, or an object with critical, name and volume", value, remedy: "For example: sound: default.")
+            return mustBe(
+                "sound", what: "a text, or an object with critical, name and volume", value, remedy: "For example: sound: default.")
         }
         for member in members {
             switch (member.name.value, member.value) {
             case ("critical", .integer(0...1, _)), ("name", .text): continue
-            case ("critical", _): mustBe("critical", "0 or 1", member.value, remedy: "Write critical: 1 for a critical alert.")
-            case ("name", _): mustBe("name", "a text", member.value, remedy: "For example: name: default.")
+            case ("critical", _): mustBe("critical", what: "0 or 1", member.value, remedy: "Write critical: 1 for a critical alert.")
+            case ("name", _): mustBe("name", what: "a text", member.value, remedy: "For example: name: default.")
             case ("volume", let volume):
                 if let number = number(volume), (0...1).contains(number) { continue }
-                mustBe("volume", "a number from 0 to 1", volume, remedy: "For example: volume: 0.8.")
+                mustBe("volume", what: "a number from 0 to 1", volume, remedy: "For example: volume: 0.8.")
             default: reportUnknown(member.name, of: "sound", valid: ["critical", "name", "volume"])
             }
         }
@@ -143,7 +145,8 @@ extension APNsPayload {
         let levels = APSRules.interruptionLevels
         guard case .text(let text) = value else {
             return mustBe(
-                "interruption-level", "one of \(levels.joined(separator: ", "))", value, remedy: "For example: interruption-level: active.")
+                "interruption-level", what: "one of \(levels.joined(separator: ", "))", value,
+                remedy: "For example: interruption-level: active.")
         }
         // What a cell will hold is not known here.
         guard !Self.isTemplate(text), !levels.contains(text.value) else { return }
@@ -162,7 +165,7 @@ extension APNsPayload {
         }
     }
 
-    private mutating func mustBe(_ name: String, _ what: String, _ value: ContentNode, remedy: String) {
+    private mutating func mustBe(_ name: String, what: String, _ value: ContentNode, remedy: String) {
         let found =
             switch value {
             case .null: "nothing"

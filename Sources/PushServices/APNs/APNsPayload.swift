@@ -22,8 +22,8 @@ struct APNsPayload {
         findings.append(Diagnostic(message, at: place, remedy: remedy))
     }
 
-    mutating func warning(_ name: WarningName, _ message: String, at place: SourcePosition, remedy: String? = nil) {
-        findings.append(.warning(name, message, at: place, remedy: remedy))
+    mutating func warning(_ name: WarningName, message: String, at place: SourcePosition, remedy: String? = nil) {
+        findings.append(.warning(name, message: message, at: place, remedy: remedy))
     }
 
     // MARK: - By the keys of content
@@ -69,8 +69,8 @@ struct APNsPayload {
             default:
                 warnOutsideAPS(
                     member,
-                    remedy: APSRules.contentKeys[name].map { "If APNs shall use it, write it as '\($0)' directly under 'content'." }
-                        ?? "If APNs shall use it, write the whole push as 'payload'.")
+                    remedy: APSRules.contentKeys[name].map { "If APNs should use it, write it as '\($0)' directly under 'content'." }
+                        ?? "If APNs should use it, write the whole push as 'payload'.")
             }
         }
     }
@@ -79,7 +79,7 @@ struct APNsPayload {
     mutating func warnOutsideAPS(_ member: ContentMember, remedy: String?) {
         let name = member.name.value
         guard APSRules.keys.contains(where: { $0.name == name }) else { return }
-        warning(.outsideAPS, "'\(name)' stands beside aps, where APNs does not look", at: member.name.position, remedy: remedy)
+        warning(.outsideAPS, message: "'\(name)' is next to aps, where APNs does not look for it", at: member.name.position, remedy: remedy)
     }
 }
 

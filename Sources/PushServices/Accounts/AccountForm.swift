@@ -59,7 +59,7 @@ public struct AccountField: Sendable {
 
     /// A field.
     public init(
-        _ key: String, _ kind: Kind, _ description: String, example: String, otherNames: [String] = [], source: String = "",
+        _ key: String, _ kind: Kind, description: String, example: String, otherNames: [String] = [], source: String = "",
         whatToAdd: String = "", flaw: @escaping @Sendable (_ text: String, _ shown: String) -> Flaw? = { _, _ in nil }
     ) {
         self.key = key

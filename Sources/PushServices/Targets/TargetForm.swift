@@ -6,7 +6,7 @@ public struct TargetForm: Sendable {
     public enum Notation: Hashable, Sendable {
         /// Bytes as hex digits of either case, so an even number of them. Kept in lower case.
         case hex(digits: ClosedRange<Int>)
-        /// Some characters of ASCII, so many of them. Capitals count, and nothing is changed.
+        /// ASCII characters, of this number. Case counts, and nothing is changed.
         case text(ASCIISet, length: ClosedRange<Int>)
     }
 
@@ -23,7 +23,7 @@ public struct TargetForm: Sendable {
     public let rule: String
     /// A whole sentence for those who typed a wrong one.
     public let remedy: String
-    /// Shapes in which other services, and other programs, write what is no target here, with what is said of them: "it …".
+    /// Shapes in which other services, and other programs, write what is not a target here, with what is said of them: "it …".
     public let foreignShapes: [TargetShape: String]
 
     /// A form of targets.
@@ -93,7 +93,7 @@ extension TargetForm {
         tellingLength.map { text.utf8.count >= $0 } ?? false && target(text) != nil
     }
 
-    /// Whether bytes are a target as somebody wrote it.
+    /// Whether bytes are a target as people write it.
     public func isTarget(_ bytes: some Collection<UInt8>) -> Bool {
         var bytes = Array(bytes)
         return normalize(&bytes)

@@ -1,6 +1,6 @@
 import Base
 
-/// What a text that is no target seems to be instead, by its shape.
+/// What a text that is not a target seems to be instead, by its shape.
 public enum TargetShape: String, CaseIterable, Hashable, Sendable {
     case brackets, shortened, uuid, blanks, separated, oddDigits, prefix, exponent, word, email, surrounded, fcm, base64, tooShort, tooLong,
         other
@@ -8,15 +8,15 @@ public enum TargetShape: String, CaseIterable, Hashable, Sendable {
     /// "it …", the same whatever the service.
     var clause: String {
         switch self {
-        case .brackets: "it stands in brackets"
-        case .shortened: "it is shortened, as tokens are where they are shown"
-        case .uuid: "it is a UUID, as of an installation or an advertising id"
+        case .brackets: "it is in brackets"
+        case .shortened: "it is shortened, as tokens are when they are shown"
+        case .uuid: "it is a UUID, such as an installation or advertising id"
         case .blanks: "it has blanks between its digits"
         case .separated: "it has hyphens or other signs between its digits"
-        case .surrounded: "it has something else beside the token's digits"
+        case .surrounded: "it has something else besides the token's digits"
         case .prefix: "it begins with 0x"
-        case .exponent: "a spreadsheet has made a number of it; format the column as text"
-        case .word: "it stands for nothing"
+        case .exponent: "a spreadsheet has turned it into a number; format the column as text"
+        case .word: "it means no value"
         case .email: "it is an e-mail address"
         case .fcm: "it is a token of FCM"
         case .base64: "it is written in base64"
@@ -42,7 +42,7 @@ public enum TargetShape: String, CaseIterable, Hashable, Sendable {
 }
 
 extension TargetForm {
-    /// What a text seems to be of which nothing else is known than that it is no target; nil when it is one, and for a blank text.
+    /// What a text seems to be of which nothing else is known than that it is not a target; nil when it is one, and for a blank text.
     public func shape(of text: String) -> TargetShape? {
         guard !text.isEmpty, target(text) == nil else { return nil }
         let count = text.utf8.count

@@ -1,6 +1,6 @@
 public import Base
 
-/// What a language tag stands for, in English.
+/// What a language tag means, in English.
 public enum LanguageName {
     /// `Portuguese (Brazil)` for `pt-BR`; nil when a part of the tag has no name here.
     public static func english(_ tag: String) -> String? {

@@ -26,7 +26,7 @@ enum LanguageNames {
         za Zhuang; zh Chinese; zu Zulu
         """)
 
-    /// ISO 15924, those that tell the forms of a language apart.
+    /// ISO 15924, only the scripts that tell the forms of a language apart.
     static let scripts = table(
         """
         adlm Adlam; arab Arabic; beng Bangla; cyrl Cyrillic; deva Devanagari; guru Gurmukhi; hans Simplified; hant Traditional; latn Latin;\

@@ -1,12 +1,12 @@
 public import Base
 
-/// How Volley's pages look, a preview as well as a report; parts have their look beside them. Everything is drawn by the browser: no fonts, images or
-/// scripts are loaded. Text has a contrast of at least 4.5 to what it stands on, in both themes (WCAG 2.2, 1.4.3).
+/// How Volley's pages look, previews and reports alike; a part's style is in its own file. Everything is drawn by the browser: no fonts, images or
+/// scripts are loaded. Text has a contrast of at least 4.5 to its background, in both themes (WCAG 2.2, 1.4.3).
 public enum PageStyle {
     /// A whole page, which loads nothing from anywhere and runs no script.
     /// - Parameters:
-    ///   - style: rules of its own, behind those of every page.
-    ///   - body: what stands in `main`.
+    ///   - style: extra rules, after those of every page.
+    ///   - body: the content of `main`.
     public static func document(title: HTML, style: HTML, _ body: HTML) -> HTML {
         """
         <!doctype html>

@@ -7,23 +7,23 @@ struct PlannedText {
     var variant: String
     /// Blank for the text above `languages`.
     var language: String
-    /// Devices that were to read it.
+    /// Devices that were to get it.
     var recipients: Int
-    /// As the first of its recipients reads it, else as the campaign writes it.
+    /// As the first of its recipients gets it, otherwise as in the campaign.
     var push: ShownPush
-    /// Whether it is what a recipient reads.
+    /// Whether it is what a recipient gets.
     var isExample: Bool
 
     /// In the order of the campaign; empty for plans that keep none.
     static func all(in preview: JSONValue, of service: any PushService) -> [PlannedText] {
         let samples = array(preview["samples"])
-        func example(_ variant: String, _ language: String) -> ShownPush? {
+        func example(_ variant: String, language: String) -> ShownPush? {
             samples.first { ($0["variant"]?.stringValue ?? "") == variant && ($0["language"]?.stringValue ?? "") == language }?["payload"]
                 .map(service.shown)
         }
         return array(preview["messages"]).compactMap { message in
             let (variant, language) = (message["variant"]?.stringValue ?? "", message["language"]?.stringValue ?? "")
-            let push = example(variant, language)
+            let push = example(variant, language: language)
             let texts = ["title", "subtitle", "body"].map { message[$0]?.stringValue ?? "" }
             guard push != nil || texts != ["", "", ""] else { return nil }
             return PlannedText(

@@ -1,12 +1,12 @@
 import Base
 import Runs
 
-/// Who it was for: the way from the export to the devices.
+/// Whom it was for: the way from the export to the devices.
 extension ReportPage {
     var audience: HTML {
         let plan = report.plan
         // A retry or a test has no export of its own.
-        guard plan.retryOf == nil || !plan.skipped.isEmpty else { return "\(hidden("rows", plan.rows))" }
+        guard plan.retryOf == nil || !plan.skipped.isEmpty else { return "\(hidden("rows", number: plan.rows))" }
         var funnel = Funnel(rows: plan.rows, skipped: plan.skipped, audience: plan.audience, notes: notes, figure: figure)
         if hasBegun, plan.audience > 0 {
             let lost = plan.audience - report.count(.accepted)
@@ -27,7 +27,7 @@ extension ReportPage {
     }
 
     private var notes: [SkipReason: [Funnel.Note]] {
-        // What is trouble stands among the losses.
+        // Trouble is listed among the losses.
         let texts = whyInPreview.map { name, texts in (SkipReason(rawValue: name), texts.map { Funnel.Note($0, isTrouble: false) }) }
         return texts.reduce(into: [:]) { all, note in if let reason = note.0 { all[reason] = note.1 } }
     }
@@ -54,7 +54,7 @@ extension ReportPage {
         }
         guard !items.isEmpty else { return "" }
         return """
-            <p class="note">A device counts under everything that names it, so that shares may add up to more than 100 %.</p>
+            <p class="note">A device counts under everything that names it, so shares may add up to more than 100 %.</p>
             \(BarList(items, whole: report.plan.audience).html)
             """
     }
@@ -72,7 +72,7 @@ extension ReportPage {
         return """
             <section class="panel">
             <h2>Test devices</h2>
-            <p class="note">This was a test: it went to the app’s test devices and to nobody of the audience. \(badge?.html ?? "")</p>
+            <p class="note">This was a test: it went to the app’s test devices and to no device of the audience. \(badge?.html ?? "")</p>
             \(DataTable(columns: ["Device", "Token", "Variant", "Language", "Outcome"], rows: rows).html)
             </section>
             """

@@ -6,7 +6,7 @@ import Runs
 extension ReportPage {
     var details: HTML {
         """
-        <section class="panel folds"><h2>For those who run it</h2>
+        <section class="panel folds"><h2>For operators</h2>
         \(Fold("How fast it went", speed).html)
         \(Fold("How often devices were sent to", attempts).html)
         \(Fold("About this run", Self.facts(facts)).html)
@@ -21,22 +21,23 @@ extension ReportPage {
         var facts: [(String, HTML)] = [
             (
                 "Pushes sent",
-                "\(figure("attempts", figures.attempts))\(repeats > 0 ? ", \(TextFormat.count(repeats)) of them again: \(report.service.displayName) had no time, or a connection broke" : ", each once")"
+                "\(figure("attempts", number: figures.attempts))\(repeats > 0 ? ", \(TextFormat.count(repeats)) of them again: \(report.service.displayName) had no time, or a connection broke" : ", each once")"
             )
         ]
         if let mean = report.meanPerSecond {
-            facts.append(("Mean rate", "\(figure("rate/mean_per_second", mean)) devices a second, from start to end with all pauses"))
+            facts.append(
+                ("Mean rate", "\(figure("rate/mean_per_second", number: mean)) devices a second, from start to end with all pauses"))
         }
         if let peak = report.peakPerSecond, peak > 0 {
-            facts.append(("Peak rate", "\(figure("rate/peak_per_second", peak)) devices in the busiest second of the clock"))
+            facts.append(("Peak rate", "\(figure("rate/peak_per_second", number: peak)) devices in the busiest second"))
         }
         if let latency = figures.latency {
             facts.append(
                 (
                     "Answers took",
                     """
-                    half at most \(figure("latency_ms/p50", latency.p50)) ms, 90 % at most \(figure("latency_ms/p90", latency.p90)) ms, \
-                    99 % at most \(figure("latency_ms/p99", latency.p99)) ms, the slowest \(figure("latency_ms/max", latency.max)) ms: \
+                    half at most \(figure("latency_ms/p50", number: latency.p50)) ms, 90 % at most \(figure("latency_ms/p90", number: latency.p90)) ms, \
+                    99 % at most \(figure("latency_ms/p99", number: latency.p99)) ms, the slowest \(figure("latency_ms/max", number: latency.max)) ms: \
                     from handing a push over to \(report.service.displayName)’ answer, not to the device
                     """
                 ))
@@ -52,7 +53,7 @@ extension ReportPage {
         func name(_ step: String) -> String { step == "longer" ? "more than 30,000 ms" : "up to \(TextFormat.count(Int(step) ?? 0)) ms" }
         let items = steps.map { step in
             BarList.Item(
-                "\(name(step.name))", figure("latency_histogram/\(step.name)", step.answers),
+                "\(name(step.name))", figure("latency_histogram/\(step.name)", number: step.answers),
                 share: Self.percent(step.answers, of: answers),
                 parts: [.init(step.answers)])
         }
@@ -65,7 +66,7 @@ extension ReportPage {
             },
             marks: steps.count > 1 ? [name(first.name), name(last.name)] : [name(first.name)],
             note:
-                "Each column counts the answers that took longer than the one before it says, and at most as long as it says itself.",
+                "Each column counts the answers that took longer than the column before it, and at most as long as its label says.",
             name: "latency")
         return "\(chart.html)\(BarList(items).html)"
     }
@@ -76,11 +77,11 @@ extension ReportPage {
         let total = counts.reduce(0) { $0 + $1.recipients }
         let items = counts.prefix(Self.shownRows).map { attempts, recipients in
             BarList.Item(
-                attempts == 1 ? "once" : "\(TextFormat.count(attempts)) times", figure("attempts_by_count/\(attempts)", recipients),
+                attempts == 1 ? "once" : "\(TextFormat.count(attempts)) times", figure("attempts_by_count/\(attempts)", number: recipients),
                 share: Self.percent(recipients, of: total), parts: [.init(recipients)])
         }
         return """
-            <p class="note">More than once only where \(report.service.displayName) asked for it, or nothing had reached it.</p>
+            <p class="note">More than once only where \(report.service.displayName) asked for it, or the push had not reached it.</p>
             \(BarList(Array(items), whole: total).html)
             """
     }

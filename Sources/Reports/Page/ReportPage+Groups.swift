@@ -4,7 +4,7 @@ import Runs
 
 /// Variants beside the holdout, and languages.
 extension ReportPage {
-    /// Languages that are shown without being asked for.
+    /// How many languages are shown before a reader unfolds the rest.
     private static let shownLanguages = 12
 
     // MARK: - Variants
@@ -18,18 +18,21 @@ extension ReportPage {
             let text = texts.filter { $0.variant == variant.name }.max { $0.recipients < $1.recipients }
             let card: HTML = text.map { PushCard(app: report.plan.app, $0.push).html } ?? ""
             return box(
-                "\(variant.name)", figure("variants/\(variant.name)/audience", variant.audience), variant.audience, of: all, gotIt(variant),
+                "\(variant.name)", figure("variants/\(variant.name)/audience", number: variant.audience), count: variant.audience, of: all,
+                gotIt(variant),
                 card)
         }
         if let holdout = report.holdout {
             boxes.append(
-                box("Holdout", figure("skipped/holdout", holdout), holdout, of: all, "got nothing, to compare with", "", isHoldout: true))
+                box(
+                    "Holdout", figure("skipped/holdout", number: holdout), count: holdout, of: all, "got nothing, to compare with", "",
+                    isHoldout: true))
         }
-        let table = groupTable("Variant", "variants", variants)
+        let table = groupTable("Variant", path: "variants", variants)
         return """
             <section class="panel short"><h2>Variants\(report.holdout == nil ? "" : ", and the holdout" as HTML)</h2>
-            <p class="note">Whether a text works better, or the campaign at all, is what these groups did afterwards: visits, purchases. \(report.service.displayName) accepts a dull text as \
-            readily as a good one; the CSV report has the devices of each variant, to compare elsewhere.</p>
+            <p class="note">What these groups did later (visits, purchases) shows which text works better, or if the campaign does. \(report.service.displayName) accepts a dull text as \
+            readily as a good one. The CSV report lists the devices of each variant, so you can compare them elsewhere.</p>
             <div class="groups">\(boxes)</div>
             \(Fold("Every outcome of each variant", table).html)
             </section>
@@ -37,7 +40,7 @@ extension ReportPage {
     }
 
     private func box(
-        _ name: HTML, _ number: HTML, _ count: Int, of all: Int, _ what: HTML, _ card: HTML, isHoldout: Bool = false
+        _ name: HTML, _ number: HTML, count: Int, of all: Int, _ what: HTML, _ card: HTML, isHoldout: Bool = false
     ) -> HTML {
         """
         <div class="group\(isHoldout ? " holdout" : "" as HTML)"><p class="name" dir="auto">\(name)</p>
@@ -56,7 +59,7 @@ extension ReportPage {
         guard languages.count > 1 else { return "" }
         let items = languages.prefix(Self.shownLanguages).map { group in
             BarList.Item(
-                Self.name(group.name), figure("languages/\(group.name)/audience", group.audience),
+                Self.name(group.name), figure("languages/\(group.name)/audience", number: group.audience),
                 share: hasBegun ? "\(TextFormat.percent(group.share(.accepted)))" : percent(group.audience),
                 parts: [.init(hasBegun ? group.count(.accepted) : group.audience, ink: hasBegun ? "accepted" : "plain")]
                     + (hasBegun ? [.init(group.audience - group.count(.accepted), ink: "lost")] : []))
@@ -68,12 +71,12 @@ extension ReportPage {
             ? "" : "<p class=\"note\">and \(TextFormat.count(hidden.count)) more languages with \(TextFormat.devices(devices))</p>"
         let how =
             hasBegun
-            ? "The share is that of a language’s devices that got it; the bar’s end is who did not." : "Shares are of the audience."
+            ? "The share is of a language’s devices that got it; the bar’s end shows the others." : "Shares are of the audience."
         return """
             <section class="panel"><h2>Languages</h2>
-            <p class="note">By the language that the export gives for the device, not by that of the text it got. \(how)</p>
+            <p class="note">By the language that the export gives for the device, not the language of the text it got. \(how)</p>
             \(BarList(Array(items)).html)\(more)
-            \(Fold("Every outcome of each language", groupTable("Language", "languages", languages)).html)
+            \(Fold("Every outcome of each language", groupTable("Language", path: "languages", languages)).html)
             \(Fold("Every language of every variant", cross).html)
             </section>
             """
@@ -86,22 +89,22 @@ extension ReportPage {
     private var cross: HTML {
         HTML(
             report.languagesOfVariants.map { variant, languages in
-                "<h3 dir=\"auto\">\(variant)</h3>\(groupTable("Language", "languages_of_variants/\(variant)", languages))"
+                "<h3 dir=\"auto\">\(variant)</h3>\(groupTable("Language", path: "languages_of_variants/\(variant)", languages))"
             })
     }
 
     // MARK: - In full
 
-    private func groupTable(_ name: String, _ path: String, _ groups: [ReportGroup]) -> HTML {
+    private func groupTable(_ name: String, path: String, _ groups: [ReportGroup]) -> HTML {
         guard !groups.isEmpty else { return "" }
         let shown = Outcome.allCases.filter { outcome in outcome == .accepted || groups.contains { $0.count(outcome) > 0 } }
         var rows = groups.prefix(Self.shownRows).map { group in
             DataTable.Row(
                 name: name == "Language" ? Self.name(group.name) : "\(group.name)",
                 cells: [
-                    figure("\(path)/\(group.name)/audience", group.audience),
+                    figure("\(path)/\(group.name)/audience", number: group.audience),
                     hasBegun ? "\(TextFormat.percent(group.share(.accepted)))" : "–",
-                ] + shown.map { figure("\(path)/\(group.name)/\($0.name)", group.count($0)) })
+                ] + shown.map { figure("\(path)/\(group.name)/\($0.name)", number: group.count($0)) })
         }
         let hidden = groups.dropFirst(Self.shownRows)
         if !hidden.isEmpty {

@@ -6,14 +6,14 @@ import Runs
 extension ReportPage {
     var losses: HTML {
         let losses = allLosses
-        let folded = Fold("Every outcome, with what it means", outcomeTable).html
+        let folded = Fold("Every outcome and what it means", outcomeTable).html
         let others = Fold("All reasons, as \(report.service.displayName) and Volley name them", reasonList).html
         guard hasBegun, report.plan.audience > 0 else {
             return losses.isEmpty ? "" : section("What cannot be sent to", losses.map(\.item), "")
         }
         if losses.isEmpty {
             return
-                "<section class=\"panel short\"><h2>Nothing was lost</h2><p class=\"note\">Every device that was meant is accounted for as got, or its answer is still to come.</p>\(folded)\(others)</section>"
+                "<section class=\"panel short\"><h2>Nothing was lost</h2><p class=\"note\">Every device of the audience got the push, or its answer is still to come.</p>\(folded)\(others)</section>"
         }
         return section("What was lost, and why", losses.map(\.item), "\(folded)\(others)")
     }
@@ -33,7 +33,7 @@ extension ReportPage {
         var item: BarList.Item
     }
 
-    /// Outcomes that are none of those one hopes for, and rows that were meant and could not become devices.
+    /// Bad outcomes, and rows that were intended but could not become devices.
     var allLosses: [Loss] {
         let isUnderway = state == .running || state == .paused
         let outcomes = !hasBegun ? [] : Outcome.allCases.filter { $0 != .accepted && !(isUnderway && ($0 == .unknown || $0 == .unsent)) }
@@ -48,7 +48,7 @@ extension ReportPage {
                 count: count,
                 item: BarList.Item(
                     "\(Chart.swatch(outcome))\(report.guide.title(outcome))",
-                    figure("outcomes/\(outcome.name)", count), share: percent(count), parts: [.init(count, ink: outcome.name)],
+                    figure("outcomes/\(outcome.name)", number: count), share: percent(count), parts: [.init(count, ink: outcome.name)],
                     notes: notes(causes?[outcome] ?? [], of: count, otherwise: meaning)))
         }
         let why = whyInPreview
@@ -61,13 +61,13 @@ extension ReportPage {
                 count: rows,
                 item: BarList.Item(
                     "\(OutcomeGuide.title(skipped: reason)) <span class=\"code\">before sending</span>",
-                    figure("skipped/\(reason.rawValue)", rows),
+                    figure("skipped/\(reason.rawValue)", number: rows),
                     parts: [.init(rows, ink: "lost")], notes: notes))
         }
         return (ofPushes + ofRows).sorted { $0.count > $1.count }
     }
 
-    /// What is known of a loss: its reasons, and what the outcome means to those of which none is known.
+    /// What is known of a loss: its reasons, or what the outcome means where no reason is known.
     private func notes(_ reasons: [(name: String, recipients: Int)], of count: Int, otherwise meaning: HTML) -> [HTML] {
         let rest = count - reasons.reduce(0) { $0 + $1.recipients }
         guard rest > 0, !reasons.isEmpty else { return reasons.isEmpty ? [meaning] : reasons.map(cause) }
@@ -76,11 +76,11 @@ extension ReportPage {
 
     private func cause(_ reason: (name: String, recipients: Int)) -> HTML {
         """
-        \(figure("reasons/\(reason.name)", reason.recipients)) <code dir="auto">\(TextStyle.safe(reason.name, limit: 200))</code> \(Prose.html(report.explanation(of: reason.name)))
+        \(figure("reasons/\(reason.name)", number: reason.recipients)) <code dir="auto">\(TextStyle.safe(reason.name, limit: 200))</code> \(Prose.html(report.explanation(of: reason.name)))
         """
     }
 
-    /// The three most frequent reasons of each outcome; nil when it is not certain which reason led to which outcome, as figures do not tell.
+    /// The three most frequent reasons of each outcome; nil when the figures do not tell which reason led to which outcome.
     private var reasonsByOutcome: [Outcome: [(name: String, recipients: Int)]]? {
         var found: [Outcome: [(name: String, recipients: Int)]] = [:]
         for reason in report.reasons {
@@ -89,7 +89,7 @@ extension ReportPage {
         }
         let isCertain = Outcome.allCases.allSatisfy { outcome in
             let told = (found[outcome] ?? []).reduce(0) { $0 + $1.recipients }
-            // Who was never claimed, or was in doubt after a crash, has no reason.
+            // Recipients never claimed, or in doubt after a crash, have no reason.
             return [.unknown, .unsent].contains(outcome)
                 ? told <= report.count(outcome) : outcome == .accepted || told == report.count(outcome)
         }
@@ -103,7 +103,7 @@ extension ReportPage {
         guard hasBegun, report.plan.audience > 0 else { return "" }
         let items = Outcome.allCases.map { outcome in
             BarList.Item(
-                "\(Chart.swatch(outcome))\(outcome.name)", figure("outcomes/\(outcome.name)", report.count(outcome)),
+                "\(Chart.swatch(outcome))\(outcome.name)", figure("outcomes/\(outcome.name)", number: report.count(outcome)),
                 share: percent(report.count(outcome)), parts: [.init(report.count(outcome), ink: outcome.name)],
                 notes: ["\(report.guide.meaning(outcome))"])
         }
@@ -119,13 +119,14 @@ extension ReportPage {
         let total = all.reduce(0) { $0 + $1.recipients }
         let items = all.prefix(Self.shownRows).map { reason in
             BarList.Item(
-                "<code dir=\"auto\">\(TextStyle.safe(reason.name, limit: 200))</code>", figure("reasons/\(reason.name)", reason.recipients),
+                "<code dir=\"auto\">\(TextStyle.safe(reason.name, limit: 200))</code>",
+                figure("reasons/\(reason.name)", number: reason.recipients),
                 share: Self.percent(reason.recipients, of: total), parts: [.init(reason.recipients)],
                 notes: [Prose.html(report.explanation(of: reason.name))])
         }
         let hidden = all.count - items.count
         let more: HTML =
             hidden > 0 ? "<p class=\"note\">and \(TextFormat.count(hidden)) more reasons; the JSON report names them all</p>" : ""
-        return "<p class=\"note\">Shares are of all that have a reason.</p>\(BarList(Array(items), whole: total).html)\(more)"
+        return "<p class=\"note\">Shares are of all devices that have a reason.</p>\(BarList(Array(items), whole: total).html)\(more)"
     }
 }

@@ -9,11 +9,11 @@ extension ReportPage {
         let reason: HTML = report.status.because.map { "<p dir=\"auto\">\(Prose.html($0))</p>" } ?? ""
         if report.isPruned {
             return """
-                <section class="warnings" id="next"><h2>\(title)</h2>\(reason)<p>Its recipients were removed from the run file, so that nothing more can be sent from it.</p></section>
+                <section class="warnings" id="next"><h2>\(title)</h2>\(reason)<p>Its recipients were removed from the run file, so nothing more can be sent from it.</p></section>
                 """
         }
         let main: HTML = state == .finished && repeats == 0 ? "" : "<p>\(words) <code>\(command)</code></p>"
-        // What waits for nobody but its sender is no trouble.
+        // A run that waits only for its sender needs no warning.
         let look: HTML = state == .planned || state == .running ? "panel next" : "warnings"
         return "<section class=\"\(look)\" id=\"next\"><h2>\(title)</h2>\(reason)\(main)\(missedAdvice)</section>"
     }
@@ -29,13 +29,13 @@ extension ReportPage {
         let gone = report.count(.invalidToken)
         let words: HTML =
             if isRetried {
-                "A retry was made of this run; what both came to together stands below."
+                "This run has a retry. What both achieved together is below."
             } else if report.isPruned, !isDone {
-                "Its recipients were removed from the run file, so that nothing more can be sent from it."
+                "Its recipients were removed from the run file, so nothing more can be sent from it."
             } else if report.plan.isTest {
-                "This was a test. If it looks as it should, the campaign can be sent: <code>volley send \(report.plan.campaignFile)</code>"
+                "This was a test. If it looks right, you can send the campaign: <code>volley send \(report.plan.campaignFile)</code>"
             } else if gone > 0, !report.doubtsTokens, report.count(.rejected) == 0 {
-                "Nothing is left to do. \(TextFormat.plural(gone, "The device")) without the app \(TextFormat.plural(gone, "is", "are")) left out from now on."
+                "Nothing is left to do. \(TextFormat.plural(gone, one: "The device")) without the app \(TextFormat.plural(gone, one: "is", many: "are")) left out from now on."
             } else if report.count(.rejected) > 0 {
                 "Sending again would not help. The reasons below say what to change before the next campaign."
             } else {
@@ -49,38 +49,38 @@ extension ReportPage {
         switch state {
         case .planned: return ("Next step: send it", "This sends it:", "volley send --plan \(id)")
         case .running:
-            return ("Still running: these figures are as of \(Self.moment(madeAt))", "This makes a newer report:", "volley report \(id)")
-        case .paused: return ("Paused", "This goes on where it paused:", "volley resume \(id)")
+            return ("Still running: these figures are as of \(Self.moment(madeAt))", "This shows newer figures:", "volley report \(id)")
+        case .paused: return ("Paused", "This resumes it where it paused:", "volley resume \(id)")
         case .stopped where report.pointsAtSettings:
-            let again = report.count(.accepted) > 0 ? ", also to those who got it" : ""
+            let again = report.count(.accepted) > 0 ? ", also to the devices that got it" : ""
             return (
                 "Why it stopped",
-                "This run keeps the settings that it was planned with. Once they are put right, this plans the campaign again and sends it\(again):",
+                "This run keeps the settings that it was planned with. Correct them; then this plans the campaign again and sends it\(again):",
                 "volley send \(report.plan.campaignFile)"
             )
         case .stopped:
             return (
-                "Why it stopped", "Once that is put right, this goes on where it stopped; who got the push does not get it twice:",
+                "Why it stopped", "Once you have fixed that, this resumes the run. Devices that got the push do not get it twice:",
                 "volley resume \(id)"
             )
-        case .cancelled: return ("Cancelled", "If it shall go on after all:", "volley resume \(id)")
+        case .cancelled: return ("Cancelled", "To resume it after all:", "volley resume \(id)")
         case .finished:
             return (
-                "Next step: some can be sent to again",
+                "Next step: send to some devices again",
                 "\(TextFormat.devices(repeats)) failed or gave no answer. Those without an answer may have got it. This sends to them again:",
                 "volley retry \(id)"
             )
         }
     }
 
-    /// How those who were missed can still get it.
+    /// How devices that were missed can still get it.
     private var missedAdvice: HTML {
         let count = report.missedForGood
         guard count > 0 else { return "" }
-        let devices = TextFormat.counted(count, "device was", "devices were")
-        let others = report.count(.unsent) > count ? ", and to those whom frequency left out" : ""
+        let devices = TextFormat.counted(count, one: "device was", many: "devices were")
+        let others = report.count(.unsent) > count ? ", and to the devices that frequency left out" : ""
         return """
-            <p>\(devices) never sent to. If the message still holds, and its expiry names no moment that has passed, this sends to \(TextFormat.plural(count, "it", "them"))\(others): \
+            <p>\(devices) never sent to. If the message still holds and its expiry is not a moment in the past, this sends to \(TextFormat.plural(count, one: "it", many: "them"))\(others): \
             <code>volley retry \(report.plan.id) --outcome unsent</code></p>
             """
     }

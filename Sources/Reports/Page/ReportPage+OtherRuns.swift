@@ -11,16 +11,17 @@ extension ReportPage {
     private var chain: HTML {
         guard let first = report.chain.first else { return "" }
         let rows = report.chain.map { link in
-            let accepted: HTML = link.accepted.map { figure("chain/\(link.id)/accepted", $0) } ?? "cannot be read"
+            let accepted: HTML = link.accepted.map { figure("chain/\(link.id)/accepted", number: $0) } ?? "cannot be read"
             let isOwn = link.id == report.plan.id
             return DataTable.Row(
-                name: "\(link.id)\(isOwn ? " (this run)" : "")", cells: [figure("chain/\(link.id)/audience", link.audience), accepted],
+                name: "\(link.id)\(isOwn ? " (this run)" : "")",
+                cells: [figure("chain/\(link.id)/audience", number: link.audience), accepted],
                 isTotal: isOwn)
         }
         let together = report.chain.reduce(0) { $0 + ($1.accepted ?? 0) }
         return """
             <h3>Chain of retries</h3>
-            <p class="note">Each retry sends again to some devices of an earlier run. Together they came to \(TextFormat.count(together)) of \(TextFormat.count(first.audience)) devices, \(Self.percent(together, of: first.audience)).</p>
+            <p class="note">Each retry sends again to some devices of an earlier run. Together they reached \(TextFormat.count(together)) of \(TextFormat.count(first.audience)) devices, \(Self.percent(together, of: first.audience)).</p>
             \(DataTable(columns: ["Run", "devices", "accepted"], rows: rows).html)
             """
     }
@@ -37,18 +38,18 @@ extension ReportPage {
             DataTable.Row(
                 name: "\(Self.moment(run.plannedAt))<br><span class=\"note\">\(run.id)</span>",
                 cells: [
-                    run.badge?.html ?? "", figure("earlier_runs/\(run.id)/audience", run.audience),
-                    "\(Self.percent(run.accepted, of: run.audience))\(count("earlier_runs/\(run.id)/accepted", run.accepted))",
-                    "\(Self.percent(run.invalidToken, of: run.audience))\(count("earlier_runs/\(run.id)/invalid_token", run.invalidToken))",
+                    run.badge?.html ?? "", figure("earlier_runs/\(run.id)/audience", number: run.audience),
+                    "\(Self.percent(run.accepted, of: run.audience))\(count("earlier_runs/\(run.id)/accepted", number: run.accepted))",
+                    "\(Self.percent(run.invalidToken, of: run.audience))\(count("earlier_runs/\(run.id)/invalid_token", number: run.invalidToken))",
                 ])
         }
         let table = DataTable(columns: ["Planned (UTC)", "where", "devices", "got it", "app gone"], rows: [own] + rows)
         return """
             <h3>Earlier runs of this campaign</h3>
-            <p class="note">Tests and retries are left out. An audience that shrinks, or a growing share of devices without the app, is worth a look at the export.</p>
+            <p class="note">Tests and retries are left out. If the audience shrinks, or more devices have lost the app, check the export.</p>
             \(table.html)
             """
     }
 
-    private func count(_ path: String, _ number: Int) -> HTML { " <span class=\"note\">\(figure(path, number))</span>" }
+    private func count(_ path: String, number: Int) -> HTML { " <span class=\"note\">\(figure(path, number: number))</span>" }
 }

@@ -2,7 +2,7 @@ import Base
 import PushServices
 import Runs
 
-/// The first screen: what came of it, to whom, when and where it went, and the text as people read it.
+/// The first screen: the result, to whom, when and where it was sent, and the text as people read it.
 extension ReportPage {
     var summary: HTML {
         let share: HTML =
@@ -27,31 +27,32 @@ extension ReportPage {
         if isSimulated { return "This run went to the built-in simulator, for practice: no device got anything." }
         return
             "“Got it” means that \(report.service.introduction.replacing("'", with: "’")), took the push over. A device that is switched off gets it later; "
-            + "who looked at it, nobody can tell from here."
+            + "whether someone looked at it cannot be told from here."
     }
 
     // MARK: - In words
 
-    /// How many never got a chance, before all else.
+    /// How many were never sent to, before everything else.
     private var missed: HTML {
         guard let missed = report.missedPushes else { return "" }
-        let devices = TextFormat.counted(missed.count, "device was", "devices were")
+        let devices = TextFormat.counted(missed.count, one: "device was", many: "devices were")
         return "\(devices) never sent to: \(missed.because("the push expired")). "
     }
 
-    /// The run in a few sentences, for those who read nothing else.
+    /// The run in a few sentences, for readers who read nothing else.
     private var story: HTML {
         let (plan, accepted) = (report.plan, report.count(.accepted))
-        guard plan.audience > 0 else { return "Nobody was in the audience, so nothing was sent." }
-        let all: HTML = "\(figure("audience", plan.audience)) \(TextFormat.plural(plan.audience, "device"))"
+        guard plan.audience > 0 else { return "There was no device in the audience, so nothing was sent." }
+        let all: HTML = "\(figure("audience", number: plan.audience)) \(TextFormat.plural(plan.audience, one: "device"))"
         guard state != .planned, hasBegun || state.hasEnded else { return "Planned for \(all), and not sent yet." }
         let beginning: HTML =
             switch state {
-            case .running, .paused: "So far \(figure("outcomes/accepted", accepted)) of \(all) got it."
+            case .running, .paused: "So far \(figure("outcomes/accepted", number: accepted)) of \(all) got it."
             case .finished where accepted == plan.audience:
                 plan.audience == 1
-                    ? "The one device got it.\(hidden("outcomes/accepted", accepted))\(hidden("audience", 1))" : "All \(all) got it."
-            default: "\(figure("outcomes/accepted", accepted)) of \(all) got it."
+                    ? "The one device got it.\(hidden("outcomes/accepted", number: accepted))\(hidden("audience", number: 1))"
+                    : "All \(all) got it."
+            default: "\(figure("outcomes/accepted", number: accepted)) of \(all) got it."
             }
         let rest: [(Outcome, String, String)] = [
             report.doubtsTokens
@@ -67,7 +68,7 @@ extension ReportPage {
             report.count($0.0) > report.count($1.0)
         }.map { outcome, one, many in
             let count = report.count(outcome)
-            return "\(figure("outcomes/\(outcome.name)", count)) \(TextFormat.plural(count, one, many))" as HTML
+            return "\(figure("outcomes/\(outcome.name)", number: count)) \(TextFormat.plural(count, one: one, many: many))" as HTML
         }
         let list = parts.enumerated().map { place, part -> HTML in
             place == 0 ? part : place == parts.count - 1 ? " and \(part)" : ", \(part)"
@@ -81,7 +82,7 @@ extension ReportPage {
         var left = 0.0
         let parts = Outcome.allCases.filter { report.count($0) > 0 }
         let rects: [HTML] = parts.map { outcome in
-            // Half a hundredth is still seen.
+            // A width of half a hundredth is still visible.
             let width = max(5, Double(report.count(outcome)) / Double(total) * 1000)
             defer { left += width }
             return """
@@ -140,8 +141,8 @@ extension ReportPage {
         let texts = PlannedText.all(in: report.plan.preview, of: report.service)
         guard let text = texts.max(by: { $0.recipients < $1.recipients }) else { return "" }
         let place = text.place(among: texts)
-        let which = texts.count == 1 ? "" : "What most devices read: \(place). One of \(texts.count) texts; the others stand below. "
-        let how = text.isExample ? "As the first of its devices reads it." : "As the campaign writes it."
+        let which = texts.count == 1 ? "" : "What most devices read: \(place). One of \(texts.count) texts; the others are below. "
+        let how = text.isExample ? "As the first of its devices gets it." : "As the campaign file has it."
         return "<aside>\(PushCard(app: report.plan.app, text.push).html)<p class=\"note\">\(which)\(how)</p></aside>"
     }
 
@@ -149,7 +150,7 @@ extension ReportPage {
     var texts: HTML {
         let texts = PlannedText.all(in: report.plan.preview, of: report.service)
         guard texts.count > 1 else { return "" }
-        // A retry goes to some of those whom its first run was planned for.
+        // A retry goes to some of the devices that its first run was planned for.
         let hasCounts = report.plan.retryOf == nil && !report.plan.isTest
         let cells = texts.map {
             TextMatrix.Cell(

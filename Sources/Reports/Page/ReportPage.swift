@@ -3,9 +3,9 @@ import Runs
 
 /// A report as a page: one file that needs no network and no script, for a phone, a large screen or paper.
 ///
-/// The first screen answers what was sent to whom, when and where, what came of it, and what to do next; then come what was lost and why, the way from
-/// the export to the devices, and the groups. What few people ask for is folded. Every figure says in words what it is. Those that `report --format json`
-/// holds too carry `data-figure`, the names of the members that lead to it with slashes between, and `data-value`, the number; tests compare them.
+/// The first screen says what was sent to whom, when and where, with what result, and what to do next. Then follow what was lost and why, the way from
+/// the export to the devices, and the groups. Details are folded. Every figure says in words what it is. Figures that `report --format json`
+/// also holds carry `data-figure` (the path of members that leads to it, joined by slashes) and `data-value` (the number); tests compare them.
 /// Device tokens are shortened.
 public struct ReportPage {
     let report: Report
@@ -13,8 +13,8 @@ public struct ReportPage {
     let madeAt: Timestamp
 
     /// - Parameters:
-    ///   - madeBy: who says so, with its version.
-    ///   - madeAt: what the page shows is as of then.
+    ///   - madeBy: the program, with its version.
+    ///   - madeAt: the time that the page's figures refer to.
     public init(_ report: Report, madeBy: String, madeAt: Timestamp) {
         self.report = report
         self.madeBy = madeBy
@@ -23,7 +23,7 @@ public struct ReportPage {
 
     var state: RunState { report.status.state }
 
-    /// Whether anything can have come of it.
+    /// Whether there can be results.
     var hasBegun: Bool { report.status.startedAt != nil }
 
     /// Where it went; nil when the plan does not say.
@@ -31,7 +31,7 @@ public struct ReportPage {
 
     var isSimulated: Bool { badge?.name == "simulator" }
 
-    /// Rows of a list that a person can still read.
+    /// The most rows of a list that a person can still read.
     static let shownRows = 100
 
     /// The document.
@@ -55,7 +55,7 @@ public struct ReportPage {
             \(otherRuns)
             \(details)
             <footer>Made by \(madeBy) at \(Self.moment(madeAt)) · times are UTC · device tokens are shortened\
-            <span class="when-printed"> · what is folded on the page is not printed</span></footer>
+            <span class="when-printed"> · folded sections are not printed</span></footer>
             """)
     }
 
@@ -76,13 +76,13 @@ public struct ReportPage {
 
     // MARK: - Pieces
 
-    /// A number that programs find too.
-    func figure(_ path: String, _ number: Int) -> HTML {
+    /// A number that programs can find too.
+    func figure(_ path: String, number: Int) -> HTML {
         "<span data-figure=\"\(path)\" data-value=\"\(number)\">\(TextFormat.count(number))</span>"
     }
 
-    /// A number that a sentence tells in words.
-    func hidden(_ path: String, _ number: Int) -> HTML {
+    /// A number that a sentence puts into words.
+    func hidden(_ path: String, number: Int) -> HTML {
         "<span data-figure=\"\(path)\" data-value=\"\(number)\" hidden></span>"
     }
 
@@ -96,13 +96,13 @@ public struct ReportPage {
     /// `2026-12-01 09:00:00`
     static func moment(_ moment: Timestamp) -> String { String(moment.description.dropLast().replacing("T", with: " ")) }
 
-    /// Names with what is known of them.
+    /// Names and their values.
     static func facts(_ facts: [(name: String, value: HTML)]) -> HTML {
         let rows: [HTML] = facts.map { "<dt>\($0.name)</dt><dd dir=\"auto\">\($0.value)</dd>" }
         return "<dl class=\"facts\">\(rows)</dl>"
     }
 
-    /// Devices that were missed are no grey matter.
+    /// Missed devices must stand out.
     private static let missedStyle: HTML = """
 
         :root { --unsent: #9a3412; }

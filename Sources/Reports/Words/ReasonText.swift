@@ -24,21 +24,21 @@ extension OwnReason {
     fileprivate var explanation: String {
         switch self {
         case .connectionLost:
-            "The connection broke before an answer came, so nobody knows whether these were delivered. Sending again may show some twice."
+            "The connection broke before an answer came, so these may have been delivered. If you send again, some may appear twice."
         case .streamReset:
-            "The server broke the request off without an answer, so nobody knows whether these were delivered. Sending again may show some twice."
+            "The server aborted the request without an answer, so these may have been delivered. If you send again, some may appear twice."
         case .noAnswer:
-            "No answer came in time, so nobody knows whether these were delivered. Sending again may show some twice."
+            "No answer came in time, so these may have been delivered. If you send again, some may appear twice."
         case .expired:
             "It was too late: the campaign's expiry had passed before their turn came."
         case .tooLate:
-            "Nothing was sent to them in time, and the campaign's 'late' says not to send so much later. `volley retry RUN --outcome unsent` sends all the same."
+            "Nothing was sent to them in time, and the campaign's 'late' forbids sending so much later. `volley retry RUN --outcome unsent` sends anyway."
         case .frequencyCap:
-            "With what other runs sent, or were about to send, they had as many pushes as 'frequency' allows. `volley retry RUN --outcome unsent` sends all the same."
+            "Counting what other runs sent, or were about to send, they had as many pushes as 'frequency' allows. `volley retry RUN --outcome unsent` sends anyway."
         case .quietHours:
-            "Their quiet hours began before their turn came. A run that goes on sends to them when they are over."
+            "Their quiet hours began before their turn came. A run that continues sends to them when the quiet hours are over."
         case .other:
-            "More different reasons than a run file keeps apart."
+            "A run file keeps only so many reasons apart; this stands for the others."
         case .paused:
             "The run was paused before their turn came."
         case .stopped:
@@ -57,7 +57,7 @@ extension AnswerMeaning {
         switch self {
         case .accepted: .accepted
         case .invalidTarget: .invalidToken
-        // Where another credential cannot be had.
+        // Where Volley cannot get another credential.
         case .rejected, .stop, .split, .retry(.credentialExpired): .rejected
         case .retry: .failed
         case .maybeTaken, .notTheService: .unknown

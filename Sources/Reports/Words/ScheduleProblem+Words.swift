@@ -36,7 +36,7 @@ extension MissedPushes {
     /// How many were missed, and why.
     public var sentence: String {
         let isOne = count == 1
-        let all = TextFormat.counted(audience, "push", "pushes")
+        let all = TextFormat.counted(audience, one: "push", many: "pushes")
         let share = TextFormat.percent(Double(count) / Double(audience))
         return "\(TextFormat.count(count)) of \(all) (\(share)) \(isOne ? "was" : "were") never sent, as "
             + "\(because(isOne ? "it expired" : "they expired"))."

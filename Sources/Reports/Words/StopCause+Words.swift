@@ -27,18 +27,18 @@ extension StopCause {
     private static func advice(about outcome: Outcome, _ service: ServiceWords) -> String {
         switch outcome {
         case .invalidToken:
-            ". Check that the export is recent and belongs to this app, and its environment and topic in volley.yaml; an old list simply has many dead "
-                + "tokens, and then the limit may be raised."
+            ". Check that the export is recent and belongs to this app, and check its environment and topic in volley.yaml. An old list simply has "
+                + "many dead tokens; in that case you can raise the limit."
         case .rejected:
-            ". Check the campaign's content and delivery, and the reasons in the report, before more is sent."
+            ". Check the campaign's content and delivery, and the reasons in the report, before you send more."
         default:
-            ": \(service.name) took these pushes at none of their attempts. Check in the report whether it was all at once, and send the rest later or "
+            ": \(service.name) took these pushes at no attempt. Check in the report whether they all failed at once, and send the rest later or "
                 + "with a slower delivery.pace."
         }
     }
 }
 
-/// A service as sentences need it, also one that this Volley does not know any more.
+/// A service as sentences need it, including one that this Volley no longer knows.
 private struct ServiceWords {
     let name: String
     let service: (any PushService)?
@@ -58,42 +58,42 @@ private struct ServiceStopWords {
     func sentence(_ stop: ServiceStop) -> String {
         switch stop {
         case .refused(let reason, let status, let lag):
-            refused(reason, status, lag)
+            refused(reason, status: status, lagSeconds: lag)
         case .certificateExpired(let reason):
-            "\(service.name) refused the client certificate with \(reason) (403). Check its date in volley.yaml."
-        case .tokenExpired(let age, let lag): tokenExpired(age, lag)
+            "\(service.name) refused the client certificate with \(reason) (403). Check the expiry date of the one in volley.yaml."
+        case .tokenExpired(let age, let lag): tokenExpired(age, lagSeconds: lag)
         case .notTheService(let status):
             "The server answered a push with \(status) and without \(service.aPushID), which \(service.name) always gives: something else answers in its place, and "
-                + "what it does with pushes is not known. Check environment (host and port) and proxy of the app in volley.yaml; `volley doctor` asks who "
+                + "what it does with pushes is not known. Check the app's environment (host and port) and proxy in volley.yaml; `volley doctor` asks who "
                 + "answers."
         case .notHTTP2(let endpoint):
-            "\(endpoint) does not speak HTTP/2, so it is no \(service.name) server. Check host and port in volley.yaml, and any proxy."
+            "\(endpoint) does not speak HTTP/2, so it is not a \(service.name) server. Check host and port in volley.yaml, and any proxy."
         case .outage(let reason, let seconds):
-            "\(service.name) refuses every push for now (the last with \(reason)), and has taken none for "
+            "\(service.name) is refusing every push (the last with \(reason)) and has accepted none for "
                 + "\(TextFormat.duration(seconds: seconds)). Resume the run later."
         case .mostTargetsRefused(let reason):
             "More than half of the device tokens were refused as \(reason). That is the wrong environment (production or sandbox) or the wrong topic, "
                 + "not the tokens: \(Self.check)"
         case .targetsRefused(let reason, let refusals): targetsRefused(reason, refusals)
         case .mostRejected(let reason):
-            "More than half of the pushes were refused for good, the last with \(reason). That is the campaign or the server, not the "
-                + "devices: check the campaign's content and delivery, and environment and topic in volley.yaml."
+            "More than half of the pushes were refused permanently, the last with \(reason). The cause is the campaign or server, not the "
+                + "devices: check the campaign's content and delivery, and the environment and topic in volley.yaml."
         }
     }
 
-    private static let check = "check environment and topic in volley.yaml, and that the export belongs to this app."
+    private static let check = "check the environment and topic in volley.yaml, and that the export belongs to this app."
 
-    private func refused(_ reason: String, _ status: Int, _ lagSeconds: Double?) -> String {
+    private func refused(_ reason: String, status: Int, lagSeconds: Double?) -> String {
         let code = reason.isEmpty ? "HTTP\(status)" : reason
         let advice = service.service?.advice(status: status, reason: reason) ?? Self.check
         var clock = ""
         if service.service?.words(about: reason)?.mayBeClock == true, let complaint = clockComplaint(lagSeconds) {
-            clock = " \(complaint) That alone makes provider tokens invalid: set the clock."
+            clock = " \(complaint) That alone makes provider tokens invalid. Set the clock."
         }
-        return "\(service.name) refused the push with \(code) (\(status)), and would refuse all others. \(advice)\(clock)"
+        return "\(service.name) refused the push with \(code) (\(status)) and would refuse all others. \(advice)\(clock)"
     }
 
-    private func tokenExpired(_ ageSeconds: Double?, _ lagSeconds: Double?) -> String {
+    private func tokenExpired(_ ageSeconds: Double?, lagSeconds: Double?) -> String {
         var clock = clockComplaint(lagSeconds)
         if clock == nil, let ageSeconds, let lifetime = service.service?.signedToken?.lifetimeSeconds {
             clock =
@@ -118,10 +118,10 @@ private struct ServiceStopWords {
             case (let part, let all) where part == all: "tokens of all \(TextFormat.count(all)) devices that were pushed to"
             case (let part, let all): "tokens of \(TextFormat.count(part)) of the \(TextFormat.count(all)) devices that were pushed to"
             }
-        // A single answer does not tell.
+        // A single answer proves nothing.
         let cause =
             refusals.refused == 1
-            ? "The environment (production or sandbox) or the topic may be wrong, or that token is; it is not suppressed: "
+            ? "The environment (production or sandbox), the topic or that token may be wrong. The token is not suppressed: "
             : "Most likely the environment (production or sandbox) or the topic is wrong, not the tokens, which are not suppressed: "
         return
             "\(service.name) refused the \(devices)\(refusals.isSinceOthersWereAccepted ? " since others were accepted" : ""), as \(reason). "
@@ -147,34 +147,34 @@ private struct ConnectionStopWords {
             "The certificate of \(endpoint) cannot be trusted: \(cause). Check the host in volley.yaml, its ca file, this machine's "
                 + "clock and its ca-certificates package."
         case .certificateRefused(let endpoint, let cause):
-            "\(endpoint) refused the client certificate: \(cause). Check certificate and environment of the app in volley.yaml."
+            "\(endpoint) refused the client certificate: \(cause). Check the app's certificate and environment in volley.yaml."
         case .misconfigured(let endpoint, let cause):
-            "No connection to \(endpoint) can be made: \(cause). Check the app in volley.yaml, and the files that it names."
+            "Volley cannot connect to \(endpoint): \(cause). Check the app in volley.yaml, and the files that it names."
         case .proxyCredentials(let proxy, let cause):
-            "The proxy \(proxy) wants to know who asks, and did not take what it was shown: \(cause). Check its user and password, in volley.yaml "
+            "The proxy \(proxy) asks for a user and password and did not accept those it got: \(cause). Check them in volley.yaml "
                 + "(proxy) or in the environment (https_proxy)."
         case .proxyForbids(let proxy, let endpoint, let cause):
-            "The proxy \(proxy) does not connect to \(endpoint): \(cause). Ask whoever runs it to allow that host and port, or name "
-                + "another one in volley.yaml (proxy) or in the environment (https_proxy)."
+            "The proxy \(proxy) does not connect to \(endpoint): \(cause). Ask its operator to allow that host and port, or name "
+                + "another proxy in volley.yaml (proxy) or in the environment (https_proxy)."
         case .proxyNotTrusted(let proxy, let cause):
             "The certificate of the proxy \(proxy) cannot be trusted: \(cause). Check the proxy's name in volley.yaml (proxy) or in the environment "
                 + "(https_proxy), this machine's clock and its ca-certificates package."
-        case .unreachable(let destination, let attempts, let cause): unreachable(destination, attempts, cause)
+        case .unreachable(let destination, let attempts, let cause): unreachable(destination, attempts: attempts, cause: cause)
         case .lost(let destination, let cause):
-            "The connection to \(way(destination)) was lost and could not be had again: \(cause). Check the network, then resume the run."
+            "The connection to \(way(destination)) was lost and could not be restored: \(cause). Check the network, then resume the run."
         }
     }
 
-    private func unreachable(_ destination: ConnectionStop.Destination, _ attempts: Int, _ cause: String) -> String {
+    private func unreachable(_ destination: ConnectionStop.Destination, attempts: Int, cause: String) -> String {
         let ports = service.service.map { " (\($0.ports) must be open)" } ?? ""
-        return "\(attempts) attempts to reach \(way(destination)) failed, the last with: \(cause). "
+        return "\(attempts) attempts to reach \(way(destination)) failed, the last with \(cause). "
             + (destination.proxy == nil
-                ? "Check host and port, the network, a firewall or proxy\(ports)"
-                : "Check that the proxy in volley.yaml (proxy) or in the environment (https_proxy) is the right one and is running, and host and port")
+                ? "Check the host and port, the network, and any firewall or proxy\(ports)"
+                : "Check that the proxy in volley.yaml (proxy) or in the environment (https_proxy) is right and running, and check the host and port")
             + (destination.usesCertificate ? ", and whether the server accepts the client certificate." : ".")
     }
 
-    /// What is tried: `api.push.apple.com:443 through the proxy proxy:3128`.
+    /// The destination: `api.push.apple.com:443 through the proxy proxy:3128`.
     private func way(_ destination: ConnectionStop.Destination) -> String {
         destination.proxy.map { "\(destination.endpoint) through the proxy \($0)" } ?? destination.endpoint
     }
@@ -186,15 +186,15 @@ extension LedgerStop {
         case .unusable(let error): "The run file cannot be used. \(error)"
         case .endNotRecorded(let error): "The end of the run could not be recorded. \(error)"
         case .recordingFailed(let error): "Recording stopped. \(error)"
-        case .claimNotNoted(let error): "Claiming stopped, as it could not be noted beside the run. \(error)"
+        case .claimNotNoted(let error): "Claiming stopped because the claim could not be recorded next to the run. \(error)"
         case .readingFailed(let error): "Reading and claiming stopped. \(error)"
-        case .beginNotNoted: "that it began could not be noted beside it, so nothing was sent"
+        case .beginNotNoted: "its start could not be recorded next to it, so nothing was sent"
         case .takenOver: "Another volley took over the run while this one stood still."
         case .fileLost(let file, let activity): "The run file \(file) was removed or replaced while \(activity.clause)."
         case .accountFileLost(let file, let activity):
-            "\(file) was removed or replaced while \(activity.clause): without it the account of the run would be lost."
+            "\(file) was removed or replaced while \(activity.clause). Without it the account of the run would be lost."
         case .lockLost(let error, let activity): "Another volley took over while \(activity.clause), as its lock file was removed. \(error)"
-        case .processGone: "the process that sent it is gone: it was killed, or the machine went down"
+        case .processGone: "the process that sent it has ended: it was killed, or the machine went down"
         }
     }
 }
@@ -210,8 +210,8 @@ extension RunActivity {
 }
 
 extension RunStatus {
-    /// Why it stopped, or that it cannot be seen whether it did; nil when there is nothing to say.
+    /// Why it stopped, or that this cannot be seen; nil when there is nothing to say.
     public var because: String? {
-        isSenderHidden ? "whether a process still sends it cannot be seen: its lock file may not be read" : cause?.sentence
+        isSenderHidden ? "whether a process is still sending it is not known: you may not read its lock file" : cause?.sentence
     }
 }

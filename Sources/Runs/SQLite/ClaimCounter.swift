@@ -3,13 +3,13 @@ import Glibc
 import Synchronization
 
 /// How many claims of a run were made (`RunLedger.claimCount`), kept up beside it while it is sent (`RUN.sqlite.claimed`): after a kill it shows whether the run file
-/// has lost its newest part, because what SQLite laid beside it was removed or an older copy was put back. Where it is missing after a kill, nobody
-/// knows how far the run was, and it does not go on (`SendingHistory.Entry.claimed`).
+/// has lost its newest part, because SQLite's files beside it were removed or an older copy was restored. Where it is missing after a kill, no one
+/// knows how far the run was, and it cannot be resumed (`SendingHistory.Entry.claimed`).
 ///
 /// A few bytes of fixed width, overwritten in place: a mark survives the process at once, costs no transaction, and waits for no other run. It
 /// survives the machine's power a moment later: the run file is synchronised with every claim, and a mark that is lost only shows less.
 ///
-/// As it may be put back to what it was together with the run file, the record itself (`SendingHistory`) is told every two seconds.
+/// As it may be restored from a backup together with the run file, the record itself (`SendingHistory`) is told every two seconds.
 public final class ClaimCounter: Sendable {
     private static let digits = 20
 
@@ -25,7 +25,7 @@ public final class ClaimCounter: Sendable {
     private let descriptor: Mutex<Int32>
     private let recordedAt = Mutex(ContinuousClock.now)
 
-    /// Puts the file there, on the disk, in place of that of an earlier life.
+    /// Creates the file on the disk, in place of the file of an earlier life.
     /// - Throws: `Diagnostic`: it cannot be written.
     public init(_ run: SQLiteRun, life: String, claimed: Int) throws {
         self.run = run.plan.id
@@ -34,11 +34,11 @@ public final class ClaimCounter: Sendable {
         self.life = life
         unlink(path)
         let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.failure(path, errno) }
+        guard descriptor >= 0 else { throw Self.failure(path, code: errno) }
         self.descriptor = Mutex(descriptor)
         try note(claimed)
-        // Whatever the umask is, a later command has to read it.
-        guard fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0 else { throw Self.failure(path, errno) }
+        // A later command has to read it, whatever the umask is.
+        guard fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0 else { throw Self.failure(path, code: errno) }
         try RunFile.synchronize(RunDiagnostics.folder(of: path))
     }
 
@@ -49,12 +49,12 @@ public final class ClaimCounter: Sendable {
     public func note(_ claimed: Int) throws {
         let code: Int32 = descriptor.withLock { descriptor in
             guard descriptor >= 0 else { return EBADF }
-            let text = Self.text(life, claimed)
+            let text = Self.text(life, claimed: claimed)
             // So few bytes of a file are written whole or not at all.
             let count = pwrite(descriptor, text, text.count, 0)
             return count == text.count ? 0 : count < 0 ? errno : EIO
         }
-        guard code == 0 else { throw Self.failure(path, code) }
+        guard code == 0 else { throw Self.failure(path, code: code) }
         let isDue = recordedAt.withLock { last in
             let now = ContinuousClock.now
             guard now - last >= Self.recordInterval else { return false }
@@ -71,7 +71,7 @@ public final class ClaimCounter: Sendable {
         }
     }
 
-    private static func text(_ life: String, _ claimed: Int) -> [UInt8] {
+    private static func text(_ life: String, claimed: Int) -> [UInt8] {
         Array("\(life) \(TextFormat.zeroPadded(claimed, digits: digits))\n".utf8)
     }
 
@@ -83,10 +83,10 @@ public final class ClaimCounter: Sendable {
         return Int(words[1])
     }
 
-    /// Removes what lies beside a run that needs it no more.
+    /// Removes the file beside a run that no longer needs it.
     static func remove(_ run: String) { unlink(file(of: run)) }
 
-    private static func failure(_ path: String, _ code: Int32) -> Diagnostic {
+    private static func failure(_ path: String, code: Int32) -> Diagnostic {
         RunDiagnostics.system("cannot note how many devices are claimed", path: path, errno: code, activity: .sending)
     }
 }

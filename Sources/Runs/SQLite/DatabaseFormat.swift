@@ -1,14 +1,14 @@
 import Base
 import GRDB
 
-/// What tells a database of Volley's from any other, and from one of a newer Volley.
+/// Distinguishes a database of Volley from any other, and from one of a newer Volley.
 enum DatabaseFormat {
     /// Looks at the two numbers in a database's header.
     /// - Parameters:
-    ///   - applicationID: that such a file has (`PRAGMA application_id`).
-    ///   - version: the newest that this program reads (`PRAGMA user_version`).
+    ///   - applicationID: the id of such a file (`PRAGMA application_id`).
+    ///   - version: the newest version that this program reads (`PRAGMA user_version`).
     ///   - name: what the file is, as an error begins: "the record of what was sent".
-    ///   - stranger: what is thrown of a file that is something else.
+    ///   - stranger: what to throw for a file that is something else.
     /// - Returns: false when the file is empty.
     /// - Throws: `Diagnostic`: a newer Volley wrote it; or `stranger`.
     static func check(

@@ -13,10 +13,10 @@ enum FieldsCell {
         return String(decoding: buffer, as: UTF8.self)
     }
 
-    /// nil when the text is no JSON array of strings.
+    /// nil when the text is not a JSON array of strings.
     static func decode(_ text: String) -> [String]? {
         if text == "[]" { return [] }
-        // Escapes are rare; without them the cells are simply what lies between the quotes.
+        // Escapes are rare; without them the cells are simply the text between the quotes.
         return decodePlain(text) ?? decodeAny(text)
     }
 

@@ -3,12 +3,12 @@ import GRDB
 
 /// Counts outcomes by language and variant in id order, in constant memory: every recipient is read once, beside what is recorded of it.
 struct GroupTally {
-    /// Groups that are told apart; whatever an export holds beyond them counts as `other`, so that it cannot fill the memory.
+    /// The most groups that are counted separately; groups beyond them count as `other`, so that an export cannot fill the memory.
     private static let maximumGroups = 2000
     private static let other = "other"
 
     private var places: [UInt64: Int] = [:]
-    /// Of the groups that are told apart, in the order in which they were met. They are the first of `groups`.
+    /// The groups that are counted separately, in order of appearance. They are the first of `groups`.
     private var hashes: [UInt64] = []
     private var groups: [RunGroup] = []
     /// Where `other` of a variant is.
@@ -23,10 +23,10 @@ struct GroupTally {
     /// - Parameters:
     ///   - ids: a part of the audience that follows those counted before.
     ///   - claims: of the whole run.
-    mutating func count(_ db: Database, _ run: SQLiteRun, _ ids: Range<Int>, _ claims: ClaimSet) throws {
+    mutating func count(_ db: Database, _ run: SQLiteRun, ids: Range<Int>, _ claims: ClaimSet) throws {
         var claims = claims.ranges[...]
         var outcomes = try OutcomeReader(db, run)
-        let select = try PreparedStatement(db, "SELECT id, language, variant FROM recipient WHERE id >= ? AND id < ? ORDER BY id")
+        let select = try PreparedStatement(db, sql: "SELECT id, language, variant FROM recipient WHERE id >= ? AND id < ? ORDER BY id")
         let (first, end) = run.bounds(of: ids)
         try select.bind(first, at: 1)
         try select.bind(end, at: 2)
@@ -42,12 +42,13 @@ struct GroupTally {
     }
 
     /// Counts what another tally counted, of recipients that follow those of this one.
-    /// - Returns: false when it cannot be added, as it met more groups than it tells apart, of which this one may know some. Those recipients
-    ///   are to be counted by this tally then.
+    /// - Returns: false when it cannot be added, as it met more groups than it counts separately, some of which this one may know. Those
+    ///   recipients
+    ///   must then be counted by this tally.
     mutating func add(_ next: GroupTally) -> Bool {
         guard next.others.isEmpty else { return false }
         for (hash, group) in zip(next.hashes, next.groups) {
-            let place = places[hash] ?? newPlace(hash, group.language, group.variant)
+            let place = places[hash] ?? newPlace(hash, language: group.language, variant: group.variant)
             for outcome in group.outcomes.indices { groups[place].outcomes[outcome] += group.outcomes[outcome] }
         }
         return true
@@ -59,22 +60,23 @@ struct GroupTally {
         for byte in variant { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         hash = (hash ^ 0xFF) &* 0x100_0000_01B3
         for byte in language { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        return places[hash] ?? newPlace(hash, String(decoding: language, as: UTF8.self), String(decoding: variant, as: UTF8.self))
+        return places[hash]
+            ?? newPlace(hash, language: String(decoding: language, as: UTF8.self), variant: String(decoding: variant, as: UTF8.self))
     }
 
-    private mutating func newPlace(_ hash: UInt64, _ language: String, _ variant: String) -> Int {
+    private mutating func newPlace(_ hash: UInt64, language: String, variant: String) -> Int {
         guard places.count < Self.maximumGroups else {
-            // Not even hashes are kept any more.
+            // From here on not even hashes are kept.
             if let place = others[variant] { return place }
             others[variant] = groups.count
-            return append(Self.other, variant)
+            return append(Self.other, variant: variant)
         }
         places[hash] = groups.count
         hashes.append(hash)
-        return append(language, variant)
+        return append(language, variant: variant)
     }
 
-    private mutating func append(_ language: String, _ variant: String) -> Int {
+    private mutating func append(_ language: String, variant: String) -> Int {
         groups.append(RunGroup(language: language, variant: variant, outcomes: [Int](repeating: 0, count: Outcome.allCases.count)))
         return groups.count - 1
     }

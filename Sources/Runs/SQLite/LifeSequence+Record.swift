@@ -22,8 +22,8 @@ extension LifeSequence {
         self.init(events)
     }
 
-    /// Notes in the record's transaction that a life begins, or has ended.
-    static func note(_ db: Database, _ run: String, life: String, isEnd: Bool, at now: Timestamp) throws {
+    /// Records in the record's transaction that a life begins or has ended.
+    static func note(_ db: Database, run: String, life: String, isEnd: Bool, at now: Timestamp) throws {
         try db.execute(
             sql: """
                 CREATE TABLE IF NOT EXISTS \(table) (  -- lives of runs, in the order in which they began and ended
@@ -37,7 +37,7 @@ extension LifeSequence {
 }
 
 extension SendingHistory {
-    /// In which order runs of the folder began and ended.
+    /// The order in which runs of the folder began and ended.
     public func order() throws -> LifeSequence {
         try read { db in
             guard let order = try LifeSequence(db) else { throw damaged("the order in which runs began cannot be read") }

@@ -1,18 +1,18 @@
 import Base
 import GRDB
 
-/// Connections to a run file that see it as it was at the same moment, each for a thread of its own, whatever a sender records meanwhile. SQLite itself opens and
+/// Connections to a run file that see it as it was at the same moment, each for its own thread, whatever a sender records in between. SQLite itself opens and
 /// closes them, so that the process keeps its locks on the file.
 final class ParallelReaders: Sendable {
     private let connections: [DatabaseQueue]
     /// The state in which the file was opened.
     private let version: Int
 
-    /// - Throws: `DatabaseError` when the file cannot be opened so often, or is locked just now.
+    /// - Throws: `DatabaseError` when the file cannot be opened so often, or is locked at the moment.
     init(_ path: String, count: Int) throws {
         var configuration = Configuration()
         configuration.readonly = true
-        // Beside a writer that waits for this process to stop reading, it must not wait for that writer.
+        // While a writer waits for this process to stop reading, this process must not wait for that writer.
         configuration.busyMode = .immediateError
         configuration.allowsUnsafeTransactions = true
         // Pages are read once, and in order.
@@ -23,16 +23,16 @@ final class ParallelReaders: Sendable {
 
     deinit {
         for connection in connections {
-            // Nothing was written; closing takes the transaction back as well.
+            // Nothing was written; closing also rolls the transaction back.
             connection.unsafeRead { try? $0.rollback() }
             try? connection.close()
         }
     }
 
-    /// Fixes what all of them see from now on.
+    /// Fixes the state that all of them see from now on.
     /// - Returns: whether nothing was committed since they were opened, so that all of them see the same.
     func begin() throws -> Bool {
-        // The first one last: where it still finds what it was opened with, so did all others.
+        // The first one last: if it still sees the state it was opened with, so did all others.
         for connection in connections.reversed() {
             try connection.unsafeRead { db in
                 try db.beginTransaction(.deferred)
@@ -52,6 +52,6 @@ final class ParallelReaders: Sendable {
         return try team.run(ranges)
     }
 
-    /// A number that changes when another connection, of whatever process, commits something.
+    /// A number that changes when another connection, in any process, commits something.
     private static func version(_ db: Database) throws -> Int { try Int.fetchOne(db, sql: "PRAGMA data_version") ?? 0 }
 }

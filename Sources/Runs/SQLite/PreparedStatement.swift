@@ -1,8 +1,8 @@
 import GRDB
 import GRDBSQLite
 
-/// A statement that is executed over and over, straight on SQLite's own interface: GRDB boxes and checks every value of every row, which
-/// costs more than SQLite itself. GRDB still keeps the statement, the connection and the transaction around it.
+/// A statement that is executed over and over, directly through SQLite's own interface: GRDB boxes and checks every value of every row,
+/// which costs more than SQLite itself. GRDB still keeps the statement, the connection and the transaction around it.
 struct PreparedStatement {
     /// Kept alive here; `raw` is its pointer.
     private let statement: Statement
@@ -10,7 +10,7 @@ struct PreparedStatement {
     private let connection: SQLiteConnection
 
     /// Prepared once for each connection and SQL text. Must not be used after the closure that `db` was handed to.
-    init(_ db: Database, _ sql: String) throws {
+    init(_ db: Database, sql: String) throws {
         statement = try db.cachedStatement(sql: sql)
         raw = statement.sqliteStatement
         guard let connection = db.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
@@ -41,7 +41,7 @@ struct PreparedStatement {
         }
     }
 
-    /// Binds text that stays where it is until the statement was executed.
+    /// Binds text that stays where it is until the statement has been executed.
     func bind(_ text: UnsafeBufferPointer<UInt8>, at index: CInt) throws {
         guard let start = text.baseAddress, !text.isEmpty else { return try bind("", at: index) }
         try start.withMemoryRebound(to: CChar.self, capacity: text.count) {
@@ -49,7 +49,7 @@ struct PreparedStatement {
         }
     }
 
-    /// Binds bytes that stay where they are until the statement was executed.
+    /// Binds bytes that stay where they are until the statement has been executed.
     func bind(blob bytes: UnsafeRawBufferPointer, at index: CInt) throws {
         try check(sqlite3_bind_blob(raw, index, bytes.baseAddress, CInt(bytes.count), nil))
     }
@@ -65,9 +65,9 @@ struct PreparedStatement {
         return changes
     }
 
-    /// Calls `body` with each row until it answers false.
+    /// Calls `body` with each row until it returns false.
     func forEachRow(_ body: (Row) throws -> Bool) throws {
-        // An open query would keep its transaction open; what went wrong was said by the step before.
+        // An open query would keep its transaction open; the step before reported what went wrong.
         defer { sqlite3_reset(raw) }
         while true {
             switch sqlite3_step(raw) {
@@ -78,7 +78,7 @@ struct PreparedStatement {
         }
     }
 
-    /// The row that a query stands on. Valid until the next one.
+    /// The current row of a query. Valid until the next one.
     struct Row {
         fileprivate let raw: SQLiteStatement
 
@@ -105,7 +105,7 @@ struct PreparedStatement {
 
     private func failure(_ code: CInt) -> DatabaseError {
         let error = DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(connection)))
-        // After the message was taken; the statement must not stay in the middle of things.
+        // After reading the message; the statement must not stay half executed.
         sqlite3_reset(raw)
         return error
     }

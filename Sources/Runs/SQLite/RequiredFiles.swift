@@ -1,5 +1,5 @@
-/// The files that a run is sent from: its own, what SQLite lays beside it, its claim counter, and the record of what was sent. When one of them is removed or
-/// replaced, what this process writes there is seen by no other, and may be gone with it.
+/// The files that a run is sent from: its own, SQLite's files beside it, its claim counter, and the record of what was sent. When one of them is removed or
+/// replaced, no other process sees what this one writes there, and it may be lost.
 struct RequiredFiles: Sendable {
     private let files: [(path: String, identity: RunFile.Identity?)]
 
@@ -9,6 +9,6 @@ struct RequiredFiles: Sendable {
         files = paths.map { ($0, RunFile.identity($0)) }
     }
 
-    /// The first one that is not there any more; nil while all are.
+    /// The first one that no longer exists; nil while all exist.
     var missing: String? { files.first { RunFile.identity($0.path) != $0.identity }?.path }
 }

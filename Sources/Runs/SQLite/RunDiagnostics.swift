@@ -2,7 +2,7 @@ import Base
 import GRDB
 import Glibc
 
-/// Turns what SQLite and the system say into what a person can act on.
+/// Turns errors of SQLite and the system into messages that people can act on.
 enum RunDiagnostics {
     /// What the file was being used for, which decides the advice.
     enum Activity { case planning, sending, reading }
@@ -22,7 +22,7 @@ enum RunDiagnostics {
                 "the disk failed while the run file was in use (SQLite error \(error.extendedResultCode.rawValue))", file: path,
                 remedy: "Check the disk and its file system before sending.")
         case .SQLITE_NOTADB: return notARun(path)
-        case .SQLITE_CORRUPT: return damaged(path, "its pages do not fit together")
+        case .SQLITE_CORRUPT: return damaged(path, what: "its pages do not fit together")
         case .SQLITE_CANTOPEN where !canOpenFiles():
             return Diagnostic(
                 "the run file cannot be opened: the process has too many files open", file: path,
@@ -30,10 +30,10 @@ enum RunDiagnostics {
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY:
             return notPermitted(path, toWrite: activity != .reading)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            return Diagnostic("another process holds the run file", file: path, remedy: "Wait until it is done, then try again.")
+            return Diagnostic("another process is using the run file", file: path, remedy: "Wait until it is done, then try again.")
         default:
-            // A database without Volley's tables or columns although it carries Volley's mark.
-            if error.resultCode == .SQLITE_ERROR, activity == .reading { return damaged(path, error.message ?? "a table is missing") }
+            // A database without Volley's tables or columns although it has Volley's application id.
+            if error.resultCode == .SQLITE_ERROR, activity == .reading { return damaged(path, what: error.message ?? "a table is missing") }
             return Diagnostic(
                 "the run file cannot be used: SQLite says \"\(error.message ?? "error \(error.extendedResultCode.rawValue)")\"", file: path)
         }
@@ -41,7 +41,7 @@ enum RunDiagnostics {
 
     static func isBusy(_ run: String) -> Diagnostic {
         Diagnostic(
-            "this run is being sent by another volley", file: run, remedy: "Wait until it has ended, or pause it, before resuming it.")
+            "another volley process is sending this run", file: run, remedy: "Wait until it has ended, or pause it, before you resume it.")
     }
 
     static func diskFull(_ path: String, _ activity: Activity) -> Diagnostic {
@@ -65,7 +65,7 @@ enum RunDiagnostics {
     /// Whether a file of the run is as large as files of this process may be. SQLite says only that writing failed; it writes a page at a time.
     private static func isAtSizeLimit(_ path: String) -> Bool {
         var limit = rlimit()
-        // RLIMIT_FSIZE of sys/resource.h, an enumeration that Swift imports as a type of its own.
+        // RLIMIT_FSIZE of sys/resource.h, an enumeration that Swift imports as a separate type.
         guard getrlimit(__rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue)), &limit) == 0, limit.rlim_cur < rlim_t(Int.max) else {
             return false
         }
@@ -74,17 +74,17 @@ enum RunDiagnostics {
     }
 
     static func missing(_ path: String) -> Diagnostic {
-        Diagnostic("there is no such run file", file: path, remedy: "`volley runs` lists the runs there are.")
+        Diagnostic("there is no such run file", file: path, remedy: "`volley runs` lists the runs.")
     }
 
     static func isFolder(_ path: String) -> Diagnostic {
-        Diagnostic("this is a folder, not a run file", file: path, remedy: "Name a run's id, its file, or `last`.")
+        Diagnostic("this is a folder, not a run file", file: path, remedy: "Give a run's id, its file, or `last`.")
     }
 
     static func unfinishedPlan(_ path: String) -> Diagnostic {
         Diagnostic(
             "this plan is still being made, or was interrupted; it is not a run", file: path,
-            remedy: "Plan the campaign again; `volley prune --keep 90d` removes what was left behind.")
+            remedy: "Plan the campaign again. `volley prune --keep 90d` removes what was left behind.")
     }
 
     static func notARun(_ path: String) -> Diagnostic {
@@ -94,8 +94,8 @@ enum RunDiagnostics {
         return Diagnostic("this is not a run file", file: path, remedy: "Run files are made by `volley plan` and `volley send`.")
     }
 
-    static func damaged(_ path: String, _ what: String) -> Diagnostic {
-        Diagnostic("the run file is damaged: \(what)", file: path, remedy: "Restore it from a backup; do not send from it.")
+    static func damaged(_ path: String, what: String) -> Diagnostic {
+        Diagnostic("the run file is damaged: \(what)", file: path, remedy: "Restore it from a backup. Do not send from it.")
     }
 
     static func newer(_ path: String, version: Int) -> Diagnostic {
@@ -106,7 +106,7 @@ enum RunDiagnostics {
 
     static func notPermitted(_ path: String, toWrite: Bool) -> Diagnostic {
         Diagnostic(
-            "the run file may not be \(toWrite ? "written" : "read")", file: path,
+            "you may not \(toWrite ? "write" : "read") the run file", file: path,
             remedy: "Check the permissions of the file and of its folder, and who runs volley.")
     }
 
@@ -116,7 +116,7 @@ enum RunDiagnostics {
         case ENOSPC, EDQUOT: diskFull(path, activity)
         case ENOENT: Diagnostic("\(doing): there is no such file or folder", file: path)
         case EACCES, EPERM, EROFS:
-            Diagnostic("\(doing): permission denied", file: path, remedy: "Check the permissions of the folder, and who runs volley.")
+            Diagnostic("\(doing): permission denied", file: path, remedy: "Check the folder's permissions, and which user runs volley.")
         default: Diagnostic("\(doing): \(String(cString: strerror(code)))", file: path)
         }
     }

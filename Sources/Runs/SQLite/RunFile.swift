@@ -1,7 +1,7 @@
 import Base
 import Glibc
 
-/// Where run files lie and how their names end.
+/// Where run files are and how their names end.
 enum RunFile {
     static let suffix = ".sqlite"
     /// A plan that is still being written: no command takes such a file for a run.
@@ -15,16 +15,16 @@ enum RunFile {
     /// The last part of a path.
     static func name(_ path: String) -> Substring { path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...] }
 
-    static func path(_ id: String, in folder: String) -> String { join(folder, id + suffix) }
+    static func path(_ id: String, in folder: String) -> String { join(folder, name: id + suffix) }
 
-    static func join(_ folder: String, _ name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
+    static func join(_ folder: String, name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
 
-    /// Removes a database and what SQLite may have laid beside it.
+    /// Removes a database and the files that SQLite may have created beside it.
     static func remove(_ path: String) {
         for ending in ["", "-journal", "-wal", "-shm"] { unlink(path + ending) }
     }
 
-    /// Makes a folder and those above it. Run files hold device tokens, so new folders are for their owner alone.
+    /// Creates a folder and its parents. Run files hold device tokens, so new folders are for their owner only.
     static func makeFolder(_ folder: String) throws {
         if kind(folder) == .folder { return }
         let parent = RunDiagnostics.folder(of: folder)
@@ -35,31 +35,31 @@ enum RunFile {
         guard kind(folder) == .folder else { throw Diagnostic("the folder of runs is a file", file: folder) }
     }
 
-    /// Makes an empty database that only its owner may read, unless the file is there: SQLite takes an empty file as a new database, and gives its
+    /// Creates an empty database that only its owner may read, unless the file exists: SQLite takes an empty file as a new database, and gives its
     /// companions the same permissions. No descriptor is opened, because closing any descriptor of a file takes SQLite's locks on it from
-    /// the whole process (fcntl(2)): another process would believe that nobody has it open, and change how it is kept.
-    static func makeDatabase(_ path: String, _ doing: String, _ activity: RunDiagnostics.Activity) throws {
+    /// the whole process (fcntl(2)): another process would believe that no one has it open, and change its journal mode.
+    static func makeDatabase(_ path: String, doing: String, _ activity: RunDiagnostics.Activity) throws {
         try makeFolder(RunDiagnostics.folder(of: path))
         guard mknod(path, S_IFREG | 0o600, 0) != 0 else { return }
         let code = errno
         switch kind(path) {
         case .file where code == EEXIST: return
         case .folder where code == EEXIST: throw RunDiagnostics.system(doing, path: path, errno: EISDIR, activity: activity)
-        // A link that leads nowhere is in the way, and SQLite would follow it.
+        // A dangling link is in the way, and SQLite would follow it.
         case .missing where code == EEXIST: throw RunDiagnostics.system(doing, path: path, errno: ELOOP, activity: activity)
         default: throw RunDiagnostics.system(doing, path: path, errno: code, activity: activity)
         }
     }
 
-    /// Opens a file that is locked, or makes it. A link under its name may lead to any file, and a pipe cannot be locked: neither is opened.
-    static func openLock(_ path: String, _ doing: String) throws(Diagnostic) -> Int32 {
+    /// Opens or creates a lock file. A link under its name may lead to any file, and a pipe cannot be locked: neither is opened.
+    static func openLock(_ path: String, doing: String) throws(Diagnostic) -> Int32 {
         let descriptor = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         var status = stat()
         if descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return descriptor }
         let code = errno
         if descriptor >= 0 { close(descriptor) }
-        let remedy = "Remove it, or move it away: Volley did not put it there."
-        if code == ELOOP { throw Diagnostic("\(doing): this is a link, and no file of Volley's", file: path, remedy: remedy) }
+        let remedy = "Remove it or move it away: Volley did not create it."
+        if code == ELOOP { throw Diagnostic("\(doing): this is a link, not a file of Volley", file: path, remedy: remedy) }
         if let kind = FileKind(path: path), kind != .regular { throw kind.refusal(path, wanted: "a lock file", remedy: remedy) }
         throw RunDiagnostics.system(doing, path: path, errno: code, activity: .sending)
     }
@@ -68,17 +68,17 @@ enum RunFile {
     static func synchronize(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw RunDiagnostics.system("cannot make the run durable", path: path, errno: errno, activity: .planning)
+            throw RunDiagnostics.system("cannot write the run to disk", path: path, errno: errno, activity: .planning)
         }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else {
-            throw RunDiagnostics.system("cannot make the run durable", path: path, errno: errno, activity: .planning)
+            throw RunDiagnostics.system("cannot write the run to disk", path: path, errno: errno, activity: .planning)
         }
     }
 
     enum Kind: Equatable {
         case file, folder, missing, forbidden
-        /// A named pipe, a socket, a device: SQLite would wait for it, perhaps for ever.
+        /// A named pipe, a socket, a device: SQLite would wait for it, perhaps forever.
         case other(FileKind)
     }
 
@@ -91,17 +91,17 @@ enum RunFile {
         }
     }
 
-    /// Looks at a database and at what SQLite lays beside it, before SQLite opens any of them.
+    /// Checks a database and SQLite's files beside it before SQLite opens any of them.
     /// - Parameter wanted: what the database should be: `a run file`.
     /// - Throws: `Diagnostic` when one of them is neither a file nor a folder.
     static func checkKind(ofDatabase path: String, wanted: String) throws(Diagnostic) {
         for file in [path, path + "-journal", path + "-wal", path + "-shm"] {
             guard case .other(let kind) = kind(file) else { continue }
-            throw kind.refusal(file, wanted: wanted, remedy: "Remove it, or move it away: Volley did not put it there.")
+            throw kind.refusal(file, wanted: wanted, remedy: "Remove it or move it away: Volley did not create it.")
         }
     }
 
-    /// Opens a lock file to look whether it is held; no descriptor when it is missing, and when it `isHidden`, as this user may not read it.
+    /// Opens a lock file to check whether it is held; no descriptor when it is missing, or `isHidden` because this user may not read it.
     static func openLockToLook(_ path: String) -> (descriptor: Int32?, isHidden: Bool) {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { return (nil, errno == EACCES) }
@@ -112,7 +112,7 @@ enum RunFile {
         return (descriptor, false)
     }
 
-    /// The path of what a symbolic link leads to; the path itself when it is no link.
+    /// The path that a symbolic link leads to; the path itself when it is not a link.
     static func withoutLink(_ path: String) -> String {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let resolved = realpath(path, nil) else { return path }
@@ -120,7 +120,7 @@ enum RunFile {
         return String(cString: resolved)
     }
 
-    /// What tells a file from another one of the same name.
+    /// Distinguishes a file from another one of the same name.
     struct Identity: Hashable, Sendable { var device: UInt, file: UInt }
 
     static func identity(_ path: String) -> Identity? {
@@ -128,7 +128,8 @@ enum RunFile {
         return stat(path, &status) == 0 ? Identity(device: UInt(status.st_dev), file: UInt(status.st_ino)) : nil
     }
 
-    /// How many names a file has. That of the unfinished plan, which a killed process may have left beside the run's own, is removed first.
+    /// How many names a file has. The name of the unfinished plan, which a killed process may have left beside the run's own, is removed
+    /// first.
     static func names(of path: String) -> Int {
         var status = stat()
         guard stat(path, &status) == 0 else { return 0 }
@@ -137,7 +138,7 @@ enum RunFile {
         return Int(status.st_nlink) - 1
     }
 
-    /// A command that lists all names of a file, in whatever folder it is typed: they lie anywhere on the same file system.
+    /// A command that lists all names of a file, in whatever folder it is run: they may be anywhere on the same file system.
     static func searchForNames(of path: String) -> String {
         var whole = path
         if let resolved = realpath(path, nil) {

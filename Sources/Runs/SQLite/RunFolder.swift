@@ -7,7 +7,7 @@ public struct RunFolder: RunCatalog {
     /// The folder's path.
     public let place: String
 
-    /// - Parameter path: of the folder. One that is not there yet holds no runs.
+    /// - Parameter path: of the folder. One that does not exist yet holds no runs.
     public init(_ path: String) { place = path }
 
     /// Whether there is such a folder, or anything else under its name.
@@ -16,7 +16,7 @@ public struct RunFolder: RunCatalog {
     /// The path of a run's file.
     public func place(of run: String) -> String { RunFile.path(run, in: place) }
 
-    /// Whether something lies under the name of a run's file.
+    /// Whether something exists under the name of a run's file.
     public func holds(_ run: String) -> Bool { access(place(of: run), F_OK) == 0 }
 
     /// Opens a run's file.
@@ -24,12 +24,12 @@ public struct RunFolder: RunCatalog {
         try SQLiteRun(path: place(of: run), readOnly: readOnly)
     }
 
-    /// Opens the file that an argument means: also by its path, or its name in the folder.
+    /// Opens the file that an argument means: an id, a path, or a name in the folder.
     public func open(named argument: String, readOnly: Bool) throws -> any RecordedRun {
         try SQLiteRun(path: file(named: argument), readOnly: readOnly)
     }
 
-    /// Begins a file of the folder, which is made where it is missing.
+    /// Begins a file of the folder, which is created if it is missing.
     public func create(_ run: String, variants: VariantNames?, sorter: WaveSorter?) throws -> RunWriter {
         try RunWriter(folder: place, id: run, variants: variants, sorter: sorter)
     }
@@ -48,11 +48,11 @@ public struct RunFolder: RunCatalog {
         SuppressionList(app: app, service: service, environment: environment, folder: place)
     }
 
-    /// Cheap: only what was frozen is read, and no file stays open. Plans that are still being made are no runs.
+    /// Cheap: only what was frozen is read, and no file stays open. Plans that are still being made are not runs.
     public func list() throws -> RunListing {
         var found = RunListing()
         for name in try RunFile.names(in: place) where RunFile.isRun(name) {
-            let path = RunFile.join(place, name)
+            let path = RunFile.join(place, name: name)
             do {
                 let run = try SQLiteRun(path: path, readOnly: true)
                 if let mistake = run.misnamed {
@@ -62,7 +62,7 @@ public struct RunFolder: RunCatalog {
                     found.runs.append(run)
                 }
             } catch let error as Diagnostic {
-                // One that was removed meanwhile is no run any more.
+                // One that was removed in between is no longer a run.
                 if RunFile.kind(path) != .missing { found.broken.append(error) }
             }
         }
@@ -77,12 +77,12 @@ public struct RunFolder: RunCatalog {
         let byID = place(of: argument)
         if !argument.contains("/") {
             switch RunFile.kind(byID) {
-            // What is no file is refused when it is opened.
+            // Anything that is not a file is refused when it is opened.
             case .file, .other: return byID
             case .folder, .missing, .forbidden: break
             }
-            if RunFile.kind(RunFile.join(place, argument + RunFile.partialSuffix)) == .file {
-                throw RunDiagnostics.unfinishedPlan(RunFile.join(place, argument + RunFile.partialSuffix))
+            if RunFile.kind(RunFile.join(place, name: argument + RunFile.partialSuffix)) == .file {
+                throw RunDiagnostics.unfinishedPlan(RunFile.join(place, name: argument + RunFile.partialSuffix))
             }
         }
         switch RunFile.kind(argument) {
@@ -93,8 +93,8 @@ public struct RunFolder: RunCatalog {
         }
         if argument.contains("/") { throw RunDiagnostics.missing(argument) }
         // The name of a file of the folder, as completion or a listing gives it.
-        if argument.hasSuffix(RunFile.suffix), RunFile.kind(RunFile.join(place, argument)) == .file {
-            return RunFile.join(place, argument)
+        if argument.hasSuffix(RunFile.suffix), RunFile.kind(RunFile.join(place, name: argument)) == .file {
+            return RunFile.join(place, name: argument)
         }
         throw try unknownRun(argument)
     }
@@ -125,17 +125,17 @@ public struct RunFolder: RunCatalog {
         let nearest = nearestName(to: argument, among: ids)
         return Diagnostic(
             "there is no run \"\(argument)\" in \(place)",
-            remedy: nearest.map { "Did you mean \($0)?" } ?? "`volley runs` lists the runs there are.")
+            remedy: nearest.map { "Did you mean \($0)?" } ?? "`volley runs` lists the runs.")
     }
 }
 
 extension RunFolder {
-    /// The newest runs of an app's campaign that were begun, newest first. Retries and tests, which go to a part of an audience or to other devices, do not count, and files
-    /// that cannot be opened are passed over.
+    /// The newest runs of an app's campaign that were begun, newest first. Retries and tests, which go to a part of an audience or to other devices, do not count; files
+    /// that cannot be opened are skipped.
     /// - Parameters:
     ///   - app: several projects may keep their runs in one folder.
     ///   - moment: only runs that were planned before; nil for all.
-    ///   - isEmptyCounted: whether runs count in whose audience nobody was.
+    ///   - isEmptyCounted: whether runs with an empty audience count.
     ///   - limit: how many at most.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     func started(
@@ -143,7 +143,8 @@ extension RunFolder {
     ) throws -> [any RecordedRun] {
         var found: [any RecordedRun] = []
         for name in try names(ofRunsOf: campaign).reversed() where found.count < limit {
-            guard let run = try? SQLiteRun(path: RunFile.join(place, name), readOnly: true), run.misnamed == nil, run.plan.retryOf == nil,
+            guard let run = try? SQLiteRun(path: RunFile.join(place, name: name), readOnly: true), run.misnamed == nil,
+                run.plan.retryOf == nil,
                 !run.plan.isTest, run.plan.app == app, isEmptyCounted || run.plan.audience > 0,
                 moment.map({ run.plan.plannedAt < $0 }) ?? true, let status = try? run.status(), status.startedAt != nil
             else { continue }
@@ -153,50 +154,50 @@ extension RunFolder {
         return found
     }
 
-    /// Runs of a campaign that processes are sending just now, or have paused; also retries and tests.
-    /// - Throws: `Diagnostic`: the folder cannot be listed; whether one of them is being sent cannot be seen, or which it is.
+    /// Runs of a campaign that processes are sending now, or have paused; also retries and tests.
+    /// - Throws: `Diagnostic`: the folder cannot be listed; or it cannot be determined whether, or which, one of them is being sent.
     public func sendingNow(of campaign: String) throws -> [any RecordedRun] {
         try names(ofRunsOf: campaign).compactMap { name -> SQLiteRun? in
-            let path = RunFile.join(place, name)
+            let path = RunFile.join(place, name: name)
             switch SendingLock.look(run: path) {
             case .free: return nil
             case .held(let since):
                 guard since > 0 else { return nil }
                 do { return try SQLiteRun(path: path, readOnly: true) } catch {
                     if RunFile.kind(path) == .missing { return nil }
-                    throw Self.mayBeSending(campaign, path)
+                    throw Self.mayBeSending(campaign, path: path)
                 }
-            case .hidden: throw Self.mayBeSending(campaign, path)
+            case .hidden: throw Self.mayBeSending(campaign, path: path)
             }
         }.filter { $0.misnamed == nil }
     }
 
-    private static func mayBeSending(_ campaign: String, _ path: String) -> Diagnostic {
+    private static func mayBeSending(_ campaign: String, path: String) -> Diagnostic {
         Diagnostic(
-            "another run of '\(campaign)' may be being sent: this user may not read its file or its lock", file: path,
-            remedy: "Nothing was sent. Ask who owns that file, or send as that user: two runs at once would reach everybody twice.")
+            "another process may be sending a run of '\(campaign)': you may not read the run's file or lock", file: path,
+            remedy: "Nothing was sent. Find out who owns that file, or send as that user: two runs at once would reach every device twice.")
     }
 
-    /// Runs of a campaign that were begun, as the record knows or their own files say, or that a process is about to send, oldest first; also retries and
-    /// tests. Files that cannot be opened are passed over.
+    /// Runs of a campaign that were begun, as the record or their own files say, or that a process is about to send, oldest first; also retries and
+    /// tests. Files that cannot be opened are skipped.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func started(of campaign: String, known: HistorySnapshot) throws -> [any RecordedRun] {
         let begun = known.begun(of: campaign)
         return try names(ofRunsOf: campaign).compactMap { name in
-            let path = RunFile.join(place, name)
+            let path = RunFile.join(place, name: name)
             guard let run = try? SQLiteRun(path: path, readOnly: true), run.misnamed == nil else { return nil }
             if begun[run.plan.id] != nil || SendingLock.isSending(run: path) { return run }
-            // The record may have been put back from a backup, or be gone.
+            // The record may have been restored from a backup, or be missing.
             defer { run.close() }
             return (try? run.hasBegun()) ?? true ? run : nil
         }
     }
 
-    /// Ids of the runs of a campaign that processes are sending just now, or have paused, or may have.
+    /// Ids of the runs of a campaign that processes are sending now, or have paused, or may have.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func idsSendingNow(of campaign: String) throws -> [String] {
         try names(ofRunsOf: campaign).compactMap { name in
-            switch SendingLock.look(run: RunFile.join(place, name)) {
+            switch SendingLock.look(run: RunFile.join(place, name: name)) {
             case .free, .held(since: 0): nil
             case .held, .hidden: String(name.dropLast(RunFile.suffix.count))
             }
@@ -215,7 +216,7 @@ extension RunFolder {
         try started(of: campaign, app: app, isEmptyCounted: false, limit: limit)
     }
 
-    /// Those that may have reached somebody since a moment; files that cannot be opened are among the second.
+    /// Runs that may have reached a device since a moment; files that cannot be opened are in the second list.
     public func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [any RecordedRun], broken: [Diagnostic]) {
         let listing = try list()
         let runs = try listing.runs.filter { run in
@@ -223,7 +224,7 @@ extension RunFolder {
             // Nothing stays open: there may be more runs than a process may open files.
             defer { run.close() }
             do { return try run.mayHaveReached(since: since) } catch {
-                // One that was removed meanwhile is no run any more.
+                // One that was removed in between is no longer a run.
                 if RunFile.kind(run.place) == .missing { return false }
                 throw error
             }

@@ -2,14 +2,14 @@ public import Base
 import GRDB
 import Glibc
 
-/// Takes recipients out of run files, and leaves the figures.
+/// Removes recipients from run files and leaves the figures.
 ///
-/// Nothing is deleted from the file: another is written beside it that holds all but recipients, claims and outcomes, and takes its place at once. So
-/// it never held a token, neither has its journal; and whoever interrupts this leaves the old file or the new one.
+/// Nothing is deleted from the file: a new one with everything except recipients, claims and outcomes is written beside it and replaces it
+/// at once. So neither it nor its journal ever held a token, and an interruption leaves either the old file or the new one.
 enum RunPruning {
     /// Beside the run, while the new file is being written: no command takes such a file for a run.
     private static let suffix = ".pruning"
-    /// What is kept as it stands. `figures` and `pruned` are made anew.
+    /// Tables that are copied unchanged. `figures` and `pruned` are made again.
     private static let keptTables: Set = [
         "run", "approval", "outcome_name", "wave", "skipped_wave", "life", "life_answers", "rest_answers",
     ]
@@ -20,15 +20,15 @@ enum RunPruning {
         return try Int64.fetchOne(db, sql: "SELECT pruned_at FROM pruned").map(Timestamp.init(epochMilliseconds:))
     }
 
-    /// - Parameter path: of the file itself, not of a link to it. No process has it open to write.
+    /// - Parameter path: of the file itself, not of a link to it. No process has it open for writing.
     static func replace(_ path: String, figures: RunFigures, _ plan: RunPlan, at now: Timestamp) throws {
         let new = path + suffix
         RunFile.remove(new)
         do {
             try makeFile(new, like: path)
-            try write(new, from: path, figures, plan, now)
+            try write(new, from: path, figures, plan, now: now)
             try RunFile.synchronize(new)
-            // What cannot be read must not take the place of what can.
+            // A file that cannot be read must not replace one that can.
             try SQLiteRun(path: new, readOnly: true).closeIntoOneFile()
             guard rename(new, path) == 0 else {
                 throw RunDiagnostics.system("cannot replace the run file", path: path, errno: errno, activity: .planning)
@@ -40,19 +40,19 @@ enum RunPruning {
         try RunFile.synchronize(RunDiagnostics.folder(of: path))
     }
 
-    /// An empty file that belongs to whom the old one belongs to, as far as this process may give it away.
+    /// An empty file with the owner of the old one, as far as this process may change it.
     private static func makeFile(_ new: String, like old: String) throws {
         var status = stat()
         let descriptor = open(new, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0, stat(old, &status) == 0 else {
-            throw RunDiagnostics.system("cannot write beside the run file", path: new, errno: errno, activity: .planning)
+            throw RunDiagnostics.system("cannot write next to the run file", path: new, errno: errno, activity: .planning)
         }
         _ = fchown(descriptor, status.st_uid, status.st_gid)
         fchmod(descriptor, status.st_mode & 0o777)
         close(descriptor)
     }
 
-    private static func write(_ new: String, from old: String, _ figures: RunFigures, _ plan: RunPlan, _ now: Timestamp) throws {
+    private static func write(_ new: String, from old: String, _ figures: RunFigures, _ plan: RunPlan, now: Timestamp) throws {
         let database = try DatabaseQueue(path: new)
         try database.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA application_id = \(RunSchema.applicationID)")
@@ -68,7 +68,7 @@ enum RunPruning {
                 for table in keptTables.intersection(tables).sorted() {
                     try db.execute(sql: "INSERT INTO main.\(table) SELECT * FROM old.\(table)")
                 }
-                // Samples hold cells of recipients. The digest stays what was approved; nothing is left that could be compared with it.
+                // Samples hold cells of recipients. The digest stays as approved; nothing is left to compare it with.
                 try db.execute(
                     sql: "UPDATE main.run SET preview = ?, preview_text = ''", arguments: [withoutSamples(plan.preview).text])
                 try db.execute(sql: "INSERT INTO main.figures VALUES (?)", arguments: [figures.json.text])
@@ -91,27 +91,27 @@ extension SQLiteRun {
     /// Bytes of the file.
     public var fileSize: Int { RunFile.size(path) }
 
-    /// Removes recipients (tokens, registration ids, aliases, cells), claims and outcomes from the file, and keeps all else and the figures. From then on
-    /// the run can be reported and compared, and nothing else; this store is of no use any more.
+    /// Removes recipients (tokens, registration ids, aliases, cells), claims and outcomes from the file, and keeps everything else and the
+    /// figures. From then on the run can only be reported and compared; this store can no longer be used.
     /// - Parameter seen: the status that was decided by; nil when it does not matter.
-    /// - Throws: `Diagnostic` when the run is being sent, has another status by now, or the file cannot be replaced; it stays as it was then.
+    /// - Throws: `Diagnostic` when the run is being sent, now has another status, or the file cannot be replaced; then it is unchanged.
     public func prune(at now: Timestamp, ifStill seen: RunStatus? = nil) throws {
         try requireRecipients()
         try RunDiagnostics.translating(path, .planning) {
             try closeIntoOneFile()
-            // Nobody may begin to send it meanwhile.
+            // No process may begin to send it in between.
             let lock = try SendingLock(run: path, isSending: false)
-            // By another `prune`: the file that stands there now has no recipients.
+            // By another `prune`: the file that is there now has no recipients.
             guard isInPlace else {
                 close()
                 throw Diagnostic(
-                    "the run file was removed or replaced meanwhile", file: path, remedy: "`volley prune` looks at it anew.")
+                    "the run file was removed or replaced in the meantime", file: path, remedy: "Run `volley prune` again.")
             }
             if let seen, try status(.free) != seen {
                 close()
                 throw Diagnostic(
-                    "the run was gone on with meanwhile", file: path,
-                    remedy: "It is as it was; `volley prune` looks at it anew.")
+                    "the run was resumed in the meantime", file: path,
+                    remedy: "It was not changed. Run `volley prune` again.")
             }
             let kept = try figures(withGroups: true)
             close()
@@ -120,13 +120,13 @@ extension SQLiteRun {
             }
             defer { free(resolved) }
             let real = String(cString: resolved)
-            // What a killed process left in the log beside it belongs to the old file, and must not lie beside the new one.
+            // The log that a killed process left belongs to the old file, and must not stay beside the new one.
             try Self.leaveWAL(real)
             guard RunFile.kind(real + "-wal") == .missing else {
                 throw Diagnostic("another process has the run file open", file: path, remedy: "Prune it when that is done.")
             }
             try RunPruning.replace(real, figures: kept, plan, at: now)
-            // It never goes on.
+            // It is never resumed.
             ClaimCounter.remove(real)
             _ = consume lock
         }
@@ -136,7 +136,7 @@ extension SQLiteRun {
     public func requireRecipients() throws {
         guard let prunedAt else { return }
         throw Diagnostic(
-            "the run's recipients were pruned at \(prunedAt): only its figures are left", file: path,
-            remedy: "`volley report \(plan.id)` shows them; csv, resume and retry need the recipients.")
+            "the run's recipients were pruned at \(prunedAt); only its figures are left", file: path,
+            remedy: "`volley report \(plan.id)` shows them. The CSV report, resume and retry need the recipients.")
     }
 }

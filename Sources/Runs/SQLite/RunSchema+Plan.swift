@@ -28,8 +28,8 @@ extension RunSchema {
         try db.execute(sql: "UPDATE run SET digest = ?", arguments: [try digest(of: db)])
     }
 
-    /// Reads it back; nil when something in it cannot be what `insert` wrote. Settings of which only a part can be read leave the rest as it is.
-    /// - Parameter path: the run file's, for what is wrong with its settings.
+    /// Reads it back; nil when `insert` cannot have written it. Settings that can be read only in part do not affect the rest.
+    /// - Parameter path: the run file's, for messages about its settings.
     static func plan(from db: Database, path: String) throws -> RunPlan? {
         let sql = """
             SELECT id, campaign, app, campaign_file, campaign_source, project_file, plan_hash, planned_at, rows, audience, seed, fields,
@@ -52,7 +52,7 @@ extension RunSchema {
             previewText: previewText, retryOf: retryOf.isEmpty ? nil : retryOf, isTest: isTest != 0, waves: waves)
     }
 
-    /// What a plan is recognised by: SHA-256 of everything that planning stored, in the notation of SQL, the recipients through their own digest.
+    /// Identifies a plan: SHA-256 of everything that planning stored, in SQL notation, with the recipients' own digest for the recipients.
     static func digest(of db: Database) throws -> String {
         let columns = [
             "id", "campaign", "app", "planned_at", "rows", "audience", "skipped", "seed", "plan_hash", "fields", "project_file",

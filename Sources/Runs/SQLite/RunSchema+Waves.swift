@@ -26,7 +26,7 @@ extension RunSchema {
         }
     }
 
-    /// nil when they are not what `insert` wrote: without a gap, from the first recipient to the last.
+    /// nil when `insert` did not write them: they must cover all recipients from first to last without a gap.
     static func waves(from db: Database, audience: Int) throws -> [RunWave]? {
         guard try db.tableExists("wave") else { return [] }
         var waves: [RunWave] = []
@@ -39,7 +39,7 @@ extension RunSchema {
         return waves.last?.ids.upperBound == audience ? waves : nil
     }
 
-    /// What the plan's digest holds of them; blank without any.
+    /// Their text in the plan's digest; blank without any.
     static func waveText(of db: Database) throws -> String {
         guard try db.tableExists("wave") else { return "" }
         let sql = "SELECT first_id || ',' || count || ',' || quote(zone) || ',' || due_at FROM wave ORDER BY first_id"

@@ -1,15 +1,15 @@
 import Base
 import GRDB
 
-/// What a run file looks like inside. Whatever changes here changes `version`.
+/// What a run file looks like inside. Any change here changes `version`.
 ///
 /// Made to be read with `sqlite3 FILE` too: `SELECT outcome, count(*) FROM result GROUP BY outcome`. Moments are milliseconds since
 /// 1970 in the tables and ISO 8601 in the view. Blank text and 0 mean "none", which costs no byte. Device tokens are in
 /// `recipient` and nowhere else.
 enum RunSchema {
-    /// "Voly": tells a run file from every other SQLite database (`PRAGMA application_id`).
+    /// "Voly": distinguishes a run file from every other SQLite database (`PRAGMA application_id`).
     static let applicationID = 0x566F_6C79
-    /// The format's number (`PRAGMA user_version`). `RunUpgrade` makes this one of older ones.
+    /// The format's number (`PRAGMA user_version`). `RunUpgrade` converts older ones to this one.
     static let version = 5
 
     /// The tables a plan fills.
@@ -52,7 +52,7 @@ enum RunSchema {
         );
         """
 
-    /// The tables that sending fills, but for outcomes.
+    /// The tables that sending fills, except outcomes.
     static let sendingTables = """
         CREATE TABLE claim (                     -- committed before any of these recipients goes onto the wire
             first_id INTEGER PRIMARY KEY,
@@ -99,9 +99,9 @@ enum RunSchema {
             FROM settled s;
         """
 
-    /// What `OutcomeSlot` holds, of a slot's hex digits in a row that also has `recipient_id`.
+    /// The fields of `OutcomeSlot`, from a slot's hex digits in a row that also has `recipient_id`.
     private static func slotColumns(_ digits: String) -> String {
-        // SQL has no word for reading hex.
+        // SQL has no function that reads hex.
         func number(_ places: ClosedRange<Int>) -> String {
             let values = places.map { "(instr('123456789ABCDEF', substr(\(digits), \($0), 1)) << \(4 * (places.upperBound - $0)))" }
             return values.joined(separator: " + ")
@@ -117,7 +117,7 @@ enum RunSchema {
     /// Columns of `upsertRecipients`.
     static let recipientColumns = 7
 
-    /// Stores so many recipients; one that is there is replaced.
+    /// Stores so many recipients; existing ones are replaced.
     static func upsertRecipients(_ count: Int, into table: String = "recipient") -> String {
         "INSERT OR REPLACE INTO \(table) (id, device_token, registration_id, alias, language, variant, fields) VALUES "
             + repeatElement("(?, ?, ?, ?, ?, ?, ?)", count: count).joined(separator: ", ")
@@ -130,17 +130,17 @@ enum RunSchema {
         FROM recipient WHERE id >= ? AND id < ? ORDER BY id
         """
 
-    /// What a line about a recipient is made of. NULL reads as blank text.
+    /// The columns of a line about a recipient. NULL reads as blank text.
     static let selectResults = "SELECT id, device_token, registration_id, alias, language, variant FROM recipient ORDER BY id"
 
     static let selectToken = "SELECT device_token FROM recipient WHERE id = ?"
 
-    /// What the digest of the recipients is made of. NULL reads as blank text.
+    /// The columns that the recipients' digest covers. NULL reads as blank text.
     static let selectDigestedRows = """
         SELECT id, device_token, registration_id, alias, language, variant, fields FROM recipient WHERE id >= ? AND id < ? ORDER BY id
         """
 
-    /// What sending needs, and no more. NULL reads as blank text.
+    /// Exactly the columns that sending needs. NULL reads as blank text.
     static func selectPushes(_ traits: PushTraits) -> String {
         "SELECT r.id, r.device_token, r.fields\(traits.columns) FROM recipient r WHERE r.id >= ? AND r.id < ? ORDER BY r.id"
     }
@@ -165,13 +165,13 @@ enum RunSchema {
     /// A cause as it is kept.
     static func text(_ cause: StopCause) -> String { cause.json.text }
 
-    /// The cause that is kept so; nil when there is none. One of a newer kind keeps its text.
+    /// The cause that was stored this way; nil when there is none. A cause of a newer kind keeps its text.
     static func stopCause(_ text: String) -> StopCause? {
         if text.isEmpty { return nil }
         return (try? JSONValue(parsing: text)).flatMap(StopCause.init) ?? .described(text)
     }
 
-    /// Makes what outcomes are kept in, and marks the file.
+    /// Creates the tables for outcomes, and marks the file.
     static func seal(_ db: Database) throws {
         try db.execute(sql: outcomeTables)
         for outcome in Outcome.allCases {
@@ -187,14 +187,14 @@ enum RunSchema {
     }
 }
 
-/// What sending may need of a recipient beside token and cells.
+/// What sending may need of a recipient besides token and cells.
 enum PushTraits {
     /// Nothing: all get the same text.
     case none
     /// Its language and its variant.
     case languageAndVariant
 
-    /// Behind the columns that are always read.
+    /// Follow the columns that are always read.
     fileprivate var columns: String {
         switch self {
         case .none: ""

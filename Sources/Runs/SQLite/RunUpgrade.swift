@@ -2,7 +2,7 @@ import Base
 import GRDB
 import Glibc
 
-/// Makes a run file of this format of an older one, where it lies and all at once, so that everything else knows one format only.
+/// Converts an older run file to this format, in place and in one transaction, so that all other code knows only one format.
 ///
 /// Format 1 did not know `retry_of`, 2 no variants, digests and approvals, 3 kept a row for each outcome, 4 a sentence about why a run stopped.
 enum RunUpgrade {
@@ -10,22 +10,22 @@ enum RunUpgrade {
     static func run(_ path: String) throws {
         guard access(path, W_OK) == 0, access(RunDiagnostics.folder(of: path), W_OK) == 0 else {
             throw Diagnostic(
-                "an older Volley wrote this run, and the file has to be written once before this one can read it", file: path,
-                remedy: "Copy it to a folder that may be written.")
+                "an older Volley wrote this run, and this one must convert the file before it can read it", file: path,
+                remedy: "Copy it to a folder that you may write to.")
         }
         // An older Volley that is sending it knows nothing of the new format.
         let lock = try lock(path)
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
         let database = try DatabaseQueue(path: path, configuration: configuration)
-        try database.write { try upgrade($0, path) }
+        try database.write { try upgrade($0, path: path) }
         try database.close()
-        // A process that was killed has left it with company.
+        // A killed process left SQLite's other files beside it.
         try SQLiteRun.leaveWAL(path)
         _ = consume lock
     }
 
-    /// Others that convert it just now need a few seconds for each million of recipients.
+    /// Other processes that are converting it need a few seconds for each million recipients.
     private static func lock(_ path: String) throws -> SendingLock {
         var retries = Retries(atMost: 100, milliseconds: 50)
         repeat {
@@ -34,15 +34,15 @@ enum RunUpgrade {
         return try SendingLock(run: path, isSending: false)
     }
 
-    private static func upgrade(_ db: Database, _ path: String) throws {
+    private static func upgrade(_ db: Database, path: String) throws {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         guard version < RunSchema.version else { return }
-        if version < 4 { try upgradeOutcomes(db, of: version, path) }
+        if version < 4 { try upgradeOutcomes(db, of: version, path: path) }
         try upgradeStopCause(db)
         try RunSchema.mark(db)
     }
 
-    private static func upgradeOutcomes(_ db: Database, of version: Int, _ path: String) throws {
+    private static func upgradeOutcomes(_ db: Database, of version: Int, path: String) throws {
         try db.execute(sql: "DROP VIEW IF EXISTS result")
         if version < 2 { try add("retry_of TEXT NOT NULL DEFAULT ''", to: "run", db) }
         if version < 3 {
@@ -55,7 +55,7 @@ enum RunUpgrade {
         try db.execute(sql: "ALTER TABLE outcome RENAME TO older_outcome")
         try db.execute(sql: "DROP TABLE outcome_name")
         try RunSchema.seal(db)
-        try copyOutcomes(db, path)
+        try copyOutcomes(db, path: path)
         try db.execute(sql: "DROP TABLE older_outcome")
     }
 
@@ -75,8 +75,8 @@ enum RunUpgrade {
         try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column)")
     }
 
-    private static func copyOutcomes(_ db: Database, _ path: String) throws {
-        let upsert = try PreparedStatement(db, RunSchema.upsertOutcomeBlock)
+    private static func copyOutcomes(_ db: Database, path: String) throws {
+        let upsert = try PreparedStatement(db, sql: RunSchema.upsertOutcomeBlock)
         var reasons = try OutcomeReasons(db)
         var words = [UInt64](repeating: 0, count: OutcomeBlock.words)
         var block = 0, isTouched = false
@@ -91,11 +91,12 @@ enum RunUpgrade {
             isTouched = false
         }
         let select = try PreparedStatement(
-            db, "SELECT recipient_id, outcome, status, reason, attempts, latency_ms, settled_at FROM older_outcome ORDER BY recipient_id")
+            db,
+            sql: "SELECT recipient_id, outcome, status, reason, attempts, latency_ms, settled_at FROM older_outcome ORDER BY recipient_id")
         try select.forEachRow { row in
             let id = row.number(0)
             guard id >= 0, let outcome = Outcome(rawValue: row.number(1)) else {
-                throw RunDiagnostics.damaged(path, "the outcome of recipient \(id) cannot be read")
+                throw RunDiagnostics.damaged(path, what: "the outcome of recipient \(id) cannot be read")
             }
             if id / OutcomeBlock.slots != block {
                 try store()

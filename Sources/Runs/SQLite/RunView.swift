@@ -1,19 +1,19 @@
 import Base
 import GRDB
 
-/// A run file as it is at one moment. What goes over all ids reads parts of them at the same time where they are many.
+/// A run file as it is at one moment. Work over many ids is split into parts that are read at the same time.
 struct RunView {
     /// Of the calling thread.
     let db: Database
-    /// Ids in ascending parts; one where the calling thread reads them all.
+    /// Ids in ascending parts; a single part when the calling thread reads them all.
     let parts: [Range<Int>]
     /// nil when there is one part.
     private let readers: ParallelReaders?
 
-    /// - Parameter readers: opened before the transaction of `db` began, or while it lets nobody else write.
+    /// - Parameter readers: opened before the transaction of `db` began, or while it keeps others from writing.
     init(_ db: Database, _ parts: [Range<Int>], audience: Int, _ readers: ParallelReaders?) {
         self.db = db
-        // Where others cannot see what this thread sees, it reads everything.
+        // Where other threads cannot see what this thread sees, this one reads everything.
         let isShared = readers.map { (try? $0.begin()) ?? false } ?? false
         self.parts = isShared ? parts : [0..<audience]
         self.readers = isShared ? readers : nil
@@ -28,10 +28,10 @@ struct RunView {
 }
 
 extension SQLiteRun {
-    /// Recipients of a part at least. Opening the file and starting a thread take as long as counting a thousand.
+    /// The fewest recipients of a part. Opening the file and starting a thread take as long as counting a thousand.
     private static let leastPart = 200 * OutcomeBlock.slots
 
-    /// Threads at most: each has two files open, and holds a quarter of a megabyte.
+    /// The most threads: each has two files open, and holds a quarter of a megabyte.
     private static let mostThreads = 16
 
     /// All ids in parts for as many threads as there are cores.
@@ -51,17 +51,17 @@ extension SQLiteRun {
         }
     }
 
-    /// What a transaction that writes sees, but for what it has written itself: until it ends nobody else can.
+    /// What a writing transaction sees, except its own changes: until it ends, no one else can write.
     func view(_ db: Database, in parts: [Range<Int>]) -> RunView { RunView(db, parts, audience: plan.audience, readers(parts)) }
 
     /// nil where one thread is enough, or the file cannot be opened so often.
     private func readers(_ parts: [Range<Int>]) -> ParallelReaders? {
         guard parts.count > 1, let readers = try? ParallelReaders(path, count: parts.count) else { return nil }
-        // They are opened by its path, where another file may lie by now.
+        // They are opened by its path, where another file may be by now.
         return isInPlace ? readers : nil
     }
 
-    /// The ids that a part of the audience stands for: the first and the last one have those, too, that no audience has.
+    /// The ids that a part of the audience covers: the first and last parts include ids outside the audience.
     func bounds(of part: Range<Int>) -> (first: Int, end: Int) {
         (part.lowerBound > 0 ? part.lowerBound : .min, part.upperBound < plan.audience ? part.upperBound : .max)
     }

@@ -5,9 +5,9 @@ import Glibc
 /// Writes a new run file. Until `finish` the file carries a name that no command takes for a run; a writer that is dropped
 /// without `finish` removes it.
 public final class RunWriter {
-    /// Rows a transaction: enough to make its cost vanish, few enough to keep them all in memory.
+    /// Rows per transaction: enough to make its cost negligible, few enough to keep them all in memory.
     private static let batch = 10_000
-    /// Rows an INSERT: fewer steps into SQLite and back.
+    /// Rows per INSERT: fewer calls into SQLite.
     private static let rowsAtATime = 20
 
     private let folder: String
@@ -23,9 +23,9 @@ public final class RunWriter {
     private var pending: [RecipientBatch] = []
     private var pendingCount = 0
     private var buffer: [UInt8] = []
-    /// Ids are 0 ..< slots: every new slot is the next one.
+    /// Ids are 0 ..< slots: a new slot is always the next one.
     private var slots = 0
-    /// Of what the file holds, all that was flushed.
+    /// The digest of all flushed rows.
     private var digest = RecipientsDigest()
     /// Brings recipients into the order of waves; nil when they stay in that of slots.
     private var sorter: WaveSorter?
@@ -33,7 +33,7 @@ public final class RunWriter {
     /// - Parameters:
     ///   - folder: the folder of runs; made when missing.
     ///   - variants: nil when all get the same.
-    ///   - sorter: nil when all go out together, in the order of slots. With one `drop` must be called.
+    ///   - sorter: nil when all go out together, in the order of slots. With a sorter, `drop` must be called.
     /// - Throws: `Diagnostic`: the folder cannot be written, the disk is full, there is a run of that id.
     public init(folder: String, id: String, variants: VariantNames? = nil, sorter: WaveSorter? = nil) throws {
         self.folder = folder
@@ -41,7 +41,7 @@ public final class RunWriter {
         self.sorter = sorter
         ownVariant = variants == nil ? "" : nil
         self.id = id
-        path = RunFile.join(folder, id + RunFile.partialSuffix)
+        path = RunFile.join(folder, name: id + RunFile.partialSuffix)
         try RunFile.makeFolder(folder)
         switch RunFile.kind(RunFile.path(id, in: folder)) {
         case .missing: break
@@ -56,13 +56,13 @@ public final class RunWriter {
             throw RunDiagnostics.system("cannot write a run file", path: path, errno: errno, activity: .planning)
         }
         owner = descriptor
-        // A command that looks whether it is owned holds it for a moment; one that removes files without an owner may just have taken this one.
+        // A command that checks whether it is owned holds it for a moment; one that removes abandoned files may just have taken this one.
         while flock(descriptor, LOCK_EX) != 0 && errno == EINTR {}
-        guard FileLock.isNamed(path, descriptor) else {
+        guard FileLock.isNamed(path, descriptor: descriptor) else {
             disown()
             throw Diagnostic(
-                "the plan's file was removed while it was being made", file: path,
-                remedy: "`volley prune` took it for one that was left behind; nothing was sent, try again.")
+                "the plan's file was removed while it was being written", file: path,
+                remedy: "`volley prune` took it for an abandoned plan. Nothing was sent; try again.")
         }
         do {
             database = try RunDiagnostics.translating(path, .planning) { try Self.newDatabase(path) }
@@ -86,7 +86,7 @@ public final class RunWriter {
     public func cancel() {
         guard let database else { return }
         self.database = nil
-        // The file is removed whatever closing says.
+        // The file is removed even if closing fails.
         try? database.close()
         RunFile.remove(path)
         disown()
@@ -94,7 +94,7 @@ public final class RunWriter {
 
     /// Stores the recipient of a slot. A new slot is always the next one; a slot may be stored again, which replaces it.
     /// - Parameter recipient: its variant is the one that the writer's names give it; its own counts when the writer has none.
-    /// - Throws: `Diagnostic`: the disk is full. The writer is of no use afterwards.
+    /// - Throws: `Diagnostic`: the disk is full. The writer cannot be used afterwards.
     public func put(_ recipient: Recipient, at slot: Int) throws {
         if let ownVariant, recipient.variant != ownVariant {
             try flush()
@@ -107,14 +107,14 @@ public final class RunWriter {
     }
 
     /// Stores recipients, each at its slot.
-    /// - Throws: `Diagnostic`: the disk is full. The writer is of no use afterwards.
+    /// - Throws: `Diagnostic`: the disk is full. The writer cannot be used afterwards.
     public func put(_ batch: RecipientBatch) throws {
         pending.append(batch)
         pendingCount += batch.count
         if pendingCount >= Self.batch { try flush() }
     }
 
-    /// Takes slots out again and closes the gaps by moving the last recipients into them, so that ids are dense: 0 ..< (slots − dropped).
+    /// Removes slots and closes the gaps by moving the last recipients into them, so that ids are dense: 0 ..< (slots − dropped).
     /// - Parameters:
     ///   - dropped: slots that were stored.
     ///   - slots: how many slots were stored.
@@ -129,8 +129,8 @@ public final class RunWriter {
         }
         try write { db in
             let move = try db.cachedStatement(sql: "UPDATE OR REPLACE recipient SET id = ? WHERE id = ?")
-            let select = try PreparedStatement(db, RunSchema.selectDigestedRows)
-            // Whoever stands beyond the end goes, or moves into a hole.
+            let select = try PreparedStatement(db, sql: RunSchema.selectDigestedRows)
+            // Recipients beyond the end are removed, or move into a hole.
             try forEachRow(from: remaining, to: slots, select) { digest.subtract($0, $1) }
             var last = slots
             try dropped.forEach { hole in
@@ -149,7 +149,7 @@ public final class RunWriter {
 
     private func sort(dropping dropped: BitSet) throws {
         try write { db in
-            let single = try PreparedStatement(db, RunSchema.upsertRecipients(1))
+            let single = try PreparedStatement(db, sql: RunSchema.upsertRecipients(1))
             try sorter?.drain(dropping: dropped, db) { id, stored in
                 digest.add(id, stored)
                 try bind(id, stored, row: 0, to: single)
@@ -187,7 +187,7 @@ public final class RunWriter {
         return run
     }
 
-    /// Speed over safety: until it has its name, the file is nothing that could be lost.
+    /// Speed over safety: until it has its name, losing the file costs nothing.
     private static func newDatabase(_ path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.prepareDatabase { db in
@@ -204,9 +204,9 @@ public final class RunWriter {
         guard pendingCount > 0 else { return }
         try write { db in
             let table = sorter == nil ? "recipient" : "temp.\(WaveSorter.table)"
-            let several = try PreparedStatement(db, RunSchema.upsertRecipients(Self.rowsAtATime, into: table))
-            let single = try PreparedStatement(db, RunSchema.upsertRecipients(1, into: table))
-            let select = try PreparedStatement(db, RunSchema.selectDigestedRows)
+            let several = try PreparedStatement(db, sql: RunSchema.upsertRecipients(Self.rowsAtATime, into: table))
+            let single = try PreparedStatement(db, sql: RunSchema.upsertRecipients(1, into: table))
+            let select = try PreparedStatement(db, sql: RunSchema.selectDigestedRows)
             for batch in pending {
                 try batch.forEachGroup(of: Self.rowsAtATime) { group in
                     let isFull = group.count == Self.rowsAtATime
@@ -232,7 +232,7 @@ public final class RunWriter {
         pendingCount = 0
     }
 
-    /// Takes a slot out of the digest that is about to be stored again.
+    /// Removes from the digest a slot that is about to be stored again.
     /// - Parameters:
     ///   - row: its place in the group.
     ///   - isFull: whether what came before it in the group is not stored yet.
@@ -281,6 +281,6 @@ public final class RunWriter {
     }
 
     private static func exists(_ path: String) -> Diagnostic {
-        Diagnostic("there is a run of this id already", file: path, remedy: "Plan again: the next plan has an id of its own.")
+        Diagnostic("there is already a run with this id", file: path, remedy: "Plan again: the next plan gets a new id.")
     }
 }

@@ -2,7 +2,7 @@ public import Base
 import GRDB
 import Synchronization
 
-/// Whether this file is the run that it says it is, and its lives: each beginning, and each going on, is one.
+/// Whether this file is the run that it says it is, and its lives: each start and each resumption is one.
 extension SQLiteRun {
     /// The life that began last; blank before the first, and in runs of older versions.
     public func life() throws -> String {
@@ -30,10 +30,10 @@ extension SQLiteRun {
     /// Makes sure that no other process has begun a life of the run since this store began its own.
     func checkOwner(_ db: Database) throws {
         guard let own = ownLife.withLock({ $0 }), try String.fetchOne(db, sql: "SELECT life FROM life") != own else { return }
-        throw Diagnostic("another volley has taken over this run", file: path, remedy: "`volley report \(plan.id)` shows how far it is.")
+        throw Diagnostic("another volley has taken over this run", file: path, remedy: "`volley report \(plan.id)` shows its progress.")
     }
 
-    /// Makes sure that the life that this store began still goes on; a store that began none may do what it likes.
+    /// Makes sure that the life that this store began still goes on; a store that began none is not checked.
     /// - Throws: `NotSending`.
     func checkSending(_ db: Database) throws {
         guard let own = ownLife.withLock({ $0 }) else { return }
@@ -42,24 +42,24 @@ extension SQLiteRun {
         guard try String.fetchOne(db, sql: "SELECT life FROM life") == own else { throw NotSending(isCancelled: false) }
     }
 
-    /// Makes sure that nobody removed the file, or put another in its place, since it was opened: `prune` does.
+    /// Makes sure that the file was not removed or replaced since it was opened, as `prune` does.
     public func checkNotReplaced() throws {
         guard isInPlace else {
-            throw Diagnostic("the run file was removed or replaced meanwhile", file: path, remedy: "Nothing was sent; try again.")
+            throw Diagnostic("the run file was removed or replaced in the meantime", file: path, remedy: "Nothing was sent; try again.")
         }
     }
 
-    /// What is wrong with the file's name; nil when it is its run's.
+    /// What is wrong with the file's name; nil when it is right.
     var misnamed: Diagnostic? {
         let name = plan.id + RunFile.suffix
         guard RunFile.name(path) != name else { return nil }
         return Diagnostic(
             "this file is a copy of the run \(plan.id), or was renamed", file: path,
-            remedy: "Only \(name) is sent, and counts. Remove the copy, or give the file its name back.")
+            remedy: "Only \(name) can be sent, and counts. Remove the copy, or restore the file's name.")
     }
 
-    /// Makes sure that this file is the one that was planned: under the run's own name, with no second name, in the folder where it was planned. A copy
-    /// that could be sent would be sent twice.
+    /// Makes sure that this file is the one that was planned: under the run's own name, without a second name, in the folder where it was
+    /// planned. A copy that could be sent would be sent twice.
     /// - Parameter home: the folder where it was planned, when that is known. It counts as long as it is there.
     /// - Throws: `Diagnostic` that says what it is instead.
     public func checkPlace(home: String?) throws {
@@ -68,20 +68,20 @@ extension SQLiteRun {
         let names = RunFile.names(of: path)
         guard names == 1 else {
             throw Diagnostic(
-                "the run file has \(names) names (hard links), and could be sent under each of them", file: path,
+                "the run file has \(names) names (hard links), and could be sent under each one", file: path,
                 remedy: "Remove the other names; `\(RunFile.searchForNames(of: path))` lists them.")
         }
         let folder = RunDiagnostics.folder(of: path)
         guard let home else { return }
         if RunFile.kind(home) == .forbidden {
             throw Diagnostic(
-                "this file is a copy of a run that belongs into \(home), where this user may not look, or was moved", file: path,
-                remedy: "Only the file there is sent, by a user who may read that folder.")
+                "this file was moved, or is a copy of a run that belongs in \(home), which you may not read", file: path,
+                remedy: "Only the file there can be sent, by a user who may read that folder.")
         }
         if RunFile.kind(home) == .folder, RunFile.identity(home) != RunFile.identity(folder) {
             throw Diagnostic(
-                "this file is a copy of a run that belongs into \(home), or was moved", file: path,
-                remedy: "Only the file there is sent. If it is gone from there, move this one back.")
+                "this file was moved, or is a copy of a run that belongs in \(home)", file: path,
+                remedy: "Only the file there can be sent. If that file is gone, move this one back.")
         }
     }
 }

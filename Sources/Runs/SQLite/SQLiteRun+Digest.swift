@@ -3,7 +3,7 @@ import GRDB
 import Glibc
 import Synchronization
 
-/// Whether a plan is still what was previewed, and who agreed to it.
+/// Whether a plan is still what was previewed, and who approved it.
 extension SQLiteRun {
     /// Whether its plan has a digest, and can be approved; plans of older versions have none.
     public var hasDigest: Bool { !digest.isEmpty }
@@ -13,7 +13,7 @@ extension SQLiteRun {
     /// - Throws: `Diagnostic` when campaign, settings or recipients were changed after planning.
     public func checkUnchanged() throws { try checkUnchanged(in: parts) }
 
-    /// - Parameter parts: of all ids, each read by a thread of its own.
+    /// - Parameter parts: of all ids, each read by its own thread.
     func checkUnchanged(in parts: [Range<Int>]) throws {
         try requireRecipients()
         guard hasDigest, !isKnownUnchanged else { return }
@@ -22,7 +22,7 @@ extension SQLiteRun {
             let db = view.db
             guard let row = try Row.fetchOne(db, sql: "SELECT digest, recipients_digest FROM run"), let digest = row[0] as String?,
                 let recipients = row[1] as String?
-            else { throw RunDiagnostics.damaged(path, "its digest cannot be read") }
+            else { throw RunDiagnostics.damaged(path, what: "its digest cannot be read") }
             // In this order: the recipients' own digest is covered by the run's.
             guard try RunSchema.digest(of: db) == digest else { throw changed("campaign, settings or preview are") }
             guard try recipientsDigest(view) == recipients else { throw changed("recipients are") }
@@ -30,13 +30,13 @@ extension SQLiteRun {
         noteUnchanged(stamp)
     }
 
-    /// Whether nobody has written to the file since it was found to be, or made, what was planned.
+    /// Whether the file was not written to since it was found to match the plan, or was made.
     private var isKnownUnchanged: Bool { unchangedAt.withLock { $0 != nil && $0 == stamp } }
 
     /// What changes when a process writes to the file, or to the log that SQLite keeps beside it.
     private var stamp: [FileStamp?] { [path, path + "-wal"].map { FileStamp(path: $0) } }
 
-    /// Notes that all that was planned is in the file as it is now.
+    /// Notes that the file, as it is now, matches the plan.
     func noteUnchanged() { noteUnchanged(stamp) }
 
     private func noteUnchanged(_ stamp: [FileStamp?]) { unchangedAt.withLock { $0 = stamp } }
@@ -44,7 +44,7 @@ extension SQLiteRun {
     private func recipientsDigest(_ view: RunView) throws -> String {
         let parts = try view.read { [self] db, ids in
             var digest = RecipientsDigest()
-            let select = try PreparedStatement(db, RunSchema.selectDigestedRows)
+            let select = try PreparedStatement(db, sql: RunSchema.selectDigestedRows)
             let (first, end) = bounds(of: ids)
             try select.bind(first, at: 1)
             try select.bind(end, at: 2)
@@ -59,8 +59,8 @@ extension SQLiteRun {
 
     private func changed(_ what: String) -> Diagnostic {
         Diagnostic(
-            "the run file was changed after it was planned: its \(what) not what was previewed", file: path,
-            remedy: "Plan the campaign again; nothing is sent from this file.")
+            "the run file was changed after it was planned: its \(what) not as previewed", file: path,
+            remedy: "Plan the campaign again. Nothing is sent from this file.")
     }
 
     /// Who agreed last to exactly this plan; nil when nobody has.
@@ -83,12 +83,12 @@ extension SQLiteRun {
         }
         try write { db in
             let state = try String.fetchOne(db, sql: "SELECT state FROM run") ?? "damaged"
-            // Approval may be demanded only after a run was begun. Nothing goes out while it is paused, or no process sends it.
+            // Approval may become required only after a run was begun. Nothing goes out while it is paused, or no process sends it.
             let isStopped = [RunState.stopped, .running, .cancelled].contains { $0.rawValue == state } && sendingSince == nil
             guard isStopped || [RunState.planned, .paused].contains(where: { $0.rawValue == state }) else {
                 throw Diagnostic(
                     "the run is \(state), and only a plan can be approved", file: path,
-                    remedy: "`volley report \(plan.id)` shows how far it is.")
+                    remedy: "`volley report \(plan.id)` shows its progress.")
             }
             try db.execute(
                 sql: "INSERT INTO approval (approved_by, approved_at, digest) SELECT ?, ?, digest FROM run",

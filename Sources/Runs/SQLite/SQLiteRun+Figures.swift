@@ -2,11 +2,11 @@ public import Base
 import GRDB
 
 extension SQLiteRun {
-    /// The figures of the report. At once for a run that has ended and not changed since; otherwise the outcomes are read through,
+    /// The figures of the report. Available at once for a run that has ended and not changed since; otherwise all outcomes are read,
     /// a quarter of a second for a million on one core.
     /// - Parameter withGroups: also by language and variant, for which every recipient has to be read where figures are not kept.
     public func figures(withGroups: Bool) throws -> RunFigures {
-        // Kept figures that cannot be read are as good as none: the outcomes are the truth.
+        // Kept figures that cannot be read do not matter: the outcomes are the truth.
         if let figures = try read(keptFigures), figures.groups != nil || !withGroups { return figures }
         return try read(in: parts) { try countFigures($0, withGroups: withGroups) }
     }
@@ -19,7 +19,7 @@ extension SQLiteRun {
     }
 
     /// Keeps the figures until the next claim or outcome.
-    /// - Parameter db: in a transaction that has changed neither claims nor outcomes.
+    /// - Parameter db: in a transaction that changed neither claims nor outcomes.
     @discardableResult
     func keepFigures(_ db: Database) throws -> RunFigures {
         let figures = try countFigures(view(db, in: parts), withGroups: true)
@@ -28,8 +28,8 @@ extension SQLiteRun {
         return figures
     }
 
-    /// What the answers to the runs that this one retries say of tokens and settings; nothing for a run that is no retry. A retry has the settings
-    /// of the first, and mostly too few devices to tell.
+    /// What the answers to the runs that this one retries say about tokens and settings; empty for a run that is not a retry. A retry has
+    /// the settings of the first, and usually too few devices to tell.
     public func tokenEvidenceOfRetried() -> TokenEvidence {
         guard let retried = plan.retryOf else { return TokenEvidence() }
         guard let runs = try? RunChain(of: self).runs, runs.contains(where: { $0.plan.id == retried }) else { return .ofUnreadableRun }
@@ -56,17 +56,17 @@ extension SQLiteRun {
         return try Row.fetchAll(db, sql: "SELECT accepted, doubtful, gone, answers FROM \(table) ORDER BY rowid").map { row in
             guard let accepted = Int.fromDatabaseValue(row[0]), let ambiguous = Int.fromDatabaseValue(row[1]),
                 let gone = Int.fromDatabaseValue(row[2]), let answers = Int.fromDatabaseValue(row[3])
-            else { throw RunDiagnostics.damaged(path, "what was answered before a life of it cannot be read") }
+            else { throw RunDiagnostics.damaged(path, what: "the answers recorded before it was resumed cannot be read") }
             var evidence = TokenEvidence()
             (evidence.accepted, evidence.ambiguous, evidence.gone, evidence.answers) = (accepted, ambiguous, gone, answers)
             return evidence
         }
     }
 
-    /// Notes what was answered in the lives before the one that begins now; nothing when nothing was.
+    /// Notes what was answered in the lives before the one that begins now; nothing when there were no answers.
     func noteEvidence(_ db: Database) throws { try noteEvidence(db, in: Self.lifeTable, least: 1) }
 
-    /// Answers that a part of a life between two rests has at least: of fewer the settings' fault cannot be told from a few dead tokens'.
+    /// Answers that a part of a life between two rests has at least: with fewer, wrong settings cannot be told from a few dead tokens.
     private static let leastAnswersOfPart = 20
 
     /// Notes what was answered before a rest, a pause or the time until the next wave, in which settings that were right may become wrong.
@@ -74,7 +74,7 @@ extension SQLiteRun {
         try write { try noteEvidence($0, in: Self.restTable, least: Self.leastAnswersOfPart) }
     }
 
-    /// - Parameter least: answers since the last note without which there is none.
+    /// - Parameter least: the fewest answers since the last note that are worth a new one.
     private func noteEvidence(_ db: Database, in table: String, least: Int) throws {
         guard try !claims(db).isEmpty else { return }
         let evidence = try (keptFigures(db) ?? countFigures(view(db, in: parts))).tokenEvidence(of: plan.service)
@@ -89,11 +89,11 @@ extension SQLiteRun {
             arguments: [evidence.accepted, evidence.ambiguous, evidence.gone, evidence.answers])
     }
 
-    /// Takes kept figures back, because something changed.
+    /// Discards kept figures, because something changed.
     func forgetFigures(_ db: Database) throws {
-        // Emptying a table rewrites its page, also when nothing is in it.
+        // Emptying a table rewrites its page even when the table is empty.
         var isKept = false
-        try PreparedStatement(db, "SELECT 1 FROM figures LIMIT 1").forEachRow { _ in
+        try PreparedStatement(db, sql: "SELECT 1 FROM figures LIMIT 1").forEachRow { _ in
             isKept = true
             return false
         }
@@ -109,27 +109,27 @@ extension SQLiteRun {
 
     /// Counts every outcome, and with groups every recipient.
     func tally(_ view: RunView, withGroups: Bool = false) throws -> (figures: FigureTally, groups: GroupTally) {
-        if prunedAt != nil { throw RunDiagnostics.damaged(path, "its figures cannot be read, and its recipients were pruned") }
+        if prunedAt != nil { throw RunDiagnostics.damaged(path, what: "its figures cannot be read, and its recipients were pruned") }
         let claims = try claims(view.db)
         let parts = try view.read { [self] db, ids in
             var (figures, groups) = (FigureTally(claims: claims), GroupTally())
             try forEachOutcome(db, in: ids) { figures.add($0, $1, $2) }
-            if withGroups { try groups.count(db, self, ids, claims) }
+            if withGroups { try groups.count(db, self, ids: ids, claims) }
             return (figures: figures, groups: groups)
         }
         var (figures, groups) = parts[0]
         for (ids, part) in zip(view.parts, parts).dropFirst() {
             figures.add(part.figures)
-            if !groups.add(part.groups) { try groups.count(view.db, self, ids, claims) }
+            if !groups.add(part.groups) { try groups.count(view.db, self, ids: ids, claims) }
         }
         return (figures, groups)
     }
 
-    /// What a tally of the whole run comes to.
+    /// The figures of a tally of the whole run.
     func figures(of tally: FigureTally, _ db: Database) throws -> RunFigures {
         let reasons = try OutcomeReasons.all(db)
         return try tally.figures(audience: plan.audience) { number in
-            guard let reason = reasons[number] else { throw RunDiagnostics.damaged(path, "a reason is missing") }
+            guard let reason = reasons[number] else { throw RunDiagnostics.damaged(path, what: "a reason is missing") }
             return reason
         }
     }

@@ -57,7 +57,7 @@ extension SQLiteRun {
     public func give(_ order: RunOrder, at now: Timestamp) throws {
         guard isBeingSent else {
             throw Diagnostic(
-                "no process sends this run", file: path, remedy: "`volley report \(plan.id)` shows what became of it.")
+                "no process is sending this run", file: path, remedy: "`volley report \(plan.id)` shows its outcome.")
         }
         try record(order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected)
     }

@@ -2,14 +2,14 @@ public import Base
 import GRDB
 import PushServices
 
-/// Which devices a run has pushed to: what caps of how often look back at.
+/// Which devices a run has pushed to: the history that frequency caps look at.
 extension SQLiteRun {
     /// Whether it may have pushed to somebody since a moment, or is about to.
     public func mayHaveReached(since moment: Timestamp) throws -> Bool {
         if sendingSince != nil { return true }
         let status = try status()
         guard status.startedAt != nil, status.state != .paused else { return status.state == .paused }
-        // One that was cut off has no end; whom it claimed when says nothing of when it pushed to them.
+        // A run that was cut off has no end; its claims do not say when it pushed.
         return status.finishedAt.map { $0 >= moment } ?? true
     }
 
@@ -34,7 +34,7 @@ extension SQLiteRun {
             }
             var claim = try claims.next()
             let targets = targets
-            try PreparedStatement(db, "SELECT id, device_token FROM recipient ORDER BY id").forEachRow { row in
+            try PreparedStatement(db, sql: "SELECT id, device_token FROM recipient ORDER BY id").forEachRow { row in
                 let (id, token) = (row.number(0), row.text(1))
                 while let ended = claim, ended.ids.upperBound < id { claim = try claims.next() }
                 // Blank after `volley prune`.
@@ -45,7 +45,7 @@ extension SQLiteRun {
                     if outcome == .accepted || outcome == .unknown { try body(token, slot.settledAt, false) }
                     if outcome == .unsent, goesOn, !closed.contains(slot.reason) { try body(token, nil, true) }
                 } else if let claim, claim.ids.contains(id) {
-                    // It may have got the push then, whatever has become of the process that claimed it.
+                    // It may have got the push then, whatever happened to the process that claimed it.
                     try body(token, Timestamp(epochMilliseconds: claim.at), goesOn)
                 } else if goesOn {
                     try body(token, nil, true)
@@ -63,7 +63,7 @@ extension SQLiteRun {
         try requireRecipients()
         try read { db in
             let targets = targets
-            let token = try PreparedStatement(db, RunSchema.selectToken)
+            let token = try PreparedStatement(db, sql: RunSchema.selectToken)
             var outcomes = try OutcomeReader(db, self)
             try forEachOutcome(db) { id, _, recorded in
                 guard recorded == outcome, let settled = try outcomes.settlement(of: id), isWanted(settled) else { return }

@@ -4,7 +4,7 @@ import PushServices
 
 extension SQLiteRun {
     /// Recipients with ids in `range`, in order; ids beyond the audience are left out.
-    /// - Throws: `Diagnostic` when one is missing or is no recipient: the file is damaged.
+    /// - Throws: `Diagnostic` when one is missing or invalid: the file is damaged.
     public func recipients(_ range: Range<Int>) throws -> [Recipient] {
         let range = range.clamped(to: 0..<plan.audience)
         guard !range.isEmpty else { return [] }
@@ -12,7 +12,7 @@ extension SQLiteRun {
         return try read { db in
             var recipients: [Recipient] = []
             recipients.reserveCapacity(range.count)
-            let rows = try recipientCursor(db, range)
+            let rows = try recipientCursor(db, range: range)
             while let (id, recipient) = try rows.next() {
                 guard id == range.lowerBound + recipients.count else { break }
                 recipients.append(recipient)
@@ -27,17 +27,17 @@ extension SQLiteRun {
     ///
     /// `body` must not use this store.
     /// - Parameter withTraits: whether language and variant are read too.
-    /// - Throws: `Diagnostic` when one is missing or is no recipient: the file is damaged. Whatever `body` throws.
+    /// - Throws: `Diagnostic` when one is missing or invalid: the file is damaged. Whatever `body` throws.
     public func forEachPush(in range: Range<Int>, withTraits: Bool = false, _ body: (StoredPush) throws -> Void) throws {
         let range = range.clamped(to: 0..<plan.audience)
         guard !range.isEmpty else { return }
         try requireRecipients()
         try read { db in
-            let select = try PreparedStatement(db, RunSchema.selectPushes(traits(withTraits)))
+            let select = try PreparedStatement(db, sql: RunSchema.selectPushes(traits(withTraits)))
             try select.bind(range.lowerBound, at: 1)
             try select.bind(range.upperBound, at: 2)
             var next = range.lowerBound
-            try forEachPush(of: select, withTraits) { push in
+            try forEachPush(of: select, withTraits: withTraits) { push in
                 guard push.id == next else { return false }
                 try body(push)
                 next += 1
@@ -50,7 +50,7 @@ extension SQLiteRun {
     func traits(_ areWanted: Bool) -> PushTraits { areWanted ? .languageAndVariant : .none }
 
     /// Calls `body` with every row of a select of pushes until it returns false.
-    func forEachPush(of select: PreparedStatement, _ withTraits: Bool, _ body: (StoredPush) throws -> Bool) throws {
+    func forEachPush(of select: PreparedStatement, withTraits: Bool, _ body: (StoredPush) throws -> Bool) throws {
         var cells = EscapedCells()
         let targets = targets
         let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
@@ -69,21 +69,21 @@ extension SQLiteRun {
         }
     }
 
-    /// Somebody edited the file, or another program wrote it: what JSON allows is read, and written the way Volley does.
+    /// The file was edited, or another program wrote it: any valid JSON is read, and rewritten the way Volley does.
     private func withNormalForm(
         of fields: UnsafeBufferPointer<UInt8>, recipient: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Bool
     ) throws -> Bool {
-        // Up to a NUL, as every other reading of the file ends there.
+        // Up to a NUL, because every other reader of the file stops there.
         guard let cells = FieldsCell.decode(String(decoding: fields.prefix { $0 != 0 }, as: UTF8.self)) else { throw noFields(recipient) }
         var buffer: [UInt8] = []
         var text = FieldsCell.encode(cells, buffer: &buffer)
         return try text.withUTF8(body)
     }
 
-    /// Calls `body` for every recipient in id order with its bytes as they stand in the file: nothing is allocated per recipient.
+    /// Calls `body` for every recipient in id order with its bytes as in the file: nothing is allocated per recipient.
     ///
-    /// What `body` sees is the file at one moment, whatever a sender records meanwhile. `body` must not use this store.
-    /// - Throws: `Diagnostic` when a recipient is missing or is none: the file is damaged, or its recipients were pruned. Whatever `body` throws.
+    /// What `body` sees is the file at one moment, whatever a sender records in between. `body` must not use this store.
+    /// - Throws: `Diagnostic` when a recipient is missing or invalid: the file is damaged, or its recipients were pruned. Whatever `body` throws.
     public func forEachStoredResult(_ body: (StoredResult) throws -> Void) throws {
         try requireRecipients()
         try read { db in
@@ -91,7 +91,7 @@ extension SQLiteRun {
             var outcomes = try OutcomeReader(db, self)
             var expected = 0
             let targets = targets
-            try PreparedStatement(db, RunSchema.selectResults).forEachRow { row in
+            try PreparedStatement(db, sql: RunSchema.selectResults).forEachRow { row in
                 let id = row.number(0)
                 guard id == expected else { throw missingRecipient(expected) }
                 expected += 1
@@ -110,16 +110,17 @@ extension SQLiteRun {
         }
     }
 
-    /// Calls `body` for every recipient in id order, in constant memory; nil where no outcome is recorded, with whether it was claimed.
+    /// Calls `body` for every recipient in id order, in constant memory; passes nil where no outcome is recorded, and whether it was
+    /// claimed.
     ///
-    /// What `body` sees is the file at one moment, whatever a sender records meanwhile. `body` must not use this store.
+    /// What `body` sees is the file at one moment, whatever a sender records in between. `body` must not use this store.
     public func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws
     {
         try requireRecipients()
         try read { db in
             var claims = try claims(db).ranges[...]
             var outcomes = try OutcomeReader(db, self)
-            let rows = try recipientCursor(db, 0..<plan.audience)
+            let rows = try recipientCursor(db, range: 0..<plan.audience)
             var expected = 0
             while let (id, recipient) = try rows.next() {
                 guard id == expected else { throw missingRecipient(expected) }
@@ -132,7 +133,7 @@ extension SQLiteRun {
         }
     }
 
-    private func recipientCursor(_ db: Database, _ range: Range<Int>) throws -> StatementCursor<(Int, Recipient)> {
+    private func recipientCursor(_ db: Database, range: Range<Int>) throws -> StatementCursor<(Int, Recipient)> {
         let targets = targets
         return try StatementCursor(db, sql: RunSchema.selectRecipients, arguments: [range.lowerBound, range.upperBound]) {
             [self] statement in
@@ -151,11 +152,11 @@ extension SQLiteRun {
     /// What the run's recipients must be.
     var targets: KeptTargets { plan.service.target.kept }
 
-    func noToken(_ id: Int) -> Diagnostic { RunDiagnostics.damaged(path, "recipient \(id) has no device token") }
+    func noToken(_ id: Int) -> Diagnostic { RunDiagnostics.damaged(path, what: "recipient \(id) has no device token") }
 
-    private func noFields(_ id: Int) -> Diagnostic { RunDiagnostics.damaged(path, "the fields of recipient \(id) cannot be read") }
+    private func noFields(_ id: Int) -> Diagnostic { RunDiagnostics.damaged(path, what: "the fields of recipient \(id) cannot be read") }
 
     func missingRecipient(_ id: Int) -> Diagnostic {
-        RunDiagnostics.damaged(path, "recipient \(id) of \(plan.audience) is missing")
+        RunDiagnostics.damaged(path, what: "recipient \(id) of \(plan.audience) is missing")
     }
 }

@@ -1,25 +1,25 @@
 public import Base
 import GRDB
 
-/// What goes on with a run that was stopped, paused, interrupted or killed. Settled stays settled; who is unsent is sent; who is unknown is
+/// Resuming a run that was stopped, paused, interrupted or killed. Settled recipients stay settled; unsent ones are sent; unknown ones are
 /// sent again or not, as the campaign says.
 extension SQLiteRun {
-    /// Looks at the whole file before anything is sent from it again: pages, claims, outcomes, recipients.
+    /// Checks the whole file before anything is sent from it again: pages, claims, outcomes, recipients.
     /// - Throws: `Diagnostic` when it is damaged.
     public func checkIntegrity() throws {
         try requireRecipients()
         try read(in: parts) { view in
             let db = view.db
             let findings = try String.fetchAll(db, sql: "PRAGMA quick_check(1)")
-            if findings != ["ok"] { throw RunDiagnostics.damaged(path, findings.first ?? "it cannot be checked") }
+            if findings != ["ok"] { throw RunDiagnostics.damaged(path, what: findings.first ?? "it cannot be checked") }
             // Ids are dense, so that two numbers tell whether one is missing.
             let ids = try Row.fetchOne(db, sql: "SELECT count(*), coalesce(max(id), -1), coalesce(min(id), 0) FROM recipient")
             guard let ids, ids[0] == plan.audience, ids[1] == plan.audience - 1, ids[2] == 0 else {
-                throw RunDiagnostics.damaged(path, "some of its \(plan.audience) recipients are missing")
+                throw RunDiagnostics.damaged(path, what: "some of its \(plan.audience) recipients are missing")
             }
             // Reads every outcome.
             let tally = try tally(view).figures
-            guard tally.sentUnclaimed == 0 else { throw RunDiagnostics.damaged(path, "a claim is missing") }
+            guard tally.sentUnclaimed == 0 else { throw RunDiagnostics.damaged(path, what: "a claim is missing") }
             _ = try figures(of: tally, db)
         }
     }
@@ -40,14 +40,14 @@ extension SQLiteRun {
             var open: [(id: Int, slot: OutcomeSlot?)] = []
             for id in range.clamped(to: 0..<plan.audience) {
                 let slot = try outcomes.slot(of: id)
-                if slot.map({ Self.isOpen($0, resendsUnknown, closed) }) ?? true { open.append((id, slot)) }
+                if slot.map({ Self.isOpen($0, resendsUnknown: resendsUnknown, closed) }) ?? true { open.append((id, slot)) }
             }
             guard let first = open.first?.id, let last = open.last?.id else { return }
-            let select = try PreparedStatement(db, RunSchema.selectPushes(traits(withTraits)))
+            let select = try PreparedStatement(db, sql: RunSchema.selectPushes(traits(withTraits)))
             try select.bind(first, at: 1)
             try select.bind(last + 1, at: 2)
             var rest = open[...]
-            try forEachPush(of: select, withTraits) { push in
+            try forEachPush(of: select, withTraits: withTraits) { push in
                 if push.id == rest.first?.id {
                     let slot = rest.removeFirst().slot
                     var push = push
@@ -72,7 +72,7 @@ extension SQLiteRun {
             var board = try OutcomeBoard(db, self, ids: first..<last + 1)
             for id in ids {
                 let slot = try board.slot(of: id)
-                guard !slot.isEmpty, Self.isOpen(slot, resendsUnknown) else { continue }
+                guard !slot.isEmpty, Self.isOpen(slot, resendsUnknown: resendsUnknown) else { continue }
                 if slot.attempts > 0 { attempts[id] = slot.attempts }
                 try board.clear(id)
             }
@@ -85,9 +85,9 @@ extension SQLiteRun {
         }
     }
 
-    /// Whether somebody of whom this is recorded is sent to again.
-    /// - Parameter closed: numbers of reasons for which those who are unsent get nothing any more.
-    static func isOpen(_ slot: OutcomeSlot, _ resendsUnknown: Bool, _ closed: Set<Int> = []) -> Bool {
+    /// Whether a recipient with this record is sent to again.
+    /// - Parameter closed: numbers of reasons after which unsent recipients get nothing more.
+    static func isOpen(_ slot: OutcomeSlot, resendsUnknown: Bool, _ closed: Set<Int> = []) -> Bool {
         slot.outcome == .unsent && !closed.contains(slot.reason) || resendsUnknown && slot.outcome == .unknown
     }
 

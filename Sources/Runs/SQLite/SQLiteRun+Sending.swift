@@ -4,8 +4,8 @@ import Glibc
 import Synchronization
 
 extension SQLiteRun {
-    /// Takes the right to send this run until the store settles down: two processes that resume one run would send pushes twice. Where the file says
-    /// that it is being sent and the lock file is missing, it may have been removed: its holder gets the time to put it back.
+    /// Takes the right to send this run until the store is closed: two processes that resume one run would send pushes twice. Where the file says
+    /// that it is being sent and the lock file is missing, it may have been removed: its holder gets time to create it again.
     /// - Parameter isSending: false to keep others from sending only.
     /// - Throws: `Diagnostic` when another process is sending it.
     public func lockForSending(isSending: Bool) throws {
@@ -21,7 +21,7 @@ extension SQLiteRun {
         }
     }
 
-    /// Gives the right to send back, and leaves the file open.
+    /// Releases the right to send, and leaves the file open.
     public func unlock() {
         let hadLock = sendingLock.withLock { lock in
             defer { lock = nil }
@@ -31,11 +31,11 @@ extension SQLiteRun {
         noted.withLock { $0 = nil }
     }
 
-    /// Sees to it that nobody else can take the lock because its file was removed. To be called several times a second while the run is sent.
+    /// Makes sure that no other process can take the lock because its file was removed. Call it several times a second while the run is sent.
     /// - Throws: `Diagnostic` when another process has taken it.
     func keepLock() throws { try sendingLock.withLock { try $0?.keep(run: path) } }
 
-    /// What the file says, whether or not a process is there.
+    /// The state in the file, whether or not a process is sending.
     private var isOnRecordAsSent: Bool {
         get throws { try read { ["running", "paused"].contains(try String.fetchOne($0, sql: "SELECT state FROM run") ?? "") } }
     }
@@ -56,7 +56,7 @@ extension SQLiteRun {
             try forgetDeferral(of: range, db)
             try insertClaim(range, at: now, db)
             if let first = unsent.first, let last = unsent.last {
-                try record([unsent], first.recipient..<last.recipient + 1, db)
+                try record([unsent], ids: first.recipient..<last.recipient + 1, db)
             } else {
                 try forgetFigures(db)
             }
@@ -77,14 +77,14 @@ extension SQLiteRun {
     func forgetClaims() { leased.withLock { $0 = nil } }
 
     func insertClaim(_ ids: Range<Int>, at now: Timestamp, _ db: Database) throws {
-        let insert = try PreparedStatement(db, RunSchema.insertClaim)
+        let insert = try PreparedStatement(db, sql: RunSchema.insertClaim)
         try insert.bind(ids.lowerBound, at: 1)
         try insert.bind(ids.upperBound - 1, at: 2)
         try insert.bind(Int(now.epochMilliseconds), at: 3)
         try insert.execute()
     }
 
-    /// Takes out what is recorded of recipients who were never claimed: that they were passed over. Once they are claimed they may be on the wire, and a
+    /// Removes the record of recipients that were skipped and never claimed. Once they are claimed they may be on the wire, and a
     /// crash must leave them unknown.
     private func forgetDeferral(of ids: Range<Int>, _ db: Database) throws {
         var deferred: [Int] = []
@@ -108,10 +108,10 @@ extension SQLiteRun {
         }
         guard least <= most else { return }
         for id in [least, most] where !(0..<plan.audience).contains(id) { throw broken("recipient \(id) was settled, of \(plan.audience)") }
-        try write { db in try record(parts, least..<most + 1, db) }
+        try write { db in try record(parts, ids: least..<most + 1, db) }
     }
 
-    private func record(_ parts: [[Settlement]], _ ids: Range<Int>, _ db: Database) throws {
+    private func record(_ parts: [[Settlement]], ids: Range<Int>, _ db: Database) throws {
         var claimed = ClaimedIDs(try claims(db, around: ids))
         var board = try OutcomeBoard(db, self, ids: ids)
         var reasons = try OutcomeReasons(db)
@@ -132,16 +132,16 @@ extension SQLiteRun {
     }
 
     private func keep(_ invalidSince: Timestamp, of id: Int, _ db: Database) throws {
-        let insert = try PreparedStatement(db, RunSchema.upsertInvalidSince)
+        let insert = try PreparedStatement(db, sql: RunSchema.upsertInvalidSince)
         try insert.bind(id, at: 1)
         try insert.bind(Int(invalidSince.epochMilliseconds), at: 2)
         try insert.execute()
     }
 
-    /// Claims, for many questions about ids that lie close together.
+    /// Claims, for many questions about ids close together.
     private struct ClaimedIDs {
         private let claims: ClaimSet
-        /// The claim that answered last.
+        /// The claim that was found last.
         private var last = 0..<0
 
         init(_ claims: ClaimSet) { self.claims = claims }
@@ -157,13 +157,13 @@ extension SQLiteRun {
 
     /// The claims that overlap a range, whole.
     private func claims(_ db: Database, around ids: Range<Int>) throws -> ClaimSet {
-        let select = try PreparedStatement(db, RunSchema.selectClaimsFromLast)
+        let select = try PreparedStatement(db, sql: RunSchema.selectClaimsFromLast)
         try select.bind(ids.upperBound - 1, at: 1)
         var found = ClaimSet()
         try select.forEachRow { row in
             let (first, last) = (row.number(0), row.number(1))
             guard first <= last, last < plan.audience, last < found.ranges.first?.lowerBound ?? .max else {
-                throw RunDiagnostics.damaged(path, "a claim cannot be read")
+                throw RunDiagnostics.damaged(path, what: "a claim cannot be read")
             }
             guard last >= ids.lowerBound else { return false }
             found.insert(first..<last + 1)
@@ -172,11 +172,11 @@ extension SQLiteRun {
         return found
     }
 
-    /// Who is claimed.
+    /// The claimed recipients.
     public func claims() throws -> ClaimSet { try read(claims) }
 
-    /// Claims that were ever made: every claimed recipient, and each as often again as it was taken back to be sent to once more. It never becomes less,
-    /// and is more after each call that allows a push.
+    /// All claims ever made: every claimed recipient, plus one for each time it was unclaimed to be sent to again. It never decreases,
+    /// and grows with each call that allows a push.
     public func claimCount() throws -> Int {
         try read { db in
             let again = try db.tableExists("taken_back") ? Int.fetchOne(db, sql: "SELECT recipients FROM taken_back") ?? 0 : 0
@@ -202,7 +202,7 @@ extension SQLiteRun {
         }
     }
 
-    /// Who is claimed.
+    /// The claimed recipients.
     func claims(_ db: Database) throws -> ClaimSet {
         let rows = try StatementCursor(db, sql: "SELECT first_id, last_id FROM claim ORDER BY first_id") {
             (Int(Int64(sqliteStatement: $0, index: 0)), Int(Int64(sqliteStatement: $0, index: 1)))
@@ -210,7 +210,7 @@ extension SQLiteRun {
         var claims = ClaimSet()
         while let (first, last) = try rows.next() {
             guard first <= last, first >= claims.ranges.last?.upperBound ?? 0, last < plan.audience else {
-                throw RunDiagnostics.damaged(path, "its claims overlap")
+                throw RunDiagnostics.damaged(path, what: "its claims overlap")
             }
             claims.insert(first..<last + 1)
         }

@@ -1,9 +1,9 @@
 public import Base
 import GRDB
 
-/// What happens to waves while a run is being sent, on record so that whoever resumes the run knows.
+/// What happens to waves while a run is being sent, recorded for the process that resumes the run.
 extension SQLiteRun {
-    /// The waves to whom it became too late, by their first ids.
+    /// The waves that became too late, by their first ids.
     public func skippedWaves() throws -> Set<Int> {
         guard !plan.waves.isEmpty else { return [] }
         return try read { db in Set(try Int.fetchAll(db, sql: "SELECT first_id FROM skipped_wave")) }
@@ -34,16 +34,17 @@ extension SQLiteRun {
             var outcomes = try OutcomeReader(db, self)
             let closed = try OutcomeReasons.numbers(of: closing, db)
             for id in ids {
-                guard let slot = try outcomes.slot(of: id), !Self.isOpen(slot, resendsUnknown, closed) else { return false }
+                guard let slot = try outcomes.slot(of: id), !Self.isOpen(slot, resendsUnknown: resendsUnknown, closed) else { return false }
             }
             return true
         }
     }
 
     /// Records as unsent whoever of some recipients was never sent to: they wait for another time, and can be claimed then, or it is too late for them.
-    /// Whoever is unknown remains so.
+    /// Unknown recipients remain unknown.
     /// - Parameters:
-    ///   - isTooLate: whether they stay unsent when the run goes on, and so are claimed in the same transaction; they are a whole wave then.
+    ///   - isTooLate: whether they stay unsent when the run is resumed, and so are claimed in the same transaction; then they are a whole
+    ///                wave.
     /// - Returns: how many are unsent for this reason.
     @discardableResult
     public func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
@@ -59,7 +60,7 @@ extension SQLiteRun {
                 let slot = try board.slot(of: id)
                 let isUnsent = slot.outcome == .unsent
                 guard isUnsent || unclaimed.contains(id) else { continue }
-                // Whoever waits already has waited since then.
+                // Recipients that wait already keep their time.
                 if isUnsent, !isTooLate, number == slot.reason {
                     count += 1
                     continue

@@ -6,7 +6,7 @@ import Synchronization
 /// A run file: one SQLite database that holds the whole truth about a run. May be used from several threads.
 ///
 /// The file is opened at first use. From the first write on it is in WAL mode: readers, also of other processes, never wait for the
-/// writer. Every claim and every group of outcomes is on the disk when the call returns. When the store settles down or is
+/// writer. Every claim and every group of outcomes is on the disk when the call returns. When the store is closed or
 /// dropped, one file remains that can be read anywhere, a read-only folder included.
 public final class SQLiteRun: RecordedRun {
     /// The file.
@@ -15,15 +15,15 @@ public final class SQLiteRun: RecordedRun {
     public let plan: RunPlan
     /// When its recipients were removed; nil when they are there.
     public let prunedAt: Timestamp?
-    /// What the plan is recognised by; blank when an older version made it.
+    /// Identifies the plan; blank when an older version made it.
     let digest: String
     private let isReadOnly: Bool
     private let identity: RunFile.Identity?
     private let connections = Mutex(Connections())
     let sendingLock = Mutex<SendingLock?>(nil)
-    /// Whether it had the lock, and gave it back.
+    /// Whether it had the lock and released it.
     let wasLocked = Mutex(false)
-    /// The life that this store began; nil before. Nothing is claimed for another one.
+    /// The life that this store began; nil before. Claims are made only for this one.
     let ownLife = Mutex<String?>(nil)
     /// What was noted beside the file for the life that this store is about to begin, or began; nil before.
     let noted = Mutex<NotedLife?>(nil)
@@ -43,7 +43,7 @@ public final class SQLiteRun: RecordedRun {
     /// Opens a run file.
     /// - Throws: `Diagnostic`: missing, not a run file, damaged, of a newer version, not permitted.
     public init(path: String, readOnly: Bool = false) throws {
-        // A link would have a lock of its own, and two processes could send the run.
+        // A link would have its own lock, and two processes could send the run.
         let path = RunFile.withoutLink(path)
         self.path = path
         isReadOnly = readOnly
@@ -60,7 +60,7 @@ public final class SQLiteRun: RecordedRun {
                 if let checked = try Self.reading(path, { try Self.checkedPlan($0, path: path) }) { return checked }
                 try RunUpgrade.run(path)
                 guard let checked = try Self.reading(path, { try Self.checkedPlan($0, path: path) }) else {
-                    throw RunDiagnostics.damaged(path, "its format cannot be converted")
+                    throw RunDiagnostics.damaged(path, what: "its format cannot be converted")
                 }
                 return checked
             }
@@ -83,7 +83,7 @@ public final class SQLiteRun: RecordedRun {
         guard try Int.fetchOne(db, sql: "PRAGMA application_id") == RunSchema.applicationID else { throw RunDiagnostics.notARun(path) }
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         guard version <= RunSchema.version else { throw RunDiagnostics.newer(path, version: version) }
-        if try isCutOff(db, path: path) { throw RunDiagnostics.damaged(path, "its end is missing") }
+        if try isCutOff(db, path: path) { throw RunDiagnostics.damaged(path, what: "its end is missing") }
         return version
     }
 
@@ -92,7 +92,7 @@ public final class SQLiteRun: RecordedRun {
         guard try checkedVersion(db, path: path) == RunSchema.version else { return nil }
         guard let plan = try RunSchema.plan(from: db, path: path), let digest = try String.fetchOne(db, sql: "SELECT digest FROM run")
         else {
-            throw RunDiagnostics.damaged(path, "its plan cannot be read")
+            throw RunDiagnostics.damaged(path, what: "its plan cannot be read")
         }
         return (plan, digest, try RunPruning.moment(db))
     }
@@ -105,8 +105,8 @@ public final class SQLiteRun: RecordedRun {
         return RunFile.size(path) < pages * pageSize
     }
 
-    /// Merges everything into the one file, closes it, and gives back the right to send. The next use opens it again.
-    /// - Throws: `Diagnostic` when merging fails; nothing is lost then, the file only keeps company.
+    /// Merges everything into the one file, closes it, and releases the right to send. The next use opens it again.
+    /// - Throws: `Diagnostic` when merging fails; nothing is lost then; SQLite's other files only stay beside it.
     public func closeIntoOneFile() throws {
         defer { sendingLock.withLock { $0 = nil } }
         noted.withLock { $0 = nil }
@@ -118,27 +118,27 @@ public final class SQLiteRun: RecordedRun {
             try closing.reading?.close()
             guard let writing = closing.writing else {
                 unlock()
-                // Another command that wrote while this one had the lock may have left that to it.
+                // Another command that wrote while this one had the lock may have left the merging to it.
                 let isLeftToIt = wasLocked.withLock { $0 } && RunFile.kind(path + "-wal") != .missing && !isBeingSent
                 return isLeftToIt ? try Self.leaveWAL(path) : ()
             }
             try writing.close()
-            // Who sends the run keeps it open, and leaves one file behind in the end.
+            // The sender keeps the file open, and leaves a single file at the end.
             try Self.leaveWAL(path, isPatient: sendingLock.withLock { $0 != nil } || !isBeingSent)
         }
     }
 
-    /// The same, for those who cannot do anything about a failure: the next one to open the file merges it.
+    /// The same, for callers that cannot handle a failure: the next process to open the file merges it.
     public func close() { try? closeIntoOneFile() }
 
     /// Removes a plan that nobody wants to send.
     /// - Throws: `Diagnostic` when sending has begun: what was sent must stay on record.
     public func remove() throws {
         try closeIntoOneFile()
-        // Nobody may begin to send it meanwhile.
+        // No process may begin to send it in between.
         let lock = try SendingLock(run: path, isSending: false)
         guard try status(.free).startedAt == nil else {
-            throw Diagnostic("sending has begun, so the run cannot be removed", file: path, remedy: "Cancel it instead.")
+            throw Diagnostic("sending has started, so the run cannot be removed", file: path, remedy: "Cancel it instead.")
         }
         close()
         RunFile.remove(path)
@@ -147,20 +147,20 @@ public final class SQLiteRun: RecordedRun {
         try RunFile.synchronize(RunDiagnostics.folder(of: path))
     }
 
-    /// Back to a single file that needs no company to be read, unless another process has it open, and keeps it open.
+    /// Back to a single file that can be read alone, unless another process keeps it open.
     /// - Parameter isPatient: whether to wait for other commands that have it open.
     static func leaveWAL(_ path: String, isPatient: Bool = true) throws {
-        // Another command that reads it is done by then.
+        // Another command that reads it is done soon.
         var retries = Retries(atMost: isPatient ? 49 : 0, milliseconds: 10)
         repeat {
             do {
                 let database = try DatabaseQueue(path: path)
                 let leaving = Result { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") } }
-                // Two that leave at the same time must not keep one another from it.
+                // Two that close at the same time must not prevent each other from merging.
                 try database.close()
                 return try leaving.get()
             } catch let error as DatabaseError {
-                // Also while it is opened: another one may leave just then.
+                // Also while it is opened: another process may be closing it just then.
                 guard error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED else { throw error }
             }
         } while retries.pause()
@@ -177,13 +177,14 @@ public final class SQLiteRun: RecordedRun {
             configuration.busyMode = .timeout(10)
             // Recipients are read, and outcomes written, once and in order: a larger cache would only hold what nobody asks for again.
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -1000") }
-            // While sending, the thread that claims and the one that looks for a word from elsewhere take turns, unless others read beside them.
+            // While sending, the thread that claims and the one that looks for requests of other processes take turns, unless others read
+            // at the same time.
             if toWrite { configuration.maximumReaderCount = readers.withLock { $0 } }
             let pool = try DatabasePool(path: path, configuration: configuration)
             if toWrite {
                 // GRDB opens the reader when it is first asked for, which might be when the process may open no more files.
                 try pool.read { _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM run") }
-                // GRDB chooses NORMAL for WAL, which may lose the last commits with the power: a lost claim could send a push twice.
+                // GRDB chooses NORMAL for WAL, which may lose the last commits in a power failure: a lost claim could send a push twice.
                 try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
                 connections.writing = pool
             } else {
@@ -204,7 +205,7 @@ public final class SQLiteRun: RecordedRun {
     /// One transaction, on the disk when it returns.
     func write<T>(_ body: (Database) throws -> T) throws -> T {
         if isReadOnly { throw Diagnostic("the run file was opened for reading only", file: path) }
-        // Its figures are all there is: nothing may make them be counted anew.
+        // Only its figures are left: nothing may cause them to be counted again.
         try requireRecipients()
         return try RunDiagnostics.translating(path, .sending) { try pool(toWrite: true).write(body) }
     }
@@ -213,12 +214,12 @@ public final class SQLiteRun: RecordedRun {
     /// an end.
     public func status() throws -> RunStatus { try status(SendingLock.look(run: path)) }
 
-    /// - Parameter lock: as far as the caller knows: it may hold the lock itself, and not send.
+    /// - Parameter lock: what the caller knows of it: it may hold the lock itself without sending.
     func status(_ lock: @autoclosure () -> SendingLock.Sight) throws -> RunStatus {
         try read { db in
             guard let row = try Row.fetchOne(db, sql: "SELECT state, stop_cause, started_at, finished_at FROM run"),
                 let state = (row[0] as String?).flatMap(RunState.init)
-            else { throw RunDiagnostics.damaged(path, "its state cannot be read") }
+            else { throw RunDiagnostics.damaged(path, what: "its state cannot be read") }
             var status = RunStatus(
                 state: state, cause: RunSchema.stopCause(row[1] as String? ?? ""),
                 startedAt: (row[2] as Int64?).map(Timestamp.init(epochMilliseconds:)),
@@ -254,7 +255,7 @@ public final class SQLiteRun: RecordedRun {
         }
     }
 
-    /// Whether the file still has its name: nobody removed it or, since it was first written to, put another in its place.
+    /// Whether the file still has its name: it was not removed and, since it was first written to, not replaced.
     public var isInPlace: Bool { RunFile.identity(path) == identity }
 
     /// - Parameter alongside: what else is changed in the same transaction.
@@ -268,8 +269,8 @@ public final class SQLiteRun: RecordedRun {
             if let expected, !expected.contains(where: { $0.rawValue == current }) {
                 let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
                 throw Diagnostic(
-                    "the run is \(current ?? "damaged") by now, no longer \(wanted)", file: path,
-                    remedy: "Another volley changed it meanwhile; `volley report \(plan.id)` shows how far it is.")
+                    "the run is now \(current ?? "damaged"), no longer \(wanted)", file: path,
+                    remedy: "Another volley has changed it. `volley report \(plan.id)` shows its progress.")
             }
             try write(state, cause, at: now, db)
             if state.hasEnded { try keepFigures(db) }
@@ -291,7 +292,7 @@ public final class SQLiteRun: RecordedRun {
             ])
     }
 
-    /// How hard SQLite makes sure of a commit; 2 is FULL.
+    /// How strictly SQLite synchronises a commit; 2 is FULL.
     var synchronousLevel: Int? {
         get throws { try pool(toWrite: true).writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") } }
     }

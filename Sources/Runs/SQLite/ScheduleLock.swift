@@ -2,7 +2,7 @@ import Base
 import Glibc
 import Synchronization
 
-/// The right to be the one `volley schedule` of a folder of runs; given back by the system when the process dies.
+/// The right to be the one `volley schedule` of a folder of runs; the system releases it when the process dies.
 public final class ScheduleLock: Sendable {
     private static let fileName = "schedule.lock"
     private let folder: String
@@ -15,23 +15,23 @@ public final class ScheduleLock: Sendable {
         descriptor = Mutex(try Self.take(folder))
     }
 
-    /// Puts the lock's file back when it was removed, as without it another process would take the lock for free. To be called every second or so.
+    /// Creates the lock's file again when it was removed; without it another process would find the lock free. Call it every second or so.
     /// - Throws: `Diagnostic` when another process has taken it.
     public func keep() throws {
         try descriptor.withLock { descriptor in
-            guard !FileLock.isNamed(Self.path(folder), descriptor) else { return }
+            guard !FileLock.isNamed(Self.path(folder), descriptor: descriptor) else { return }
             let taken = try Self.take(folder)
             close(descriptor)
             descriptor = taken
         }
     }
 
-    private static func path(_ folder: String) -> String { RunFile.join(folder, fileName) }
+    private static func path(_ folder: String) -> String { RunFile.join(folder, name: fileName) }
 
     private static func take(_ folder: String) throws -> Int32 {
         let path = path(folder)
-        let descriptor = try RunFile.openLock(path, "cannot lock the schedule")
-        // A process that only looks holds it for a moment.
+        let descriptor = try RunFile.openLock(path, doing: "cannot lock the schedule")
+        // A process that only checks it holds it for a moment.
         var glances = Retries(atMost: 19, milliseconds: 20)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
@@ -44,11 +44,11 @@ public final class ScheduleLock: Sendable {
             }
             let process = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).prefix { $0.isNumber }
             throw Diagnostic(
-                "another volley schedule\(process.isEmpty ? "" : " (process \(process))") works with this folder of runs", file: folder,
-                remedy: "One is enough for any number of campaigns: name them all there, or use another folder with --runs.")
+                "another volley schedule\(process.isEmpty ? "" : " (process \(process))") is using this folder of runs", file: folder,
+                remedy: "One `volley schedule` is enough for all campaigns: name them all there, or use another folder with --runs.")
         }
-        // Removed, and perhaps made anew, between opening and locking: then it locks nobody out.
-        guard FileLock.isNamed(path, descriptor) else {
+        // It was removed, and perhaps created again, between opening and locking: then it locks no one out.
+        guard FileLock.isNamed(path, descriptor: descriptor) else {
             close(descriptor)
             return try take(folder)
         }
@@ -59,7 +59,7 @@ public final class ScheduleLock: Sendable {
         return descriptor
     }
 
-    /// Whether a `volley schedule` works with a folder. Looks only; never takes the lock.
+    /// Whether a `volley schedule` is using a folder. Never takes the lock.
     public static func isHeld(folder: String) -> Bool { FileLock.isHeld(path(folder)) }
 
     deinit { descriptor.withLock { _ = close($0) } }

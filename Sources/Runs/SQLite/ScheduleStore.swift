@@ -2,10 +2,10 @@ public import Base
 import GRDB
 import Glibc
 
-/// What `volley schedule` must not forget: `schedule.sqlite` in the folder of runs. One process writes; any number may read meanwhile. Every change
-/// is on the disk when its call returns.
+/// What `volley schedule` must not forget: `schedule.sqlite` in the folder of runs. One process writes; any number may read at the same
+/// time. Every change is on the disk when its call returns.
 ///
-/// Calls throw `Diagnostic`: the file is damaged, of a newer version, no schedule, not permitted; the disk is full.
+/// Calls throw `Diagnostic`: the file is damaged, of a newer version, not a schedule, not permitted; the disk is full.
 public final class ScheduleStore: Sendable {
     /// The name in a folder of runs.
     public static let fileName = "schedule.sqlite"
@@ -19,24 +19,24 @@ public final class ScheduleStore: Sendable {
     let path: String
     private let database: DatabasePool
 
-    /// Opens the file for writing; makes it when it is not there.
+    /// Opens the file for writing; creates it when it does not exist.
     /// - Parameter folder: of runs; made when missing.
     public init(folder: String) throws {
-        let path = RunFile.join(folder, Self.fileName)
+        let path = RunFile.join(folder, name: Self.fileName)
         self.path = path
         try RunFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
         let isNew = RunFile.kind(path) == .missing
-        try RunFile.makeDatabase(path, "cannot write the schedule", .sending)
+        try RunFile.makeDatabase(path, doing: "cannot write the schedule", .sending)
         database = try Self.translating(path) {
             var configuration = Configuration()
             configuration.busyMode = .timeout(10)
             configuration.maximumReaderCount = 1
             let pool = try DatabasePool(path: path, configuration: configuration)
             try pool.writeWithoutTransaction { db in
-                // With NORMAL, which GRDB chooses for WAL, the last commit could be lost with the power, and a time would fire twice.
+                // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure, and a time would fire twice.
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.inTransaction(.immediate) {
-                    if try !Self.check(db, path) {
+                    if try !Self.check(db, path: path) {
                         if !isNew { try Self.checkNothingKnown(folder) }
                         try Self.create(db)
                     } else if try Self.hasSentences(db) {
@@ -49,7 +49,7 @@ public final class ScheduleStore: Sendable {
         }
     }
 
-    /// Leaves one file behind. Nothing may be asked afterwards.
+    /// Leaves one file behind. The store cannot be used afterwards.
     public func close() {
         try? database.close()
         try? SQLiteRun.leaveWAL(path)
@@ -58,7 +58,7 @@ public final class ScheduleStore: Sendable {
     /// What a folder's schedule says, whether or not a process is writing it; nothing when there is none.
     /// - Parameter since: scheduled runs that ended before this moment and are not open are left out.
     public static func read(folder: String, since: Timestamp) throws -> (scheduledRuns: [ScheduledRun], campaigns: [ScheduledCampaign]) {
-        let path = RunFile.join(folder, fileName)
+        let path = RunFile.join(folder, name: fileName)
         try RunFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
         guard RunFile.kind(path) == .file else { return ([], []) }
         return try translating(path) {
@@ -67,7 +67,8 @@ public final class ScheduleStore: Sendable {
             configuration.busyMode = .timeout(10)
             let result = try InterruptedChange.takingBack(path) {
                 let database = try DatabaseQueue(path: path, configuration: configuration)
-                let result = try database.read { db in try check(db, path) ? (try scheduledRuns(db, since: since), try campaigns(db)) : nil
+                let result = try database.read { db in
+                    try check(db, path: path) ? (try scheduledRuns(db, since: since), try campaigns(db)) : nil
                 }
                 try database.close()
                 return result
@@ -87,7 +88,7 @@ public final class ScheduleStore: Sendable {
 
     /// Writes scheduled runs and campaigns, new or changed, in one transaction. A time belongs to the run that claimed it first.
     /// - Parameter waits: asked whenever another program has held the file for ten seconds: whether to wait on.
-    /// - Returns: the scheduled runs whose times other runs have: these are as they were.
+    /// - Returns: the scheduled runs whose times other runs have: these are unchanged.
     @discardableResult
     public func save(
         _ scheduledRuns: [ScheduledRun], _ campaigns: [ScheduledCampaign], waits: () -> Bool = { false }
@@ -116,13 +117,13 @@ public final class ScheduleStore: Sendable {
 
     /// What a run that is sent by hand finds when it claims its time.
     public enum Claim: Hashable, Sendable {
-        /// The time is the run's; what stood there before, to be put back if nothing is sent after all.
+        /// The time belongs to the run; the earlier entry, to be restored if nothing is sent after all.
         case own(before: ScheduledRun?)
         /// Another run has it.
         case taken(by: ScheduledRun)
     }
 
-    /// Claims a time for a scheduled run's run, in one transaction. One that was skipped may be claimed, as nothing of it was sent.
+    /// Claims a time for a scheduled run's run, in one transaction. A skipped time may be claimed, as nothing was sent for it.
     public func claim(_ scheduledRun: ScheduledRun) throws -> Claim {
         try Self.translating(path) {
             try database.write { db in
@@ -135,7 +136,7 @@ public final class ScheduleStore: Sendable {
         }
     }
 
-    /// Puts back what stood there before a run claimed its time: nothing of it was sent.
+    /// Restores the entry from before a run claimed its time: nothing of it was sent.
     public func returnTime(_ scheduledRun: ScheduledRun, before: ScheduledRun?) throws {
         try Self.translating(path) {
             try database.write { db in
@@ -248,12 +249,12 @@ public final class ScheduleStore: Sendable {
     /// A value is not what it should be.
     private struct Unreadable: Error {}
 
-    /// A file that was emptied is no empty record: what it said is gone. One that a killed process has just made is.
+    /// A file that was emptied is not an empty record: what it said is gone. One that a killed process has just made is.
     private static func checkNothingKnown(_ folder: String) throws {
         guard try SendingHistory(folder: folder).knowsTimes() else { return }
         throw Diagnostic(
-            "the record of a schedule is damaged: it is empty, and times of a schedule were sent or cancelled here",
-            file: RunFile.join(folder, fileName),
+            "the record of a schedule is damaged: it is empty, but scheduled times were sent or cancelled here",
+            file: RunFile.join(folder, name: fileName),
             remedy: "Restore it from a backup. Without it Volley does not know which times were skipped.")
     }
 
@@ -278,15 +279,15 @@ public final class ScheduleStore: Sendable {
     }
 
     /// - Returns: false when the file is empty.
-    /// - Throws: `Diagnostic` when it is no schedule that this version can use.
-    private static func check(_ db: Database, _ path: String) throws -> Bool {
+    /// - Throws: `Diagnostic` when it is not a schedule that this version can use.
+    private static func check(_ db: Database, path: String) throws -> Bool {
         try DatabaseFormat.check(
             db, applicationID: applicationID, version: version, name: "the schedule's record", path: path, stranger: notASchedule(path))
     }
 
     private static func notASchedule(_ path: String) -> Diagnostic {
         Diagnostic(
-            "this is no record of a schedule, but stands where one should", file: path,
+            "this is not a record of a schedule, but is in its place", file: path,
             remedy: "Restore it from a backup. Without it Volley does not know which times were sent already.")
     }
 

@@ -2,7 +2,7 @@ import Base
 import GRDB
 import Glibc
 
-/// The file: made, opened, checked, changed in one transaction.
+/// The file: created, opened, checked, and changed in one transaction.
 extension SendingHistory {
     /// "Vlog"
     private static let applicationID = 0x566C_6F67
@@ -13,7 +13,7 @@ extension SendingHistory {
         guard try isThere() else { return nil }
         return try translating {
             try InterruptedChange.takingBack(path) {
-                let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true, 10))
+                let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true, patienceSeconds: 10))
                 let result = try database.read { db -> Value? in try check(db) ? try body(db) : nil }
                 try database.close()
                 if result == nil { try checkNothingBegan() }
@@ -22,17 +22,17 @@ extension SendingHistory {
         }
     }
 
-    /// One transaction that nobody else's comes between.
-    /// - Parameter patienceSeconds: how long others are waited for.
+    /// One transaction, isolated from those of others.
+    /// - Parameter patienceSeconds: how long to wait for others.
     func write<Value>(patienceSeconds: Double = 30, _ body: (Database) throws -> Value) throws -> Value {
         let isNew = try !isThere()
-        if isNew { try RunFile.makeDatabase(path, "cannot write the record of what was sent", .sending) }
+        if isNew { try RunFile.makeDatabase(path, doing: "cannot write the record of what was sent", .sending) }
         return try translating {
-            let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false, patienceSeconds))
+            let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false, patienceSeconds: patienceSeconds))
             var result: Value?
             try database.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
-                // With less, the last change could be lost with the power, and a run begin twice.
+                // With less, the last change could be lost in a power failure, and a run begin twice.
                 try db.execute(sql: "PRAGMA synchronous = EXTRA")
                 try db.inTransaction(.immediate) {
                     if try !check(db) {
@@ -49,7 +49,7 @@ extension SendingHistory {
         }
     }
 
-    /// A file that was emptied is no empty record: what it said is gone. One that a killed process has just made is.
+    /// A file that was emptied is not an empty record: what it said is gone. One that a killed process has just made is.
     private func checkNothingBegan() throws {
         guard
             let begun = try RunFolder(RunDiagnostics.folder(of: path)).list().runs.first(where: { run in
@@ -57,10 +57,10 @@ extension SendingHistory {
                 return try !run.life().isEmpty
             })
         else { return }
-        throw damaged("it is empty, and \(begun.plan.id) beside it was begun")
+        throw damaged("it is empty, but \(begun.plan.id) next to it was started")
     }
 
-    private func configuration(readOnly: Bool, _ patienceSeconds: Double) -> Configuration {
+    private func configuration(readOnly: Bool, patienceSeconds: Double) -> Configuration {
         var configuration = Configuration()
         configuration.readonly = readOnly
         configuration.busyMode = .timeout(patienceSeconds)
@@ -107,12 +107,12 @@ extension SendingHistory {
 
     func damaged(_ what: String) -> Diagnostic {
         Diagnostic(
-            "the record of what was sent is damaged: \(what)", file: path, remedy: "Restore it from a backup; nothing is sent without it.")
+            "the record of what was sent is damaged: \(what)", file: path, remedy: "Restore it from a backup. Nothing is sent without it.")
     }
 
     private var notARecord: Diagnostic {
         Diagnostic(
-            "this is no record of what was sent, but stands where one should", file: path,
+            "this is not a record of what was sent, but is in its place", file: path,
             remedy: "Restore it from a backup. Without it Volley does not know which plans were sent already.")
     }
 

@@ -1,7 +1,7 @@
 import GRDB
 
 extension SendingHistory {
-    /// Whom a run goes to: what is needed to tell whether it counts for another one when its own file is gone.
+    /// The target of a run: tells whether it counts for another run when its own file is gone.
     public struct Scope: Hashable, Sendable {
         /// The app, and the name of the environment's lists (`production`, `sandbox`, or a server's).
         public var app: String, environment: String
@@ -15,12 +15,12 @@ extension SendingHistory {
     }
 }
 
-/// In a table of its own: records of older versions have none.
+/// In a separate table: records of older versions have none.
 extension SendingHistory.Scope {
     private static let table = "scope"
 
-    /// nil where none was noted.
-    init?(_ db: Database, _ run: String) throws {
+    /// nil where none was recorded.
+    init?(_ db: Database, run: String) throws {
         guard try db.tableExists(Self.table),
             let row = try Row.fetchOne(db, sql: "SELECT app, environment, is_test FROM \(Self.table) WHERE run = ?", arguments: [run]),
             let app = String.fromDatabaseValue(row[0]), let environment = String.fromDatabaseValue(row[1]),
@@ -29,8 +29,8 @@ extension SendingHistory.Scope {
         self.init(app: app, environment: environment, isTest: isTest)
     }
 
-    /// Notes it in the record's transaction.
-    func note(_ db: Database, _ run: String) throws {
+    /// Records it in the record's transaction.
+    func note(_ db: Database, run: String) throws {
         try db.execute(
             sql: """
                 CREATE TABLE IF NOT EXISTS \(Self.table) (  -- whom runs go to that were begun, for when their files are gone

@@ -3,26 +3,27 @@ import GRDB
 import Glibc
 import Synchronization
 
-/// What was ever begun to be sent from a folder of runs: `sent.db`, beside them. A run file says how far it is; this says that it is not an older
-/// copy of itself, restored from a backup or put back to be sent a second time.
+/// Every run that was ever begun from a folder of runs: `sent.db`, beside them. A run file records its progress; this shows that it is not
+/// an older copy of itself, restored from a backup or put back to be sent again.
 ///
-/// Each time that a run begins, or goes on, it gets a new *life*, a number and a random name that stand here and in the run file. A file that holds an
-/// earlier one is not the file that was sent from last. A time of a schedule that a run has begun for stands here too, so that it is known without
-/// `schedule.sqlite`. A file that is not there is an empty record. Every change is on the disk when its call returns, and in the file itself: it is
-/// never in WAL mode, so that nothing of it is lost with what SQLite lays beside a file.
+/// Each time a run is started or resumed, it gets a new *life*, a number and a random name that are kept here and in the run file. A file
+/// that holds an earlier one is not the file that was sent from last. The scheduled time of a run is kept here too, so that it is known
+/// without `schedule.sqlite`. A missing file is an empty record. Every change is on the disk when its call returns, and in the file itself:
+/// it is never in WAL mode, so that nothing is lost with the files that SQLite creates beside it.
 ///
-/// Calls throw `Diagnostic`: the file is damaged, of a newer version, no record, not permitted; the disk is full.
+/// Calls throw `Diagnostic`: the file is damaged, of a newer version, not a record, not permitted; the disk is full.
 public struct SendingHistory: Sendable {
     /// The name in a folder of runs.
     public static let fileName = "sent.db"
 
     /// What is known of a run.
     public struct Entry: Hashable, Sendable {
-        /// The run that it retries; nil for one of its own.
+        /// The run that it retries; nil for a run that is not a retry.
         public var retryOf: String?
         /// Its last life.
         public var life: String
-        /// The life before, which counts until it is known that the file has the last one; nil afterwards. Until then nothing is pushed in the last.
+        /// The life before, which counts until it is known that the file has the last one; nil afterwards. Until then nothing is pushed in
+        /// the last life.
         public var previousLife: String?
         /// Recipients that the run had reached, or may have, when its last life ended, or the one before as long as that goes on.
         public var reached: Int
@@ -32,21 +33,21 @@ public struct SendingHistory: Sendable {
         public var begunAt: Timestamp
         /// The time of the schedule that it is sent for; nil without one.
         public var occurrence: String?
-        /// Whom it goes to; nil where an older version noted it.
+        /// Its target; nil where an older version recorded it.
         public var scope: Scope?
 
-        /// Whether the run has begun no life since this one.
+        /// Whether this is the run's last life.
         public func names(_ life: String) -> Bool { life == self.life || life == previousLife }
 
         /// Whether a file that holds `life`, and says that so many recipients were reached and so many claims made, is older than what is known here. It may also
-        /// be this record that is the older one, restored from a backup: then the file knows more.
+        /// be this record that is the older one, restored from a backup: then the file records more.
         public func isNewer(thanLife life: String, reached: Int, claimed: Int) -> Bool {
             if SendingHistory.number(of: life) > SendingHistory.number(of: self.life) { return false }
             guard let known = self.claimed else { return true }
             return !names(life) || reached < self.reached || claimed < known
         }
 
-        /// The same of a run's file. Nothing came after what says that the last life got to its end.
+        /// The same for a run's file. If it says that the last life ended, nothing came after it.
         public func isNewer(than run: any RunLedger, life: String, reached: Int, claimed: Int) throws -> Bool {
             try isNewer(thanLife: life, reached: reached, claimed: claimed) && !(life == self.life && run.isComplete())
         }
@@ -56,8 +57,8 @@ public struct SendingHistory: Sendable {
     public struct Time: Hashable, Sendable {
         /// The campaign's name, and the time on its schedule's clock.
         public var campaign: String, occurrence: String
-        /// The campaign's file, under its name and with symbolic links resolved: a campaign of another name is the same when either is, as a link may
-        /// be turned to another file, and a file have several names. Absolute paths.
+        /// The campaign's file, under its name and with symbolic links resolved: a campaign of another name is the same when either is,
+        /// because a link may be changed to another file, and a file may have several names. Absolute paths.
         public var file: String, realFile: String
 
         /// A time.
@@ -66,14 +67,14 @@ public struct SendingHistory: Sendable {
         }
     }
 
-    /// What became of a beginning.
+    /// The result of a beginning.
     public enum Beginning: Hashable, Sendable {
         case noted
-        /// The record knows of more than the file; nothing was changed.
+        /// The record has more than the file; nothing was changed.
         case isOutdated
         /// Another run was begun for the time; nothing was changed.
         case timeIsTaken(by: String)
-        /// A retry of it, the run that it retries, or another retry of that began since that was looked at; nothing was changed.
+        /// A retry of it, the run that it retries, or another retry of that began since they were read; nothing was changed.
         case isOvertaken
     }
 
@@ -87,45 +88,46 @@ public struct SendingHistory: Sendable {
 
     let path: String
 
-    /// A record; nothing is opened or made.
+    /// A record; nothing is opened or created.
     /// - Parameter folder: of runs.
-    public init(folder: String) { path = RunFile.join(folder, Self.fileName) }
+    public init(folder: String) { path = RunFile.join(folder, name: Self.fileName) }
 
     /// What is known of a run; nil when it was never begun here.
     public func entry(of run: String) throws -> Entry? {
         try read { try entry(of: run, $0) } ?? nil
     }
 
-    /// What a run file does not know of its own run.
+    /// What a run file is missing of its own run.
     public enum Gap: Hashable, Sendable {
-        /// It is an older copy, or has lost its newest part: less stands in it than was sent.
+        /// It is an older copy, or has lost its newest part: it records less than was sent.
         case certain
         /// How far the run was when its process ended is not known.
         case possible
-        /// It is a copy of a plan from before that was cancelled.
+        /// It is a copy of a plan, made before the plan was cancelled.
         case cancelled
-        /// This record, or what the file says of its lives, cannot be read: nobody knows.
+        /// This record, or what the file says of its lives, cannot be read, so this is not known.
         case unreadable(Diagnostic)
 
         /// Whether something is missing for certain.
         public var isKnown: Bool { self == .certain || self == .cancelled }
     }
 
-    /// What the file of a run does not know of it; nil when it knows all that is known here, or was pruned.
+    /// What a run's file is missing; nil when it has everything that is known here, or was pruned.
     public static func gap(of run: any RecordedRun) -> Gap? { HistorySnapshot(of: run).gap(of: run) }
 
-    /// All that is known of the runs of the folder, or of one: those that were begun, and plans that were cancelled.
+    /// All that is known about the runs of the folder, or about one: runs that were begun, and plans that were cancelled.
     func entries(of run: String? = nil) throws -> (begun: [String: Entry], cancelled: Set<String>) {
         try read { db in
             let runs = try run.map { [$0] } ?? String.fetchAll(db, sql: "SELECT run FROM beginning")
             let begun = try Dictionary(uniqueKeysWithValues: runs.compactMap { run in try entry(of: run, db).map { (run, $0) } })
-            let cancelled = try run.map { try Self.cancelled(db, "run", "WHERE run = ?", [$0]) } ?? Self.cancelled(db, "run")
+            let cancelled =
+                try run.map { try Self.cancelled(db, column: "run", which: "WHERE run = ?", [$0]) } ?? Self.cancelled(db, column: "run")
             return (begun, Set(cancelled))
         } ?? ([:], [])
     }
 
-    /// Notes that a plan is cancelled of which nothing was begun: a copy of it from before is not sent any more.
-    /// - Parameter time: the time of the schedule that is its own; nil when there is none, or others may have it.
+    /// Records that a plan was cancelled before it began: older copies of it are then not sent.
+    /// - Parameter time: its scheduled time; nil when there is none, or others may have it.
     public func noteCancelled(_ run: String, having time: Time?) throws {
         try write { db in
             try db.execute(
@@ -146,11 +148,11 @@ public struct SendingHistory: Sendable {
     public func isCancelled(_ run: String) throws -> Bool { try read { try Self.isCancelled(run, $0) } ?? false }
 
     private static func isCancelled(_ run: String, _ db: Database) throws -> Bool {
-        try !Self.cancelled(db, "run", "WHERE run = ?", [run]).isEmpty
+        try !Self.cancelled(db, column: "run", which: "WHERE run = ?", [run]).isEmpty
     }
 
     /// A column of plans that were cancelled.
-    private static func cancelled(_ db: Database, _ column: String, _ which: String = "", _ arguments: StatementArguments = []) throws
+    private static func cancelled(_ db: Database, column: String, which: String = "", _ arguments: StatementArguments = []) throws
         -> [String]
     {
         guard try db.tableExists("cancelled") else { return [] }
@@ -160,7 +162,7 @@ public struct SendingHistory: Sendable {
     /// Whether any time of a schedule is on record.
     func knowsTimes() throws -> Bool {
         try read { db in
-            try !Self.cancelled(db, "occurrence", "WHERE occurrence <> '' LIMIT 1").isEmpty
+            try !Self.cancelled(db, column: "occurrence", which: "WHERE occurrence <> '' LIMIT 1").isEmpty
                 || String.fetchOne(db, sql: "SELECT occurrence FROM beginning WHERE occurrence <> '' LIMIT 1") != nil
         } ?? false
     }
@@ -174,7 +176,7 @@ public struct SendingHistory: Sendable {
         try String.fetchAll(db, sql: "SELECT run FROM beginning WHERE retry_of = ? ORDER BY begun_at, run", arguments: [run])
     }
 
-    /// The run that was begun for a time, or cancelled before it was, but for one and its retries; nil when no other was.
+    /// The run that was begun for a time, or cancelled before it began, other than one run and its retries; nil when there is none.
     public func run(having time: Time, besides run: String) throws -> String? {
         try read { try Self.run(having: time, besides: run, $0) } ?? nil
     }
@@ -189,7 +191,7 @@ public struct SendingHistory: Sendable {
                 SELECT run FROM beginning
                 WHERE \(isSame) AND run NOT IN (SELECT run FROM own) ORDER BY begun_at LIMIT 1
                 """, arguments: [run] + same)
-        return try begun ?? cancelled(db, "run", "WHERE \(isSame) AND run <> ? LIMIT 1", same + [run]).first
+        return try begun ?? cancelled(db, column: "run", which: "WHERE \(isSame) AND run <> ? LIMIT 1", same + [run]).first
     }
 
     /// Notes that a run is about to begin, or go on.
@@ -201,7 +203,7 @@ public struct SendingHistory: Sendable {
             if let time = new.time, plan.retryOf == nil, let other = try Self.run(having: time, besides: plan.id, db) {
                 return .timeIsTaken(by: other)
             }
-            if try isTakenOver(plan.id, new.givenUp, db) { return .isOvertaken }
+            if try isTakenOver(plan.id, givenUp: new.givenUp, db) { return .isOvertaken }
             if let parent = plan.retryOf {
                 let others = try Self.retries(of: parent, db).filter { $0 != plan.id }
                 if !Set(others).isSubset(of: new.siblings) { return .isOvertaken }
@@ -217,31 +219,31 @@ public struct SendingHistory: Sendable {
                     plan.id, plan.retryOf ?? "", new.life, new.seen, new.reached, new.claimed, new.time?.campaign ?? "",
                     new.time?.occurrence ?? "", new.time?.file ?? "", new.time?.realFile ?? "", now.epochMilliseconds,
                 ])
-            try LifeSequence.note(db, plan.id, life: new.life, isEnd: false, at: now)
-            try Scope(app: plan.app, environment: new.environment, isTest: plan.isTest).note(db, plan.id)
+            try LifeSequence.note(db, run: plan.id, life: new.life, isEnd: false, at: now)
+            try Scope(app: plan.app, environment: new.environment, isTest: plan.isTest).note(db, run: plan.id)
             return .noted
         }
     }
 
-    /// Notes that the run's file has its last life: the one before counts no more. Must return before anything is pushed in that life: a file that
-    /// does not know of it is then an older one, whatever was lost.
+    /// Records that the run's file has its last life: the one before no longer counts. Must return before anything is pushed in that life:
+    /// a file that does not know of it is then an older one, whatever was lost.
     /// - Parameter givenUp: as in `begin`.
     /// - Returns: false, and nothing is noted, when a retry of it began meanwhile.
     public func confirm(_ run: String, givenUp: Set<String> = []) throws -> Bool {
         try write { db in
-            guard try !isTakenOver(run, givenUp, db) else { return false }
+            guard try !isTakenOver(run, givenUp: givenUp, db) else { return false }
             try db.execute(sql: "UPDATE beginning SET former_life = NULL WHERE run = ?", arguments: [run])
             return true
         }
     }
 
-    /// Whether a retry of a run was begun, but for those that were given up before.
-    private func isTakenOver(_ run: String, _ givenUp: Set<String>, _ db: Database) throws -> Bool {
+    /// Whether a retry of a run was begun, except retries that were abandoned before they began.
+    private func isTakenOver(_ run: String, givenUp: Set<String>, _ db: Database) throws -> Bool {
         try Self.retries(of: run, db).contains { try !givenUp.contains($0) || entry(of: $0, db)?.previousLife == nil }
     }
 
     /// Notes how many claims of a run were made so far in a life of it: what lies beside the run, the claim counter included, may be put back to what it was.
-    /// Waits for nobody who holds the record, and what goes wrong is not said: the next note says more.
+    /// Does not wait for others that hold the record, and ignores errors: the next call records more.
     func note(claimed: Int, of run: String, in life: String) {
         guard (try? isThere()) ?? false else { return }
         try? write(patienceSeconds: 0) {
@@ -264,12 +266,12 @@ public struct SendingHistory: Sendable {
                 sql: "UPDATE beginning SET reached = ?, claimed = ?, is_over = 1 WHERE run = ? AND life = ?",
                 arguments: [reached, claimed, run.plan.id, life])
             if db.changesCount > 0 {
-                try LifeSequence.note(db, run.plan.id, life: life ?? "", isEnd: true, at: .now())
+                try LifeSequence.note(db, run: run.plan.id, life: life ?? "", isEnd: true, at: .now())
                 return true
             }
             guard let life, let known = try String.fetchOne(db, sql: "SELECT life FROM beginning WHERE run = ?", arguments: [run.plan.id]),
                 Self.number(of: known) > Self.number(of: life)
-            else { throw damaged("it knew of the life of \(run.plan.id) that has just ended, and does not any more") }
+            else { throw damaged("the sending of \(run.plan.id) that has just ended is no longer in it") }
             return false
         }
     }
@@ -281,13 +283,13 @@ public struct SendingHistory: Sendable {
             let former = String?.fromDatabaseValue(row[2]), let reached = Int.fromDatabaseValue(row[3]),
             let claimed = Int.fromDatabaseValue(row[4]), let begunAt = Int64.fromDatabaseValue(row[5]),
             let isOver = Bool.fromDatabaseValue(row[6]), let occurrence = String.fromDatabaseValue(row[7])
-        else { throw damaged("what it says of \(run) cannot be read") }
-        // Until the beginning is confirmed nothing more is claimed, and afterwards the claim counter says how far it is.
+        else { throw damaged("its entry for \(run) cannot be read") }
+        // Until the beginning is confirmed nothing more is claimed; afterwards the claim counter records the progress.
         let isCounting = !isOver && former == nil
         let marked = isCounting ? ClaimCounter.claimed(RunFile.path(run, in: RunDiagnostics.folder(of: path)), life: life) : claimed
         return Entry(
             retryOf: retryOf.isEmpty ? nil : retryOf, life: life, previousLife: former, reached: reached,
             claimed: marked.map { max($0, claimed) }, begunAt: Timestamp(epochMilliseconds: begunAt),
-            occurrence: occurrence.isEmpty ? nil : occurrence, scope: try Scope(db, run))
+            occurrence: occurrence.isEmpty ? nil : occurrence, scope: try Scope(db, run: run))
     }
 }

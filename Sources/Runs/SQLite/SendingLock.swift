@@ -1,19 +1,19 @@
 import Base
 import Glibc
 
-/// The right to send a run: held by at most one process at a time, and given back by the system when that process dies.
+/// The right to send a run: held by at most one process at a time, and released by the system when that process dies.
 struct SendingLock: ~Copyable {
     private let path: String
     private var descriptor: Int32
     private let isSending: Bool
 
-    /// Others who look whether it is taken keep it from being taken for a moment.
+    /// Processes that check whether it is taken block it for a moment.
     private static var glances: Retries { Retries(atMost: 19, milliseconds: 2) }
 
-    /// How long a holder may take to put back a lock file that was removed (`keep`), before the lock counts as free.
+    /// How long a holder may take to recreate a lock file that was removed (`keep`), before the lock counts as free.
     static let graceMilliseconds = 1_000
 
-    /// - Parameter isSending: false for who only keeps others from sending.
+    /// - Parameter isSending: false to only keep others from sending.
     /// - Throws: `Diagnostic` when another process (or another store of this one) holds it.
     init(run: String, isSending: Bool = true) throws {
         (path, self.isSending) = (run + ".lock", isSending)
@@ -24,7 +24,7 @@ struct SendingLock: ~Copyable {
     private static func take(_ path: String, run: String) throws -> Int32 {
         var glances = glances
         while true {
-            let descriptor = try RunFile.openLock(path, "cannot lock the run")
+            let descriptor = try RunFile.openLock(path, doing: "cannot lock the run")
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let code = errno
                 Glibc.close(descriptor)
@@ -34,23 +34,23 @@ struct SendingLock: ~Copyable {
                 }
                 throw RunDiagnostics.isBusy(run)
             }
-            // Whoever held it before may have removed the file between our open and our lock: then it locks nobody out.
-            if FileLock.isNamed(path, descriptor) { return descriptor }
+            // The previous holder may have removed the file between our open and our lock: then it locks no one out.
+            if FileLock.isNamed(path, descriptor: descriptor) { return descriptor }
             Glibc.close(descriptor)
         }
     }
 
-    /// Puts the lock file back when it was removed, as without it others would take the lock for free. To be called several times a second.
-    /// - Throws: `Diagnostic` when another process has taken the lock meanwhile.
+    /// Recreates the lock file when it was removed; without it others would find the lock free. Call it several times a second.
+    /// - Throws: `Diagnostic` when another process has taken the lock in between.
     mutating func keep(run: String) throws {
-        guard !FileLock.isNamed(path, descriptor) else { return }
+        guard !FileLock.isNamed(path, descriptor: descriptor) else { return }
         let descriptor = try Self.take(path, run: run)
         Glibc.close(self.descriptor)
         self.descriptor = descriptor
         stamp()
     }
 
-    /// Says when it was taken. To the nanosecond, as a file system's own clock ticks too slowly to tell who came first.
+    /// Records when it was taken. To the nanosecond, as a file system's own clock ticks too slowly to tell who came first.
     private borrowing func stamp() {
         var now = timespec()
         if isSending { clock_gettime(CLOCK_REALTIME, &now) }
@@ -69,20 +69,20 @@ struct SendingLock: ~Copyable {
     /// Whether some process can be seen to send a run, or to have it paused.
     static func isSending(run: String) -> Bool { if case .held(let since) = look(run: run) { since > 0 } else { false } }
 
-    /// Looks whether some process holds the right to send a run; never takes it.
+    /// Checks whether some process holds the right to send a run; never takes it.
     static func look(run: String) -> Sight {
         let file = RunFile.openLockToLook(run + ".lock")
         guard let descriptor = file.descriptor else { return file.isHidden ? .hidden : .free }
         defer { Glibc.close(descriptor) }
         var status = stat()
-        // A shared lock that is had shows that nobody sends; closing the file gives it back.
+        // Getting a shared lock shows that no process sends; closing the file releases it.
         guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, fstat(descriptor, &status) == 0 else { return .free }
         return .held(since: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
     }
 
     deinit {
         // Another process may have put its own there.
-        if FileLock.isNamed(path, descriptor) { unlink(path) }
+        if FileLock.isNamed(path, descriptor: descriptor) { unlink(path) }
         Glibc.close(descriptor)
     }
 }

@@ -13,18 +13,18 @@ enum SuppressionFile {
         guard try isThere(path) else { return nil }
         return try translating(path, isWriting: false) {
             let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
-            let result = try database.read { db -> Value? in try check(db, path) ? try body(db) : nil }
+            let result = try database.read { db -> Value? in try check(db, path: path) ? try body(db) : nil }
             try database.close()
-            // Whoever wrote last could not tidy up while this was reading.
+            // The last writer could not tidy up while this was reading.
             if RunFile.kind(path + "-wal") == .file { try? inTurn(path) { try SQLiteRun.leaveWAL(path) } }
             return result
         }
     }
 
-    /// Opens the file for writing, and makes it when it is not there. `body` runs outside any transaction. Whatever other processes do
+    /// Opens the file for writing, and creates it when it does not exist. `body` runs outside any transaction. Whatever other processes do
     /// meanwhile, one file remains afterwards, and what `body` committed is on the disk.
     static func write<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value {
-        if try !isThere(path) { try RunFile.makeDatabase(path, "cannot write a suppression list", .planning) }
+        if try !isThere(path) { try RunFile.makeDatabase(path, doing: "cannot write a suppression list", .planning) }
         return try translating(path, isWriting: true) {
             let database = try inTurn(path) { try open(path) }
             let result = Result { try database.writeWithoutTransaction(body) }
@@ -34,7 +34,7 @@ enum SuppressionFile {
                     try SQLiteRun.leaveWAL(path)
                 }
             } catch {
-                // What went wrong first says more.
+                // The first error says more.
                 _ = try result.get()
                 throw error
             }
@@ -42,10 +42,10 @@ enum SuppressionFile {
         }
     }
 
-    /// Lets those that change lists of a folder take turns, of threads as of processes. SQLite would have them try again and again, and
-    /// one of many may never get its turn. Where the folder cannot be locked (on NFS) SQLite's own way has to do.
+    /// Lets writers of the lists in a folder take turns, both threads and processes. SQLite would have them try again and again, and
+    /// one of many may never get its turn. Where the folder cannot be locked (on NFS) SQLite's own locking has to do.
     ///
-    /// `body` must be short, and must not wait for a turn of its own.
+    /// `body` must be short, and must not wait for its own turn.
     static func inTurn<Value>(_ path: String, _ body: () throws -> Value) rethrows -> Value {
         // Not the file itself: closing any descriptor of it would take SQLite's own locks from the whole process (POSIX, fcntl).
         let descriptor = Glibc.open(RunDiagnostics.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -61,13 +61,13 @@ enum SuppressionFile {
             return true
         case .missing: return false
         case .other(let kind):
-            throw kind.refusal(path, wanted: "a suppression list", remedy: "Move it away; the list is made anew when it is needed.")
+            throw kind.refusal(path, wanted: "a suppression list", remedy: "Move it away. Volley creates the list again when it needs it.")
         case .folder: throw SuppressionDiagnostics.notAList(path)
         case .forbidden: throw SuppressionDiagnostics.notPermitted(path, toWrite: false)
         }
     }
 
-    /// A process that closes the file takes it out of WAL mode, for which SQLite locks others out without asking them to wait.
+    /// A process that closes the file takes it out of WAL mode, for which SQLite locks others out without letting them wait.
     private static func open(_ path: String) throws -> DatabaseQueue {
         let end = ContinuousClock.now + patience
         var retries = Retries(atMost: .max, milliseconds: 10)
@@ -79,21 +79,21 @@ enum SuppressionFile {
     }
 
     private static func openOnce(_ path: String) throws -> DatabaseQueue {
-        // Looked at before anything is changed in it: it may be somebody else's.
+        // Checked before anything is changed in it: it may belong to another program.
         let isList = try InterruptedChange.takingBack(path) {
             let looking = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
-            let isList = try looking.read { try check($0, path) }
+            let isList = try looking.read { try check($0, path: path) }
             try looking.close()
             return isList
         }
         let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false))
         try database.writeWithoutTransaction { db in
-            // With NORMAL, which GRDB chooses for WAL, the last commit could be lost with the power.
+            // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure.
             try db.execute(sql: "PRAGMA synchronous = FULL")
             guard !isList else { return }
             // Two processes may have found the file empty.
             try db.inTransaction(.immediate) {
-                if try !check(db, path) { try SuppressionSchema.create(db) }
+                if try !check(db, path: path) { try SuppressionSchema.create(db) }
                 return .commit
             }
         }
@@ -109,9 +109,9 @@ enum SuppressionFile {
         return configuration
     }
 
-    /// - Returns: false when the file is empty: somebody is about to make it a list.
-    /// - Throws: `Diagnostic` when it is no list that this version can use.
-    private static func check(_ db: Database, _ path: String) throws -> Bool {
+    /// - Returns: false when the file is empty: another process is about to make it a list.
+    /// - Throws: `Diagnostic` when it is not a list that this version can use.
+    private static func check(_ db: Database, path: String) throws -> Bool {
         guard try Int.fetchOne(db, sql: "PRAGMA application_id") == SuppressionSchema.applicationID else {
             guard try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0, RunFile.size(path) < 1 << 16 else {
                 throw SuppressionDiagnostics.notAList(path)
@@ -120,7 +120,7 @@ enum SuppressionFile {
         }
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         guard version <= SuppressionSchema.version else { throw SuppressionDiagnostics.newer(path, version: version) }
-        if try SQLiteRun.isCutOff(db, path: path) { throw SuppressionDiagnostics.damaged(path, "its end is missing") }
+        if try SQLiteRun.isCutOff(db, path: path) { throw SuppressionDiagnostics.damaged(path, what: "its end is missing") }
         return true
     }
 
@@ -131,25 +131,25 @@ enum SuppressionFile {
     }
 }
 
-/// What goes wrong with a suppression list, in words that say what to do.
+/// Messages about a suppression list, with what to do.
 enum SuppressionDiagnostics {
     static func diagnostic(for error: DatabaseError, path: String, isWriting: Bool) -> Diagnostic {
         switch error.resultCode {
         case .SQLITE_FULL:
             return Diagnostic(
-                "the disk is full under \(RunDiagnostics.folder(of: path)), or where temporary files go", file: path,
-                remedy: "Free space, then try again; the list is as it was.")
+                "the disk is full under \(RunDiagnostics.folder(of: path)), or in the folder for temporary files", file: path,
+                remedy: "Free space, then try again. The list was not changed.")
         case .SQLITE_IOERR:
             return Diagnostic(
                 "the disk failed while the suppression list was in use (SQLite error \(error.extendedResultCode.rawValue))", file: path,
                 remedy: "Check the disk, whether it is full, and its file system.")
         case .SQLITE_NOTADB: return notAList(path)
-        case .SQLITE_CORRUPT: return damaged(path, "its pages do not fit together")
+        case .SQLITE_CORRUPT: return damaged(path, what: "its pages do not fit together")
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY: return notPermitted(path, toWrite: isWriting)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            return Diagnostic("another process holds the suppression list", file: path, remedy: "Wait until it is done, then try again.")
-        // A list without its table although it carries the mark.
-        case .SQLITE_ERROR: return damaged(path, error.message ?? "a table is missing")
+            return Diagnostic("another process is using the suppression list", file: path, remedy: "Wait until it is done, then try again.")
+        // A list without its table although it has the application id.
+        case .SQLITE_ERROR: return damaged(path, what: error.message ?? "a table is missing")
         default:
             return Diagnostic(
                 "the suppression list cannot be used: SQLite says \"\(error.message ?? "error \(error.extendedResultCode.rawValue)")\"",
@@ -159,8 +159,8 @@ enum SuppressionDiagnostics {
 
     static func notAList(_ path: String) -> Diagnostic {
         Diagnostic(
-            "this is no suppression list, but stands where one should", file: path,
-            remedy: "Move it away; the list is made anew when it is needed.")
+            "this is not a suppression list, but is in its place", file: path,
+            remedy: "Move it away. Volley creates the list again when it needs it.")
     }
 
     static func newer(_ path: String, version: Int) -> Diagnostic {
@@ -170,17 +170,17 @@ enum SuppressionDiagnostics {
             remedy: "Use the newer Volley.")
     }
 
-    static func damaged(_ path: String, _ what: String) -> Diagnostic {
+    static func damaged(_ path: String, what: String) -> Diagnostic {
         Diagnostic(
             "the suppression list is damaged: \(what)", file: path,
             remedy:
-                "Restore it from a backup, or remove it: it fills again with what \(PushServices.standard.displayName) says of coming runs."
+                "Restore it from a backup, or remove it: it fills again with the answers of \(PushServices.standard.displayName) to later runs."
         )
     }
 
     static func notPermitted(_ path: String, toWrite: Bool) -> Diagnostic {
         Diagnostic(
-            "the suppression list may not be \(toWrite ? "written" : "read")", file: path,
+            "you may not \(toWrite ? "write" : "read") the suppression list", file: path,
             remedy: "Check the permissions of the file and of its folder, and who runs volley.")
     }
 }

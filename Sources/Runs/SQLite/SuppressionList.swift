@@ -5,11 +5,12 @@ public import PushServices
 /// The devices of an app that get no more pushes, because the service said that their tokens are invalid: one SQLite file an app, beside its
 /// runs, named `suppressed-APP.sqlite`.
 ///
-/// The file holds a list for each environment, apart from one another: a token that the sandbox does not know, or that the simulator played
-/// a refusal for, says nothing about production. A token stands in a list once, with the newest that is known of it.
+/// The file holds a list for each environment, separately: a token that the sandbox does not know, or that the simulator played
+/// a refusal for, says nothing about production. A token is in a list only once, with the newest known entry.
 ///
-/// Nothing stays open between calls, and any number of processes may use a list at once. A file that is not there is an empty list; it is
-/// made when something comes in. Calls throw `Diagnostic`: the file is damaged, of a newer version, no list, not permitted; the disk is full.
+/// Nothing stays open between calls, and any number of processes may use a list at once. A missing file is an empty list; it is
+/// created with the first entry. Calls throw `Diagnostic`: the file is damaged, of a newer version, not a list, not permitted; the disk is
+/// full.
 public struct SuppressionList: Sendable {
     /// The columns of an export of the list.
     public static let exportColumns = ["device_token", "reason", "invalid_since", "added_at", "run"]
@@ -26,7 +27,7 @@ public struct SuppressionList: Sendable {
 
     static let prefix = "suppressed-"
 
-    /// A list; nothing is opened or made.
+    /// A list; nothing is opened or created.
     /// - Parameters:
     ///   - service: the app's.
     ///   - folder: the folder of runs.
@@ -34,7 +35,7 @@ public struct SuppressionList: Sendable {
         self.app = app
         self.environment = environment
         targets = service.target
-        path = RunFile.join(folder, Self.prefix + Self.fileName(app) + RunFile.suffix)
+        path = RunFile.join(folder, name: Self.prefix + Self.fileName(app) + RunFile.suffix)
     }
 
     /// Whether a path is named like a list.
@@ -78,7 +79,7 @@ public struct SuppressionList: Sendable {
 
     /// Calls `body` with every entry, in the order of the tokens, in constant memory.
     ///
-    /// They are read a page at a time: whoever takes them slowly would keep others from writing otherwise. What comes in meanwhile may be among
+    /// They are read a page at a time: otherwise a slow reader would keep others from writing. Entries added in between may be among
     /// them or not.
     public func forEach(_ body: (SuppressedDevice) throws -> Void) throws {
         var last = ""
@@ -98,12 +99,12 @@ public struct SuppressionList: Sendable {
     private func devices(_ sql: String, _ bind: (PreparedStatement) throws -> Void) throws -> [SuppressedDevice] {
         var devices: [SuppressedDevice] = []
         _ = try SuppressionFile.read(path) { db in
-            let select = try PreparedStatement(db, sql)
+            let select = try PreparedStatement(db, sql: sql)
             try select.bind(environment, at: 1)
             try bind(select)
             let targets = targets.kept
             try select.forEachRow { row in
-                devices.append(try SuppressedDevice(row, targets, path))
+                devices.append(try SuppressedDevice(row, targets, path: path))
                 return true
             }
         }
@@ -120,12 +121,12 @@ public struct SuppressionList: Sendable {
             let count = try count(db)
             guard count > 0 else { return nil }
             return try body(count) { body in
-                let select = try PreparedStatement(db, SuppressionSchema.selectTokens)
+                let select = try PreparedStatement(db, sql: SuppressionSchema.selectTokens)
                 try select.bind(environment, at: 1)
                 let targets = targets.kept
                 try select.forEachRow { row in
                     let token = row.text(0)
-                    guard targets.contains(token) else { throw SuppressionDiagnostics.damaged(path, "a device token cannot be read") }
+                    guard targets.contains(token) else { throw SuppressionDiagnostics.damaged(path, what: "a device token cannot be read") }
                     body(token, Timestamp(epochMilliseconds: Int64(row.number(1))))
                     return true
                 }
@@ -136,26 +137,26 @@ public struct SuppressionList: Sendable {
 
     // MARK: - Changing
 
-    /// What a change came to, in devices.
+    /// The result of a change, in devices.
     public struct Change: Hashable, Sendable {
         /// New in the list.
         public var added = 0
         /// In the list before, and known to be invalid more recently now.
         public var renewed = 0
-        /// Refused, and left out, as wrong settings may be the reason.
+        /// Refused but not added, as wrong settings may be the reason.
         public var notSuppressed = 0
 
         /// Nothing.
         public init() {}
     }
 
-    /// Takes what a run that has ended says of its devices: all that came to `invalid_token`. What the list knows already changes nothing, so
+    /// Adds the devices of an ended run whose outcome is `invalid_token`. Entries that the list already has change nothing, so
     /// doing it again does no harm.
     ///
-    /// Those that were refused for a reason that wrong settings cause as well come into it only when the run has finished and enough others
+    /// Devices refused for a reason that wrong settings can also cause are added only when the run has finished and enough others
     /// were accepted (`RunEvidence`).
     public func suppressGone(of run: any RecordedRun) throws -> Change {
-        // Kept with a run that has ended, and mostly 0 or few: no file is made, and no outcome read, for nothing.
+        // Kept with a run that has ended, and usually 0 or small: no file is created, and no outcome read, needlessly.
         guard try run.figures().outcomes[.invalidToken, default: 0] > 0 else { return Change() }
         try run.requireRecipients()
         let hasFinished = try run.status().state == .finished
@@ -167,28 +168,30 @@ public struct SuppressionList: Sendable {
                 if !suppresses { notSuppressed += 1 }
                 return suppresses
             } _: { token, settled in
-                try entries.add(token, settled.reason, min(settled.invalidSince ?? settled.settledAt, settled.settledAt), run: run.plan.id)
+                try entries.add(
+                    token, reason: settled.reason, invalidSince: min(settled.invalidSince ?? settled.settledAt, settled.settledAt),
+                    run: run.plan.id)
             }
         }
         change.notSuppressed = notSuppressed
         return change
     }
 
-    /// Takes what comes in.
+    /// Adds entries.
     public struct Entries {
         fileprivate let insert: PreparedStatement
 
         /// Adds a device.
         /// - Parameters:
         ///   - token: lower-case hex.
-        ///   - reason: the service's reason or another's words, at most 200 bytes of them.
-        ///   - invalidSince: since when the token is known to be invalid. Whoever registered later may be sent to.
-        public func add(_ token: Target, _ reason: String, _ invalidSince: Timestamp) throws {
+        ///   - reason: the service's reason or an importer's text, at most 200 bytes.
+        ///   - invalidSince: since when the token is known to be invalid. A device that registered later may be sent to.
+        public func add(_ token: Target, reason: String, invalidSince: Timestamp) throws {
             var hex = token.text
-            try hex.withUTF8 { try add($0, reason, invalidSince, run: "") }
+            try hex.withUTF8 { try add($0, reason: reason, invalidSince: invalidSince, run: "") }
         }
 
-        fileprivate func add(_ token: UnsafeBufferPointer<UInt8>, _ reason: String, _ invalidSince: Timestamp, run: String) throws {
+        fileprivate func add(_ token: UnsafeBufferPointer<UInt8>, reason: String, invalidSince: Timestamp, run: String) throws {
             try insert.bind(token, at: 1)
             try insert.bind(TextFormat.foreign(reason), at: 2)
             try insert.bind(Int(invalidSince.epochMilliseconds), at: 3)
@@ -202,7 +205,7 @@ public struct SuppressionList: Sendable {
         try SuppressionFile.write(path) { db in
             try db.execute(sql: SuppressionSchema.incoming)
             try db.inTransaction(.deferred) {
-                try fill(Entries(insert: PreparedStatement(db, SuppressionSchema.insertIncoming)))
+                try fill(Entries(insert: PreparedStatement(db, sql: SuppressionSchema.insertIncoming)))
                 return .commit
             }
             var change = Change()
@@ -218,7 +221,7 @@ public struct SuppressionList: Sendable {
         }
     }
 
-    /// Removes devices, all of them or, when `fill` throws, none. They stay away until the service refuses them anew.
+    /// Removes devices, all of them or, when `fill` throws, none. They are not added again until the service refuses them again.
     /// - Parameter fill: hands over tokens.
     /// - Returns: how many devices were named, and how many of them were in the list.
     public func remove(_ fill: ((Target) throws -> Void) throws -> Void) throws -> (named: Int, removed: Int) {
@@ -226,7 +229,7 @@ public struct SuppressionList: Sendable {
             try db.execute(sql: SuppressionSchema.outgoing)
             var named = 0
             try db.inTransaction(.deferred) {
-                let insert = try PreparedStatement(db, SuppressionSchema.insertOutgoing)
+                let insert = try PreparedStatement(db, sql: SuppressionSchema.insertOutgoing)
                 try fill { token in
                     try insert.bind(token.text, at: 1)
                     named += try insert.execute()
@@ -258,7 +261,7 @@ public struct SuppressionList: Sendable {
         }
     }
 
-    /// Changes the list, which this locks for others until it is done.
+    /// Changes the list and locks it for others until done.
     private func transaction(_ db: Database, _ body: () throws -> Database.TransactionCompletion) throws {
         try SuppressionFile.inTurn(path) { try db.inTransaction(.immediate, body) }
     }
@@ -283,10 +286,10 @@ public struct SuppressedDevice: Hashable, Sendable {
 }
 
 extension SuppressedDevice {
-    /// - Throws: `Diagnostic` for a token that is none: the file is damaged.
-    fileprivate init(_ row: PreparedStatement.Row, _ targets: KeptTargets, _ path: String) throws {
+    /// - Throws: `Diagnostic` for an invalid token: the file is damaged.
+    fileprivate init(_ row: PreparedStatement.Row, _ targets: KeptTargets, path: String) throws {
         let token = row.text(0)
-        guard targets.contains(token) else { throw SuppressionDiagnostics.damaged(path, "a device token cannot be read") }
+        guard targets.contains(token) else { throw SuppressionDiagnostics.damaged(path, what: "a device token cannot be read") }
         self.token = Target(normalized: String(decoding: token, as: UTF8.self))
         invalidSince = Timestamp(epochMilliseconds: Int64(row.number(1)))
         reason = String(decoding: row.text(2), as: UTF8.self)

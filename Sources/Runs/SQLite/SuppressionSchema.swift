@@ -1,10 +1,10 @@
 import GRDB
 
-/// What a suppression list looks like inside. Whatever changes here changes `version`.
+/// What a suppression list looks like inside. Any change here changes `version`.
 ///
 /// Made to be read with `sqlite3 FILE` too: `SELECT reason, count(*) FROM suppressed GROUP BY reason`.
 enum SuppressionSchema {
-    /// "Vsup": tells a suppression list from every other SQLite database (`PRAGMA application_id`).
+    /// "Vsup": distinguishes a suppression list from every other SQLite database (`PRAGMA application_id`).
     static let applicationID = 0x5673_7570
     /// The format's number (`PRAGMA user_version`).
     static let version = 1
@@ -21,14 +21,14 @@ enum SuppressionSchema {
         ) WITHOUT ROWID;
         """
 
-    /// Makes the tables in an empty file and marks it.
+    /// Creates the tables in an empty file and marks it.
     static func create(_ db: Database) throws {
         try db.execute(sql: tables)
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 
-    /// What comes in is gathered outside the list, so that the list is locked only while it is merged, and merged in the order of its keys:
+    /// New entries are gathered outside the list, so that the list is locked only while it is merged, and merged in the order of its keys:
     /// inserted as they come, a million tokens would be a million pages read and written.
     static let incoming = """
         CREATE TEMP TABLE incoming (device_token TEXT NOT NULL, reason TEXT NOT NULL, invalid_since INTEGER NOT NULL, run TEXT NOT NULL)
@@ -36,7 +36,7 @@ enum SuppressionSchema {
 
     static let insertIncoming = "INSERT INTO temp.incoming VALUES (?, ?, ?, ?)"
 
-    /// A token stands in the list once; the newest `invalid_since` wins, and what is not newer changes nothing.
+    /// A token is in the list once; the newest `invalid_since` wins, and an entry that is not newer changes nothing.
     static let merge = """
         INSERT INTO suppressed (environment, device_token, reason, invalid_since, added_at, run)
         SELECT ?, device_token, reason, invalid_since, ?, run FROM temp.incoming WHERE true

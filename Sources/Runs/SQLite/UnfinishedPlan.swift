@@ -1,7 +1,7 @@
 public import Base
 import Glibc
 
-/// A file that planning was writing, or that a process that is gone left behind: no run yet, but it may hold device tokens.
+/// A file that planning is writing, or that an ended process left behind: not a run yet, but it may hold device tokens.
 public struct UnfinishedPlan: Hashable, Sendable {
     /// Where it is, for messages.
     public var place: String { path }
@@ -16,13 +16,13 @@ public struct UnfinishedPlan: Hashable, Sendable {
     /// Whether a process is writing it just now.
     public var isOwned: Bool { FileLock.isHeld(path) }
 
-    /// All of a folder, by their names. A folder that is not there yet holds none.
+    /// All of a folder, by their names. A folder that does not exist yet holds none.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     static func all(in folder: String) throws -> [UnfinishedPlan] {
         try RunFile.names(in: folder).filter { $0.hasSuffix(RunFile.partialSuffix) }.compactMap { name in
-            let path = RunFile.join(folder, name)
+            let path = RunFile.join(folder, name: name)
             var status = stat()
-            // One that was finished meanwhile is a run.
+            // One that was finished in between is a run.
             guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
             return UnfinishedPlan(
                 path: path, id: String(name.dropLast(RunFile.partialSuffix.count)), size: Int(status.st_size),
@@ -40,8 +40,8 @@ public struct UnfinishedPlan: Hashable, Sendable {
             throw RunDiagnostics.system("cannot remove an unfinished plan", path: path, errno: errno, activity: .planning)
         }
         defer { close(descriptor) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, FileLock.isNamed(path, descriptor) else { return false }
-        // Finished, and about to lose this name: the run is not to be touched, and the name goes by itself.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, FileLock.isNamed(path, descriptor: descriptor) else { return false }
+        // Finished, and about to lose this name: the run must not be touched, and the name disappears without help.
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_nlink <= 1 else { return unlink(path) == 0 }
         RunFile.remove(path)

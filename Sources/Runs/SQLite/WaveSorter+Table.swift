@@ -14,10 +14,10 @@ extension WaveSorter {
                 """)
     }
 
-    /// Calls `body` with all but the dropped, wave after wave, in each in the order of slots, and forgets them.
+    /// Calls `body` with all recipients except the dropped ones, wave by wave and within each in the order of slots, then forgets them.
     func drain(dropping dropped: BitSet, _ db: Database, _ body: (_ id: Int, RecipientsDigest.Row) throws -> Void) throws {
         let select = try PreparedStatement(
-            db, "SELECT id, device_token, registration_id, alias, language, variant, fields FROM temp.\(Self.table) WHERE id = ?")
+            db, sql: "SELECT id, device_token, registration_id, alias, language, variant, fields FROM temp.\(Self.table) WHERE id = ?")
         var next = 0
         for wave in 0..<waves {
             for slot in numbers.indices where numbers[slot] == UInt8(wave) && !dropped.contains(slot) {

@@ -1,17 +1,17 @@
 public import Base
 public import Scheduling
 
-/// What a plan freezes of its campaign's schedule, beside the waves themselves.
+/// What a plan freezes of its campaign's schedule, besides the waves.
 public struct FrozenSchedule: Hashable, Sendable {
     /// The occurrence that it was planned for; nil when it is sent by hand.
     public var occurrence: LocalTime?
     /// `recipient`, or the name of a zone.
     public var timezone: String
-    /// When nothing may go out; nil for at any time.
+    /// When nothing may go out; nil for no quiet hours.
     public var quietHours: QuietHours?
-    /// What becomes of it when it could not be sent at its time.
+    /// What to do when it could not be sent at its time.
     public var late: LatePolicy
-    /// From when it was to be planned to when it was: that makes nobody late. nil in plans of older versions.
+    /// The delay between the intended and the actual time of planning: it makes no device late. nil in plans of older versions.
     public var planning: Range<Timestamp>?
 
     /// What a plan keeps of a schedule.
@@ -20,7 +20,7 @@ public struct FrozenSchedule: Hashable, Sendable {
         self.occurrence = occurrence?.localTime
         timezone = schedule.zone.isRecipient ? "recipient" : schedule.zone.fallback.name
         quietHours = schedule.quietHours
-        // What has no time cannot be late.
+        // A run without a time cannot be late.
         late = occurrence == nil ? .send : schedule.late
     }
 

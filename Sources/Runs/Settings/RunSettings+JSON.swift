@@ -36,9 +36,9 @@ extension RunSettings {
     }
 
     /// Reads what `json` wrote.
-    /// - Throws: a `Diagnostic` when a member is missing or strange: the run file was written by something else.
+    /// - Throws: a `Diagnostic` when a member is missing or invalid: another program wrote the run file.
     init(json: JSONValue, runFile: String) throws(Diagnostic) {
-        func need<Value>(_ value: Value?, _ name: String) throws(Diagnostic) -> Value {
+        func need<Value>(_ value: Value?, name: String) throws(Diagnostic) -> Value {
             guard let value else {
                 throw Diagnostic("the run file's setting '\(name)' cannot be read", file: runFile, remedy: "Plan the campaign again.")
             }
@@ -46,28 +46,28 @@ extension RunSettings {
         }
         // Plans of older versions name none.
         if let name = json["service"], name != .null {
-            serviceName = try need(name.stringValue.flatMap(PushServices.named), "service").name
+            serviceName = try need(name.stringValue.flatMap(PushServices.named), name: "service").name
         }
         let service = PushServices.named(serviceName) ?? PushServices.standard
-        environment = try need(json["environment"].flatMap { FrozenEnvironment(json: $0, of: service) }, "environment")
-        topic = try need(json["topic"]?.stringValue, "topic")
+        environment = try need(json["environment"].flatMap { FrozenEnvironment(json: $0, of: service) }, name: "environment")
+        topic = try need(json["topic"]?.stringValue, name: "topic")
         key = json["key"].flatMap { FrozenKey(json: $0) }
         certificate = json["certificate"].flatMap { FrozenCertificate(json: $0) }
-        pushType = try need(json["push_type"]?.stringValue.flatMap(PushType.init(rawValue:)), "push_type")
-        priority = try need(json["priority"]?.integerValue.flatMap { PushPriority(rawValue: Int($0)) }, "priority")
+        pushType = try need(json["push_type"]?.stringValue.flatMap(PushType.init(rawValue:)), name: "push_type")
+        priority = try need(json["priority"]?.integerValue.flatMap { PushPriority(rawValue: Int($0)) }, name: "priority")
         expiry = json["expires"].flatMap { Expiry(json: $0) }
         collapseID = json["collapse"]?.stringValue
         pace = json["pace"].flatMap { Pace(json: $0) }
         // Plans of older versions have none.
         appPace = json["app_pace"].flatMap { Pace(json: $0) }
-        unknownPolicy = try need(json["unknown"]?.stringValue.flatMap(UnknownPolicy.init(rawValue:)), "unknown")
+        unknownPolicy = try need(json["unknown"]?.stringValue.flatMap(UnknownPolicy.init(rawValue:)), name: "unknown")
         // Plans of older versions have none.
         if let schedule = json["schedule"], schedule != .null {
-            self.schedule = try need(FrozenSchedule(json: schedule), "schedule")
+            self.schedule = try need(FrozenSchedule(json: schedule), name: "schedule")
         }
         // Plans of older versions have none.
         if case .array(let caps)? = json["frequency"] {
-            frequencyCaps = try caps.map { cap throws(Diagnostic) in try need(FrequencyCap(json: cap), "frequency") }
+            frequencyCaps = try caps.map { cap throws(Diagnostic) in try need(FrequencyCap(json: cap), name: "frequency") }
         }
         // Plans of older versions know none.
         needsApproval = json["approval"]?.stringValue == "required"
@@ -82,7 +82,7 @@ extension RunSettings {
         place = json["place"].flatMap { LifeSequence.Place(json: $0) }
         if case .array(let runs)? = json["beside"] { beside = runs.compactMap(\.stringValue) }
         // Plans of older versions have none.
-        if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), "stop_when") }
+        if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), name: "stop_when") }
     }
 
     private func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }

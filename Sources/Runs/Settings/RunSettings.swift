@@ -1,7 +1,7 @@
 public import Base
 public import PushServices
 
-/// What a plan freezes about the way of a campaign: everything that sending needs beside the recipients. Credentials are named
+/// What a plan freezes about sending a campaign: everything that sending needs besides the recipients. Credentials are named
 /// by their files, never kept.
 public struct RunSettings: Hashable, Sendable {
     /// The name of the service that takes its pushes: the standard one in plans of older versions, which know none.
@@ -26,21 +26,21 @@ public struct RunSettings: Hashable, Sendable {
     public var pace: Pace?
     /// The app's own, which all its runs keep together; `pace` is never faster.
     public var appPace: Pace?
-    /// What becomes of pushes whose answers were lost.
+    /// What to do with pushes whose answers were lost.
     public var unknownPolicy: UnknownPolicy = .resend
     /// Shares of bad answers beyond which the run stops; nil for none but those that stop every run.
     public var stopLimits: StopLimits?
-    /// Where its waves come from; nil when all go out at once.
+    /// Where its waves come from; nil when everything is sent at once.
     public var schedule: FrozenSchedule?
     /// How many pushes its devices may get; empty when that does not matter.
     public var frequencyCaps: [FrequencyCap] = []
-    /// Whether somebody must approve what is sent.
+    /// Whether sending needs an approval.
     public var needsApproval = false
     /// The folder of runs it was planned into, by its absolute path: it is sent from there. nil in plans of older versions.
     public var runsFolder: String?
-    /// Of a retry: the life that the run had that it retries. It is void once that run went on.
+    /// For a retry: the life of the run that it retries. The retry is void once that run was resumed.
     public var parentLife: String?
-    /// Of a retry: which outcomes of the run that it retries it is for; nil in plans of older versions.
+    /// For a retry: the outcomes of the retried run that it is for; nil in plans of older versions.
     public var retriedOutcomes: Set<Outcome>?
     /// The campaign's file with its symbolic links resolved, as it was when it was planned; nil in plans of older versions.
     public var realCampaignFile: String?
@@ -50,7 +50,7 @@ public struct RunSettings: Hashable, Sendable {
     public var place: LifeSequence.Place?
     /// Runs of the campaign that were being sent when it was planned.
     public var beside: [String] = []
-    /// By which rules its payloads were measured: a number that grows when payloads of other bytes are made of the same campaign.
+    /// The version of the rules that its payloads were measured by: it grows when the same campaign yields other payload bytes.
     public var renderingRules: Int
 
     /// Settings with everything else as usual.
@@ -79,7 +79,7 @@ public enum FrozenEnvironment: Hashable, Sendable {
     case named(ServiceEnvironment)
     /// A stand-in that Volley starts.
     case simulator
-    /// Another server; `certificateAuthority` is the absolute path of what vouches for it, nil where the system's authorities do.
+    /// Another server; `certificateAuthority` is the absolute path of its CA file, nil where the system's authorities vouch for it.
     case server(host: String, port: Int, certificateAuthority: String?)
 
     /// One server has one name: capitals do not count in it, nor does the dot at the end that a whole name may have (RFC 4343, RFC 1034 section 3.1).
@@ -110,7 +110,7 @@ public enum FrozenEnvironment: Hashable, Sendable {
         }
     }
 
-    /// Whether no phone gets it.
+    /// Whether no device gets it.
     public var isSimulator: Bool { if case .simulator = self { true } else { false } }
 }
 
@@ -118,7 +118,7 @@ public enum FrozenEnvironment: Hashable, Sendable {
 public struct FrozenKey: Hashable, Sendable {
     /// The file's path.
     public var file: String
-    /// Ten characters each, from the account of whoever runs the app.
+    /// Ten characters each, from the app's developer account.
     public var keyID: String, teamID: String
     /// SHA-256 of its public half; nil when the file could not be read, and in plans of older versions.
     public var fingerprint: String?

@@ -29,7 +29,7 @@ struct PosixZone: Hashable, Sendable {
 
         /// Seconds since 1970 on that clock, in a year.
         func wallSeconds(in year: Int) -> Int {
-            let newYear = LocalTime.dayNumber(year, 1, 1)
+            let newYear = LocalTime.dayNumber(year, month: 1, day: 1)
             let dayNumber: Int
             switch day {
             case .withoutLeapDay(let number):
@@ -37,7 +37,7 @@ struct PosixZone: Hashable, Sendable {
                 dayNumber = newYear + number - 1 + (isLeap && number >= 60 ? 1 : 0)
             case .withLeapDay(let number): dayNumber = newYear + number
             case .weekday(let weekday, let week, let month):
-                let first = LocalTime.dayNumber(year, month, 1)
+                let first = LocalTime.dayNumber(year, month: month, day: 1)
                 let firstWeekday = LocalTime(minutes: first * 24 * 60).weekday
                 var day = 1 + (weekday - firstWeekday + 7) % 7 + (week - 1) * 7
                 if day > LocalTime.days(inMonth: month, of: year) { day -= 7 }
@@ -68,7 +68,7 @@ struct PosixZone: Hashable, Sendable {
     }
 
     static func year(of second: Int64) -> Int {
-        LocalTime(minutes: LocalTime.quotient(Int(second), 60)).date.year
+        LocalTime(minutes: LocalTime.quotient(Int(second), divisor: 60)).date.year
     }
 }
 

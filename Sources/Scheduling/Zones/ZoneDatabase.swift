@@ -27,7 +27,7 @@ public struct ZoneDatabase: Sendable {
     /// - Throws: `Mistake`: there is no such zone, with the nearest one, or no database.
     public func zone(named name: String) throws(Mistake) -> ZoneRules {
         if Self.isName(name), let file = read(name).flatMap(ZoneFile.init) { return ZoneRules(name: name, file) }
-        // Whoever lacks the database has the one zone that needs none.
+        // Without the database there is still UTC, which needs none.
         if name == "UTC" { return .utc }
         throw mistake(name)
     }
@@ -80,7 +80,7 @@ public struct ZoneDatabase: Sendable {
         let wanted = name.replacingSpaces()
         if names.contains(name) {
             return Mistake(
-                message: "the file of the zone '\(shown)' in \(folder) cannot be read", remedy: "Install the package tzdata anew.")
+                message: "the file of the zone '\(shown)' in \(folder) cannot be read", remedy: "Reinstall the package tzdata.")
         }
         return Mistake(
             message: "there is no time zone '\(shown)'",
@@ -97,7 +97,7 @@ public struct ZoneDatabase: Sendable {
         if let zone = ZoneCity.zones[city], names.contains(zone) { return zone }
         func cityOf(_ name: String) -> String { (name.split(separator: "/").last.map(String.init) ?? name).lowercased() }
         if let same = names.first(where: { cityOf($0) == city && $0.contains("/") }) { return same }
-        // Of a city that is no zone another city's name says nothing, however alike the rest is.
+        // Of a city that is not a zone another city's name says nothing, however alike the rest is.
         if let near = nearestName(to: name, among: names), nearestName(to: city, among: [cityOf(near)]) != nil { return near }
         let cities = names.filter { $0.contains("/") }.map(cityOf)
         return nearestName(to: city, among: cities).flatMap { near in names.first { $0.contains("/") && cityOf($0) == near } }

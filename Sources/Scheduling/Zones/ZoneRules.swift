@@ -36,7 +36,7 @@ public struct ZoneRules: Hashable, Sendable {
 
     /// What a clock shows at a moment; seconds are cut off.
     public func localTime(at moment: Timestamp) -> LocalTime {
-        LocalTime(minutes: LocalTime.quotient(Int(moment.epochSeconds) + offset(at: moment), 60))
+        LocalTime(minutes: LocalTime.quotient(Int(moment.epochSeconds) + offset(at: moment), divisor: 60))
     }
 
     /// When a clock shows a time: once, never (it is skipped when clocks go forward), or twice (when they go back). Ascending.

@@ -7,7 +7,7 @@ import Runs
 /// run, and a canary that was too small to be judged goes on.
 struct EarlierSendings {
     private let limits: StopLimits?
-    /// When the life began, if somebody has gone on with a run whose limits were passed by then; those answers are not judged again.
+    /// When the life began, if a person resumed a run that had passed its limits; those answers are not judged again.
     private let accepted: [Outcome: Int]
     private var judged: RunFigures?
     private let service: any PushService

@@ -1,15 +1,15 @@
 import Base
-package import Delivery
+public import Delivery
 
 /// What a run that is being sent waits for.
-package enum ProgressWait: Hashable, Sendable {
+public enum ProgressWait: Hashable, Sendable {
     /// Something about the service or the pace.
     case delivery(SendWait)
     /// Answers are there and cannot be written into the run file.
     case runFile
 
     /// Whether nothing goes on until it ends.
-    package var isTrouble: Bool {
+    public var isTrouble: Bool {
         switch self {
         case .delivery(.outage), .delivery(.connection), .runFile: true
         case .delivery: false
@@ -17,7 +17,7 @@ package enum ProgressWait: Hashable, Sendable {
     }
 }
 
-/// Notices that answers are there and do not get into the run file. A value that is told the time.
+/// Notices when answers arrive but are not written into the run file. A value; the caller passes the time.
 struct RecordingWatch {
     private static let patienceSeconds = 2.0
 

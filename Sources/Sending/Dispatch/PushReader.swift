@@ -26,7 +26,7 @@ struct PushReader: Sendable {
     var onClaimed: @Sendable (Int) -> Bool = { _ in true }
     /// Is told of capped recipients once they are recorded as unsent.
     let onCapped: @Sendable ([Settlement]) -> Void
-    /// Is told of attempts that were recorded of recipients who are sent to again.
+    /// Called with the recorded attempts of recipients that are sent to again.
     let onEarlierAttempts: @Sendable ([Int: Int]) -> Void
     /// Is told of recipients who may have got the push already, before they are sent to again.
     let onInDoubt: @Sendable ([Int]) -> Void
@@ -63,30 +63,30 @@ struct PushReader: Sendable {
     func read(_ ids: Range<Int>? = nil, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
         let ids = ids ?? 0..<run.plan.audience
         let claimed = try run.claims()
-        // Counted on from here: nobody else claims meanwhile, and what was claimed must be handed over whatever can be read by then.
+        // Count from here: no other process claims meanwhile, and whatever was claimed must be handed over.
         var claims = try run.claimCount()
         for range in claimed.ranges(in: ids) {
             for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.largestClaim) where !batches.isClosed {
-                let left = try readAgain(start..<min(start + Self.largestClaim, range.upperBound), &claims, into: batches)
+                let left = try readAgain(start..<min(start + Self.largestClaim, range.upperBound), claims: &claims, into: batches)
                 if !left.isEmpty { return left }
             }
         }
-        let team = RangeTeam("render") { range, renderer in Result { try render(range, isClaimed: false, renderer) } }
-        return try claim(ids, &claims, renderedBy: team, into: batches)
+        let team = RangeTeam("render") { range, renderer in Result { try render(range, isClaimed: false, renderer: renderer) } }
+        return try claim(ids, claims: &claims, renderedBy: team, into: batches)
     }
 
     /// Who was never claimed.
     /// - Parameter claims: that were made so far.
     /// - Returns: who was claimed but not handed over.
     private func claim(
-        _ leg: Range<Int>, _ claims: inout Int, renderedBy team: RangeTeam<Rendered>, into batches: BoundedQueue<PushBatch>
+        _ leg: Range<Int>, claims: inout Int, renderedBy team: RangeTeam<Rendered>, into batches: BoundedQueue<PushBatch>
     ) throws -> [Int] {
         while let next = try run.lease(atMost: claimSize, of: leg) {
             let size = allowance?.wait(forAtMost: claimSize) { batches.isClosed } ?? claimSize
-            // Whoever gets nothing anyway must not be gone through when nobody is sent to any more.
+            // Do not read devices that get nothing anyway once nothing more is sent.
             if batches.isClosed { return [] }
             let claim = next.prefix(size)
-            // All of it before the claim: whoever cannot be read must not be claimed.
+            // Read everything before the claim: a device that cannot be read must not be claimed.
             let rendered = Rendered(try team.run(parts.parts(of: claim)))
             try run.claim(claim, unsent: rendered.capped, at: now())
             if !rendered.capped.isEmpty { onCapped(rendered.capped) }
@@ -100,8 +100,8 @@ struct PushReader: Sendable {
 
     /// Who was claimed before and is not settled.
     /// - Parameter claims: that were made so far.
-    private func readAgain(_ range: Range<Int>, _ claims: inout Int, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
-        let rendered = try render(range, isClaimed: true, 0)
+    private func readAgain(_ range: Range<Int>, claims: inout Int, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
+        let rendered = try render(range, isClaimed: true, renderer: 0)
         if !rendered.capped.isEmpty {
             try run.record(rendered.capped)
             onCapped(rendered.capped)
@@ -148,7 +148,7 @@ struct PushReader: Sendable {
     }
 
     /// - Parameter renderer: the number of the thread, 0 for the one that claims.
-    private func render(_ range: Range<Int>, isClaimed: Bool, _ renderer: Int) throws -> Rendered {
+    private func render(_ range: Range<Int>, isClaimed: Bool, renderer: Int) throws -> Rendered {
         let messages = renderer == 0 ? messages : furtherMessages[renderer - 1]
         let size = min(Self.batchSize, claimSize)
         var rendered = Rendered()
@@ -178,7 +178,7 @@ struct PushReader: Sendable {
                     messages.append(message: message, push.cells, language: push.language, to: &bytes) == nil
                 else {
                     throw Diagnostic(
-                        "recipient \(push.id) has no payload any more: the file was changed after it was planned", file: run.place)
+                        "recipient \(push.id) no longer has a payload: the file was changed after it was planned", file: run.place)
                 }
             }
             if batch.pushes.count == size {

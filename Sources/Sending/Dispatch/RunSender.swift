@@ -1,6 +1,6 @@
 import Workspace
 import Audience
-package import Base
+public import Base
 import Campaigns
 import Content
 package import Delivery
@@ -77,7 +77,7 @@ package struct RunSender: Sendable {
         return sender
     }
 
-    /// Nobody else sends this run now: who was claimed and has no outcome was left behind by a process that is gone.
+    /// No other process sends this run now: devices that were claimed and have no outcome were left behind by a process that died.
     func recordLost() throws {
         if !resendsUnknown, try !run.claims().isEmpty { _ = try run.recordLost(at: .now()) }
     }
@@ -113,8 +113,8 @@ package struct RunSender: Sendable {
         }
     }
 
-    /// What somebody asked for elsewhere while the last answers were waited for wins: a run that was cancelled is not gone on with, and a
-    /// paused one stays paused until somebody resumes it.
+    /// A request from elsewhere wins, even while the last answers are awaited: a cancelled run is not continued, and a
+    /// paused run stays paused until it is resumed.
     private func recordedInterruption() throws -> RunEnd {
         if try run.status().state == .running {
             do {
@@ -132,7 +132,7 @@ package struct RunSender: Sendable {
             let (end, asked): (SendEnd, SendControl.StopRequest?)
             do {
                 try recordLost()
-                (end, asked) = try deliver(with: delivery, 0..<run.plan.audience, after: &earlier)
+                (end, asked) = try deliver(with: delivery, ids: 0..<run.plan.audience, after: &earlier)
             } catch { return .stopped(.ledger(.unusable("\(error)"))) }
             switch (end, asked) {
             case (.finished, _): return .finished
@@ -151,7 +151,7 @@ package struct RunSender: Sendable {
     ///   - earlier: what was sent before in this life; nil when nothing was.
     ///   - moment: when quiet hours begin for them; nil when none do.
     func deliver(
-        with delivery: Sender, _ ids: Range<Int>, until moment: Timestamp? = nil, after earlier: inout EarlierSendings?
+        with delivery: Sender, ids: Range<Int>, until moment: Timestamp? = nil, after earlier: inout EarlierSendings?
     ) throws -> (SendEnd, SendControl.StopRequest?) {
         let capped: CappedDevices?
         do { capped = try history.cappedDevices(for: run, in: catalog) } catch { return (.stopped(.described("\(error)")), nil) }
@@ -173,7 +173,7 @@ package struct RunSender: Sendable {
             control: control, recorded: state.recorded, pace: settings.pace, batching: service.batching, wakeup: state.claiming)
         let recorder: WorkerThread<Void>, loop: WorkerThread<SendEnd>, reader: WorkerThread<[Int]>
         do throws(Diagnostic) {
-            // The one that claims comes last: where there is no thread for another, nobody was claimed.
+            // The one that claims starts last: if a thread is missing for another, nothing was claimed.
             recorder = try WorkerThread("record") { record(from: results, state, control) }
             do throws(Diagnostic) {
                 loop = try WorkerThread("deliver") {
@@ -264,7 +264,7 @@ package struct RunSender: Sendable {
 }
 
 /// How sending a run ended.
-package enum RunEnd: Hashable, Sendable {
+public enum RunEnd: Hashable, Sendable {
     /// Every recipient is settled.
     case finished
     /// It would have been wrong to go on.

@@ -25,7 +25,7 @@ struct ConnectionReport {
     private static let worstSeconds: Int64 = 300
 
     /// All steps, when nothing could be asked.
-    static func skipped(after reason: String) -> [CheckStep] { names.map { .skipped($0, reason) } }
+    static func skipped(after reason: String) -> [CheckStep] { names.map { .skipped($0, message: reason) } }
 
     func steps() -> [CheckStep] {
         ConnectionProbe.Stage.allCases.filter { $0 != .answer }.map(step) + answer
@@ -36,16 +36,17 @@ struct ConnectionReport {
     private func step(_ stage: ConnectionProbe.Stage) -> CheckStep {
         let name = Self.names[stage.rawValue]
         if let failure = result.failure {
-            if failure.stage == stage { return .failed(name, failure.message, remedy: remedy(stage)) }
-            if failure.stage < stage { return .skipped(name, "the way ended before it") }
+            if failure.stage == stage { return .failed(name, message: failure.message, remedy: remedy(stage)) }
+            if failure.stage < stage { return .skipped(name, message: "an earlier step failed") }
         }
         switch stage {
-        case .name: return .ok(name, "\(nextHop) is \(result.address.isEmpty ? "known" : result.address)")
-        case .connection: return .ok(name, "to \(nextHop)\(portOfNextHop)")
-        case .proxy: return route.proxy == nil ? .skipped(name, "no proxy is gone through") : .ok(name, "the proxy leads to \(endpoint)")
-        case .tls: return .ok(name, "the certificate of \(endpoint.host) is trusted\(result.tls.isEmpty ? "" : ", \(result.tls)")")
-        case .http2: return .ok(name, "agreed on (ALPN h2)")
-        case .answer: return .ok(name, "")
+        case .name: return .ok(name, message: "\(nextHop) is \(result.address.isEmpty ? "known" : result.address)")
+        case .connection: return .ok(name, message: "to \(nextHop)\(portOfNextHop)")
+        case .proxy:
+            return route.proxy == nil ? .skipped(name, message: "no proxy is used") : .ok(name, message: "the proxy leads to \(endpoint)")
+        case .tls: return .ok(name, message: "the certificate of \(endpoint.host) is trusted\(result.tls.isEmpty ? "" : ", \(result.tls)")")
+        case .http2: return .ok(name, message: "agreed on (ALPN h2)")
+        case .answer: return .ok(name, message: "")
         }
     }
 
@@ -65,7 +66,7 @@ struct ConnectionReport {
             "A device in between may be intercepting TLS: exempt \(endpoint.host) from inspection. Otherwise check the machine's certificate "
                 + "authorities (ca-certificates), its clock, and `ca` in volley.yaml."
         case .http2: "A device in between may be intercepting TLS: exempt \(endpoint.host) from inspection. Also check host and port."
-        case .answer: "Try again; if it stays so, look for a device in between that cuts connections."
+        case .answer: "Try again; if it happens again, look for a device in between that cuts connections."
         }
     }
 
@@ -74,13 +75,18 @@ struct ConnectionReport {
     private var answer: [CheckStep] {
         if let failure = result.failure {
             let reason = failure.stage == .answer ? failure.message : "the server was not reached"
-            let clock = CheckStep.skipped("clock", "\(reason); this machine says \(result.localTime)")
-            guard failure.stage == .answer else { return [clock, .skipped("credentials", reason), .skipped("topic", reason)] }
-            return [clock, .failed("credentials", reason, remedy: remedy(.answer)), .skipped("topic", reason)]
+            let clock = CheckStep.skipped("clock", message: "\(reason); this machine says \(result.localTime)")
+            guard failure.stage == .answer else {
+                return [clock, .skipped("credentials", message: reason), .skipped("topic", message: reason)]
+            }
+            return [clock, .failed("credentials", message: reason, remedy: remedy(.answer)), .skipped("topic", message: reason)]
         }
         if let missingCredentials {
-            let reason = "without a valid \(missingCredentials) the server tells nothing"
-            return [clock(.skipped("credentials", reason)), .skipped("credentials", reason), .skipped("topic", reason)]
+            let reason = "without a valid \(missingCredentials) the server says nothing"
+            return [
+                clock(.skipped("credentials", message: reason)), .skipped("credentials", message: reason),
+                .skipped("topic", message: reason),
+            ]
         }
         let (credentials, topic) = verdict
         return [clock(credentials), credentials, topic]
@@ -90,26 +96,29 @@ struct ConnectionReport {
     private var verdict: (credentials: CheckStep, topic: CheckStep) {
         let said = "the server answered \(result.status)\(result.reason.isEmpty ? "" : " \(result.reason)")"
         let advice = ReasonText.explanation(of: result.reason)
-        let credentials = CheckStep.ok("credentials", usesKey ? "the server took the key's signature" : "the server took the certificate")
+        let credentials = CheckStep.ok(
+            "credentials", message: usesKey ? "the server accepted the key's signature" : "the server accepted the certificate")
         switch service.probeMeaning(status: result.status, reason: result.reason) {
-        case .fine: return (credentials, .ok("topic", "\(topic) may be pushed to"))
+        case .fine: return (credentials, .ok("topic", message: "\(topic) may be pushed to"))
         case .wrongTopic:
             let remedy =
                 "Check that `topic` is the app's bundle id, letter by letter, and that \(usesKey ? "the key's team is the app's" : "the certificate is this app's"). "
                 + "A key may also be limited to certain topics."
-            return (credentials, .failed("topic", "\(said) to \(topic)", remedy: remedy))
+            return (credentials, .failed("topic", message: "\(said) to \(topic)", remedy: remedy))
         case .wrongCredentials:
             let remedy = advice ?? Self.otherAdvice
-            return (.failed("credentials", said, remedy: remedy), .skipped("topic", "asked for only with valid credentials"))
+            return (
+                .failed("credentials", message: said, remedy: remedy), .skipped("topic", message: "checked only with valid credentials")
+            )
         case .busy:
             let remedy = advice ?? "Try again in a few minutes."
-            return (.failed("credentials", said, remedy: remedy), .skipped("topic", "the server did not say"))
+            return (.failed("credentials", message: said, remedy: remedy), .skipped("topic", message: "the server did not say"))
         case .notTheService:
             return (
                 .failed(
-                    "credentials", "\(said), which \(service.displayName) would not",
+                    "credentials", message: "\(said), which \(service.displayName) would not",
                     remedy: "Check environment, host and port of the app in volley.yaml."),
-                .skipped("topic", "the server did not say")
+                .skipped("topic", message: "the server did not say")
             )
         }
     }
@@ -117,19 +126,22 @@ struct ConnectionReport {
     private static let otherAdvice = "Check key, team, topic and environment of the app in volley.yaml."
 
     private func clock(_ credentials: CheckStep) -> CheckStep {
-        let remedy = "Have the machine keep time by itself: timedatectl set-ntp true"
+        let remedy = "Let the machine set its clock by itself: timedatectl set-ntp true"
         guard let serverTime = result.serverTime else {
             let local = "this machine says \(result.localTime)"
             if service.words(about: result.reason)?.meaning == .retry(.credentialExpired), missingCredentials == nil {
-                return .failed("clock", "the server calls a signature of just now expired; \(local)", remedy: remedy)
+                return .failed("clock", message: "the server says that a signature made just now has expired; \(local)", remedy: remedy)
             }
-            guard usesKey, credentials.state == .ok else { return .skipped("clock", "the server does not say what time it is; \(local)") }
-            return .ok("clock", "near enough to the server's, which took a signature of just now; \(local)")
+            guard usesKey, credentials.state == .ok else {
+                return .skipped("clock", message: "the server does not tell its time; \(local)")
+            }
+            return .ok("clock", message: "close enough to the server's, which accepted a signature made just now; \(local)")
         }
         let seconds = (result.localTime.epochMilliseconds - serverTime.epochMilliseconds) / 1000
-        let difference = "\(abs(seconds)) \(TextFormat.plural(abs(seconds), "second")) \(seconds < 0 ? "behind" : "ahead of") the server's"
-        if abs(seconds) <= Self.wellSetSeconds { return .ok("clock", "agrees with the server's") }
-        if abs(seconds) <= Self.worstSeconds { return .ok("clock", difference, remedy: remedy) }
-        return .failed("clock", difference, remedy: remedy)
+        let difference =
+            "\(abs(seconds)) \(TextFormat.plural(abs(seconds), one: "second")) \(seconds < 0 ? "behind" : "ahead of") the server's"
+        if abs(seconds) <= Self.wellSetSeconds { return .ok("clock", message: "agrees with the server's") }
+        if abs(seconds) <= Self.worstSeconds { return .ok("clock", message: difference, remedy: remedy) }
+        return .failed("clock", message: difference, remedy: remedy)
     }
 }

@@ -2,11 +2,11 @@ import Workspace
 package import Base
 import Cryptography
 import Glibc
-package import PushServices
+public import PushServices
 import Runs
 
 /// Whether key or certificate can be used at all, as far as this machine can tell.
-package struct CredentialsCheck {
+public struct CredentialsCheck: Sendable {
     let settings: RunSettings
     package let now: Timestamp
 
@@ -14,9 +14,9 @@ package struct CredentialsCheck {
         if let certificate = settings.certificate { return step(certificate) }
         if let key = settings.key { return step(key) }
         guard settings.environment == .simulator else {
-            return .failed("key", "the app has neither key nor certificate", remedy: "Add `key:` to the app in volley.yaml.")
+            return .failed("key", message: "the app has neither key nor certificate", remedy: "Add `key:` to the app in volley.yaml.")
         }
-        return .ok("key", "none is needed: the simulator gets one of its own for each run")
+        return .ok("key", message: "no key is needed: the simulator gets its own for each run")
     }
 
     private func step(_ reference: FrozenKey) -> CheckStep {
@@ -32,14 +32,14 @@ package struct CredentialsCheck {
                 message += "; the file is named after the key \(named)"
                 remedies.append("Check `id` in volley.yaml: it must be the id of this key.")
             }
-            return .ok("key", message, remedy: remedies.isEmpty ? nil : remedies.joined(separator: " "))
+            return .ok("key", message: message, remedy: remedies.isEmpty ? nil : remedies.joined(separator: " "))
         } catch {
             return .failed("key", error)
         }
     }
 
     /// The id in the name of a key's file, as the service names such files.
-    package static func keyID(inName file: String, of service: any PushService) -> String? {
+    public static func keyID(inName file: String, of service: any PushService) -> String? {
         service.account.credentials.lazy.compactMap { $0.file?.id(inName: file) }.first
     }
 
@@ -54,7 +54,7 @@ package struct CredentialsCheck {
                 message += "; \(warning.message)"
                 if let remedy = warning.remedy { remedies.append(remedy) }
             }
-            return .ok("certificate", message, remedy: remedies.isEmpty ? nil : remedies.joined(separator: " "))
+            return .ok("certificate", message: message, remedy: remedies.isEmpty ? nil : remedies.joined(separator: " "))
         } catch {
             return .failed("certificate", error)
         }
@@ -65,7 +65,7 @@ package struct CredentialsCheck {
         let named = settings.service.topic(ofCertificate: certificate.commonName, userID: certificate.userID)
         guard !named.isEmpty, named != topic, !topic.hasPrefix(named + ".") else { return nil }
         return .failed(
-            "certificate", "the certificate is for \(named), and the app's topic is \(topic)",
+            "certificate", message: "the certificate is for \(named), but the app's topic is \(topic)",
             remedy: "Name the certificate of this app in volley.yaml, or correct its topic.")
     }
 }

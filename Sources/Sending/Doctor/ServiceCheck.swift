@@ -1,7 +1,7 @@
 import Simulators
 import Workspace
-package import Base
-package import Campaigns
+public import Base
+public import Campaigns
 import Cryptography
 import Delivery
 import PushServices
@@ -9,15 +9,15 @@ import Reports
 import Runs
 import Simulators
 
-/// Looks at an app's way to the service, step by step, and sends to nobody: what it asks with is a token that no device has.
-package struct ServiceCheck {
+/// Checks an app's connection to the service, step by step, without sending to a device: it asks with a token that no device has.
+public struct ServiceCheck: Sendable {
     let app: App
     let project: Project
     let now: Timestamp
     let context: SendingContext
 
     /// Of an app of a project.
-    package init(app: App, project: Project, now: Timestamp, context: SendingContext) {
+    public init(app: App, project: Project, now: Timestamp, context: SendingContext) {
         self.app = app
         self.project = project
         self.now = now
@@ -25,7 +25,7 @@ package struct ServiceCheck {
     }
 
     /// All steps in their order; those behind a failed one are skipped where they need it.
-    package func steps() -> [CheckStep] {
+    public func steps() -> [CheckStep] {
         let settings: RunSettings
         do { settings = try RunSettings(app, projectFile: project.file, pushType: .alert) } catch {
             return [.failed("settings", Self.diagnostic(error))]
@@ -52,10 +52,10 @@ package struct ServiceCheck {
         }
     }
 
-    /// Whoever repairs key or certificate wants to know as well whether the way is free: a key of the moment serves for that.
+    /// Someone who repairs a key or certificate also needs to know whether the connection works: a temporary key tests that.
     private func wayWithoutCredentials(_ settings: RunSettings, _ route: ProxyRoute, missing: String) -> [CheckStep] {
         guard let (host, port) = settings.environment.address else {
-            return ConnectionReport.skipped(after: "the simulator starts with a valid \(missing) only")
+            return ConnectionReport.skipped(after: "the simulator starts only with a valid \(missing)")
         }
         var endpoint = Endpoint(host: host, port: port)
         if case .server(_, _, let authority) = settings.environment { endpoint.certificateAuthorityFile = authority }
@@ -66,8 +66,8 @@ package struct ServiceCheck {
     }
 
     private func proxy(_ route: ProxyRoute) -> CheckStep {
-        guard let proxy = route.proxy else { return .skipped("proxy", "none is set") }
-        return .ok("proxy", "\(proxy.address.scheme.rawValue)://\(proxy.address), which \(proxy.source) sets")
+        guard let proxy = route.proxy else { return .skipped("proxy", message: "none is set") }
+        return .ok("proxy", message: "\(proxy.address.scheme.rawValue)://\(proxy.address), which \(proxy.source) sets")
     }
 
     private func way(

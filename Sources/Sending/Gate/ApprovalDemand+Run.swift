@@ -12,7 +12,7 @@ extension ApprovalDemand {
             return
         }
         guard FilePaths.exists(folder) else {
-            self = .unknown("the folder of its campaign, \(folder), is not there or cannot be looked into, with the volley.yaml in it")
+            self = .unknown("the folder of its campaign, \(folder), with its volley.yaml, does not exist or cannot be read")
             return
         }
         self.init(app: run.plan.app, campaignFile: file, realFile: settings.realCampaignFile ?? FilePaths.absolute(file))
@@ -33,6 +33,6 @@ extension ApprovalDemand {
             return
         }
         self = .unknown(
-            "\(plan.projectFile), by which it was planned, is not there, nor is the campaign beside another volley.yaml as it was")
+            "\(plan.projectFile), the volley.yaml of the plan, does not exist, and the unchanged campaign is not next to another one")
     }
 }

@@ -5,13 +5,13 @@ import Runs
 import Scheduling
 import Workspace
 
-/// Why a run may not begin, go on or be retried, and what to do instead. A remedy never reaches again whom the run has reached.
+/// Why a run may not begin, continue or be retried, and what to do instead. No remedy pushes again to devices that the run has reached.
 enum RefusalText {
-    static func hasBegun(_ run: any RecordedRun, _ moment: Timestamp?) -> Diagnostic {
+    static func hasBegun(_ run: any RecordedRun, moment: Timestamp?) -> Diagnostic {
         Diagnostic(
-            "this plan was sent already\(moment.map { ": sending began at \($0)" } ?? ""), and the file is a copy from before",
+            "this plan has already been sent\(moment.map { ": sending began at \($0)" } ?? ""), and this file is an older copy",
             file: run.place,
-            remedy: "Put the newest file of the run back; its report says who got it. A plan is sent once.")
+            remedy: "Put back the newest file of the run; its report says which devices got the push. A plan is sent once.")
     }
 
     /// The run is in a state that does not fit.
@@ -22,11 +22,11 @@ enum RefusalText {
             return Diagnostic(
                 "the run is \(state.rawValue), so it cannot be sent as a plan", file: run.place,
                 remedy: state.hasEnded && state != .stopped
-                    ? "`volley report \(id)` shows who got it; a new plan would reach those again."
-                    : "`volley resume \(id)` goes on with it; a new plan would reach again those that this run has reached.")
+                    ? "`volley report \(id)` shows what was sent; a new plan would send to the same devices again."
+                    : "`volley resume \(id)` continues it; a new plan would send again to the devices that this run has reached.")
         case (.goOn, .planned):
             return Diagnostic(
-                "the run was not begun yet", file: run.place, remedy: "`volley send --plan \(id)` begins it, and asks before it does.")
+                "the run has not begun yet", file: run.place, remedy: "`volley send --plan \(id)` begins it, after asking you.")
         case (.goOn, _):
             return Diagnostic(
                 "the run is finished: every device has its outcome", file: run.place, remedy: "`volley report \(id)` shows them.")
@@ -35,7 +35,7 @@ enum RefusalText {
                 "the run is \(state.rawValue), not over", file: run.place,
                 remedy: state == .planned
                     ? "`volley send --plan \(id)` sends it."
-                    : "`volley resume \(id)` goes on with it. Or `volley cancel \(id)` ends it; then `volley retry \(id) --outcome unsent` sends to the rest."
+                    : "`volley resume \(id)` continues it. Or `volley cancel \(id)` ends it; then `volley retry \(id) --outcome unsent` sends to the rest."
             )
         }
     }
@@ -43,19 +43,19 @@ enum RefusalText {
     static func neverBegun(_ run: any RecordedRun, _ settings: RunSettings, _ step: SendGate.Step) -> Diagnostic {
         let fact =
             switch step {
-            case .begin: "this plan was given up before anything of it was sent"
-            case .goOn: "this plan was given up before anything of it was sent, so there is nothing to go on with"
-            case .retry: "nothing of this run was ever sent, so there is nothing to retry"
+            case .begin: "this plan was cancelled before any of it was sent"
+            case .goOn: "this plan was cancelled before any of it was sent, so there is nothing to continue"
+            case .retry: "no push of this run was ever sent, so there is nothing to retry"
             }
         return Diagnostic(
             fact,
             file: run.place,
             remedy: run.plan.retryOf == nil
                 ? "Plan the campaign again: volley plan \(run.plan.campaignFile)."
-                : "`\(anotherRetry(run, settings))` plans another retry, for those who are left.")
+                : "`\(anotherRetry(run, settings))` plans another retry, for the devices that are left.")
     }
 
-    /// The command for those whom a retry was made for, as far as no other took them over: of the default those who are unknown might get it twice.
+    /// The command that retries the same outcomes again. With the default, devices that are unknown might get the push twice.
     private static func anotherRetry(_ run: any RecordedRun, _ settings: RunSettings) -> String {
         let outcomes = Outcome.allCases.filter((settings.retriedOutcomes ?? [.failed]).contains).map(\.name)
         return "volley retry \(run.plan.retryOf ?? "") --outcome \(outcomes.joined(separator: ","))"
@@ -63,44 +63,47 @@ enum RefusalText {
 
     static func isOvertaken(_ run: any RecordedRun) -> Diagnostic {
         Diagnostic(
-            "another command began to send this run, a retry of it, or the run that it retries, at the same moment", file: run.place,
+            "another command began at the same moment to send this run, a retry of it, or the run that it retries", file: run.place,
             remedy: "Nothing was sent; try again.")
     }
 
-    static func siblingHasSent(_ run: any RecordedRun, _ settings: RunSettings, _ sibling: String) -> Diagnostic {
+    static func siblingHasSent(_ run: any RecordedRun, _ settings: RunSettings, sibling: String) -> Diagnostic {
         Diagnostic(
-            "another retry of \(run.plan.retryOf ?? ""), \(sibling), has sent to devices of this one", file: run.place,
+            "another retry of \(run.plan.retryOf ?? ""), \(sibling), has sent to devices of this retry", file: run.place,
             remedy:
-                "`volley cancel \(run.plan.id)` gives this one up; `\(anotherRetry(run, settings))` plans another, for those who are left.")
+                "`volley cancel \(run.plan.id)` cancels this retry; `\(anotherRetry(run, settings))` plans another, for the devices that are left."
+        )
     }
 
-    static func siblingIsUnreadable(_ run: any RecordedRun, _ sibling: String, _ error: any Error) -> Diagnostic {
+    static func siblingIsUnreadable(_ run: any RecordedRun, sibling: String, _ error: any Error) -> Diagnostic {
         Diagnostic(
-            "\(sibling), another retry of \(run.plan.retryOf ?? ""), was sent, and whom it reached cannot be read: "
+            "\(sibling), another retry of \(run.plan.retryOf ?? ""), was sent, and Volley cannot read which devices it reached: "
                 + "\((error as? Diagnostic)?.message ?? "\(error)")", file: run.place,
-            remedy: "Put its file back beside this one, readable for this user. Without it devices could get the push twice.")
+            remedy: "Put its file back next to this one, and make it readable for this user. Without it, devices could get the push twice.")
     }
 
     /// For a run that was begun, when it, or what it needs, was changed.
     static func remedyForChanges(_ run: any RecordedRun, _ settings: RunSettings) throws -> String {
         let reached = try ReportsToExclude(of: run)
-        let start = "Take the change back, then go on; nothing more was sent."
+        let start = "Undo the change, then resume the run. No more was sent."
         return reached.isNobody
-            ? start : "\(start) A new plan would reach again those that were reached: \(leavingOut(reached, run, settings))"
+            ? start : "\(start) A new plan would send again to the devices that were reached: \(leavingOut(reached, run, settings))"
     }
 
-    /// How a new plan leaves out whom runs have reached, or why that cannot be said.
+    /// How a new plan leaves out the devices that runs have reached, or why that cannot be said.
     private static func leavingOut(_ reached: ReportsToExclude, _ run: any RecordedRun, _ settings: RunSettings) -> String {
-        if let unknown = reached.unknown.first { return "whom \(unknown.id) reached is not known: \(unknown.why). \(unknown.remedy)" }
+        if let unknown = reached.unknown.first {
+            return "it is not known which devices \(unknown.id) reached: \(unknown.why). \(unknown.remedy)"
+        }
         if let id = reached.underway.first {
             return
-                "once \(id), which is being sent, is over (`volley report \(id)` shows how far it is, `volley cancel \(id)` ends it), this command "
+                "once \(id), which is still being sent, is over (`volley report \(id)` shows its progress, `volley cancel \(id)` ends it), this command "
                 + "says how to leave them out."
         }
         // Named after their runs, and whole: what lies there from another time, or in another folder, is not taken for them. Beside the campaign a glob of
         // exports would find them.
         let folder = FilePaths.absolute(run.catalog.place)
-        let files = reached.ids.map { FilePaths.join(folder, "reached-\($0).csv") }
+        let files = reached.ids.map { FilePaths.join(folder, name: "reached-\($0).csv") }
         let commands = zip(reached.ids, files).map {
             "`volley report \($0) --format csv --outcome accepted,unknown --output \(FilePaths.inShell($1))`"
         }
@@ -120,8 +123,8 @@ enum RefusalText {
         let present = audience?.excludedDevices.map(\.value) ?? []
         let list = (present + files).map(FilePaths.inYAML)
         let devices = "devices: \(list.count == 1 ? list[0] : "[\(list.joined(separator: ", "))]")"
-        if !present.isEmpty { return "`\(devices)` below `exclude`, in place of the 'devices' there" }
-        return audience?.excludes ?? false ? "`\(devices)` below `exclude`, beside what stands there" : "`exclude: {\(devices)}`"
+        if !present.isEmpty { return "`\(devices)` under `exclude`, in place of the 'devices' there" }
+        return audience?.excludes ?? false ? "`\(devices)` under `exclude`, in addition to what is there" : "`exclude: {\(devices)}`"
     }
 
     /// - Parameter others: those that have reached devices that are left of `run`.
@@ -134,13 +137,13 @@ enum RefusalText {
             ids.count == 1
             ? ("another run of '\(run.plan.campaign)', \(ids[0]),", "has", "is")
             : ("other runs of '\(run.plan.campaign)', \(ids.joined(separator: " and ")),", "have", "are")
-        let whose = "of the devices that \(isPlan ? "this plan goes to" : "are left of this one")"
+        let whose = "of the devices that \(isPlan ? "this plan sends to" : "are left in this run")"
         let whom =
             switch (others.reached, others.toCome) {
             case (0, 0):
                 others.unknown.count == 1
-                    ? "was sent since, and whom it reached is not known, as \(others.unknown[0].why)"
-                    : "were sent since, and whom they reached is not known"
+                    ? "was sent since, and it is not known which devices it reached: \(others.unknown[0].why)"
+                    : "were sent since, and it is not known which devices they reached"
             case (0, let count): "\(be) being sent to \(TextFormat.count(count)) \(whose)"
             case (let count, 0): "\(has) reached \(TextFormat.count(count)) \(whose)"
             case (let count, let more):
@@ -151,15 +154,15 @@ enum RefusalText {
             ? ". \(others.unknown[0].remedy)" : "; or \(leavingOut(try ReportsToExclude(of: run, and: others), run, settings))"
         return Diagnostic(
             "\(who) \(whom); nothing\(isPlan ? "" : " more") was sent", file: run.place,
-            remedy: "\(isKept ? "`volley cancel \(run.plan.id)` gives this one up. " : "")A new plan of the campaign (volley plan "
-                + "\(FilePaths.inShell(run.plan.campaignFile))) sends to them once more\(instead)")
+            remedy: "\(isKept ? "`volley cancel \(run.plan.id)` cancels this one. " : "")A new plan of the campaign (volley plan "
+                + "\(FilePaths.inShell(run.plan.campaignFile))) sends to them again\(instead)")
     }
 
     /// Who is excluded takes no place of an alias, so that the next device gets it: one that was not reached, of a person who was.
     private static func roomInAliases(_ first: any RecordedRun) -> String {
         guard let count = first.plan.skipped[.aliasLimit], count > 0 else { return "" }
         return
-            " `alias_limit` left out \(TextFormat.devices(count)), which may take the places of those: look at "
+            " `alias_limit` left out \(TextFormat.devices(count)), which may now take their places: look at "
             + "`volley preview` first."
     }
 
@@ -168,10 +171,10 @@ enum RefusalText {
         let id = run.plan.id
         let demands =
             switch demand {
-            case .unknown(let why): "\(why), so that nobody knows whether it demands approval, and "
+            case .unknown(let why): "\(why), so it is not known whether it requires approval, and "
             case .made(let project) where !FilePaths.areOneFile(project, run.plan.projectFile):
-                "the app '\(run.plan.app)' demands approval in \(project), and "
-            case .made, .none: "the app '\(run.plan.app)' demands approval, and "
+                "the app '\(run.plan.app)' requires approval in \(project), and "
+            case .made, .none: "the app '\(run.plan.app)' requires approval, and "
             }
         guard run.hasDigest else {
             return Diagnostic(
@@ -180,7 +183,7 @@ enum RefusalText {
         if step == .goOn {
             return Diagnostic(
                 demands + "nobody has approved this run; nothing more was sent", file: run.place,
-                remedy: "`volley approve \(id) --by NAME` shows and approves it, then `volley resume \(id)` goes on.")
+                remedy: "`volley approve \(id) --by NAME` shows and approves it, then `volley resume \(id)` continues.")
         }
         return Diagnostic(
             demands + "nobody has approved this plan; it is kept, and nothing was sent", file: run.place,
@@ -189,23 +192,24 @@ enum RefusalText {
 
     /// - Parameters:
     ///   - retry: the last one.
-    ///   - id: that of a retry whose file is not there.
+    ///   - id: the id of a retry whose file is missing.
     static func isRetried(_ run: any RecordedRun, by retry: (any RecordedRun)?, else id: String?) throws -> Diagnostic {
         let isOver = try retry?.status().state == .finished
         return Diagnostic(
             "the run was cancelled and then retried\((retry?.plan.id ?? id).map { " as \($0)" } ?? "")", file: run.place,
             remedy: RunRemainder.remedyForUnsent(run)
                 ?? (isOver
-                    ? "That one is over: `volley report \(run.plan.id)` shows what became of each device."
-                    : "Go on with that one: the two would send the same pushes."))
+                    ? "That retry is over: `volley report \(run.plan.id)` shows the outcomes."
+                    : "Continue that retry instead: both would send the same pushes."))
     }
 
     static func parentWentOn(_ run: any RecordedRun, _ settings: RunSettings) -> Diagnostic {
         Diagnostic(
-            "the run \(run.plan.retryOf ?? "") went on after this retry of it was planned: the two would send the same pushes",
+            "the run \(run.plan.retryOf ?? "") continued after this retry of it was planned: both would send the same pushes",
             file: run.place,
             remedy:
-                "`volley cancel \(run.plan.id)` gives this one up; `\(anotherRetry(run, settings))` plans another, for those who are left.")
+                "`volley cancel \(run.plan.id)` cancels this retry; `\(anotherRetry(run, settings))` plans another, for the devices that are left."
+        )
     }
 
     /// - Parameter other: a run of the same campaign.
@@ -213,13 +217,13 @@ enum RefusalText {
         Diagnostic(
             "another run of '\(run.plan.campaign)', \(other.plan.id), is being sent; nothing was sent", file: run.place,
             remedy:
-                "`volley report \(other.plan.id)` shows how far it is. A second push to the same devices is sent once that run is over, or under "
-                + "another name of the campaign.")
+                "`volley report \(other.plan.id)` shows its progress. To push to the same devices a second time, wait until that run is over, or send under "
+                + "another campaign name.")
     }
 
     static func isTooLate(_ run: any RecordedRun, _ settings: RunSettings) -> Diagnostic {
         Diagnostic(
             "it is too late for every device of this plan (late: \(settings.schedule?.late ?? .send)); nothing was sent", file: run.place,
-            remedy: "`volley send \(run.plan.campaignFile) --now` plans anew and sends at once, to everybody.")
+            remedy: "`volley send \(run.plan.campaignFile) --now` makes a new plan and sends it at once, to the whole audience.")
     }
 }

@@ -53,7 +53,7 @@ struct RelatedRuns {
         return theirs.environment.listName == environment && !isOther(theirs.schedule?.occurrence.map { "\($0)" })
     }
 
-    /// Whether, before more of the run is sent, it must be known whom another one has reached.
+    /// Whether Volley must know which devices another run has reached before it sends more of this one.
     func asks(about other: any RecordedRun) throws -> Bool {
         guard other.plan.id != run.plan.id, let start = try start(of: other), try counts(other) else { return false }
         return try other.hasBegun() && other.mayHaveReached(since: start)
@@ -68,7 +68,7 @@ struct RelatedRuns {
         return try order.start(of: other.plan.id, life: other.life(), after: place, at: moment)
     }
 
-    /// Whether a run of which nobody knows whom it reached may have reached somebody since the first of the chain was planned.
+    /// Whether a run whose recipients are not known may have reached a device since the first run of the chain was planned.
     func isAsked(_ other: String) -> Bool {
         if first.settings.beside.contains(other) { return true }
         if let hasBegun = order.hasBegun(other, after: first.settings.place) { return hasBegun }

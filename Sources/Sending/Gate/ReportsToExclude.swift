@@ -1,22 +1,22 @@
 import Base
 import Runs
 
-/// The begun runs of one or more chains, whose reports together say whom a new plan of the campaign would reach again.
+/// The begun runs of one or more chains, whose reports together list the devices that a new plan of the campaign would reach again.
 struct ReportsToExclude {
     /// Those whose reports say it, in the order of the chain.
     private(set) var ids: [String] = []
     /// Those whose reports will say it once they have ended.
     private(set) var underway: [String] = []
-    /// Those of which nobody knows whom they reached.
+    /// Runs whose recipients are not known.
     private(set) var unknown: [UnknownRecipients] = []
     /// The first run of the first chain that is there.
     let first: any RecordedRun
 
-    /// Whether nobody was reached.
+    /// Whether no device was reached.
     var isNobody: Bool { ids.isEmpty && underway.isEmpty && unknown.isEmpty }
 
     /// Looks in the run's folder, and in the record beside it.
-    /// - Parameter others: runs of other chains in the same folder, and those of which nobody knows whom they reached.
+    /// - Parameter others: runs of other chains in the same folder, and runs whose recipients are not known.
     /// - Throws: `Diagnostic`: the folder or the record cannot be read.
     package init(of run: any RecordedRun, and others: SupersedingRuns? = nil) throws {
         let chain = try RunChain(of: run)
@@ -76,7 +76,7 @@ struct ReportsToExclude {
     }
 }
 
-/// A run of which nobody knows whom it reached.
+/// A run whose recipients are not known.
 struct UnknownRecipients: Hashable {
     let id: String
     /// Why, as a sentence without its full stop.
@@ -85,7 +85,8 @@ struct UnknownRecipients: Hashable {
     let remedy: String
 
     static func pruned(_ id: String) -> UnknownRecipients {
-        UnknownRecipients(id: id, why: "its recipients were pruned", remedy: "Its report, if it was kept as CSV, says who got it.")
+        UnknownRecipients(
+            id: id, why: "its recipients were pruned", remedy: "If you kept its report as CSV, that says which devices got the push.")
     }
 
     /// - Parameter catalog: where it should be.
@@ -93,7 +94,7 @@ struct UnknownRecipients: Hashable {
         let isThere = catalog.holds(id)
         return UnknownRecipients(
             id: id, why: "its file \(isThere ? "cannot be read" : "is not there")",
-            remedy: isThere ? "Make it readable for this user." : "Put it back into \(catalog.place).")
+            remedy: isThere ? "Make it readable for this user." : "Put it back in \(catalog.place).")
     }
 }
 

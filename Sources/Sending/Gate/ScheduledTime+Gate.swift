@@ -29,7 +29,7 @@ extension ScheduledTime {
 
     private func isForSchedule(isOwn: Bool) -> Diagnostic {
         Diagnostic(
-            "`volley schedule` is at work with this folder of runs, and sends '\(run.plan.campaign)' at its times; nothing was sent",
+            "`volley schedule` is running with this folder of runs and sends '\(run.plan.campaign)' at its times; nothing was sent",
             file: run.place,
             remedy: isOwn
                 ? "It sends this plan by itself; `volley schedule --list` shows when."

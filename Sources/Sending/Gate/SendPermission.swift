@@ -1,12 +1,12 @@
 import Workspace
 import Base
 import Campaigns
-package import Delivery
+import Delivery
 import Glibc
 import Runs
 
 /// Drives `SendGate` for a run: looks, claims and records as it says. Every way to send goes through `pass`, every retry through `retrying`.
-package struct SendPermission {
+struct SendPermission {
     let run: any RecordedRun
     let settings: RunSettings
     let choice: ProjectChoice
@@ -14,12 +14,6 @@ package struct SendPermission {
     var isScheduler = false
     /// Whether the plan stays when it is refused: otherwise no word names it.
     var isKept = true
-
-    /// What is in the way, in words.
-    package struct Refused: Error {
-        package let why: SendGate.Refusal
-        package let diagnostic: any Error
-    }
 
     /// What was seen, and in words what of it is in the way.
     private struct Inspection {
@@ -46,7 +40,7 @@ package struct SendPermission {
     // MARK: - Before anybody is asked
 
     /// What would be in the way now; nil when nothing is. Claims nothing: `pass` looks again.
-    func refusal(of step: SendGate.Step) throws -> Refused? {
+    func refusal(of step: SendGate.Step) throws -> SendRefused? {
         let look = try inspect(step)
         return try SendGate.refusal(of: step, look.facts).map { try refused($0, look, step) }
     }
@@ -100,7 +94,7 @@ package struct SendPermission {
         }
     }
 
-    /// Makes a retry while nobody else can resume, retry or prune the run.
+    /// Makes a retry while no other command can resume, retry or prune the run.
     /// - Throws: why it may not be retried, in words; what `body` throws.
     func retrying<Value>(_ body: () throws -> Value) throws -> Value {
         // A run that is not over says more than a lock that is held.
@@ -187,7 +181,7 @@ package struct SendPermission {
         return look
     }
 
-    /// What was begun must not be planned again without a thought for those whom it has reached.
+    /// A run that has begun must not be planned again without considering the devices that it has reached.
     private func goingOn(_ step: SendGate.Step, _ body: () throws -> Void) throws {
         do { try body() } catch var mistake as Diagnostic where step != .begin || run.plan.retryOf != nil {
             mistake.remedy = try RefusalText.remedyForChanges(run, settings)
@@ -195,8 +189,8 @@ package struct SendPermission {
         }
     }
 
-    /// A test goes to the app's own test devices, so nobody has to approve it. A plan that was made before volley.yaml demanded approval needs one as well.
-    /// - Parameter presents: volley.yaml by which the run is judged; see `CurrentProject.all`.
+    /// A test goes to the app's own test devices, so it needs no approval. A plan that was made before volley.yaml required approval needs one too.
+    /// - Parameter presents: every volley.yaml that counts for the run; see `CurrentProject.all`.
     func lacksApproval(_ presents: [CurrentProject]) throws -> Bool {
         guard try !run.plan.isTest && run.approval() == nil else { return false }
         return settings.needsApproval || presents.contains { $0.demandsApproval } || demandBesideCampaign.binds
@@ -231,8 +225,8 @@ package struct SendPermission {
                 let other = try run.catalog.open(sibling)
                 defer { other.close() }
                 try other.forEachResult { _, recipient, _, _ in isShared = isShared || own.contains(recipient.token) }
-            } catch { throw RefusalText.siblingIsUnreadable(run, sibling, error) }
-            if isShared { throw RefusalText.siblingHasSent(run, settings, sibling) }
+            } catch { throw RefusalText.siblingIsUnreadable(run, sibling: sibling, error) }
+            if isShared { throw RefusalText.siblingHasSent(run, settings, sibling: sibling) }
         }
     }
 
@@ -250,14 +244,14 @@ package struct SendPermission {
 
     // MARK: - Words
 
-    private func refused(_ why: SendGate.Refusal, _ look: Inspection, _ step: SendGate.Step) throws -> Refused {
-        Refused(why: why, diagnostic: try look.texts[why] ?? diagnostic(why, step))
+    private func refused(_ why: SendGate.Refusal, _ look: Inspection, _ step: SendGate.Step) throws -> SendRefused {
+        SendRefused(why: why, diagnostic: try look.texts[why] ?? diagnostic(why, step))
     }
 
     private func diagnostic(_ why: SendGate.Refusal, _ step: SendGate.Step) throws -> Diagnostic {
         switch why {
         case .isOutdated: outdated()
-        case .hasBegun: RefusalText.hasBegun(run, try record.entry(of: run.plan.id)?.begunAt)
+        case .hasBegun: RefusalText.hasBegun(run, moment: try record.entry(of: run.plan.id)?.begunAt)
         case .hasOtherState: RefusalText.state(run, try run.status().state, step)
         case .neverBegun: RefusalText.neverBegun(run, settings, step)
         case .needsApproval: RefusalText.needsApproval(run, step, demandBesideCampaign)
@@ -271,7 +265,7 @@ package struct SendPermission {
     }
 
     private func outdated() -> Diagnostic {
-        LedgerGap(of: run)?.diagnostic ?? LedgerGap.isOutdated(run, (try? record.entry(of: run.plan.id))?.begunAt)
+        LedgerGap(of: run)?.diagnostic ?? LedgerGap.isOutdated(run, moment: (try? record.entry(of: run.plan.id))?.begunAt)
     }
 }
 

@@ -13,7 +13,7 @@ struct SupersedingRuns {
     private(set) var reached = 0
     /// Further ones that they are being sent to.
     private(set) var toCome = 0
-    /// Those of which nobody knows whom they reached.
+    /// Runs whose recipients are not known.
     private(set) var unknown: [UnknownRecipients] = []
 
     /// Looks in the run's folder for what was reached since the run was planned or, when it goes on or is a retry, since the first of its chain began: who
@@ -35,7 +35,7 @@ struct SupersedingRuns {
             do {
                 if try search.counts(other) { try look(at: other, search, &devices) }
             } catch {
-                // A plan that was refused, and removed, reached nobody.
+                // A plan that was refused and removed reached no device.
                 guard run.catalog.holds(other.plan.id) else { continue }
                 throw error
             }
@@ -115,7 +115,7 @@ extension RecordedRun {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Of 64 bits, keyed anew in each process.
+    /// 64 bits, with a new key in each process.
     fileprivate var hashed: Int {
         var hasher = Hasher()
         hasher.combine(bytes: self)

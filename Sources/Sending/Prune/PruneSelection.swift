@@ -1,25 +1,25 @@
 package import Base
 import Delivery
-package import Runs
+public import Runs
 
 /// Which runs are to be pruned, and why others are not.
-package struct PruneSelection {
+public struct PruneSelection: Sendable {
     /// Why a run that ended long enough ago is left as it is.
-    package enum PruneObstacle: String {
+    public enum PruneObstacle: String, Sendable {
         case unsent = "a plan that was never sent"
         case underway = "it is being sent"
         case resumable = "it can be resumed"
         case retriable = "some of its devices can be retried"
-        /// It says whom a new plan must leave out, should the retry not be able to go on.
+        /// It lists the devices that a new plan must leave out if the retry cannot continue.
         case retried = "a retry of it is not over"
-        /// It says whom another retry must leave out.
+        /// It lists the devices that another retry must leave out.
         case needed = "the run that it retries can be retried again"
-        /// It says whom that one must leave out.
-        case neededBeside = "an older run of its campaign can still be sent, or gone on with"
+        /// It lists the devices that the older run must leave out.
+        case neededBeside = "an older run of its campaign can still be sent or resumed"
         /// Figures that say too little would stay for good.
-        case outdated = "its file knows less than was sent: put the newest one back, or remove the file"
-        case unmarked = "how far it was is not known: put its .claimed file back"
-        case unreadable = "whether its file knows all that was sent cannot be seen: sent.db beside it, or the file, cannot be read"
+        case outdated = "its file does not know all that was sent: put the newest one back, or remove the file"
+        case unmarked = "it is not known how far it got: put its .claimed file back"
+        case unreadable = "it cannot be checked whether its file knows all that was sent: sent.db next to it, or the file, cannot be read"
 
         init(_ gap: SendingHistory.Gap) {
             switch gap {
@@ -30,17 +30,19 @@ package struct PruneSelection {
         }
 
         /// Whether `--include-stopped` takes such a run.
-        package var needsIncludeStopped: Bool {
+        public var needsIncludeStopped: Bool {
             self == .resumable || self == .retriable || self == .retried || self == .needed || self == .neededBeside
         }
     }
 
-    /// Each with the status that it was chosen by: it may be gone on with while somebody is asked.
-    package private(set) var chosen: [(run: any RecordedRun, status: RunStatus)] = []
-    package private(set) var left: [(run: any RecordedRun, why: PruneObstacle)] = []
+    /// Each with its status at the time of selection: a run may be resumed while the question is open.
+    public private(set) var chosen: [(run: any RecordedRun, status: RunStatus)] = []
+    /// Runs that keep their recipients, each with the reason.
+    public private(set) var left: [(run: any RecordedRun, why: PruneObstacle)] = []
     /// Ended too recently.
-    package private(set) var recent = 0
-    package private(set) var prunedBefore = 0
+    public private(set) var recent = 0
+    /// How many runs were pruned earlier.
+    public private(set) var prunedBefore = 0
 
     package init(_ runs: [any RecordedRun], endedBefore limit: Timestamp, includesStopped: Bool) throws {
         let retries = Dictionary(grouping: runs) { $0.plan.retryOf ?? "" }
@@ -94,7 +96,7 @@ package struct PruneSelection {
         }
     }
 
-    /// Runs of which more can be sent, also by a retry, and which then ask whom others of their campaign have reached.
+    /// Runs that can send more, also by a retry, and that then need to know which devices other runs of their campaign have reached.
     private struct Askers {
         private let runs: [String: [any RecordedRun]]
         private let all: [any RecordedRun]
@@ -154,7 +156,7 @@ package struct PruneSelection {
         return try isRetriable(parent, retries.filter { try $0.countsAsRetry() })
     }
 
-    /// Whether devices could be sent to again that no retry has taken over. Of one that was pruned nobody knows whom it has: then there is no other.
+    /// Whether devices could be sent to again that no retry has taken over. The recipients of a pruned retry are not known; then no device counts as left.
     private static func isRetriable(_ run: any RecordedRun, _ retries: [any RecordedRun]) throws -> Bool {
         let open: Set<Outcome> = [.failed, .unknown, .unsent]
         let outcomes = try run.figures().outcomes

@@ -1,38 +1,51 @@
-package import Base
-package import Runs
+public import Base
+public import Runs
 
 /// What pruning did, or would do.
-package struct Pruning {
-    package struct Pruned {
-        package var run: String
-        package var recipients: Int
-        package var bytesBefore: Int
+public struct Pruning: Sendable {
+    /// One run whose recipients were removed.
+    public struct Pruned: Sendable {
+        /// Its id.
+        public var run: String
+        /// How many recipients it had.
+        public var recipients: Int
+        /// The size of its file before, in bytes.
+        public var bytesBefore: Int
         /// nil when nothing was done.
-        package var bytesAfter: Int?
+        public var bytesAfter: Int?
     }
 
-    package let isDryRun: Bool
-    package let selection: PruneSelection
-    package let abandonedPlans: [UnfinishedPlan]
-    package let broken: [Diagnostic]
-    package private(set) var pruned: [Pruned]
-    package private(set) var removed: [UnfinishedPlan] = []
-    package private(set) var failures: [Diagnostic] = []
-    package private(set) var isDone = false
+    /// Whether nothing is to be changed.
+    public let isDryRun: Bool
+    /// Which runs are pruned, and which stay.
+    public let selection: PruneSelection
+    /// Files of plans whose process ended before they were complete.
+    public let abandonedPlans: [UnfinishedPlan]
+    /// Run files that cannot be read.
+    public let broken: [Diagnostic]
+    /// Runs that were pruned; in a dry run, those that would be.
+    public private(set) var pruned: [Pruned]
+    /// Abandoned plans that were removed.
+    public private(set) var removed: [UnfinishedPlan] = []
+    /// What went wrong, run by run.
+    public private(set) var failures: [Diagnostic] = []
+    /// Whether all of the work was done.
+    public private(set) var isDone = false
 
-    package init(isDryRun: Bool, selection: PruneSelection, abandonedPlans: [UnfinishedPlan], broken: [Diagnostic]) {
+    /// Nothing is pruned before `prune`.
+    public init(isDryRun: Bool, selection: PruneSelection, abandonedPlans: [UnfinishedPlan], broken: [Diagnostic]) {
         (self.isDryRun, self.selection, self.abandonedPlans, self.broken) = (isDryRun, selection, abandonedPlans, broken)
         pruned = selection.chosen.map { Pruned(run: $0.run.plan.id, recipients: $0.run.plan.audience, bytesBefore: $0.run.fileSize) }
     }
 
     /// Run after run; one that cannot be pruned keeps none of the others.
-    /// - Parameter observer: is told which run comes next.
-    package mutating func prune(at now: Timestamp, _ cancellation: Cancellation, _ observer: Observer<String>) {
+    /// - Parameter observer: gets the id of the run that comes next.
+    public mutating func prune(at now: Timestamp, _ cancellation: Cancellation, _ observer: Observer<String>) {
         isDone = true
         pruned = []
         for (run, status) in selection.chosen {
             if cancellation.isRequested {
-                failures.append(Diagnostic("interrupted; the runs that are not named below are as they were"))
+                failures.append(Diagnostic("interrupted; runs that are not named below are unchanged"))
                 break
             }
             observer(run.plan.id)
@@ -57,7 +70,7 @@ extension Pruning {
     ///   - keepSeconds: runs that ended less long ago are left as they are.
     ///   - includesStopped: also runs that could be resumed or retried.
     ///   - isDryRun: only says what would be done.
-    package init(of catalog: any RunCatalog, keepSeconds: Int, includesStopped: Bool, isDryRun: Bool, at now: Timestamp) throws {
+    public init(of catalog: any RunCatalog, keepSeconds: Int, includesStopped: Bool, isDryRun: Bool, at now: Timestamp) throws {
         let found = catalog.isThere ? try catalog.list() : RunListing()
         let selection = try PruneSelection(
             found.runs, endedBefore: now.adding(seconds: -Double(keepSeconds)), includesStopped: includesStopped)

@@ -1,28 +1,29 @@
-package import Workspace
-package import Base
-package import Runs
+public import Workspace
+public import Base
+public import Runs
 
 /// A run for those of an earlier one that ended in certain outcomes.
-package struct PlannedRetry {
-    package let run: any RecordedRun
+public struct PlannedRetry: Sendable {
+    /// The retry, planned and not yet sent.
+    public let run: any RecordedRun
     /// Devices that may have got the push already.
-    package let mayRepeat: Int
+    public let mayRepeat: Int
     /// That it would go out in quiet hours.
-    package let warnings: [Diagnostic]
+    public let warnings: [Diagnostic]
     fileprivate let parent: any RecordedRun
 
-    /// Looks whether it may be sent now. Whoever approved the first run approved these devices and this text.
+    /// Checks whether it may be sent now. The approval of the first run covers these devices and this text.
     /// - Throws: as `propose`.
-    package func propose(in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
+    public func propose(in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
         if let approval = try parent.approval() { try run.approve(approval) }
         return try Sending.propose(run, isKept: false, in: choice, context)
     }
 }
 
-/// Makes the new run. Until it has its file, which shows whom it takes over, nobody else may take them.
-/// - Returns: nil when nobody is left.
+/// Makes the new run. Until its file exists, which shows the devices that it takes over, no other command may take them.
+/// - Returns: nil if no device is left.
 /// - Throws: `Diagnostic`: the run is a test, may not be retried now, or its file is damaged.
-package func planRetry(of run: any RecordedRun, outcomes: Set<Outcome>, in choice: ProjectChoice, at now: Timestamp) throws -> PlannedRetry?
+public func planRetry(of run: any RecordedRun, outcomes: Set<Outcome>, in choice: ProjectChoice, at now: Timestamp) throws -> PlannedRetry?
 {
     if run.plan.isTest {
         throw Diagnostic("the run is a test, which is not retried", file: run.place, remedy: "Send another: volley send FILE --test.")

@@ -3,10 +3,10 @@ import Runs
 import Scheduling
 import Workspace
 
-/// A retry goes out at once, also to those who are in their quiet hours just now: that is said before anybody is asked.
+/// A retry is sent at once, even to devices that are in their quiet hours. A warning says so before the question.
 enum QuietRetry {
     /// - Parameter retry: not sent yet.
-    /// - Returns: the warning; nil when nobody is in quiet hours.
+    /// - Returns: the warning; nil if no device is in quiet hours.
     static func warning(_ retry: any RecordedRun, _ settings: RunSettings, at now: Timestamp) throws -> Diagnostic? {
         guard let schedule = settings.schedule, let quiet = schedule.quietHours else { return nil }
         let hasZone = retry.plan.fields.last == ExportColumns.Standard.timezone.rawValue
@@ -27,7 +27,7 @@ enum QuietRetry {
         }
         guard count > 0 else { return nil }
         return .warning(
-            .sentInQuietHours, quiet.sentInThem(count), file: retry.place,
-            remedy: "To spare them, retry when these end.")
+            .sentInQuietHours, message: quiet.sentInThem(count), file: retry.place,
+            remedy: "To avoid that, retry after the quiet hours.")
     }
 }

@@ -10,8 +10,8 @@ struct RetryPlanner {
     let outcomes: Set<Outcome>
     package let now: Timestamp
 
-    /// Makes the new run, with the campaign and the settings of the first as they were frozen. Whom an earlier retry took over is left out.
-    /// - Returns: nil when nobody is left.
+    /// Makes the new run, with the frozen campaign and settings of the first. Devices that an earlier retry took over are left out.
+    /// - Returns: nil if no device is left.
     /// - Throws: `Diagnostic`: the disk is full, a run file is damaged.
     func plan() throws -> (any RecordedRun)? {
         let first = run.plan
@@ -44,8 +44,8 @@ struct RetryPlanner {
 
     private func previewText(_ count: Int) -> String {
         let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
-        let devices = TextFormat.counted(count, "device that is", "devices that are")
-        return "Again to \(devices) \(words) in \(run.plan.id), which was previewed as follows.\n\n\(run.plan.previewText)"
+        let devices = TextFormat.counted(count, one: "device that is", many: "devices that are")
+        return "A retry for \(devices) \(words) in \(run.plan.id), whose preview follows.\n\n\(run.plan.previewText)"
     }
 
     private static let batchSize = 1000

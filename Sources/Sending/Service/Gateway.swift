@@ -80,7 +80,7 @@ private final class AuthorityFile {
         }
         let code = descriptor < 0 ? errno : WriteAll.write(Array(text.utf8), to: descriptor)
         guard code == 0 else {
-            throw Diagnostic("no temporary file can be made: \(String(cString: strerror(code)))", file: folder)
+            throw Diagnostic("a temporary file cannot be created: \(String(cString: strerror(code)))", file: folder)
         }
     }
 

@@ -3,10 +3,12 @@ import Base
 package import Runs
 package import Simulators
 
-/// The report of a run held against the ledger of the simulator that it was sent to. The ledger knows one process's pushes alone.
-package struct LedgerCheck {
-    package let agrees: Bool
-    package let text: String
+/// Compares the report of a run with the ledger of the simulator that it was sent to. The ledger knows the pushes of one process only.
+public struct LedgerCheck: Sendable {
+    /// Whether the simulator accepted as many pushes as the report says.
+    public let agrees: Bool
+    /// The comparison in one sentence.
+    public let text: String
 
     /// Every accepted recipient must stand in the ledger, and whatever else does must be unknown to the report.
     /// - Parameter before: accepted by simulators of processes that sent the run earlier.
@@ -19,6 +21,6 @@ package struct LedgerCheck {
         text =
             agrees
             ? "\(seen); the report agrees."
-            : "\(seen); the report says \(TextFormat.count(accepted))\(before > 0 ? " since it went on" : ""). They should agree: please report this as a mistake of Volley."
+            : "\(seen); the report says \(TextFormat.count(accepted))\(before > 0 ? " since it was resumed" : ""). They should agree. Please report this: it is a defect in Volley."
     }
 }

@@ -22,7 +22,7 @@ extension RunSender {
                 try run.noteEvidenceAtRest()
                 let (end, wasPaused) = wait(until: moment, for: run.plan.waves[wave], left: agenda.left)
                 if let end { return end }
-                // Approval may be demanded since, settings be changed, or another run have reached those who are left.
+                // Since then approval may have become required, settings may have changed, or another run may have reached the remaining devices.
                 if let refusal = try refusal() { return .stopped(.described("\(refusal)")) }
                 if wasPaused { agenda.noteActivity(at: clock.now()) }
             case .deliver(let wave, let moment):
@@ -37,7 +37,7 @@ extension RunSender {
                 case (.interrupted, .paused):
                     try run.noteEvidenceAtRest()
                     if let end = waitWhilePaused() { return end }
-                    // Whoever pauses has decided when it goes on: that makes nobody late.
+                    // The person who pauses decides when to continue; a pause makes no device late.
                     agenda.noteActivity(at: clock.now())
                 case (.interrupted, _): return .interrupted
                 }
@@ -52,7 +52,7 @@ extension RunSender {
         let start = WaveAgenda.start(
             try run.firstClaim(of: wave.ids), at: clock.now(), settings.schedule?.quietHours, try run.zone(of: wave))
         attendance.observer(.wave(devices: wave.ids.count, at: time(clock.now(), of: wave)))
-        return try deliver(with: Sender(senderSettings(startingAt: start)), wave.ids, until: moment, after: &earlier)
+        return try deliver(with: Sender(senderSettings(startingAt: start)), ids: wave.ids, until: moment, after: &earlier)
     }
 
     private func skip(_ wave: RunWave, seconds: Int, at now: Timestamp) throws {
@@ -61,7 +61,7 @@ extension RunSender {
     }
 
     /// Records of those before a wave who were passed over, as they wait for the end of quiet hours, that this is why they are unsent.
-    /// - Parameter deferred: of whom that is recorded by this process; those of this wave are added.
+    /// - Parameter deferred: devices that this process recorded as deferred; those of this wave are added.
     private func deferPushes(before wave: RunWave, besides deferred: inout ClaimSet) throws {
         for ids in try run.claims().gaps(in: 0..<wave.ids.lowerBound).flatMap({ deferred.gaps(in: $0) }) {
             try run.defer(ids, reason: .quietHours, isTooLate: false, at: clock.now())

@@ -3,7 +3,7 @@ import Base
 /// The clock that a run waits by, so that tests can let days pass.
 struct WaitClock: Sendable {
     package var now: @Sendable () -> Timestamp
-    /// Does nothing for so many milliseconds, or until it is requested to end.
+    /// Waits for the given number of milliseconds, or until it is asked to end.
     var rest: @Sendable (_ milliseconds: Int, Cancellation) -> Void
 
     /// The system's.

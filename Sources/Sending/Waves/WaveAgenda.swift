@@ -8,7 +8,7 @@ struct WaveAgenda {
     enum Step: Hashable {
         /// Send to who is left of a wave; at the latest when its quiet hours begin that has to end.
         case deliver(Int, until: Timestamp?)
-        /// It is too late for who is left of a wave, by so many seconds.
+        /// It is too late for the rest of a wave, by this many seconds.
         case skip(Int, seconds: Int)
         /// Nothing can be sent before a moment, when a wave can.
         case wait(until: Timestamp, wave: Int)

@@ -3,22 +3,22 @@ import Cryptography
 import Glibc
 import Synchronization
 
-/// A strict stand-in for APNs on a loopback port, on a thread of its own.
+/// A strict stand-in for APNs on a loopback port, with its own thread.
 ///
-/// It checks every request as APNs would, and more strictly where Apple's documentation forbids something that APNs is known to let pass.
-/// What it answers, and why, is told in `RequestChecker`; what can be made to go wrong, in `SimulatorFaults`; tokens with a fate of their
-/// own, in `TokenRules`.
+/// It checks every request as APNs would, and more strictly where Apple's documentation forbids something that APNs is known to accept.
+/// `RequestChecker` documents its answers, `SimulatorFaults` the faults that you can configure, and `TokenRules` the device tokens with
+/// fixed answers.
 public final class APNsSimulator: ServiceSimulator {
     /// The port it listens on.
     public let port: Int
-    /// What clients are to trust, PEM: the authority's certificate, or the server's own when the configuration brought one.
+    /// The certificate that clients must trust, as PEM: the authority's, or the server's own if the configuration has one.
     public let certificateAuthorityPEM: String
     private let shared = SharedSummary()
     private let wakeSocket: Int32
     private let thread: Mutex<pthread_t?>
 
-    /// Makes a certificate authority and a server certificate unless the configuration brings one, binds the port and starts serving.
-    /// - Throws: a `Diagnostic`: the port is taken, the ledger cannot be written, there is no thread for it.
+    /// Makes a certificate authority and a server certificate unless the configuration has one, binds the port and starts serving.
+    /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread can be started.
     public init(_ configuration: SimulatorConfiguration) throws(Diagnostic) {
         let (certificate, trusted) = Self.certificate(configuration)
         let context = try TLSServerContext(certificate: certificate, clients: Self.clientPolicy(configuration))
@@ -41,10 +41,10 @@ public final class APNsSimulator: ServiceSimulator {
         close(wakeSocket)
     }
 
-    /// What it saw so far. A push is in it before its answer is on the wire.
+    /// What the simulator saw so far. A push is counted before its answer is sent.
     public var summary: LedgerSummary { shared.read() }
 
-    /// Closes all connections, writes the ledger to its end, and waits for the thread.
+    /// Closes all connections, finishes the ledger, and waits for the thread.
     @discardableResult
     public func stop() -> LedgerSummary {
         let running = thread.withLock { thread -> pthread_t? in
@@ -59,7 +59,7 @@ public final class APNsSimulator: ServiceSimulator {
         return shared.read()
     }
 
-    /// The server's certificate, and what clients are to trust.
+    /// The server's certificate, and the PEM that clients must trust.
     private static func certificate(_ configuration: SimulatorConfiguration) -> (IssuedCertificate, trusted: String) {
         if let own = configuration.certificate { return (own, own.certificatePEM) }
         let authority = CertificateAuthority(commonName: "Volley simulator")
@@ -71,7 +71,7 @@ public final class APNsSimulator: ServiceSimulator {
         return configuration.clientAuthorityFile.map { .authority(file: $0) } ?? .anyAuthority
     }
 
-    /// Hands the server over to a new thread, which alone holds it from then on.
+    /// Hands the server over to a new thread, which is its only owner from then on.
     private static func start(_ server: Server) throws(Diagnostic) -> pthread_t {
         var thread = pthread_t()
         let argument = Unmanaged.passRetained(server)
@@ -79,7 +79,7 @@ public final class APNsSimulator: ServiceSimulator {
             &thread, nil,
             { argument in
                 guard let argument else { return nil }
-                // A client that hangs up must not end the process; only this thread writes to sockets.
+                // SIGPIPE: a client that hangs up must not end the process. Only this thread writes to sockets.
                 var signals = sigset_t()
                 sigemptyset(&signals)
                 sigaddset(&signals, SIGPIPE)

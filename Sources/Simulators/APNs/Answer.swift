@@ -1,10 +1,10 @@
-/// What APNs says to a push.
+/// The answer of APNs to a push.
 struct Answer: Equatable {
-    /// HTTP status.
+    /// The HTTP status.
     var status: Int
     /// Apple's reason; empty for 200.
     var reason: String
-    /// With 410: since when the token is invalid, in milliseconds.
+    /// With 410: when the token became invalid, in milliseconds since 1970.
     var invalidSinceMilliseconds: Int64?
 
     static let accepted = Answer(status: 200, reason: "")
@@ -14,10 +14,10 @@ struct Answer: Equatable {
 
     var isAccepted: Bool { status == 200 }
 
-    /// Whether APNs counts it as an error of the sender. It does not count 410; 429 and 5xx say nothing about the request.
+    /// Whether APNs counts it as the sender's error. APNs does not count 410, and 429 and 5xx say nothing about the request.
     var isRejection: Bool { (400..<500).contains(status) && status != 410 && status != 429 }
 
-    /// The JSON that goes with it; empty for 200.
+    /// The JSON body; empty for 200.
     var body: [UInt8] {
         guard !isAccepted else { return [] }
         let since = invalidSinceMilliseconds.map { ",\"timestamp\":\($0)" } ?? ""

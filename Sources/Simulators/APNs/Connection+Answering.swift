@@ -2,8 +2,8 @@ import HTTP2
 
 /// The frames that a connection sends.
 extension Connection {
-    /// HTTP/2's own defaults said aloud, and the limit on header lists that a strict server sets. The connection's window stays as HTTP/2 has it, 65,535
-    /// bytes, which a hundred requests fill.
+    /// Sends HTTP/2's defaults explicitly, and the limit on header lists that a strict server sets. The connection's window keeps HTTP/2's
+    /// default, 65,535 bytes, which a hundred requests fill.
     func submitFirstSettings() {
         let windows = server.faults.windows
         submit(settings: [
@@ -12,11 +12,11 @@ extension Connection {
         ])
     }
 
-    /// Announces a new stream limit. Streams beyond it are reset with REFUSED_STREAM until the client has acknowledged it, and end the
-    /// connection with GOAWAY afterwards.
+    /// Announces a new stream limit. Until the client acknowledges it, streams beyond it are reset with REFUSED_STREAM; afterwards they end
+    /// the connection with GOAWAY.
     func announce(streamLimit: Int) { submit(settings: [(.maximumConcurrentStreams, UInt32(streamLimit))]) }
 
-    /// Ends the connection after the last stream that was decided: all later ones were not processed.
+    /// Sends GOAWAY with the last stream that was decided: no later stream was processed.
     func goAway(reason: String) {
         guard !limits.isEnding else { return }
         limits.isEnding = true
@@ -30,14 +30,14 @@ extension Connection {
         streamRefused()
     }
 
-    /// Resets a stream as not processed, with a code that does not say so.
+    /// Resets a stream that was not processed, with a code that does not say so.
     func reset(_ request: PushRequest, _ error: HTTP2ErrorCode) {
         request.state = .finished
         submitReset(error, streamID: request.streamID)
         server.ledger.countResetStream()
     }
 
-    /// Hands a request's answer to the session, with `retry-after` when there is a number of seconds, and `date` when there is one.
+    /// Passes a request's answer to the session, with `retry-after` and `date` if they are given.
     func submitAnswer(to request: PushRequest, retryAfterSeconds: Int?, date: String?, dressing: FaultPlan.Dressing) {
         request.state = .finished
         request.unsentBody = request.answer.body[...]
@@ -46,11 +46,11 @@ extension Connection {
         let digits = Self.digits(request.answer.status), seconds = retryAfterSeconds.map { Array(String($0).utf8) } ?? []
         let dateText = date.map { Array($0.utf8) } ?? []
         let id = request[.id] ?? UnsafeBufferPointer(start: nil, count: 0)
-        // The first id enters the compression table, so that later ones can refer to its name; they themselves would only churn it.
+        // The first id enters the compression table, so that later answers can refer to its name. Later ids would only churn the table.
         let isFirst = !hasAnswered
         hasAnswered = true
         digits.withUnsafeBufferPointer { digits in
-            withBuffers(seconds, dateText) { seconds, dateText in
+            withBuffers(seconds, second: dateText) { seconds, dateText in
                 withUnsafeTemporaryAllocation(of: Field.self, capacity: 4 + Self.paddingFields) { fields in
                     fields.initializeElement(at: 0, to: Field(":status", digits))
                     fields.initializeElement(at: 1, to: Field("apns-id", id, isIndexed: isFirst))
@@ -63,7 +63,7 @@ extension Connection {
                         fields.initializeElement(at: count, to: Field("date", dateText))
                         count += 1
                     }
-                    if dressing.contains(.largeHeaders) { addPadding(to: fields, &count) }
+                    if dressing.contains(.largeHeaders) { addPadding(to: fields, count: &count) }
                     let used = UnsafeBufferPointer(rebasing: fields[..<count])
                     submitAnswer(used, hasBody: !request.unsentBody.isEmpty || request.hasTrailers, streamID: request.streamID)
                 }
@@ -71,7 +71,7 @@ extension Connection {
         }
     }
 
-    /// Answers as a proxy or load balancer does that gave up waiting or had nobody to ask: in HTML, and without apns-id.
+    /// Answers in HTML and without apns-id, like a proxy or load balancer that timed out or had no server to ask.
     func answerAsGateway(_ request: PushRequest, status: Int) {
         request.state = .finished
         request.unsentBody = Array("<html><body><h1>\(status)</h1>No server is available to handle this request.</body></html>\n".utf8)[...]
@@ -85,7 +85,7 @@ extension Connection {
     }
 
     private func withBuffers(
-        _ first: [UInt8], _ second: [UInt8], _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Void
+        _ first: [UInt8], second: [UInt8], _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Void
     ) {
         first.withUnsafeBufferPointer { first in second.withUnsafeBufferPointer { second in body(first, second) } }
     }
@@ -95,7 +95,7 @@ extension Connection {
         submit([Field(":status", status.bytes), Field("link", link.bytes)]) { submitInformation($0, streamID: request.streamID) }
     }
 
-    /// Follows the body of an answer.
+    /// Sends the trailers after the body of an answer.
     func submitTrailers(to request: PushRequest) {
         let value: StaticString = "none"
         submit([Field("x-trailer", value.bytes)]) { submitTrailers($0, streamID: request.streamID) }
@@ -103,16 +103,16 @@ extension Connection {
 
     private func submit(_ fields: [Field], _ body: (UnsafeBufferPointer<Field>) -> Void) { fields.withUnsafeBufferPointer(body) }
 
-    private func addPadding(to fields: UnsafeMutableBufferPointer<Field>, _ count: inout Int) {
+    private func addPadding(to fields: UnsafeMutableBufferPointer<Field>, count: inout Int) {
         for _ in 0..<Self.paddingFields {
             fields.initializeElement(at: count, to: Field("x-padding", UnsafeBufferPointer(Self.padding), isIndexed: false))
             count += 1
         }
     }
 
-    /// Headers that together are longer than a frame. Huffman's code would lengthen a tilde, so they stay as long as they are.
+    /// The number of headers that together are longer than a frame. Huffman coding would lengthen a tilde, so they are not shortened.
     private static let paddingFields = 3
-    /// `nonisolated(unsafe)`: written once, before anybody sees it, and never freed.
+    /// `nonisolated(unsafe)`: written once, before any thread can read it, and never freed.
     nonisolated(unsafe) private static let padding: UnsafeMutableBufferPointer<UInt8> = {
         let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 7000)
         bytes.initialize(repeating: UInt8(ascii: "~"))

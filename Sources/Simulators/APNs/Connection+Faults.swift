@@ -3,20 +3,20 @@ import Cryptography
 import Glibc
 import HTTP2
 
-/// What a connection does on purpose that a good one never would: see `SimulatorFaults`.
+/// The deliberate faults of a connection: see `SimulatorFaults`.
 extension Connection {
-    /// How long a client may take to close its side of a connection whose other side is closed.
+    /// How long a client may take to close its side after the simulator has closed the other.
     private static let patienceMilliseconds: Int64 = 5_000
-    /// After so long no more pushes are waited for that GOAWAY could leave out.
+    /// How long GOAWAY waits for further pushes to leave out.
     private static let leavingOutMilliseconds: Int64 = 100
-    /// poll(2): the peer has closed its side. The constant stands in a part of the system's headers that Swift does not see.
+    /// poll(2): the peer has closed its side (POLLRDHUP). The constant is in a part of the system's headers that Swift does not import.
     private static let peerClosed: Int16 = 0x2000
 
     private func alarm(_ alarm: ConnectionAlarms.Alarm, afterMilliseconds milliseconds: Int64) {
-        alarms.set(alarm, Timestamp(epochMilliseconds: server.now.epochMilliseconds + milliseconds))
+        alarms.set(alarm, moment: Timestamp(epochMilliseconds: server.now.epochMilliseconds + milliseconds))
     }
 
-    /// Does what has become due.
+    /// Performs the alarms that are due.
     func performDue() {
         while let alarm = alarms.takeDue(at: server.now) {
             switch alarm {
@@ -35,7 +35,7 @@ extension Connection {
         alarm(.goAway, afterMilliseconds: Int64(server.faults.gracefulGoAwayMilliseconds))
     }
 
-    /// Whether a complete request is left to the GOAWAY that will name an earlier one as the last.
+    /// Whether a complete request is left out, because GOAWAY will name an earlier stream as the last.
     func leavesOut(_ request: PushRequest) -> Bool {
         switch limits.leaveOut(streamID: request.streamID) {
         case .no: return false
@@ -48,19 +48,19 @@ extension Connection {
 
     // MARK: Limits
 
-    /// Lets the stream limit fall to 1 for a while.
+    /// Lowers the stream limit to 1 for a while.
     func dip() {
         announce(streamLimit: limits.streamLimit)
         let milliseconds = server.faults.streamLimitDipMilliseconds
         if milliseconds > 0 { alarm(.streamLimit, afterMilliseconds: Int64(milliseconds)) }
     }
 
-    /// Lets the stream limit rise again when it waits for that.
+    /// Raises the stream limit again if it waits for all streams to end, and they have.
     func riseIfDrained() {
         if server.faults.streamLimitDipMilliseconds == 0, openStreams == 0 { server.apply(limits.rise(), to: self) }
     }
 
-    /// Notes bytes of a payload whose window is given back later.
+    /// Notes payload bytes whose window is given back later.
     func oweWindow(_ bytes: Int, streamID: Int32) {
         owedWindows?.append(bytes, streamID: streamID, now: server.now)
         setWindowAlarm()
@@ -75,10 +75,10 @@ extension Connection {
     }
 
     private func setWindowAlarm() {
-        if let due = owedWindows?.nextDue { alarms.set(.windows, due) }
+        if let due = owedWindows?.nextDue { alarms.set(.windows, moment: due) }
     }
 
-    // MARK: Bytes that are no answer
+    // MARK: Bytes that are not answers
 
     /// A frame's header: RFC 9113 section 4.1.
     private static func frameHeader(length: Int, type: UInt8, flags: UInt8 = 0, streamID: Int32) -> [UInt8] {
@@ -90,7 +90,7 @@ extension Connection {
         ]
     }
 
-    /// PRIORITY, two frames of a type that nobody knows, and a setting that nobody knows.
+    /// Writes PRIORITY, two frames of an unknown type, and an unknown setting.
     func writeStrangeFrames() {
         let unknownType: UInt8 = 0xFA, priorityType: UInt8 = 2
         rawBytes += Self.frameHeader(length: 5, type: priorityType, streamID: limits.lastStreamID) + [0, 0, 0, 0, 15]
@@ -99,8 +99,8 @@ extension Connection {
         submit(settings: [(Setting(rawValue: 0xFAFA), 1)])
     }
 
-    /// Bytes that follow from the connection's number, so that a failure can be had again. The first makes them a frame of more than eight
-    /// million bytes, which no client allows.
+    /// Writes pseudorandom bytes that depend only on the connection's number, so that failures are reproducible. The first byte makes them
+    /// a frame of more than eight million bytes, which no client allows.
     func writeGarbage() {
         var random = UInt64(number) &* 0x9E37_79B9_7F4A_7C15
         for index in 0..<256 {
@@ -110,7 +110,7 @@ extension Connection {
         if server.faults.garbage?.thenCloses == true { limits.ending = .withoutNotify }
     }
 
-    /// Garbage instead of SETTINGS, on a connection that takes no pushes.
+    /// Writes garbage instead of SETTINGS, on a connection that will not process any push.
     func writeGarbageFirst() {
         limits.isDeaf = true
         writeGarbage()
@@ -118,14 +118,15 @@ extension Connection {
 
     // MARK: Endings
 
-    /// Puts into the output what an ending begins with.
+    /// Queues the bytes that an ending begins with.
     func prepareEnding() {
         guard limits.ending == .midFrame else { return }
-        // Of the answer that the last push would have got: END_STREAM and END_HEADERS, `:status` 200, and no more of 40 bytes.
+        // The start of the answer that the last push would have got: END_STREAM and END_HEADERS, `:status` 200, and then nothing of the 40
+        // bytes.
         rawBytes += Self.frameHeader(length: 40, type: 1, flags: 5, streamID: limits.lastStreamID) + [0x88, 0x00, 0x07]
     }
 
-    /// Ends the connection as a fault wants it, all that was due being written.
+    /// Ends the connection as a fault requires, after everything that was due is written.
     func end(_ ending: ConnectionLimits.Ending) {
         switch ending {
         case .cut: close()
@@ -152,7 +153,7 @@ extension Connection {
         alarm(.abandonment, afterMilliseconds: Self.patienceMilliseconds)
     }
 
-    /// Reads what the client still sends, and closes when it has closed too.
+    /// Reads and drops what the client still sends, and closes once the client has closed its side.
     func discard(into buffer: UnsafeMutableRawBufferPointer) {
         while true {
             let count = recv(socket, buffer.baseAddress, buffer.count, 0)

@@ -3,55 +3,54 @@ import Cryptography
 import Glibc
 import HTTP2
 
-/// One client: its socket, TLS and HTTP/2 session, and the requests on its open streams. Only the server's thread touches it.
+/// One client's connection: its socket, TLS and HTTP/2 session, and the requests on its open streams. Only the server's thread uses it.
 final class Connection: HTTP2ServerSession {
-    /// How far the connection has come.
+    /// The phases of a connection.
     enum Phase {
         case handshake, open
-        /// Our side of TCP is closed; the client's is read to its end, as a close before that would turn FIN into RST.
+        /// The simulator's side of TCP is closed. The client's side is read to its end: closing the socket earlier would turn FIN into RST.
         case lingering
-        /// Open, but neither read nor written any more.
+        /// Open, but no longer read or written.
         case silent
         case closed
     }
 
-    /// Counts from 1, in order of arrival.
+    /// The number of the connection, from 1 in order of arrival.
     let number: Int
     let socket: Int32
-    /// Connections end before their server does, in `Server.run`.
+    /// `unowned`: connections end before their server does, in `Server.run`.
     unowned let server: Server
     let tls: TLSConnection
     var phase = Phase.handshake
-    /// What it has to do later.
+    /// What the connection must do later.
     @exclusivity(unchecked) var alarms = ConnectionAlarms()
-    /// Which readiness of the socket the connection waits for.
+    /// The events of the socket that the connection waits for.
     var awaitedEvents = Int16(POLLIN)
-    /// Whether there may be more to read without the socket becoming readable again.
+    /// Whether there may be more to read even if the socket does not become readable again.
     private(set) var hasMoreToRead = false
     @exclusivity(unchecked) var trust = ConnectionTrust()
     @exclusivity(unchecked) var limits = ConnectionLimits()
     /// Whether an answer was submitted before.
     @exclusivity(unchecked) var hasAnswered = false
-    /// Bytes that go out behind all frames that are due, whole ones and others.
+    /// Raw bytes, whole frames or not, that are written after all frames that are due.
     @exclusivity(unchecked) var rawBytes: [UInt8] = []
-    /// Streams that are reset once their answers are written: a reset that is submitted earlier would swallow the answer.
+    /// Streams to reset once their answers are written. If the reset were submitted earlier, the answer would be lost.
     @exclusivity(unchecked) var earlyAnswered: [Int32] = []
-    /// Windows that are given back late; nil when nghttp2 gives them back.
+    /// Windows to give back late; nil if nghttp2 gives them back.
     @exclusivity(unchecked) var owedWindows: OwedWindows?
     private var requests: [PushRequest] = []
     @exclusivity(unchecked) private var idleRequests: [PushRequest] = []
-    /// The last request whose headers came in; nil after those of an ignored stream. `requests` keeps it alive, and the two are emptied
-    /// together.
+    /// The last request whose headers came in; nil if its stream is ignored. `requests` keeps it alive, and both are emptied together.
     @exclusivity(unchecked) private var current: Unmanaged<PushRequest>?
     private var outgoing: [UInt8] = []
     private var sentBytes = 0
     private var lastActivity: Timestamp
 
-    /// Whether the socket is this connection's to close: not before it was made, as until then its maker closes it.
+    /// Whether this connection must close the socket. Until `init` succeeds, its caller closes it.
     private var ownsSocket = false
 
     private static let pieceBytes = 64 << 10
-    /// A connection reads no more than this before others have their turn.
+    /// The bytes that a connection reads before the others get their turn.
     private static let mostBytesPerTurn = 256 << 10
 
     init(number: Int, socket: Int32, server: Server, context: TLSServerContext, now: Timestamp) throws(Diagnostic) {
@@ -73,7 +72,7 @@ final class Connection: HTTP2ServerSession {
 
     // MARK: Bytes
 
-    /// Goes on with whatever the socket is ready for, up to the point where answers must be written.
+    /// Continues the handshake or reads, as far as the socket allows. Answers are written by `flush`.
     func advance(buffer: UnsafeMutableRawBufferPointer) {
         hasMoreToRead = false
         switch phase {
@@ -119,7 +118,7 @@ final class Connection: HTTP2ServerSession {
         owedWindows = server.faults.windows.map(OwedWindows.init)
         if server.sendsGarbageFirst() {
             writeGarbageFirst()
-            // Nothing goes before it, not even an acknowledgement of the client's SETTINGS.
+            // The garbage must come first, even before an acknowledgement of the client's SETTINGS.
             swap(&outgoing, &rawBytes)
         } else {
             submitFirstSettings()
@@ -134,12 +133,12 @@ final class Connection: HTTP2ServerSession {
         return isHTTP2 && limits.ending == nil
     }
 
-    /// Whether `flush` would get anywhere, the socket being ready for these events.
+    /// Whether `flush` could make progress when the socket is ready for these events.
     func mayWrite(_ events: Int16) -> Bool {
         phase == .open && (awaitedEvents & Int16(POLLOUT) == 0 || events & ~Int16(POLLIN) != 0)
     }
 
-    /// Writes what is due, and closes when the session has come to its end.
+    /// Writes what is due, and closes the connection if the session is over.
     func flush() {
         guard phase == .open else { return }
         awaitedEvents = Int16(POLLIN)
@@ -154,7 +153,7 @@ final class Connection: HTTP2ServerSession {
         if let ending = limits.ending { end(ending) } else if isFinished { close() }
     }
 
-    /// Gathers frames into one large piece: a system call for each would cost more than the frame.
+    /// Gathers frames into one large piece: a system call for each frame would cost more than the frame.
     private func collect() {
         outgoing.removeAll(keepingCapacity: true)
         sentBytes = 0
@@ -168,7 +167,7 @@ final class Connection: HTTP2ServerSession {
         rawBytes = []
     }
 
-    /// Writes the piece to its end; false when the socket takes no more for now, or ever.
+    /// Writes the whole piece; false if the socket accepts no more bytes now, or the connection failed.
     private func send() -> Bool {
         while sentBytes < outgoing.count {
             switch outgoing.withUnsafeBytes({ tls.write(UnsafeRawBufferPointer(rebasing: $0[sentBytes...])) }) {
@@ -185,7 +184,7 @@ final class Connection: HTTP2ServerSession {
         return true
     }
 
-    /// Ends the connection without another word of HTTP/2. One that ends by a fault does not even say goodbye in TLS.
+    /// Closes the connection without sending more HTTP/2. After a fault it does not even send close_notify.
     func close() {
         guard phase != .closed else { return }
         if phase == .open && limits.ending == nil { tls.shutdown() }
@@ -194,7 +193,7 @@ final class Connection: HTTP2ServerSession {
         dropRequests()
     }
 
-    /// Forgets what is not answered. The session is not used any more after that.
+    /// Drops the requests without an answer. The session must not be used afterwards.
     func dropRequests() {
         for request in requests where request.state == .held {
             request.state = .finished
@@ -206,14 +205,14 @@ final class Connection: HTTP2ServerSession {
         alarms.removeAll()
     }
 
-    /// Sends GOAWAY, as far as the socket takes it at once.
+    /// Sends GOAWAY, as far as the socket accepts it without waiting.
     func sayGoodbye(reason: String) {
         guard phase == .open, !limits.isEnding, limits.ending == nil, awaitedEvents & Int16(POLLOUT) == 0 else { return }
         goAway(reason: reason)
         flush()
     }
 
-    /// Whether no request came for so long.
+    /// Whether the connection is open, is not ending, and has received nothing since a moment.
     func isIdle(since moment: Timestamp) -> Bool { phase == .open && lastActivity < moment && !limits.isEnding && limits.ending == nil }
 
     // MARK: Requests, as the session reports them
@@ -255,7 +254,7 @@ final class Connection: HTTP2ServerSession {
         server.decide(request, on: self)
     }
 
-    /// A request that is to be decided.
+    /// The request on a stream if it must be decided; nil if not.
     private func openRequest(on streamID: Int32) -> PushRequest? {
         guard limits.admits(streamID: streamID), let request = request(on: streamID), request.state == .receiving else { return nil }
         return request
@@ -265,7 +264,7 @@ final class Connection: HTTP2ServerSession {
         guard let request = request(on: streamID) else { return }
         if request.state == .held { server.ledger.write(request, connection: number, isAnswered: false, now: server.now) }
         request.state = .idle
-        // Another stream's headers may be half read.
+        // Keep `current` otherwise: another stream's headers may be half read.
         if current?.toOpaque() == Unmanaged.passUnretained(request).toOpaque() { current = nil }
         idleRequests.append(request)
         if limits.isDipped { riseIfDrained() }

@@ -1,27 +1,27 @@
 import Base
 
-/// What a connection has to do at a later time.
+/// The times when a connection must do something.
 struct ConnectionAlarms {
-    /// Something to be done.
+    /// Something to do later.
     enum Alarm: CaseIterable {
-        /// GOAWAY is due: the second of two, or the one that leaves out fewer pushes than it was to.
+        /// Send GOAWAY: the second of two, or one that leaves out fewer pushes than intended.
         case goAway
-        /// The stream limit rises again.
+        /// Raise the stream limit again.
         case streamLimit
-        /// Windows are given back.
+        /// Give windows back.
         case windows
-        /// A client that does not close its side is waited for no longer.
+        /// Stop waiting for a client that does not close its side.
         case abandonment
     }
 
     private var due: [Alarm: Timestamp] = [:]
 
-    /// The earliest; nil when there is none.
+    /// The time of the earliest alarm; nil if there is none.
     var next: Timestamp? { due.isEmpty ? nil : due.values.min() }
 
-    mutating func set(_ alarm: Alarm, _ moment: Timestamp) { due[alarm] = moment }
+    mutating func set(_ alarm: Alarm, moment: Timestamp) { due[alarm] = moment }
 
-    /// One that is due, which is then forgotten.
+    /// Removes and returns an alarm that is due; nil if there is none.
     mutating func takeDue(at now: Timestamp) -> Alarm? {
         guard let alarm = Alarm.allCases.first(where: { alarm in due[alarm].map { $0 <= now } ?? false }) else { return nil }
         due[alarm] = nil
@@ -31,9 +31,9 @@ struct ConnectionAlarms {
     mutating func removeAll() { due = [:] }
 }
 
-/// Bytes of windows that are given back late, and of the connection's window never.
+/// Bytes of flow-control windows that are given back late. Some bytes of the connection's first window are never given back.
 struct OwedWindows {
-    /// Bytes of one piece of a payload.
+    /// The bytes of one piece of a payload.
     struct Entry {
         let due: Timestamp
         let streamID: Int32
@@ -41,11 +41,11 @@ struct OwedWindows {
         let connectionBytes: Int
     }
 
-    /// What HTTP/2 begins with: RFC 9113 section 6.9.2.
+    /// The connection's first window in HTTP/2: RFC 9113 section 6.9.2.
     private static let firstConnectionBytes = 65535
 
     private let windows: SimulatedWindows
-    /// Bytes of the connection's first window that are kept when they are used.
+    /// Bytes of the connection's first window that are still to be kept when they are used.
     private var excess: Int
     private var entries: [Entry] = []
 
@@ -54,7 +54,7 @@ struct OwedWindows {
         excess = max(0, Self.firstConnectionBytes - windows.connectionBytes)
     }
 
-    /// When the next are due.
+    /// When the next entry is due; nil if there is none.
     var nextDue: Timestamp? { entries.first?.due }
 
     mutating func append(_ bytes: Int, streamID: Int32, now: Timestamp) {
@@ -64,7 +64,7 @@ struct OwedWindows {
         entries.append(Entry(due: due, streamID: streamID, streamBytes: bytes, connectionBytes: bytes - kept))
     }
 
-    /// Those that are due, which are then forgotten.
+    /// Removes and returns the entries that are due.
     mutating func takeDue(at now: Timestamp) -> ArraySlice<Entry> {
         let taken = entries.prefix { $0.due <= now }
         entries.removeFirst(taken.count)

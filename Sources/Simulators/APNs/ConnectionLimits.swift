@@ -1,8 +1,8 @@
-/// What a connection may do, and when it ends: the stream limit with its rise and fall, and the faults that hurt a connection.
+/// What a connection may do, and when it ends: the changing stream limit, and the faults that affect a connection.
 struct ConnectionLimits {
     /// How a connection ends without GOAWAY.
     enum Ending: Equatable {
-        /// Without a word.
+        /// Closed without notice.
         case cut
         /// Half a HEADERS frame, then FIN.
         case midFrame
@@ -12,24 +12,24 @@ struct ConnectionLimits {
         case withoutNotify
         /// close_notify, no GOAWAY.
         case withoutGoAway
-        /// It stays open, but is neither read nor written any more.
+        /// It stays open, but is no longer read or written.
         case silence
 
-        /// Whether what is due is written first, however long the client takes.
+        /// Whether everything that is due is written first, however long the client takes.
         var waitsForWriting: Bool { self == .midFrame || self == .withoutNotify || self == .withoutGoAway }
     }
 
-    /// What must be done to a connection after a request of it was decided.
+    /// What must be done with a connection after one of its requests was decided.
     enum Consequence: Equatable {
-        /// A new stream limit is announced.
+        /// Announce a new stream limit.
         case announce(Int)
-        /// The stream limit falls to 1 for a while.
+        /// Lower the stream limit to 1 for a while.
         case dip
-        /// GOAWAY: this is the last stream.
+        /// Send GOAWAY, with the last stream that was decided.
         case goAway(reason: String)
-        /// GOAWAY in two steps.
+        /// Send GOAWAY in two steps.
         case gracefulGoAway
-        /// The connection ends as `ending` says.
+        /// End the connection as `ending` says.
         case end
         case pingFlood, settingsFlood, strangeFrames, garbage
     }
@@ -37,20 +37,20 @@ struct ConnectionLimits {
     private let faults: SimulatorFaults
     /// The limit last announced.
     private(set) var streamLimit: Int
-    /// Whether the limit has fallen by `SimulatorFaults.streamLimitDipEvery`.
+    /// Whether the limit is lowered because of `SimulatorFaults.streamLimitDipEvery`.
     private(set) var isDipped = false
     private var requests = 0
     private var accepted = 0
     private var rejections = 0
     private var rejectionsSinceRise = 0
     private var leftOut = 0
-    /// The highest stream that was decided: streams may come to their end in another order than they began.
+    /// The highest stream that was decided. Streams may end in another order than they began.
     private(set) var lastStreamID: Int32 = 0
     /// Whether GOAWAY was sent: streams beyond `lastStreamID` are ignored.
     var isEnding = false
-    /// Whether no request is looked at.
+    /// Whether all requests are ignored.
     var isDeaf = false
-    /// How it is being ended; nothing more is read then.
+    /// How the connection is being ended; nothing more is read then. nil if it is not.
     var ending: Ending?
 
     init(_ faults: SimulatorFaults = SimulatorFaults(), hasCertificate: Bool = false) {
@@ -61,7 +61,7 @@ struct ConnectionLimits {
     /// Whether a stream may still be decided.
     func admits(streamID: Int32) -> Bool { ending == nil && !isDeaf && (!isEnding || streamID <= lastStreamID) }
 
-    /// Notes a decided request.
+    /// Notes a decided request, and returns what must be done with the connection.
     mutating func note(_ answer: Answer, streamID: Int32) -> [Consequence] {
         requests += 1
         lastStreamID = max(lastStreamID, streamID)
@@ -138,17 +138,17 @@ struct ConnectionLimits {
 
     // MARK: GOAWAY with a lower stream
 
-    /// What becomes of a complete request when GOAWAY will leave out the latest.
+    /// The decision about a complete request when GOAWAY will leave out the latest requests.
     enum LeavingOut: Equatable {
         /// It is processed.
         case no
-        /// It is left out, and more are waited for.
+        /// It is left out, and GOAWAY waits for more.
         case yes(isFirst: Bool)
-        /// It is left out, and was the last that was waited for.
+        /// It is left out, and is the last one that GOAWAY waited for.
         case complete
     }
 
-    /// Decides whether GOAWAY is to leave out a request that has just become complete.
+    /// Decides whether GOAWAY leaves out a request that has just become complete.
     mutating func leaveOut(streamID: Int32) -> LeavingOut {
         guard faults.lowGoAwayEvery > 0, !isEnding, streamID > lastStreamID,
             requests >= max(1, faults.lowGoAwayEvery - faults.lowGoAwayLeavesOut)

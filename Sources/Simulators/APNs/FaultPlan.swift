@@ -1,6 +1,6 @@
-/// Which pushes and answers meet a fault, over all connections: the counters behind the `…Every` of `SimulatorFaults`.
+/// Decides which pushes and answers meet a fault, over all connections. It keeps the counters for the `…Every` of `SimulatorFaults`.
 struct FaultPlan {
-    /// What becomes of a push that is flawless.
+    /// What happens to a correct push.
     enum Fate: Equatable {
         case accepted
         /// Accepted, but no answer will come.
@@ -11,12 +11,12 @@ struct FaultPlan {
         case reset
         /// Accepted, then reset with another code.
         case resetAccepted
-        /// Answered by what stands before APNs, which had passed it on or had not.
+        /// Answered by a gateway in front of APNs, which had passed the push on or not.
         case gateway(status: Int, isPassedOn: Bool)
         case refused(Answer)
     }
 
-    /// What an answer is dressed up with.
+    /// The extras that an answer gets.
     struct Dressing: OptionSet {
         let rawValue: Int
 
@@ -32,7 +32,7 @@ struct FaultPlan {
     private var answers = 0
     private var payloadsToCome = 0
     private var gatewayAnswers = 0
-    /// Connections that may still be sent garbage.
+    /// The number of connections that may still be sent garbage.
     private var garbageLeft: Int
 
     init(_ faults: SimulatorFaults) {
@@ -41,46 +41,46 @@ struct FaultPlan {
         garbageLeft = faults.garbage?.connections ?? 0
     }
 
-    /// The fate of the next push. Where several faults meet, the first of this order happens.
+    /// Decides the fate of the next push. When several faults coincide, the first in this order happens.
     mutating func next() -> Fate {
         pushes += 1
-        if isHit(faults.refusedStreamEvery, pushes) { return .refusedStream }
-        if isHit(faults.resetEvery, pushes) { return .reset }
-        if isHit(faults.tooManyRequestsEvery, pushes) { return .refused(Answer(status: 429, reason: "TooManyRequests")) }
-        if isHit(faults.unavailableEvery, pushes) { return .refused(Answer(status: 503, reason: "ServiceUnavailable")) }
-        if isHit(faults.internalErrorEvery, pushes) { return .refused(Answer(status: 500, reason: "InternalServerError")) }
-        if isHit(faults.resetAcceptedEvery, pushes) { return .resetAccepted }
-        if isHit(faults.gatewayEvery, pushes) {
+        if isHit(faults.refusedStreamEvery, number: pushes) { return .refusedStream }
+        if isHit(faults.resetEvery, number: pushes) { return .reset }
+        if isHit(faults.tooManyRequestsEvery, number: pushes) { return .refused(Answer(status: 429, reason: "TooManyRequests")) }
+        if isHit(faults.unavailableEvery, number: pushes) { return .refused(Answer(status: 503, reason: "ServiceUnavailable")) }
+        if isHit(faults.internalErrorEvery, number: pushes) { return .refused(Answer(status: 500, reason: "InternalServerError")) }
+        if isHit(faults.resetAcceptedEvery, number: pushes) { return .resetAccepted }
+        if isHit(faults.gatewayEvery, number: pushes) {
             gatewayAnswers += 1
             return .gateway(status: 502 + gatewayAnswers % 3, isPassedOn: gatewayAnswers % 2 == 0)
         }
-        return isHit(faults.silentEvery, pushes) ? .silent : .accepted
+        return isHit(faults.silentEvery, number: pushes) ? .silent : .accepted
     }
 
-    /// Whether the next push whose headers are there, and whose payload is not, is answered at once.
+    /// Decides whether the next push is answered as soon as its headers are complete, without its payload.
     mutating func answersEarly() -> Bool {
         guard faults.earlyAnswerEvery > 0 else { return false }
         payloadsToCome += 1
-        return isHit(faults.earlyAnswerEvery, payloadsToCome)
+        return isHit(faults.earlyAnswerEvery, number: payloadsToCome)
     }
 
-    /// What the next answer is dressed up with.
+    /// Decides the extras of the next answer.
     mutating func nextDressing() -> Dressing {
         guard dressesAnswers else { return [] }
         answers += 1
         var dressing: Dressing = []
-        if isHit(faults.informationEvery, answers) { dressing.insert(.information) }
-        if isHit(faults.trailersEvery, answers) { dressing.insert(.trailers) }
-        if isHit(faults.largeHeadersEvery, answers) { dressing.insert(.largeHeaders) }
+        if isHit(faults.informationEvery, number: answers) { dressing.insert(.information) }
+        if isHit(faults.trailersEvery, number: answers) { dressing.insert(.trailers) }
+        if isHit(faults.largeHeadersEvery, number: answers) { dressing.insert(.largeHeaders) }
         return dressing
     }
 
-    /// Whether a connection that has come to the point is sent garbage.
+    /// Decides whether a connection that has reached the configured number of pushes is sent garbage.
     mutating func sendsGarbage() -> Bool {
         guard garbageLeft > 0 else { return false }
         garbageLeft -= 1
         return true
     }
 
-    private func isHit(_ every: Int, _ number: Int) -> Bool { every > 0 && number % every == 0 }
+    private func isHit(_ every: Int, number: Int) -> Bool { every > 0 && number % every == 0 }
 }

@@ -1,8 +1,8 @@
-/// The headers of a push that the simulator looks at.
+/// The headers of a push that the simulator reads.
 enum HeaderName: Int, CaseIterable {
     case method, path, authorization, topic, pushType, id, expiration, priority, collapseID
 
-    /// As HTTP/2 writes it.
+    /// The name as HTTP/2 writes it.
     var text: StaticString {
         switch self {
         case .method: ":method"
@@ -17,7 +17,7 @@ enum HeaderName: Int, CaseIterable {
         }
     }
 
-    /// Recognises a name by its length first; nil for a header that does not matter here.
+    /// Recognises a name, by its length first; nil for a header that the simulator ignores.
     init?(_ name: UnsafeBufferPointer<UInt8>) {
         let candidate: HeaderName
         switch name.count {

@@ -1,8 +1,8 @@
-/// A check of JSON's syntax (RFC 8259) that builds nothing: the simulator must look at every payload of a fast sender.
+/// A check of JSON's syntax (RFC 8259) that builds no values: the simulator must check every payload of a fast sender.
 ///
-/// It wants an object, and notes whether a member `aps` of it is an object. Text must be UTF-8; depth is limited, as every parser's is.
+/// The text must be an object in UTF-8. The check notes whether its member `aps` is an object, and limits the depth, as every parser does.
 struct JSONSyntax {
-    /// What a payload turned out to be.
+    /// The result of the check.
     enum Verdict: Equatable {
         case invalid
         case object(hasAps: Bool)
@@ -16,7 +16,7 @@ struct JSONSyntax {
 
     private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    /// Looks at a whole text.
+    /// Checks a whole text.
     static func verdict(on bytes: UnsafeBufferPointer<UInt8>) -> Verdict {
         var scanner = JSONSyntax(bytes)
         scanner.skipSpace()
@@ -25,7 +25,7 @@ struct JSONSyntax {
         return scanner.index == bytes.count ? .object(hasAps: scanner.hasAps) : .invalid
     }
 
-    /// The byte at hand; 0, which is valid nowhere, at the end.
+    /// The current byte; at the end 0, which is not valid anywhere.
     private var current: UInt8 { index < bytes.count ? bytes[index] : 0 }
 
     private mutating func skipSpace() {
@@ -133,7 +133,7 @@ struct JSONSyntax {
         }
     }
 
-    /// A character of two to four bytes, neither overlong nor a surrogate (RFC 3629 section 4).
+    /// Reads a character of two to four bytes, neither overlong nor a surrogate (RFC 3629 section 4).
     private mutating func sequence(startingWith first: UInt8) -> Bool {
         let count: Int
         var second: ClosedRange<UInt8> = 0x80...0xBF
@@ -188,7 +188,8 @@ struct JSONSyntax {
 @inline(__always)
 func isHexDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 6 }
 
-/// Whether all bytes are hex digits. Looks at all of them even so: without an early way out the compiler takes sixteen at a time.
+/// Whether all bytes are hex digits. It checks all of them even after the first that is not: without an early exit the compiler processes
+/// sixteen at a time.
 func areHexDigits(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var others: UInt8 = 0
     for byte in bytes { others |= isHexDigit(byte) ? 0 : 1 }

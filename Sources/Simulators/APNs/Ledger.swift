@@ -1,6 +1,6 @@
 import Base
 
-/// What the simulator saw: figures in memory, and lines in a file if one was asked for. Only the server's thread touches it.
+/// What the simulator saw: figures in memory, and lines in a file if one is configured. Only the server's thread uses it.
 struct Ledger {
     private var summary = LedgerSummary()
     private var isChanged = false
@@ -11,7 +11,7 @@ struct Ledger {
 
     init(file: LedgerFile?) { self.file = file }
 
-    /// Counts a request at the moment of its answer being decided.
+    /// Counts a request when its answer is decided.
     mutating func count(_ request: PushRequest, now: Timestamp) {
         isChanged = true
         summary.requests += 1
@@ -64,7 +64,7 @@ struct Ledger {
 
     mutating func setProviderTokens(_ count: Int) { summary.providerTokens = count }
 
-    /// The figures, if they have changed since this was last asked.
+    /// The figures; nil if they have not changed since the last call.
     mutating func takeChangedSummary() -> LedgerSummary? {
         guard isChanged else { return nil }
         isChanged = false
@@ -74,6 +74,6 @@ struct Ledger {
     /// Whether lines wait to be written.
     var isFileDirty: Bool { file?.isDirty ?? false }
 
-    /// Hands lines that wait to the system.
+    /// Writes the waiting lines to the file.
     func flush() { file?.flush() }
 }

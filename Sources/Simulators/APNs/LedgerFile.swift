@@ -1,22 +1,22 @@
 import Base
 import Glibc
 
-/// A file of JSON Lines, an object per request, in the order of the answers:
-/// `time_ms`, `connection`, `stream`, `token` (whole, as it stood in the path: this file is a test's ground truth), `apns_id`, `status`,
-/// `reason`, `topic`, `push_type`, `priority`, `expiration`, `collapse_id`, `payload_bytes`, `answered`, and `payload` when asked for.
-/// Headers are text as the sender wrote it, null when absent. `answered` is false when no answer was handed to the connection; a connection
-/// that was cut may have lost answers that were.
+/// A file of JSON Lines, with one object per request, in the order of the answers:
+/// `time_ms`, `connection`, `stream`, `token` (whole, as in the path: this file is a test's ground truth), `apns_id`, `status`,
+/// `reason`, `topic`, `push_type`, `priority`, `expiration`, `collapse_id`, `payload_bytes`, `answered`, and `payload` if configured.
+/// Headers are text as the sender wrote it, or null if absent. `answered` is false if no answer was passed to the connection. A connection
+/// that was cut may also have lost answers with `answered` true.
 ///
-/// The file is written in large pieces and at least ten times a second. It is closed when this is freed.
+/// The file is written in large pieces, at least ten times a second. It is closed on `deinit`.
 final class LedgerFile {
     private let descriptor: Int32
     private let recordsPayloads: Bool
     private var lines: [UInt8] = []
     private static let pieceBytes = 256 << 10
 
-    /// Creates the file, or empties that of an earlier simulator.
-    /// - Throws: a `Diagnostic` that says why it cannot be written: also when it is a link, which may lead anywhere, no regular file, or holds something
-    ///   else than a ledger.
+    /// Creates the file, or empties the ledger of an earlier simulator.
+    /// - Throws: a `Diagnostic` if it cannot be written, is a link (which may lead anywhere), is not a regular file, or contains something
+    ///   other than a ledger.
     init(path: String, recordsPayloads: Bool) throws(Diagnostic) {
         // O_NONBLOCK: opening a named pipe must not hang before it can be refused.
         descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
@@ -25,13 +25,13 @@ final class LedgerFile {
             !Self.isLedger(descriptor)
         {
             close(descriptor)
-            throw Diagnostic("the file is there already and is no ledger", file: path, remedy: "Name another one with --ledger.")
+            throw Diagnostic("the file already exists and is not a ledger", file: path, remedy: "Name another file with --ledger.")
         }
         guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, ftruncate(descriptor, 0) == 0 else {
-            let cause = descriptor >= 0 || errno == ELOOP || errno == ENXIO ? "it is no regular file" : String(cString: strerror(errno))
+            let cause = descriptor >= 0 || errno == ELOOP || errno == ENXIO ? "it is not a regular file" : String(cString: strerror(errno))
             if descriptor >= 0 { close(descriptor) }
             throw Diagnostic(
-                "the ledger cannot be written: \(cause)", file: path, remedy: "Name a file in a folder that exists and may be written")
+                "the ledger cannot be written: \(cause)", file: path, remedy: "Name a file in a folder that you may write to")
         }
         self.recordsPayloads = recordsPayloads
         lines.reserveCapacity(Self.pieceBytes + 16384)
@@ -49,7 +49,7 @@ final class LedgerFile {
     /// Whether lines wait to be written.
     var isDirty: Bool { !lines.isEmpty }
 
-    /// Adds a request's line.
+    /// Adds the line of a request.
     func append(_ request: PushRequest, connection: Int, isAnswered: Bool, now: Timestamp) {
         add("{\"time_ms\":")
         add(number: Int(now.epochMilliseconds))
@@ -76,7 +76,7 @@ final class LedgerFile {
         if lines.count >= Self.pieceBytes { flush() }
     }
 
-    /// Hands all lines to the system. A disk that is full ends the ledger, not the simulation: what could not be written is dropped.
+    /// Writes all lines to the file. A full disk ends the ledger, not the simulation: lines that cannot be written are dropped.
     func flush() {
         lines.withUnsafeBytes { bytes in
             var rest = bytes[...]
@@ -108,7 +108,7 @@ final class LedgerFile {
         lines[start...].reverse()
     }
 
-    /// A member whose value is text of the request, or null.
+    /// Adds a member whose value is text of the request, or null.
     private func add(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>?) {
         add(name)
         guard let value else {
@@ -119,7 +119,7 @@ final class LedgerFile {
         if value.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
             lines.append(contentsOf: value)
         } else {
-            // Whatever a broken sender wrote must still make a line of JSON.
+            // The line must be valid JSON whatever a faulty sender wrote.
             for byte in String(decoding: value, as: UTF8.self).utf8 { addEscaped(byte) }
         }
         lines.append(UInt8(ascii: "\""))

@@ -1,21 +1,21 @@
 import Base
 import Glibc
 
-/// The sockets on which connections arrive: 127.0.0.1, and ::1 where the machine has it. Nothing outside this machine can reach them.
+/// The listening sockets: 127.0.0.1, and ::1 where the machine has it. Other machines cannot reach them.
 struct Listener: ~Copyable {
-    /// IPv4, then IPv6.
+    /// The IPv4 socket, then the IPv6 socket if there is one.
     let sockets: [Int32]
-    /// The port of both.
+    /// The port of all sockets.
     let port: Int
 
-    /// How often a free port of IPv4 may turn out to be taken on IPv6.
+    /// The number of attempts to find a port that is free on both IPv4 and IPv6.
     private static let attempts = 16
 
     /// - Parameter port: 0 for a free one.
-    /// - Throws: a `Diagnostic`: the port is taken, or may not be used.
+    /// - Throws: a `Diagnostic` if the port is in use, or cannot be used.
     init(port: Int) throws(Diagnostic) {
         guard (0...65535).contains(port) else {
-            throw Diagnostic("\(port) is no port", remedy: "Choose one from 1024 to 65535, or 0 for a free one")
+            throw Diagnostic("\(port) is not a port", remedy: "Choose one from 1024 to 65535, or 0 for a free one")
         }
         var failure = EADDRINUSE
         for _ in 0..<(port == 0 ? Self.attempts : 1) {
@@ -35,16 +35,16 @@ struct Listener: ~Copyable {
         for socket in sockets { close(socket) }
     }
 
-    /// The next connection that waits on a socket, non-blocking; nil when there is none.
+    /// Accepts the next connection that waits on a socket, and makes it non-blocking; nil if there is none.
     static func accept(on socket: Int32) -> Int32? {
         let accepted = Glibc.accept(socket, nil, nil)
         guard accepted >= 0 else { return nil }
         makeNonBlocking(accepted)
-        setOption(accepted, Int32(IPPROTO_TCP), TCP_NODELAY)
+        setOption(accepted, level: Int32(IPPROTO_TCP), option: TCP_NODELAY)
         return accepted
     }
 
-    /// Also keeps a descriptor from programs that the process starts.
+    /// Makes a descriptor non-blocking, and closes it in programs that the process starts.
     static func makeNonBlocking(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -58,7 +58,7 @@ struct Listener: ~Copyable {
         return withUnsafeBytes(of: &address) { listen(AF_INET, $0, failure: &failure) }
     }
 
-    /// -1 where the machine has no IPv6; nil when the port is taken.
+    /// The IPv6 socket; -1 if the machine has no IPv6, nil if the port is in use.
     private static func bindIPv6(port: Int, failure: inout Int32) -> Int32? {
         var address = sockaddr_in6()
         address.sin6_family = sa_family_t(AF_INET6)
@@ -77,8 +77,8 @@ struct Listener: ~Copyable {
             failure = errno
             return nil
         }
-        setOption(descriptor, SOL_SOCKET, SO_REUSEADDR)
-        if family == AF_INET6 { setOption(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY) }
+        setOption(descriptor, level: SOL_SOCKET, option: SO_REUSEADDR)
+        if family == AF_INET6 { setOption(descriptor, level: Int32(IPPROTO_IPV6), option: IPV6_V6ONLY) }
         let name = start.assumingMemoryBound(to: sockaddr.self)
         guard bind(descriptor, name, socklen_t(address.count)) == 0, Glibc.listen(descriptor, SOMAXCONN) == 0 else {
             failure = errno
@@ -88,7 +88,7 @@ struct Listener: ~Copyable {
         return descriptor
     }
 
-    private static func setOption(_ socket: Int32, _ level: Int32, _ option: Int32) {
+    private static func setOption(_ socket: Int32, level: Int32, option: Int32) {
         var one: Int32 = 1
         setsockopt(socket, level, option, &one, socklen_t(MemoryLayout<Int32>.size))
     }
@@ -106,10 +106,10 @@ struct Listener: ~Copyable {
         switch failure {
         case EADDRINUSE:
             Diagnostic(
-                "port \(port) is taken",
-                remedy: "Choose another port, or 0 for a free one, or end the program that uses it (ss -ltnp shows it)")
+                "port \(port) is already in use",
+                remedy: "Choose another port or 0 for a free one, or end the program that uses it (ss -ltnp shows it)")
         case EACCES:
-            Diagnostic("port \(port) may not be used without special rights", remedy: "Choose a port above 1023, or 0 for a free one")
+            Diagnostic("port \(port) cannot be used without special rights", remedy: "Choose a port above 1023, or 0 for a free one")
         default:
             Diagnostic(
                 "port \(port) cannot be used: \(String(cString: strerror(failure)))", remedy: "Choose another port, or 0 for a free one")

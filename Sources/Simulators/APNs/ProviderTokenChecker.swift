@@ -1,27 +1,27 @@
 import Base
 import Cryptography
 
-/// Who a connection has turned out to be.
+/// What a connection has proved about its sender.
 struct ConnectionTrust {
-    /// The client certificate that the handshake brought.
+    /// The client certificate of the handshake.
     enum Certificate {
         case none, inForce, expired
     }
 
     var certificate = Certificate.none
-    /// The team of the first provider token: all others must be of the same.
+    /// The team of the first provider token; all others must have the same team.
     var teamID: String?
-    /// Whether an expired token was seen: the connection then refuses newer ones too.
+    /// Whether an expired token was seen. The connection then refuses newer tokens too.
     var isWedged = false
-    /// Tokens accepted here.
+    /// The tokens that this connection accepted.
     var history = TokenHistory()
-    /// The number of the known token that was accepted last, to skip what was checked already; 0 for none.
+    /// The number of the known token that was accepted last, so that its checks are not repeated; 0 for none.
     var lastSerial = 0
 
     init(certificate: Certificate = .none) { self.certificate = certificate }
 }
 
-/// When the provider tokens of each key were issued: the 20-minute rule.
+/// When the provider tokens of each key were issued, for the 20-minute rule.
 struct TokenHistory {
     private struct Issued {
         var latest: Int64
@@ -30,8 +30,8 @@ struct TokenHistory {
 
     private var issuedByKey: [Int: Issued] = [:]
 
-    /// Notes a token; false when it comes too soon after the one before it. The one before may still be used, by streams that were on their
-    /// way.
+    /// Notes a token; false if it was issued too soon after the one before it. The one before may still be used by streams that were on
+    /// their way.
     mutating func admits(keyIndex: Int, issuedAt: Int64) -> Bool {
         guard let known = issuedByKey[keyIndex] else {
             issuedByKey[keyIndex] = Issued(latest: issuedAt)
@@ -45,15 +45,15 @@ struct TokenHistory {
 }
 
 /// Checks the header `authorization`: scheme, key, team, signature, age, the 20-minute rule.
-/// Source: Apple, "Establishing a token-based connection to APNs". A JWT is verified once and then known by its bytes; its age is checked
-/// every time.
+/// Source: Apple, "Establishing a token-based connection to APNs". A JWT is verified once and then recognised by its bytes; its age is
+/// checked every time.
 struct ProviderTokenChecker {
-    /// A JWT that was looked at before.
+    /// A JWT that was verified before.
     private struct KnownToken {
         var bytes: [UInt8]
-        /// Counts from 1.
+        /// The number of the JWT, from 1.
         var serial: Int
-        /// The key that signed it; nil when it is not valid at all.
+        /// The key that signed it; nil if the JWT is invalid.
         var keyIndex: Int?
         var issuedAt: Int64
     }
@@ -70,7 +70,7 @@ struct ProviderTokenChecker {
     private var known: [KnownToken] = []
     private var lastSerial = 0
     private var sharedHistory = TokenHistory()
-    /// Distinct tokens that were accepted.
+    /// The number of distinct tokens that were accepted.
     private(set) var acceptedTokens = 0
     private var acceptedSerials: Set<Int> = []
 
@@ -79,7 +79,7 @@ struct ProviderTokenChecker {
         self.scope = scope
     }
 
-    /// The refusal of a request's provider token; nil when it is good.
+    /// The refusal of a request's provider token; nil if the token is good.
     mutating func refusal(of request: PushRequest, trust: inout ConnectionTrust, now: Timestamp) -> Answer? {
         guard let value = request[.authorization], let token = Self.token(in: value) else {
             return .forbidden("MissingProviderToken")
@@ -113,7 +113,7 @@ struct ProviderTokenChecker {
         }
     }
 
-    /// The JWT after `bearer`, which may be written in either case (RFC 9110 section 11.1); nil for another scheme or nothing behind it.
+    /// The JWT after `bearer`, which may be in either case (RFC 9110 section 11.1); nil for another scheme, or if nothing follows.
     private static func token(in value: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
         let scheme = scheme.bytes
         guard value.count > scheme.count else { return nil }
@@ -121,9 +121,9 @@ struct ProviderTokenChecker {
         return UnsafeBufferPointer(rebasing: value[scheme.count...])
     }
 
-    /// Where a token stands among the known; it is verified and added if it is new.
+    /// The index of a token among the known ones. A new token is verified and added.
     private mutating func position(of token: UnsafeBufferPointer<UInt8>) -> Int {
-        if let found = known.firstIndex(where: { areEqual(token, $0.bytes) }) { return found }
+        if let found = known.firstIndex(where: { areEqual(token, right: $0.bytes) }) { return found }
         if known.count == Self.mostKnown { known.removeFirst() }
         lastSerial += 1
         var entry = KnownToken(bytes: Array(token), serial: lastSerial, keyIndex: nil, issuedAt: 0)
@@ -132,7 +132,7 @@ struct ProviderTokenChecker {
         return known.count - 1
     }
 
-    /// The signing key and claim `iat` of a JWT that is right in form, signature, `alg`, `kid` and `iss`; nil for any other.
+    /// The signing key and the claim `iat` of a JWT whose form, signature, `alg`, `kid` and `iss` are correct; nil for any other.
     private func verify(_ token: [UInt8]) -> (keyIndex: Int, issuedAt: Int64)? {
         let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
@@ -150,7 +150,7 @@ struct ProviderTokenChecker {
     }
 }
 
-/// Decodes base64url without padding (RFC 7515 section 2); nil when it is not.
+/// Decodes base64url without padding (RFC 7515 section 2); nil if the text is anything else.
 func decodeBase64URL(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.count % 4 != 1 else { return nil }
     var result: [UInt8] = []

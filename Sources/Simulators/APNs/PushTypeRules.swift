@@ -1,9 +1,9 @@
 import Base
 
-/// The rules that hang on push types, written down apart from those of the sender.
+/// The rules that depend on push types, kept separate from the sender's rules.
 /// Source: Apple, "Sending notification requests to APNs".
 extension PushType {
-    /// What a topic must end with for this type; empty for the bare bundle id.
+    /// The suffix that a topic must have for this type; empty if the topic is the bundle id itself.
     var topicSuffix: String {
         switch self {
         case .alert, .background, .mdm: ""

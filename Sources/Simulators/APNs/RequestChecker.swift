@@ -1,25 +1,24 @@
 import Base
 
-/// Decides what APNs would answer to a push. Does no I/O: everything it goes by is in the request, the connection's trust and the clock it
-/// is told.
+/// Decides how APNs would answer a push. It does no I/O: its decision depends only on the request, the connection's trust and the time that
+/// the caller passes.
 ///
-/// The order is that of pushy's validating mock server, with this simulator's further checks where they belong: apns-id, method, duplicate
-/// headers, topic, collapse id, priority, push type, expiration, path and token, dead tokens, the token's topic, authorization, payload,
-/// tokens with a temporary refusal. Where Apple's documentation leaves the reason open:
-/// - a topic that cannot be a bundle id, or whose suffix is not that of the push type, is BadTopic; a bundle id that the configuration does
-///   not know
-///   TopicDisallowed;
-/// - a push type is required, as for every device of the last years: without one InvalidPushType;
-/// - `background` wants priority 5 written out, as 10 is the default: otherwise BadPriority;
+/// The order of the checks is that of pushy's validating mock server, with this simulator's further checks where they belong: apns-id,
+/// method, duplicate headers, topic, collapse id, priority, push type, expiration, path and token, dead tokens, the token's topic,
+/// authorization, payload, tokens with a temporary refusal. Where Apple's documentation leaves the reason open:
+/// - a topic that cannot be a bundle id, or does not have the suffix of the push type, is BadTopic; a bundle id that is not in the
+///   configuration is TopicDisallowed;
+/// - a push type is required, as for every device of recent years; a push without one is InvalidPushType;
+/// - `background` requires an explicit priority 5, as 10 is the default; otherwise it is BadPriority;
 /// - a payload that is not a JSON object in UTF-8, or lacks the object `aps` where its push type needs one, is PayloadEmpty;
-/// - a background push with alert, badge or sound is accepted, as APNs does: it is the device that then ignores a part;
+/// - a background push with alert, badge or sound is accepted, as by APNs: the device then ignores a part;
 /// - digits of a token may be upper-case; fewer than 8 or more than 512 are BadDeviceToken.
 struct RequestChecker {
     private let topics: [[UInt8]]
     private let tokenTopics: [TokenHash: [UInt8]]
     private var rules: TokenRules
     private var providerTokens: ProviderTokenChecker
-    /// Topic and push type of the last request that passed: a run's pushes share them.
+    /// The topic and push type of the last request that passed. The pushes of a run share them, so the check is usually skipped.
     private var approvedTopic: [UInt8] = []
     private var approvedPushType: PushType?
     private var approvedPushTypeName: [UInt8] = []
@@ -35,11 +34,11 @@ struct RequestChecker {
         providerTokens = ProviderTokenChecker(keys: configuration.keys, scope: configuration.tokenUpdateScope)
     }
 
-    /// Distinct provider tokens that were accepted.
+    /// The number of distinct provider tokens that were accepted.
     var acceptedProviderTokens: Int { providerTokens.acceptedTokens }
 
-    /// The answer to a request.
-    /// - Parameter hasPayload: whether it is complete; otherwise the payload is not looked at.
+    /// Decides the answer to a request.
+    /// - Parameter hasPayload: whether the payload is complete; if not, it is not checked.
     mutating func check(_ request: PushRequest, hasPayload: Bool = true, trust: inout ConnectionTrust, now: Timestamp) -> Answer {
         if let refusal = headerRefusal(of: request) { return refusal }
         guard let token = request.tokenDigits else { return pathRefusal(of: request) }
@@ -67,24 +66,24 @@ struct RequestChecker {
     }
 
     private static let post: StaticString = "POST"
-    /// Bytes of an apns-collapse-id.
+    /// The most bytes of an apns-collapse-id.
     private static let longestCollapseID = 64
     private static let pushTypes = PushType.allCases.map { (name: Array($0.rawValue.utf8), suffix: Array($0.topicSuffix.utf8), type: $0) }
     private static let suffixes = pushTypes.map(\.suffix).filter { !$0.isEmpty }
 
     private func pushType(of request: PushRequest) -> PushType? {
         guard let name = request[.pushType] else { return nil }
-        if let approvedPushType, areEqual(name, approvedPushTypeName) { return approvedPushType }
-        return Self.pushTypes.first { areEqual(name, $0.name) }?.type
+        if let approvedPushType, areEqual(name, right: approvedPushTypeName) { return approvedPushType }
+        return Self.pushTypes.first { areEqual(name, right: $0.name) }?.type
     }
 
     private mutating func topicRefusal(of request: PushRequest, pushType: PushType?) -> Answer? {
         guard let value = request[.topic], !value.isEmpty else { return .badRequest("MissingTopic") }
-        // What passed once passes again; nearly every push takes this way.
-        if let pushType, pushType == approvedPushType, areEqual(value, approvedTopic) { return nil }
+        // A topic that passed once passes again. Nearly every push takes this shortcut.
+        if let pushType, pushType == approvedPushType, areEqual(value, right: approvedTopic) { return nil }
         let topic = Array(value)
         guard topic.allSatisfy(Self.isBundleIDByte) else { return .badRequest("BadTopic") }
-        // An invalid push type is told later, under its own name.
+        // An invalid push type is refused later, with its own reason.
         guard let entry = Self.pushTypes.first(where: { $0.type == pushType }) else { return nil }
         guard let bundleID = Self.bundleID(of: topic, suffix: entry.suffix) else { return .badRequest("BadTopic") }
         guard topics.isEmpty || topics.contains(bundleID) else { return .badRequest("TopicDisallowed") }
@@ -103,7 +102,7 @@ struct RequestChecker {
         }
     }
 
-    /// A topic without the suffix of its push type; nil when it has not that suffix, or another type's.
+    /// A topic without the suffix of its push type; nil if it lacks that suffix, or has another type's.
     private static func bundleID(of topic: [UInt8], suffix: [UInt8]) -> [UInt8]? {
         guard topic.count > suffix.count, topic.suffix(suffix.count).elementsEqual(suffix) else { return nil }
         let bundleID = Array(topic.dropLast(suffix.count))
@@ -130,7 +129,7 @@ struct RequestChecker {
         }
     }
 
-    /// 8, 4, 4, 4 and 12 lower-case hex digits between hyphens.
+    /// Whether a text is 8, 4, 4, 4 and 12 lower-case hex digits, separated by hyphens.
     private static func isLowerCaseUUID(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard text.count == 36 else { return false }
         for offset in 0..<36 {
@@ -147,14 +146,14 @@ struct RequestChecker {
         return true
     }
 
-    /// Digits alone, no more than 64 bits hold.
+    /// Whether a text is digits only, and fits in 64 bits.
     private static func isEpochSeconds(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         (1...18).contains(text.count) && text.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
     }
 
     // MARK: Path and token
 
-    /// For a path that leads to no device.
+    /// The refusal of a path that does not lead to a device.
     private func pathRefusal(of request: PushRequest) -> Answer {
         let devicePath = PushRequest.devicePath.bytes
         let isDevicePath =
@@ -162,7 +161,7 @@ struct RequestChecker {
         return isDevicePath ? .badRequest("MissingDeviceToken") : Answer(status: 404, reason: "BadPath")
     }
 
-    /// Hex digits of a token.
+    /// The number of hex digits that a token may have.
     private static let tokenDigits = 8...512
 
     private mutating func tokenRefusal(of token: UnsafeBufferPointer<UInt8>, in request: PushRequest, now: Timestamp) -> Answer? {
@@ -178,7 +177,7 @@ struct RequestChecker {
 
     // MARK: Sender and payload
 
-    /// With a client certificate APNs ignores provider tokens.
+    /// The refusal of the sender's credentials. With a client certificate, APNs ignores provider tokens.
     private mutating func authorizationRefusal(of request: PushRequest, trust: inout ConnectionTrust, now: Timestamp) -> Answer? {
         switch trust.certificate {
         case .inForce: nil
@@ -197,7 +196,8 @@ struct RequestChecker {
         }
     }
 
-    /// The other types carry what a device's own services read, without `aps`: MDM a push magic, file providers a container.
+    /// Whether a push type requires `aps`. The payloads of the other types are read by the device's own services and need no `aps`: MDM
+    /// sends a push magic, for example, and file providers a container.
     private static func needsAps(_ pushType: PushType) -> Bool {
         switch pushType {
         case .alert, .background, .liveactivity, .pushtotalk, .widgets, .controls: true

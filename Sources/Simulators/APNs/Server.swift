@@ -12,12 +12,12 @@ final class SharedSummary: Sendable {
     func publish(_ summary: LedgerSummary) { value.withLock { $0 = summary } }
 }
 
-/// The simulator's loop: waits for sockets, reads requests, decides, answers. Everything in it belongs to the one thread that runs `run()`.
+/// The simulator's loop: it waits for sockets, reads requests, decides and answers. Only the thread that runs `run()` uses it.
 ///
-/// It waits with poll(2): senders keep few connections, for which that is as fast as epoll and needs no books.
+/// It waits with poll(2). Senders keep few connections, for which poll is as fast as epoll and needs no registration.
 final class Server {
     let faults: SimulatorFaults
-    /// The moment of this turn; asking the clock for each request would cost more than deciding it.
+    /// The time of this turn. Reading the clock for each request would cost more than deciding the request.
     @exclusivity(unchecked) private(set) var now = Timestamp.now()
     @exclusivity(unchecked) var ledger: Ledger
     private let listener: Listener
@@ -35,7 +35,7 @@ final class Server {
     private static let readBytes = 64 << 10
     private static let ledgerFlushMilliseconds: Int64 = 100
 
-    /// - Parameter wakeSocket: becomes readable when the server shall stop.
+    /// - Parameter wakeSocket: becomes readable when the server must stop.
     init(
         _ configuration: SimulatorConfiguration, listener: consuming Listener, context: TLSServerContext, ledgerFile: LedgerFile?,
         wakeSocket: Int32, shared: SharedSummary
@@ -53,7 +53,7 @@ final class Server {
 
     // MARK: The loop
 
-    /// Serves until the wake socket becomes readable, then says goodbye on all connections.
+    /// Serves until the wake socket becomes readable, then ends all connections with GOAWAY.
     func run() {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.readBytes, alignment: 16)
         defer { buffer.deallocate() }
@@ -67,7 +67,7 @@ final class Server {
             for connection in connections { connection.performDue() }
             releaseDueAnswers()
             endIdleConnections()
-            // Before anything is written: who has an answer must find it in the summary.
+            // Publish before anything is written: a client that has its answer must find the push in the summary.
             publish()
             for (connection, events) in zip(connections, ready) where connection.mayWrite(events) { connection.flush() }
             connections.removeAll { $0.isClosed }
@@ -77,7 +77,8 @@ final class Server {
         end()
     }
 
-    /// Waits for sockets or the next thing that is due. Returns the events of each connection.
+    /// Waits for sockets or for the next thing that is due.
+    /// - Returns: the events of each connection, and whether the server must stop.
     private func wait() -> (ready: [Int16], isWoken: Bool) {
         var polled = [pollfd(fd: wakeSocket, events: Int16(POLLIN), revents: 0)]
         for socket in listener.sockets { polled.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0)) }
@@ -107,7 +108,7 @@ final class Server {
                     connections.append(
                         try Connection(number: connectionCount, socket: accepted, server: self, context: context, now: now))
                 } catch {
-                    // There is no memory for it: the client may try again.
+                    // Not enough memory: the client may try again.
                     close(accepted)
                 }
             }
@@ -131,7 +132,7 @@ final class Server {
         lastLedgerFlush = now
     }
 
-    /// GOAWAY and close_notify to everyone, and the ledger to its end.
+    /// Sends GOAWAY and close_notify on all connections, and finishes the ledger.
     private func end() {
         for connection in connections where !connection.isClosed { end(connection, reason: "Shutdown") }
         connections = []
@@ -148,14 +149,14 @@ final class Server {
 
     // MARK: Requests
 
-    /// Whether the next request whose payload is to come is answered without it.
+    /// Decides whether the next request is answered before its payload arrives.
     func answersEarly() -> Bool { plan.answersEarly() }
 
-    /// Whether a connection that begins now is sent garbage instead of SETTINGS.
+    /// Decides whether a new connection is sent garbage instead of SETTINGS.
     func sendsGarbageFirst() -> Bool { faults.garbage?.afterPushes == 0 && plan.sendsGarbage() }
 
     /// Decides a request, and answers it now, later or never.
-    /// - Parameter isEarly: whether its headers alone are there.
+    /// - Parameter isEarly: whether only its headers have arrived.
     func decide(_ request: PushRequest, on connection: Connection, isEarly: Bool = false) {
         request.answer = checker.check(request, hasPayload: !isEarly, trust: &connection.trust, now: ownClock)
         var fate = FaultPlan.Fate.accepted
@@ -184,7 +185,7 @@ final class Server {
             hold(request, of: connection)
         } else {
             answer(request, of: connection)
-            // The stream of a refusal ends with the payload: a reset would overtake the refusal's reason.
+            // After a refusal the stream ends with the payload: a reset would overtake the refusal's reason.
             if isEarly, request.answer.isAccepted { connection.earlyAnswered.append(request.streamID) }
         }
     }
@@ -215,7 +216,7 @@ final class Server {
         delayed.append(DelayedAnswers.Entry(due: due, connection: connection, request: request, generation: request.generation))
     }
 
-    /// The time as the server takes it to be.
+    /// The time on the server's clock, which `clockAheadSeconds` may shift.
     private var ownClock: Timestamp { faults.clockAheadSeconds.map { now.adding(seconds: $0) } ?? now }
 
     private func answer(_ request: PushRequest, of connection: Connection) {

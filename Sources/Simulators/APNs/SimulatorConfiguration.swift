@@ -1,52 +1,52 @@
 public import Cryptography
 
-/// How the simulator behaves.
+/// The settings of the simulator.
 public struct SimulatorConfiguration: Sendable {
-    /// A loopback port; 0 for a free one.
+    /// The loopback port; 0 for a free one.
     public var port = 0
-    /// The server's certificate; nil for one that is made for `localhost`, 127.0.0.1 and ::1 at every start, with an authority of its own.
+    /// The server's certificate; nil makes one for `localhost`, 127.0.0.1 and ::1 at every start, with a new authority.
     public var certificate: IssuedCertificate?
-    /// Keys that may sign provider tokens.
+    /// The keys that may sign provider tokens.
     public var keys: [TrustedKey] = []
-    /// Whether a client certificate (from the simulator's own authority, or `clientAuthorityFile`) may stand in for a provider token.
+    /// Whether a client certificate may replace a provider token. `clientAuthorityFile` says which certificates are accepted.
     public var acceptsClientCertificates = true
-    /// A PEM with the authority of client certificates; nil accepts any certificate that TLS can read.
+    /// A PEM file with the authority of client certificates; nil accepts any certificate that TLS can read.
     public var clientAuthorityFile: String?
-    /// Bundle ids that exist; empty accepts every well-formed topic.
+    /// The bundle ids that exist; empty accepts every well-formed topic.
     public var topics: [String] = []
-    /// Tokens (lower-case hex) that belong to one bundle id: a push under another is answered DeviceTokenNotForTopic. All others belong to
-    /// every topic.
+    /// Device tokens (lower-case hex) that belong to one bundle id: a push under another gets DeviceTokenNotForTopic. All other tokens
+    /// belong to every topic.
     public var tokenTopics: [String: String] = [:]
-    /// How far the 20-minute rule for provider tokens reaches.
+    /// The scope of the 20-minute rule for provider tokens.
     public var tokenUpdateScope = TokenUpdateScope.connection
-    /// Writes a line per request; nil for none. The lines hold whole device tokens, on purpose: they are what a test measures a sender
-    /// against.
+    /// The file that gets a line per request; nil for none. The lines contain whole device tokens on purpose: tests compare a sender's
+    /// results with them.
     public var ledgerFile: String?
-    /// Whether the lines of `ledgerFile` hold the payloads too.
+    /// Whether the lines of `ledgerFile` contain the payloads too.
     public var recordsPayloads = false
-    /// What goes wrong.
+    /// The faults.
     public var faults = SimulatorFaults()
 
     /// A well-behaved simulator on a free port.
     public init() {}
 }
 
-/// Across what a second provider token of the same key, issued less than 20 minutes after the first, is answered
+/// The scope of the 20-minute rule: where a second provider token of the same key, issued less than 20 minutes after the first, gets
 /// TooManyProviderTokenUpdates.
 public enum TokenUpdateScope: Hashable, Sendable {
-    /// Among the pushes of one connection: what a sender that was stopped and started again within 20 minutes must be able to pass.
+    /// Among the pushes of one connection. A sender that is restarted within 20 minutes must pass this.
     case connection
-    /// Among all pushes that a simulator ever sees: for checking that one process keeps one history of tokens for all its connections.
+    /// Among all pushes that a simulator sees. This checks that one process keeps one history of tokens for all its connections.
     case simulator
 }
 
 /// A public key that may sign provider tokens.
 public struct TrustedKey: Sendable {
-    /// Header `kid`.
+    /// The header `kid`.
     public var keyID: String
-    /// Claim `iss`.
+    /// The claim `iss`.
     public var teamID: String
-    /// Verifies the signature.
+    /// The public key that verifies the signature.
     public var key: VerificationKey
 
     /// A trusted key.

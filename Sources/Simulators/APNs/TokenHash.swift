@@ -1,8 +1,8 @@
-/// 128 bits that stand for a device token or an apns-id. Two of ten million tokens share one with a probability below 10⁻²⁴.
+/// A hash of 128 bits for a device token or an apns-id. The probability that any two of ten million tokens share a hash is below 10⁻²⁴.
 struct TokenHash: Hashable {
     let high: UInt64, low: UInt64
 
-    /// A hash from its halves.
+    /// A hash made from its halves.
     init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
@@ -10,11 +10,11 @@ struct TokenHash: Hashable {
 
     /// Hashes hex digits of either case to the same value.
     init(hexDigits bytes: UnsafeBufferPointer<UInt8>) {
-        // Bit 0x20 tells upper from lower case in letters, and is set in every digit.
+        // Bit 0x20 distinguishes upper from lower case in letters, and is set in every digit.
         self.init(UnsafeRawBufferPointer(bytes), orMask: 0x2020_2020_2020_2020)
     }
 
-    /// Hashes hex digits as a configuration holds them.
+    /// Hashes hex digits from a configuration.
     init(hexDigits text: String) { self = Array(text.utf8).withUnsafeBufferPointer { TokenHash(hexDigits: $0) } }
 
     private init(_ bytes: UnsafeRawBufferPointer, orMask: UInt64) {
@@ -36,7 +36,7 @@ struct TokenHash: Hashable {
         low = Self.fold(second &+ rest, 0x5899_65CC_7537_4CC3)
     }
 
-    /// Both halves of a 128-bit product, folded: every bit of the result depends on every bit of the factors (as in wyhash).
+    /// The two halves of a 128-bit product combined by XOR: every bit of the result depends on every bit of the factors (as in wyhash).
     private static func fold(_ a: UInt64, _ b: UInt64) -> UInt64 {
         let product = a.multipliedFullWidth(by: b)
         return product.high ^ product.low

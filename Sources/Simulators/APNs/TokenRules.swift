@@ -1,17 +1,17 @@
 import Base
 
-/// Tokens whose answer is fixed: those of `SimulatorFaults.answers`, and, always, those that begin with certain eight digits:
+/// Device tokens with fixed answers: those of `SimulatorFaults.answers`, and always those that begin with one of these eight digits:
 ///
 /// | first digits | answer |
 /// |---|---|
-/// | `00000410` | 410 Unregistered, invalid since three days ago |
+/// | `00000410` | 410 Unregistered, invalid for three days |
 /// | `00000400` | 400 BadDeviceToken |
 /// | `00000429` | 429 TooManyRequests the first time, then accepted |
 /// | `00000503` | 503 ServiceUnavailable the first time, then accepted |
 ///
-/// A token of zeros alone, which `volley doctor` asks with, is answered BadDeviceToken after everything else was checked.
+/// A token of zeros only, which `volley doctor` uses, gets BadDeviceToken after everything else was checked.
 ///
-/// Samples and tests need no configuration with them to see every kind of outcome.
+/// These tokens show every kind of outcome in samples and tests without any configuration.
 struct TokenRules {
     private struct Rule {
         var answer: SimulatedAnswer
@@ -29,7 +29,7 @@ struct TokenRules {
         }
     }
 
-    /// The refusal of a token that is known to be dead; nil for the others. APNs looks at this before it looks at who asks.
+    /// The refusal of a token that is known to be dead; nil for all others. APNs checks this before it checks the sender.
     mutating func permanentRefusal(of token: UnsafeBufferPointer<UInt8>, now: Timestamp) -> Answer? {
         switch Self.prefix(of: token) {
         case 410:
@@ -39,7 +39,7 @@ struct TokenRules {
         }
     }
 
-    /// The refusal of a token that will pass another time; nil for the others. Only pushes that are flawless come this far.
+    /// The refusal of a token that may pass another time, or that is all zeros; nil for all others. Only correct pushes are checked here.
     mutating func temporaryRefusal(of token: UnsafeBufferPointer<UInt8>, now: Timestamp) -> Answer? {
         if token.allSatisfy({ $0 == UInt8(ascii: "0") }) { return .badRequest("BadDeviceToken") }
         switch Self.prefix(of: token) {
@@ -63,7 +63,7 @@ struct TokenRules {
         return Answer(status: rule.answer.status, reason: rule.answer.reason, invalidSinceMilliseconds: since)
     }
 
-    /// The three digits after five zeros at a token's beginning; 0 for any other beginning.
+    /// The number in the three digits after five zeros at a token's beginning; 0 for any other beginning.
     private static func prefix(of token: UnsafeBufferPointer<UInt8>) -> Int {
         guard token.count >= prefixDigits else { return 0 }
         let zero = UInt8(ascii: "0")

@@ -1,24 +1,24 @@
-/// The tokens that were accepted, each with the apns-id it was accepted under first: 24 bytes an entry, filled to between 57 and 85 per
-/// cent, so 28 to 42 bytes a token.
+/// The tokens that were accepted, each with the first apns-id that it was accepted with. An entry has 24 bytes, and the table is filled to
+/// between 57 and 85 percent, so a token needs 28 to 42 bytes.
 ///
-/// Open addressing with linear probing. The place of a hash is its share of the table's length, so entries lie roughly in the order of
-/// their hashes, and growing walks both tables from front to back.
+/// The table uses open addressing with linear probing. The place of a hash is proportional to its value, so entries are roughly in the
+/// order of their hashes, and growing walks both tables from front to back.
 struct TokenTable {
-    /// What an accepted push is to those before it.
+    /// How an accepted push relates to earlier ones with the same token.
     enum Repeat {
-        /// The token's first.
+        /// The first push to the token.
         case none
-        /// The token's first repeat under another id than its first.
+        /// The token's first repeat with an id other than its first.
         case newID
-        /// The token's first repeat under the same id.
+        /// The token's first repeat with the same id.
         case sameID
-        /// Neither: such a repeat of the token was seen before.
+        /// Neither: this kind of repeat was seen before for the token.
         case known
     }
 
     private struct Entry {
         var token: TokenHash
-        /// Hash of the first id, whose lowest two bits say which kinds of repeat were seen.
+        /// The hash of the first id. Its lowest two bits say which kinds of repeat were seen.
         var id: UInt64
     }
 
@@ -26,14 +26,14 @@ struct TokenTable {
     private static let empty = Entry(token: TokenHash(high: 0, low: 0), id: 0)
 
     private var entries: [Entry]
-    /// Distinct tokens.
+    /// The number of distinct tokens.
     private(set) var count = 0
 
     init(capacity: Int = 1024) { entries = Array(repeating: Self.empty, count: capacity) }
 
     /// Notes an accepted push.
     mutating func insert(_ token: TokenHash, id: TokenHash) -> Repeat {
-        // All zero marks an empty place; that hash is as unlikely as any other.
+        // All zeros marks an empty place, so a token with that hash, which is as unlikely as any other, gets another one.
         let token = token.high | token.low == 0 ? TokenHash(high: 0, low: 1) : token
         let place = place(of: token)
         guard entries[place].token.high | entries[place].token.low != 0 else {
@@ -49,7 +49,7 @@ struct TokenTable {
         return isSame ? .sameID : .newID
     }
 
-    /// Where a token is, or would be put.
+    /// The place where a token is, or would be put.
     private func place(of token: TokenHash) -> Int {
         var place = Int(token.high.multipliedFullWidth(by: UInt64(entries.count)).high)
         while true {

@@ -6,7 +6,7 @@ struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write volley.yaml, a sample campaign and a sample export that run against the simulator.")
 
-    @Argument(help: "The folder; made when missing.", completion: .directory)
+    @Argument(help: "The folder; created if missing.", completion: .directory)
     var folder = "."
 
     @OptionGroup var json: JSONOption
@@ -38,8 +38,8 @@ struct Preview: ParsableCommand {
         abstract: "Dry run: who gets a campaign, and what. Nothing is written or sent.",
         discussion:
             """
-            Counts recipients by selector, language and variant and skipped rows by reason; compares with the campaign's last run; shows for each text \
-            how it reads on a phone (with --verbose the whole payload), payload sizes, and the time needed.
+            Counts recipients by selector, language and variant, and skipped rows by reason. Compares them with the campaign's last run. \
+            Shows how each text reads on a phone (with --verbose the whole payload), payload sizes, and the time needed.
             """
     )
 
@@ -48,19 +48,19 @@ struct Preview: ParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Samples to show of each text that anybody gets; 3, or 1 of each when there are several texts.", valueName: "n"))
+        help: ArgumentHelp("Samples to show of each text that devices get; 3, or 1 of each when there are several texts.", valueName: "n"))
     var show: Int?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Say step by step why somebody gets it or not: a device token (also shortened, as 7276…89f1), an alias, or a registration id.",
+            "Explain why a device gets it or not: a device token (also shortened, as 7276…89f1), an alias, or a registration id.",
             valueName: "who"))
     var why: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Write the preview as a page that needs no network, for those who do not use a terminal.", valueName: "file"),
+        help: ArgumentHelp("Write the preview as a page that needs no network, for people who do not use a terminal.", valueName: "file"),
         completion: .file(extensions: ["html"]))
     var html: String?
 
@@ -104,7 +104,7 @@ struct Plan: ParsableCommand {
 struct Send: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Plan, show the preview, ask, send, report.",
-        discussion: "Every device of the audience gets an outcome in the report. Ctrl-C stops in good order; a second one at once.")
+        discussion: "Every device in the audience gets an outcome in the report. Ctrl-C stops cleanly; a second one stops at once.")
 
     @Argument(help: "The campaign file.", completion: campaignCompletion)
     var file: String?
@@ -112,10 +112,10 @@ struct Send: ParsableCommand {
     @Option(name: .long, help: ArgumentHelp("Send exactly a plan made before: a run's id, its file, or `last`.", valueName: "run"))
     var plan: String?
 
-    @Flag(name: .long, help: "Send each text once to the app's test devices in volley.yaml, and to nobody else. Asks nothing.")
+    @Flag(name: .long, help: "Send each text once to the app's test devices in volley.yaml, and to no other device. Does not ask.")
     var test = false
 
-    @Flag(name: .long, help: "Send at once and to everybody, whatever the campaign's schedule says.")
+    @Flag(name: .long, help: "Send at once to the whole audience, whatever the campaign's schedule says.")
     var now = false
 
     @Flag(name: .long, help: "Do not ask.")
@@ -129,9 +129,9 @@ struct Send: ParsableCommand {
     func validate() throws {
         guard plan == nil || !now else { throw ValidationError("--now is for a campaign file: a plan keeps its times.") }
         guard (file == nil) != (plan == nil) else { throw ValidationError("Name a campaign file, or a plan with --plan.") }
-        guard plan == nil || !test else { throw ValidationError("--test is for a campaign file: its plan is one of its own.") }
+        guard plan == nil || !test else { throw ValidationError("--test is for a campaign file: it makes its own plan.") }
         guard plan == nil || planning.memory == nil else {
-            throw ValidationError("--memory is for planning, and --plan names what was planned.")
+            throw ValidationError("--memory is for planning; --plan names a plan that is already made.")
         }
     }
 
@@ -148,17 +148,17 @@ struct Send: ParsableCommand {
 
 struct Schedule: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Wait, and send each campaign at its time; the process that stays.",
+        abstract: "Keep running, and send each campaign at its time.",
         discussion: """
-            Sends every campaign with a `schedule` when it is due: planned afresh from the export as it is then. Files may be added, changed and \
-            removed meanwhile. No time fires twice, whatever is restarted when; what was missed follows `late` of the campaign. Ctrl-C or SIGTERM \
-            stop in good order, and the next start goes on. docs/operating.md says how to run it for months.
+            Sends every campaign with a `schedule` when it is due, planned from the export as it is then. You can add, change and remove \
+            files meanwhile. No time fires twice, whatever you restart and when. The campaign's `late` decides about missed times. \
+            Ctrl-C or SIGTERM stops it cleanly, and the next start continues. docs/operating.md says how to run it for months.
             """)
 
     @Argument(help: "Campaign files, or folders of them.", completion: campaignCompletion)
     var paths: [String]
 
-    @Flag(name: .long, help: "Show what comes within 30 days and what became of the last week, and end.")
+    @Flag(name: .long, help: "Show what comes within 30 days and the results of the last week, then exit.")
     var list = false
 
     @OptionGroup var planning: PlanningOptions

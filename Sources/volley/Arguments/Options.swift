@@ -6,7 +6,7 @@ public import Planning
 /// What every command takes.
 struct SharedOptions: ParsableArguments {
     @Option(
-        name: .long, help: "volley.yaml; otherwise it is looked for beside the campaign file, then upward.",
+        name: .long, help: "volley.yaml; by default Volley looks next to the campaign file, then upward.",
         completion: .file(extensions: ["yaml", "yml"]))
     var config: String?
 
@@ -38,19 +38,19 @@ struct PlanningOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Memory that planning may use, as 512M or 1G; more goes to temporary files. Without it all that is needed.", valueName: "size"))
+            "Memory that planning may use, as 512M or 1G; the rest goes to temporary files. By default, all it needs.", valueName: "size"))
     var memory: MemoryBudget?
 }
 
 /// How a run is sent.
 struct SendingOptions: ParsableArguments {
-    /// A service would take more connections than that for abuse.
+    /// A service would treat more connections than that as abuse.
     private static let most = 128
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Threads that deliver, at most; without it as many as there are cores. They start as they are needed, and a run with a pace has one.",
+            "Maximum number of threads that deliver; by default one per core. They start when needed, and a run with a pace has one.",
             valueName: "n"))
     var threads: Int?
 
@@ -59,7 +59,7 @@ struct SendingOptions: ParsableArguments {
     }
 }
 
-extension MemoryBudget: ExpressibleByArgument {
+extension MemoryBudget: @retroactive ExpressibleByArgument {
     /// A size with its unit.
     public init?(argument: String) { self.init(argument) }
 }
@@ -67,14 +67,14 @@ extension MemoryBudget: ExpressibleByArgument {
 /// What a CSV for Excel is.
 enum ExcelHelp {
     static let text: ArgumentHelp =
-        "The csv as Excel opens it: with a byte order mark, semicolons where the locale (LC_ALL, LC_NUMERIC, LANG) has a decimal comma, and ids that stay texts."
+        "Lay out the csv for Excel: a byte order mark, semicolons where the locale (LC_ALL, LC_NUMERIC, LANG) has a decimal comma, and ids that stay text."
 }
 
 /// A campaign file.
 let campaignCompletion = CompletionKind.file(extensions: ["yaml", "yml"])
 
 extension ParsableCommand {
-    /// Runs a command of VolleyKit and leaves with its exit code.
+    /// Runs a command and exits with its code.
     func perform(_ console: Console, _ json: JSONOption, _ body: () throws -> ExitStatus) throws {
         let status = Commands.run(console, isJSON: json.json, body)
         if status != .done { throw ExitCode(status.rawValue) }

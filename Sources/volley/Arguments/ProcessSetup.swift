@@ -3,8 +3,8 @@ import CLinux
 import Glibc
 import Commands
 
-/// What the whole process is set to before a command begins: its parent may have left it in any state. VolleyKit, which others embed, sets
-/// nothing of it.
+/// Prepares the process before a command begins: its parent may have left it in any state. The stages, which other programs embed, change
+/// none of this.
 enum ProcessSetup {
     static func prepare() {
         reserveStandardStreams()
@@ -29,9 +29,9 @@ enum ProcessSetup {
         sigemptyset(&heard)
         for number in [SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGABRT] { sigaddset(&heard, number) }
         sigprocmask(SIG_UNBLOCK, &heard, nil)
-        // A file that may not grow (`ulimit -f`) is an error of the write, like a full disk, and no end of the process.
+        // A file that may not grow (`ulimit -f`) is an error of the write, like a full disk, and does not end the process.
         signal(SIGXFSZ, SIG_IGN)
-        // Timers that were set before exec, and signals that other programs take as a word to them (dd's USR1, a daemon's), would end the process
+        // Timers that were set before exec, and signals that other programs act on (dd's USR1, a daemon's), would end the process
         // in the middle of sending.
         for number in IgnoredSignals.all { signal(number, SIG_IGN) }
     }
@@ -52,10 +52,10 @@ enum ProcessSetup {
 /// What is said when the process cannot go on: Swift ends a process that gets no more memory, or that finds a mistake in itself, by a signal. Scripts
 /// must not take that for anything but what it was: nothing was sent, or a run was cut off.
 private enum LastWords {
-    private static let before = "volley: cannot go on: there is no more memory, or Volley has a mistake. Nothing was sent.\n"
+    private static let before = "volley: cannot continue: out of memory, or Volley has a bug. Nothing was sent.\n"
     private static let after = """
-        volley: cannot go on: there is no more memory, or Volley has a mistake. Sending had begun: `volley report` says how far it got, and \
-        `volley resume` goes on with a run.
+        volley: cannot continue: out of memory, or Volley has a bug. Sending had begun: `volley report` shows how far it got, and \
+        `volley resume` continues a run.
 
         """
 

@@ -10,7 +10,7 @@ struct RunArgument: ParsableArguments {
 struct Runs: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "All runs: campaign, state, audience, outcomes.",
-        discussion: "Options that choose runs may be combined: a run must fit all of them.")
+        discussion: "You can combine options that choose runs: a run must match all of them.")
 
     @Option(name: .long, help: "Only runs of this campaign.")
     var campaign: String?
@@ -21,10 +21,10 @@ struct Runs: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Only runs in these states, with commas: planned, running, paused, stopped, finished, cancelled.", valueName: "states"))
+            "Only runs in these states, separated by commas: planned, running, paused, stopped, finished, cancelled.", valueName: "states"))
     var state = ""
 
-    @Option(name: .long, help: ArgumentHelp("Only runs planned since a date (UTC), or in the last so many days: 7d.", valueName: "when"))
+    @Option(name: .long, help: ArgumentHelp("Only runs planned since a date (UTC), or within a time such as 7d.", valueName: "when"))
     var since: String?
 
     @OptionGroup var json: JSONOption
@@ -41,9 +41,10 @@ struct Prune: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove the recipients of old runs from their files, and keep the figures.",
         discussion: """
-            Device tokens, registration ids, aliases and cells of runs that ended longer ago than --keep are removed for good; their reports \
-            stay the same, but for the CSV. Runs that could still be resumed or retried are left as they are, unless --include-stopped is \
-            given. Also removes plans that a killed process left unfinished, whatever --keep says. Suppression lists stay as they are. Asks on a terminal, unless --yes is given.
+            Permanently removes device tokens, registration ids, aliases and cells of runs that ended longer ago than --keep. Their \
+            reports stay the same, except the CSV. Runs that could still be resumed or retried stay unchanged without --include-stopped. \
+            Also removes plans that a killed process left unfinished, whatever --keep says. Suppression lists stay unchanged. Asks on \
+            a terminal, unless --yes is given.
             """)
 
     @Option(name: .long, help: ArgumentHelp("How long recipients are kept after a run has ended, as 90d or 12w.", valueName: "time"))
@@ -73,9 +74,9 @@ struct Prune: ParsableCommand {
 
 struct Resume: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Go on with a run that was stopped, paused, interrupted, cancelled or killed.",
+        abstract: "Continue a run that was stopped, paused, interrupted, cancelled or killed.",
         discussion:
-            "What is settled stays settled, what is unsent is sent. Pushes whose answer is unknown are sent again, or not, as `delivery.unknown` of the campaign says. A run that another terminal paused goes on there."
+            "Settled pushes stay settled, and unsent ones are sent. The campaign's `delivery.unknown` decides whether pushes whose answer is unknown are sent again. A run that is paused in another terminal continues there."
     )
 
     @OptionGroup var target: RunArgument
@@ -93,10 +94,10 @@ struct Resume: ParsableCommand {
 
 struct Approve: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Agree that a plan be sent, exactly as it is.",
+        abstract: "Approve a plan to be sent exactly as it is.",
         discussion: """
-            Shows the preview of the plan and asks; who approved it and when stands in the run file and in its report. Apps with \
-            `approval: required` in volley.yaml send nothing that was not approved. What was changed after it was planned is refused.
+            Shows the preview of the plan and asks. The run file and its report say who approved it and when. Apps with \
+            `approval: required` in volley.yaml send only what was approved. What was changed after it was planned is refused.
             """)
 
     @OptionGroup var target: RunArgument
@@ -120,8 +121,8 @@ struct Approve: ParsableCommand {
 
 struct Pause: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Let a run that is being sent wait until it is resumed.",
-        discussion: "Answers that are under way are awaited; nothing more is sent.")
+        abstract: "Pause a run that is being sent until it is resumed.",
+        discussion: "Waits for answers that are under way; sends nothing more.")
 
     @OptionGroup var target: RunArgument
     @OptionGroup var json: JSONOption
@@ -136,7 +137,7 @@ struct Pause: ParsableCommand {
 struct Cancel: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send nothing more of a run.",
-        discussion: "Whom it reached stays in the report, the others are unsent. A run that is being sent ends in good order.")
+        discussion: "Devices that it reached stay in the report; the others are unsent. A run that is being sent ends cleanly.")
 
     @OptionGroup var target: RunArgument
     @OptionGroup var json: JSONOption
@@ -150,7 +151,7 @@ struct Cancel: ParsableCommand {
 
 struct Retry: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send again to those for whom a run failed, or whose answer it never got.",
+        abstract: "Send again to devices for which a run failed or never got an answer.",
         discussion:
             "Makes a new run with the campaign and the settings of the first; the reports of both show the chain. Asks on a terminal, unless --yes is given."
     )
@@ -159,7 +160,7 @@ struct Retry: ParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Outcomes to send to again, with commas: failed, unknown, rejected, unsent.", valueName: "outcomes"))
+        help: ArgumentHelp("Outcomes to send to again, separated by commas: failed, unknown, rejected, unsent.", valueName: "outcomes"))
     var outcome = "failed,unknown"
 
     @Flag(name: .long, help: "Do not ask.")
@@ -184,14 +185,14 @@ struct Report: ParsableCommand {
         abstract: "The delivery report of a run.",
         discussion: """
             csv has a line for every device: its outcome, \(ServiceWords.name)' reason, attempts and latency; --outcome, --language and --variant choose lines. \
-            html is one page for a browser or paper, made for those who do not use a terminal. docs/reports.md says what each figure means.
+            html is one page for a browser or paper, made for people who do not use a terminal. docs/reports.md says what each figure means.
             """)
 
     enum Form: String, CaseIterable, ExpressibleByArgument { case text, json, csv, html }
 
     @OptionGroup var target: RunArgument
 
-    @Option(name: .long, help: "The form.")
+    @Option(name: .long, help: "The format.")
     var format = Form.text
 
     @Option(name: .long, help: ArgumentHelp("An earlier run: shows both side by side, and what differs.", valueName: "earlier"))
@@ -200,14 +201,14 @@ struct Report: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Of a csv only devices with these outcomes, with commas: accepted, invalid_token, rejected, failed, unknown, unsent.",
+            "For csv: only devices with these outcomes, separated by commas: accepted, invalid_token, rejected, failed, unknown, unsent.",
             valueName: "outcomes"))
     var outcome = ""
 
-    @Option(name: .long, help: "Of a csv only devices of this language; `unknown` for those without one.")
+    @Option(name: .long, help: "For csv: only devices of this language; `unknown` for devices without one.")
     var language: String?
 
-    @Option(name: .long, help: "Of a csv only devices of this variant.")
+    @Option(name: .long, help: "For csv: only devices of this variant.")
     var variant: String?
 
     @Flag(name: .long, help: ExcelHelp.text)

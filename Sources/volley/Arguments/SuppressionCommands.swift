@@ -6,15 +6,15 @@ struct Suppression: ParsableCommand {
         abstract: "The devices that get no more pushes because their tokens are invalid.",
         discussion: """
             A run puts the devices whose tokens \(ServiceWords.name) called invalid on the list of its app; plans leave them out as `suppressed`, unless the \
-            export says in `registered_at` that they registered later. Each environment of an app has a list of its own: what the simulator \
-            says suppresses nobody in production. These commands act on the environment that volley.yaml gives the app.
+            export says in `registered_at` that they registered later. Each environment of an app has its own list: what the simulator \
+            says suppresses no device in production. These commands act on the environment that volley.yaml gives the app.
             """,
         subcommands: [SuppressionListing.self, SuppressionImport.self, SuppressionExport.self, SuppressionRemove.self])
 }
 
 /// Which app's list.
 struct ListOption: ParsableArguments {
-    @Option(name: .long, help: "The app, as volley.yaml calls it; may be left away when it has only one.")
+    @Option(name: .long, help: "The app's name in volley.yaml; may be omitted if there is only one.")
     var app: String?
 }
 
@@ -36,18 +36,17 @@ struct SuppressionImport: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Add devices from a file.",
         discussion: """
-            The file has a token a line; or it is a CSV or TSV with a column of tokens, and perhaps the columns reason and invalid_since. Either \
-            all of it comes into the list or, when a line cannot be read, nothing. An export is refused, as its devices are mostly good ones; \
-            --every-device takes it.
+            The file has one token a line, or is a CSV or TSV with a column of tokens and optional columns reason and invalid_since. If \
+            a line cannot be read, nothing is imported. An export is refused, as most of its devices are valid; --every-device accepts it.
             """)
 
     @Argument(help: "The file.", completion: .file())
     var file: String
 
-    @Option(name: .long, help: "Why, for devices of which the file does not say it.")
+    @Option(name: .long, help: "The reason for devices without one in the file.")
     var reason: String?
 
-    @Flag(name: .long, help: "The file is an export, and every device in it is meant.")
+    @Flag(name: .long, help: "The file is an export, and you mean every device in it.")
     var everyDevice = false
 
     @OptionGroup var list: ListOption
@@ -92,8 +91,8 @@ struct SuppressionExport: ParsableCommand {
 
 struct SuppressionRemove: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove devices from the list, so that plans may name them again.",
-        discussion: "They come back when \(ServiceWords.name) calls their tokens invalid anew.")
+        commandName: "remove", abstract: "Remove devices from the list, so that plans may include them again.",
+        discussion: "They come back when \(ServiceWords.name) calls their tokens invalid again.")
 
     @Argument(help: "A \(ServiceWords.target).")
     var token: String?

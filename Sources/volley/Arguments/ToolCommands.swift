@@ -32,7 +32,7 @@ struct Push: ParsableCommand {
 
 /// Where a single push goes, and as whom.
 struct PushTargetOptions: ParsableArguments {
-    @Option(name: .long, help: "The app, as volley.yaml calls it; may be left away when it has only one.")
+    @Option(name: .long, help: "The app's name in volley.yaml; may be omitted if there is only one.")
     var app: String?
 
     @Option(name: .long, help: "\(ServiceWords.environments), instead of the app's.")
@@ -99,7 +99,7 @@ struct PushMessageOptions: ParsableArguments {
     @Option(name: .long, help: "\(ServiceWords.collapseID).")
     var collapse: String?
 
-    @Option(name: .long, help: "When it is no longer wanted: 4h, a date and time, or 0 for now or never.")
+    @Option(name: .long, help: "When it expires: 4h, a date and time, or 0 for now or never.")
     var expires: String?
 
     var message: PushCommand.Message {
@@ -121,13 +121,13 @@ enum PriorityName: String, CaseIterable, ExpressibleByArgument { case high, norm
 
 struct Notify: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Try whether notices arrive: tell everybody whom volley.yaml names.",
+        abstract: "Test whether notices arrive at every webhook and command that volley.yaml names.",
         discussion: """
-            Sends the event `test` once to each webhook and each command of `notices`, whatever other events it wants, and says what became of it. \
-            Nothing is sent to any device. Exit code 2 when somebody was not told.
+            Sends the event `test` once to each webhook and each command of `notices`, whatever other events it is for, and shows each \
+            result. Nothing is sent to any device. Exit code 2 if a notice did not arrive.
             """)
 
-    @Argument(help: "Only those who are told of this app's runs.")
+    @Argument(help: "Only webhooks and commands that get notices about this app's runs.")
     var app: String?
 
     @OptionGroup var json: JSONOption
@@ -141,13 +141,13 @@ struct Notify: ParsableCommand {
 
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Find out what is wrong on the way to \(ServiceWords.name), without sending to anyone.",
+        abstract: "Find out what is wrong on the way to \(ServiceWords.name), without sending to any device.",
         discussion: """
             Looks at key or certificate, proxy, name, connection, TLS, HTTP/2 and clock, and asks \(ServiceWords.name) with a token that no device has whether it takes \
             the credentials and the topic. Each step is ok, failed or skipped, with what to do.
             """)
 
-    @Argument(help: "The app, as volley.yaml calls it; all of them when left away.")
+    @Argument(help: "The app's name in volley.yaml; all apps if omitted.")
     var app: String?
 
     @OptionGroup var json: JSONOption
@@ -163,12 +163,12 @@ struct Schema: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the JSON Schema of a campaign file, for editors.",
         discussion: """
-            Editors with a YAML language server complete keys and mark mistakes where a file begins with \
+            Editors with a YAML language server complete keys and mark mistakes in files that begin with \
             `# yaml-language-server: $schema=.volley/campaign.schema.json`. `volley init` writes that line, and the schemas into the folder .volley; \
             `volley schema > .volley/campaign.schema.json` renews them.
             """)
 
-    @Flag(name: .long, help: "That of volley.yaml instead.")
+    @Flag(name: .long, help: "Print the schema of volley.yaml instead.")
     var project = false
 
     @OptionGroup var json: JSONOption
@@ -186,25 +186,25 @@ struct Simulate: ParsableCommand {
             "Run the \(ServiceWords.standIn.displayName) simulator: as strict as \(ServiceWords.standIn.displayName), on this machine only.",
         discussion: ServiceWords.standIn.rules)
 
-    @Option(name: .long, help: "The port; 0 takes a free one.")
+    @Option(name: .long, help: "The port; 0 picks a free one.")
     var port = 2197
 
     @Option(name: .long, help: "A file that gets a line of JSON per request.", completion: .file())
     var ledger: String?
 
-    @Option(name: .long, help: "Where the certificate that clients are to trust is written.", completion: .file())
+    @Option(name: .long, help: "Where to write the certificate that clients must trust.", completion: .file())
     var ca = "simulator-ca.pem"
 
     @Option(
         name: .long,
-        help: "The server's certificate with its key, PEM. Without it one is made for localhost, another at every start.",
+        help: "The server's certificate with its key, PEM. Without it, a new one is made for localhost at every start.",
         completion: .file())
     var certificate: String?
 
-    @Option(name: .long, help: "Where a key is written when volley.yaml names none.", completion: .file())
+    @Option(name: .long, help: "Where to write a key if volley.yaml names none.", completion: .file())
     var key = ServiceWords.standIn.keyFile
 
-    @Option(name: .customLong("for"), help: ArgumentHelp("End after so many seconds.", valueName: "seconds"))
+    @Option(name: .customLong("for"), help: ArgumentHelp("Exit after this many seconds.", valueName: "seconds"))
     var seconds: Double?
 
     @Option(name: .long, help: "A file of tokens that are answered \(ServiceWords.standIn.gone.words).", completion: .file())
@@ -216,7 +216,7 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "Streams that a connection may have, after its first accepted push.")
     var streamLimit = 1000
 
-    @Option(name: .long, help: "Hold every answer back for so many milliseconds.")
+    @Option(name: .long, help: "Hold back every answer for this many milliseconds.")
     var latency = 0
 
     @Option(name: .long, help: "Answer every n-th push 429 TooManyRequests.")
@@ -234,10 +234,10 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "Reset the stream of every n-th push with INTERNAL_ERROR.")
     var resetEvery = 0
 
-    @Option(name: .long, help: "Answer every n-th push 502, 503 or 504 as a gateway does; every other one is accepted.")
+    @Option(name: .long, help: "Answer every n-th push 502, 503 or 504 as a gateway does; half of these are accepted.")
     var gatewayEvery = 0
 
-    @Option(name: .long, help: "Answer every n-th push before its payload was read.")
+    @Option(name: .long, help: "Answer every n-th push before reading its payload.")
     var earlyAnswerEvery = 0
 
     @Option(name: .long, help: "End a connection with GOAWAY after n pushes.")
@@ -262,7 +262,7 @@ struct Simulate: ParsableCommand {
             latency, tooManyRequestsEvery, unavailableEvery, internalErrorEvery, silentEvery, resetEvery, goAwayEvery, disconnectEvery,
             silentAfter, gatewayEvery, earlyAnswerEvery,
         ]
-        guard counts.allSatisfy({ $0 >= 0 }) else { throw ValidationError("Counts and times are 0 or more.") }
+        guard counts.allSatisfy({ $0 >= 0 }) else { throw ValidationError("Counts and times must be 0 or more.") }
     }
 
     func run() throws {

@@ -2,12 +2,12 @@ import Base
 import ArgumentParser
 import Commands
 
-/// The command line: arguments in, exit codes out. Everything else is VolleyKit's.
+/// The command line: arguments in, exit codes out. Everything else is in `Commands` and the stages.
 @main
 struct Volley: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley",
-        abstract: "Sends push campaigns to \(ServiceWords.name), and can say of every device what became of its push.",
+        abstract: "Sends push campaigns to \(ServiceWords.name), and reports the outcome of every push, device by device.",
         discussion: """
             A campaign is a YAML file: who gets what, and how fast. `volley init` writes one to start from.
 
@@ -24,13 +24,13 @@ struct Volley: ParsableCommand {
         ]
     )
 
-    /// What to say when the first argument is no command, and no option either.
+    /// What to say when the first argument is neither a command nor an option.
     private static func unknownCommand() -> String? {
         let names = configuration.subcommands.map { $0.configuration.commandName ?? String(describing: $0).lowercased() }
         return CommandLine.arguments.dropFirst().first.flatMap { CommandName.complaint(about: $0, among: names) }
     }
 
-    /// Wrong arguments end with 2, as any other mistake that sends nothing.
+    /// Wrong arguments exit with 2, like any other mistake that sends nothing.
     static func main() {
         ProcessSetup.prepare()
         if let complaint = unknownCommand() {
@@ -44,7 +44,7 @@ struct Volley: ParsableCommand {
             exit(withError: code)
         } catch {
             let status = exitCode(for: error)
-            // Help and version are no mistakes, but results like any other.
+            // Help and version are not mistakes, but results like any other.
             guard status == .success else {
                 Console().warn(ForeignOption.complaint(about: Array(CommandLine.arguments.dropFirst())) ?? fullMessage(for: error))
                 exit(withError: ExitCode(ExitStatus.wrong.rawValue))

@@ -4,7 +4,7 @@ import Runs
 import Workspace
 import Sending
 
-/// `volley approve`: somebody agrees that a plan be sent, exactly as it is.
+/// `volley approve`: approves a plan to be sent exactly as it is.
 public enum ApproveCommand {
     /// Shows the preview of the plan, asks, and records who approved it and when.
     /// - Parameters:
@@ -17,15 +17,15 @@ public enum ApproveCommand {
         let name = try approver(name)
         guard isConfirmed || console.inputIsTerminal else {
             throw Diagnostic(
-                "volley approve asks before it approves, and standard input is no terminal",
+                "volley approve asks before it approves, and standard input is not a terminal",
                 remedy: "Add --yes to approve without a question. Nothing was approved.")
         }
         Interruption.install()
         let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
         let settings = try checkApprovable(run, in: options.project)
         if options.isJSON { console.say(text(run, settings)) } else { try console.out(text(run, settings) + "\n") }
-        if let earlier = try run.approval() { console.say("Approved before by \(earlier.name), \(earlier.approvedAt).") }
-        guard try isConfirmed || console.confirms(question(run, settings, name)) else {
+        if let earlier = try run.approval() { console.say("Already approved by \(earlier.name), \(earlier.approvedAt).") }
+        guard try isConfirmed || console.confirms(question(run, settings, name: name)) else {
             console.warn("Nothing was approved.")
             return .wrong
         }
@@ -42,7 +42,7 @@ public enum ApproveCommand {
 
     private static func next(_ run: any RecordedRun, _ settings: RunSettings) throws -> String {
         let id = run.plan.id
-        guard try run.status().state == .planned else { return "Go on with it: volley resume \(id)" }
+        guard try run.status().state == .planned else { return "Continue it with: volley resume \(id)" }
         if ScheduledTime(run, settings, isScheduler: false)?.isForSchedule ?? false { return "volley schedule sends it at its time." }
         return "Send it with: volley send --plan \(id)"
     }
@@ -52,7 +52,7 @@ public enum ApproveCommand {
             .joined(separator: "\n")
     }
 
-    private static func question(_ run: any RecordedRun, _ settings: RunSettings, _ name: String) -> String {
+    private static func question(_ run: any RecordedRun, _ settings: RunSettings, name: String) -> String {
         let devices = TextFormat.devices(run.plan.audience)
         return "Approve '\(run.plan.campaign)' for \(devices) of \(run.plan.app) (\(settings.environment.name)) as \(name)?"
     }

@@ -4,7 +4,7 @@ import Campaigns
 import Glibc
 import Sending
 
-/// `volley doctor`: what is wrong on the way to the service, step by step, without sending to anyone.
+/// `volley doctor`: what is wrong on the way to the service, step by step, without sending to any device.
 public enum DoctorCommand {
     /// Examines an app, or all of volley.yaml.
     /// - Returns: `done` when nothing failed, else `wrong`.
@@ -30,14 +30,14 @@ public enum DoctorCommand {
                         ("ok", .bool(failed == 0)), ("steps", .array(steps.map(\.json))),
                     ]))
             } else {
-                try console.out(text(app, steps, failed, console))
+                try console.out(text(app, steps, failed: failed, console))
             }
         }
         if options.isJSON { try console.out(.object(pairs: [("ok", .bool(isWell)), ("apps", .array(documents))])) }
         return isWell ? .done : .wrong
     }
 
-    private static func text(_ app: App, _ steps: [CheckStep], _ failed: Int, _ console: Console) -> String {
+    private static func text(_ app: App, _ steps: [CheckStep], failed: Int, _ console: Console) -> String {
         var lines = ["\(app.name.value): \(app.topic.value), \(app.destination)"]
         let names = steps.map(\.name.count).max() ?? 0
         for step in steps {
@@ -47,8 +47,8 @@ public enum DoctorCommand {
             lines.append("  \(shown)  \(TextFormat.padded(step.name, to: names))  \(step.message)")
             if let remedy = step.remedy { lines.append(String(repeating: " ", count: names + 13) + remedy) }
         }
-        let well = "Nothing is wrong; nobody was sent anything."
-        return (lines + [failed == 0 ? well : "\(failed) \(TextFormat.plural(failed, "step")) failed; nobody was sent anything."])
+        let well = "Nothing is wrong; nothing was sent."
+        return (lines + [failed == 0 ? well : "\(failed) \(TextFormat.plural(failed, one: "step")) failed; nothing was sent."])
             .joined(separator: "\n")
     }
 }

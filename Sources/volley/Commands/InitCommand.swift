@@ -2,9 +2,9 @@ import Base
 import Campaigns
 import PushServices
 
-/// `volley init`: a folder that works as it stands, against the simulator.
+/// `volley init`: a folder that works unchanged, against the simulator.
 public enum InitCommand {
-    /// Writes volley.yaml, a campaign and a device export. Overwrites nothing: when one of them is there already, none is written.
+    /// Writes volley.yaml, a campaign and a device export. Overwrites nothing: if one of them exists, none is written.
     public static func run(folder: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         let files = [
             ("volley.yaml", StarterProject.project), ("welcome.yaml", StarterProject.campaign),
@@ -14,13 +14,13 @@ public enum InitCommand {
         ].map { (folder == "." ? $0.0 : "\(folder)/\($0.0)", $0.1) }
         let present = files.map(\.0).filter { FilePaths.exists($0) }
         guard present.isEmpty else {
-            let are = TextFormat.plural(present.count, "is", "are")
+            let are = TextFormat.plural(present.count, one: "is", many: "are")
             throw Diagnostic(
                 "\(present.joined(separator: ", ")) \(are) there already, so nothing was written",
                 remedy: "Choose another folder: volley init DIR.")
         }
         for part in ["exports", ".volley"] { try FilePaths.makeFolder(folder == "." ? part : "\(folder)/\(part)") }
-        for (path, text) in files { try FilePaths.create(path, Array(text.utf8)) }
+        for (path, text) in files { try FilePaths.create(path, bytes: Array(text.utf8)) }
         let answer = JSONValue.object(pairs: [("files", .array(files.map { .string($0.0) }))])
         let campaign = files[1].0
         let text = """
@@ -43,7 +43,7 @@ enum StarterProject {
         let key = service.account.credentials[0]
         return """
             # yaml-language-server: $schema=.volley/project.schema.json
-            # Written once, by whoever runs the app. Campaigns name the app; everything about it stands here.
+            # Written once, by the people who run the app. Campaigns name the app; everything about it is here.
             runs: runs                        # folder of run files: one per campaign that was sent
 
             apps:
@@ -53,11 +53,11 @@ enum StarterProject {
                 # \(key.example)   # \(key.origin)
                 devices: exports/devices.csv  # the device export, unless a campaign names another
                 columns:
-                  token: device_token         # how the export calls what Volley needs
+                  token: device_token         # the export's names for what Volley needs
                 pace: 500/s                   # never faster than this
-                # approval: required          # nothing is sent that nobody approved: volley approve
+                # approval: required          # nothing is sent without approval: volley approve
                 # test_devices: [{name: Anna's iPhone, token: "7276…", language: de}]   # for volley send --test
-                # proxy: http://proxy.example.com:3128   # none: straight to \(service.displayName); without the key https_proxy counts
+                # proxy: http://proxy.example.com:3128   # none: straight to \(service.displayName); without this key https_proxy decides
 
             """
     }
@@ -73,7 +73,7 @@ enum StarterProject {
         audience:
           tags: [discount, news]          # devices with at least one of these
           where:
-            last_active: present          # who ever opened the app
+            last_active: present          # devices that have opened the app
           exclude:
             tags: [unsubscribed]
 
@@ -82,7 +82,7 @@ enum StarterProject {
           body: 20 % off everything until Sunday.
           sound: default
           link: shop://sale
-          languages:                      # by the device's language; whoever has none of these reads the text above
+          languages:                      # by the device's language; devices with none of these get the text above
             de: {title: "Hallo {{ first_name | default: 'zusammen' }}", body: 20 % auf alles bis Sonntag.}
             zh-Hans: {title: "{{ first_name | default: '你好' }}", body: 周日前全场八折。}
 
@@ -109,13 +109,13 @@ enum StarterProject {
             return state
         }
         for row in 0..<300 {
-            let token = (0..<4).map { _ in hex(next(), 16) }.joined()
+            let token = (0..<4).map { _ in hex(next(), digits: 16) }.joined()
             let day = civilDate(fromDays: daysFromCivil(year: 2026, month: 1, day: 1) + Int(next() >> 33) % 300)
             let date = Timestamp(epochSeconds: Int64(daysFromCivil(year: day.year, month: day.month, day: day.day)) * 86400).description
                 .prefix(10)
             lines.append(
                 [
-                    token, hex(next() >> 20, 11), "user\(row / 2 + 1)", tags[Int(next() >> 33) % tags.count],
+                    token, hex(next() >> 20, digits: 11), "user\(row / 2 + 1)", tags[Int(next() >> 33) % tags.count],
                     languages[Int(next() >> 33) % languages.count],
                     String(date), names[Int(next() >> 33) % names.count],
                 ].joined(separator: ","))
@@ -123,7 +123,7 @@ enum StarterProject {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func hex(_ number: UInt64, _ digits: Int) -> String {
+    private static func hex(_ number: UInt64, digits: Int) -> String {
         String(TextFormat.hex(number, digits: digits).suffix(digits))
     }
 }

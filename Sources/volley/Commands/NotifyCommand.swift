@@ -3,11 +3,11 @@ import Base
 import Campaigns
 import Automation
 
-/// `volley notify`: tries whether notices arrive.
+/// `volley notify`: tests whether notices arrive.
 public enum NotifyCommand {
-    /// Tells everybody once, without the patience of real notices.
-    /// - Parameter name: an app; nil for everybody of volley.yaml.
-    /// - Returns: `done` when all were told, else `wrong`.
+    /// Sends each notice once, without the retries of real notices.
+    /// - Parameter name: an app; nil for all of volley.yaml.
+    /// - Returns: `done` when all notices arrived, else `wrong`.
     public static func run(app name: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
         guard let project = try Project.find(with: options.project) else {
             throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config.")
@@ -16,7 +16,7 @@ public enum NotifyCommand {
         let targets = project.noticeTargets.filter { wanted == nil || $0.app == nil || $0.app?.name.value == wanted }
         guard !targets.isEmpty else {
             throw Diagnostic(
-                "nobody is to be told of anything", file: project.file,
+                "there are no notices to send", file: project.file,
                 remedy: "Add, for example: notices: [{webhook: \"https://hooks.example.com/volley\", secret_env: VOLLEY_SECRET}].")
         }
         var documents: [JSONValue] = []
@@ -36,7 +36,7 @@ public enum NotifyCommand {
         }
         if options.isJSON {
             let answer = JSONValue.object(pairs: [("ok", .bool(isWell)), ("notices", .array(documents))])
-            isShown = console.answer(answer.indentedText, done: isWell ? "All were told." : "Not all were told.") == .done
+            isShown = console.answer(answer.indentedText, done: isWell ? "All notices arrived." : "Not all notices arrived.") == .done
         }
         return !isWell ? .wrong : isShown ? .done : .doneWithFailures
     }

@@ -12,25 +12,25 @@ public enum PauseCommand {
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
         try pause(run, at: .now())
-        return RunAnswer.show(run, .paused, "\(run.plan.id) is paused. `volley resume \(run.plan.id)` goes on.", options, console)
+        return RunAnswer.show(
+            run, .paused, text: "\(run.plan.id) is paused. `volley resume \(run.plan.id)` continues it.", options, console)
     }
 }
 
 /// `volley cancel`: nothing more of a run is sent.
 public enum CancelCommand {
-    /// Who was not sent to stays unsent. A process that sends the run awaits the answers that are under way, and ends.
+    /// Unsent devices stay unsent. A process that sends the run awaits the answers that are under way, and ends.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
         for warning in try cancel(run) { console.warn(warning) }
-        return RunAnswer.show(run, .cancelled, "\(run.plan.id) is cancelled: nothing more of it is sent.", options, console)
+        return RunAnswer.show(run, .cancelled, text: "\(run.plan.id) is cancelled: nothing more of it is sent.", options, console)
     }
 }
 
 /// What the commands answer that change a run's state.
 enum RunAnswer {
-    static func show(_ run: any RecordedRun, _ state: RunState, _ text: String, _ options: CommonOptions, _ console: Console) -> ExitStatus
-    {
+    static func show(_ run: any RecordedRun, _ state: RunState, text: String, _ options: CommonOptions, _ console: Console) -> ExitStatus {
         let answer = JSONValue.object(pairs: [("run", .string(run.plan.id)), ("state", .string(state.rawValue))])
         return console.answer(options.isJSON ? answer.indentedText : text, done: text)
     }

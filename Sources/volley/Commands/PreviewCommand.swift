@@ -34,8 +34,8 @@ public enum PreviewCommand {
         let ending = page[dot...].dropFirst().lowercased()
         guard ["pdf", "doc", "docx", "xlsx", "xls", "csv", "json", "txt", "png", "jpg", "jpeg"].contains(ending) else { return }
         throw Diagnostic(
-            "a file called .\(ending) would hold a page", file: page,
-            remedy: "Browsers print a page, also as a PDF: --html \(page[..<dot]).html.")
+            "a .\(ending) file would hold an HTML page", file: page,
+            remedy: "Write --html \(page[..<dot]).html; browsers can print it, also as a PDF.")
     }
 
     private static func write(_ page: PreviewPage, to file: String, _ console: Console) throws {
@@ -45,7 +45,7 @@ public enum PreviewCommand {
         console.say("The preview is in \(file).")
     }
 
-    /// Says step by step why somebody gets the campaign, or not.
+    /// Says step by step why a device gets the campaign, or not.
     /// - Parameter who: a device token, whole or as `7276…89f1`, an alias, or a registration id.
     public static func explain(file: String, who: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()

@@ -17,7 +17,7 @@ public enum PruneCommand {
         let seconds = try LengthOfTime.seconds(keep)
         guard isDryRun || isConfirmed || console.inputIsTerminal else {
             throw Diagnostic(
-                "volley prune asks before it removes anything, and standard input is no terminal",
+                "volley prune asks before it removes anything, and standard input is not a terminal",
                 remedy: "Add --yes to prune without a question, or --dry-run to see what it would do. Nothing was removed.")
         }
         Interruption.install()
@@ -30,7 +30,7 @@ public enum PruneCommand {
             if !isConfirmed {
                 console.warn(pruning.text(keep))
                 let plans = abandonedPlans.isEmpty ? "" : " and \(Pruning.plans(abandonedPlans.count))"
-                guard try console.confirms("Remove the recipients of \(Pruning.runs(selection.chosen.count))\(plans) for good?") else {
+                guard try console.confirms("Remove the recipients of \(Pruning.runs(selection.chosen.count))\(plans) permanently?") else {
                     console.warn("Nothing was removed.")
                     return .wrong
                 }
@@ -48,9 +48,9 @@ public enum PruneCommand {
 }
 
 extension Pruning {
-    static func plans(_ count: Int) -> String { TextFormat.counted(count, "unfinished plan") }
+    static func plans(_ count: Int) -> String { TextFormat.counted(count, one: "unfinished plan") }
 
-    /// What became of files that killed processes left behind.
+    /// Files that killed processes left behind.
     private var removedLines: [String] {
         let plans = isDone ? removed : abandonedPlans
         guard !plans.isEmpty else { return [] }
@@ -58,7 +58,7 @@ extension Pruning {
             + plans.map { "  \($0.place), \(TextFormat.bytes($0.size))" }
     }
 
-    static func runs(_ count: Int) -> String { TextFormat.counted(count, "run") }
+    static func runs(_ count: Int) -> String { TextFormat.counted(count, one: "run") }
 
     func text(_ keep: String) -> String {
         var lines: [String] = []
@@ -70,7 +70,7 @@ extension Pruning {
         }
         let head: String
         if pruned.isEmpty {
-            head = failures.isEmpty ? "No run that ended more than \(keep) ago is to be pruned." : "No run was pruned."
+            head = failures.isEmpty ? "There is no run to prune that ended more than \(keep) ago." : "No run was pruned."
         } else if isDone {
             head =
                 "Recipients of \(Self.runs(pruned.count)) were removed; their figures are kept. \(TextFormat.bytes(before)) became \(TextFormat.bytes(after)):"
@@ -80,14 +80,14 @@ extension Pruning {
         lines.insert(head, at: 0)
         lines += removedLines
         if !selection.left.isEmpty {
-            lines.append("Left as they are, although they are older than \(keep):")
+            lines.append("Left unchanged, although they are older than \(keep):")
             let names = selection.left.map(\.run.plan.id.count).max() ?? 0
             lines += selection.left.map { "  \(TextFormat.padded($0.run.plan.id, to: names))  \($0.why.rawValue)" }
             if selection.left.contains(where: { $0.why.needsIncludeStopped }) {
-                lines.append("  --include-stopped takes those as well that can be resumed or retried.")
+                lines.append("  --include-stopped also prunes runs that can be resumed or retried.")
             }
             if selection.left.contains(where: { $0.why == .unsent }) {
-                lines.append("  `volley cancel RUN` ends a plan for good; then `volley prune` takes it as well.")
+                lines.append("  `volley cancel RUN` ends a plan permanently; then `volley prune` prunes it too.")
             }
         }
         lines += broken.map { "Cannot be read: \($0.description)" }

@@ -90,7 +90,7 @@ public enum PushCommand {
             line += " (\(settlement.reason))"
         }
         line += " after \(settlement.latencyMilliseconds) ms, \(service.terms.pushID) \(id)"
-        // The push is on its way, or was refused: whether that can be shown changes nothing of it.
+        // The push is on its way, or was refused: whether that can be shown does not change it.
         let shown = console.answer(
             options.isJSON ? answer.indentedText : [line, advice].compactMap(\.self).joined(separator: "\n"), done: "\(line).")
         switch result.end {
@@ -106,14 +106,14 @@ public enum PushCommand {
 
 extension PushCommand.Message {
     /// The number of `--badge`.
-    /// - Throws: `Diagnostic`: it is no number from 0 up.
+    /// - Throws: `Diagnostic`: it is not a number of 0 or more.
     public static func badge(_ text: String) throws -> Int {
         if text.hasPrefix("+"), let number = Int(text) {
             throw Diagnostic(
                 "\(PushServices.standard.displayName) cannot add to a badge, it shows the number that it is sent",
                 remedy: "Write --badge \(number).")
         }
-        guard let number = Int(text), number >= 0 else { throw Diagnostic("--badge takes a number from 0 up") }
+        guard let number = Int(text), number >= 0 else { throw Diagnostic("--badge takes a number of 0 or more") }
         return number
     }
 

@@ -9,13 +9,13 @@ import Sending
 extension PushCommand {
     /// Where a single push goes, and as whom: an app of volley.yaml, all of it given here, or an app with some of it replaced.
     public struct Target: Sendable {
-        /// A name below `apps` in volley.yaml; may be left away when there is only one.
+        /// A name below `apps` in volley.yaml; may be omitted if there is only one.
         public var app: String?
         /// production, sandbox or simulator
         public var environment: String?
         /// The bundle id.
         public var topic: String?
-        /// A .p8 file; its id may be left away when the file is named after it.
+        /// A .p8 file; its id may be omitted if the file is named after it.
         public var keyFile: String?, keyID: String?, teamID: String?
         /// A .p12, or a PEM with certificate and key, and the environment variable that holds its passphrase.
         public var certificateFile: String?, passphraseVariable: String?
@@ -32,7 +32,7 @@ extension PushCommand {
         func settings(
             _ pushType: PushType, _ options: CommonOptions, _ console: Console
         ) throws -> (settings: RunSettings, proxy: ProxySetting?) {
-            guard keyFile == nil || certificateFile == nil else { throw Diagnostic("--key and --certificate exclude each other") }
+            guard keyFile == nil || certificateFile == nil else { throw Diagnostic("--key and --certificate cannot be combined") }
             let app = isComplete ? nil : try appOfProject(options, console)
             var settings =
                 try app.map { try RunSettings($0.app, projectFile: $0.file, pushType: pushType) } ?? RunSettings(pushType: pushType)
@@ -66,7 +66,7 @@ extension PushCommand {
             guard let path = options.project.file ?? Project.find(startingAt: ".") else {
                 throw Diagnostic(
                     "there is no volley.yaml here or above",
-                    remedy: "Name one with --config, run `volley init`, or say all: --topic, and --key or --certificate.")
+                    remedy: "Name one with --config, run `volley init`, or give everything here: --topic, and --key or --certificate.")
             }
             let (project, warnings) = try Project.read(file: path)
             console.show(warnings)
@@ -80,7 +80,7 @@ extension PushCommand {
                 let names = choices.map(\.name) + [Environment.simulatorName]
                 let nearest = nearestName(to: name, among: names).map { "Did you mean '\($0)'?" }
                 throw Diagnostic(
-                    "'\(name)' is no environment",
+                    "'\(name)' is not an environment",
                     remedy: nearest ?? "It must be \(names.dropLast().joined(separator: ", ")) or \(Environment.simulatorName).")
             }
             return .named(environment)
@@ -109,17 +109,17 @@ enum HeaderText {
     ///   ends with a space, which HTTP/2 does not take.
     static func check(_ value: String?, of option: String, maximumBytes: Int = .max) throws(Diagnostic) {
         guard let value else { return }
-        if value.isEmpty { throw Diagnostic("\(option) is blank", remedy: "Leave it away, or write a value.") }
+        if value.isEmpty { throw Diagnostic("\(option) is blank", remedy: "Omit it, or write a value.") }
         let trimmed = HeaderSpace.trimmed(value)
         guard trimmed.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
             throw Diagnostic(
-                "\(option) holds a line break or another control character, which no header of a push may",
+                "\(option) holds a line break or another control character, which a push's headers must not",
                 remedy: "Write it as one line of visible text.")
         }
         guard trimmed == value else {
             throw Diagnostic(
                 "\(option) begins or ends with a space, which \(PushServices.standard.displayName) does not take",
-                remedy: trimmed.isEmpty ? "Leave it away, or write a value." : "Write \(option) '\(trimmed)'.")
+                remedy: trimmed.isEmpty ? "Omit it, or write a value." : "Write \(option) '\(trimmed)'.")
         }
         guard value.utf8.count <= maximumBytes else {
             throw Diagnostic(

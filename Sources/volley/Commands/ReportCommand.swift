@@ -4,7 +4,7 @@ import Campaigns
 import Reports
 import Runs
 
-/// `volley report`: what became of a run.
+/// `volley report`: the results of a run.
 public enum ReportCommand {
     /// The forms a report is written in.
     public enum Format: String, CaseIterable, Sendable { case text, json, csv, html }
@@ -38,11 +38,11 @@ public enum ReportCommand {
         isForExcel: Bool = false, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
         guard !isForExcel || format == .csv else {
-            throw Diagnostic("--excel lays out the CSV, and the format is \(format.rawValue)", remedy: "Add --format csv.")
+            throw Diagnostic("--excel is for CSV, but the format is \(format.rawValue)", remedy: "Add --format csv.")
         }
         guard lines.areAll || format == .csv else {
             throw Diagnostic(
-                "--outcome, --language and --variant choose lines of the CSV, and the format is \(format.rawValue)",
+                "--outcome, --language and --variant choose lines of the CSV, but the format is \(format.rawValue)",
                 remedy: "Add --format csv.")
         }
         let filter = try filter(lines)
@@ -52,7 +52,7 @@ public enum ReportCommand {
         let run = try catalog.open(named: argument, readOnly: true)
         let before = try earlier.map { try catalog.open(named: $0, readOnly: true) }
         if before != nil, format == .csv {
-            throw Diagnostic("a comparison has no lines for a CSV", remedy: "Take --format text, json or html, or each run's own CSV.")
+            throw Diagnostic("a comparison cannot be a CSV", remedy: "Use --format text, json or html, or each run's own CSV.")
         }
         for run in [run, before].compactMap(\.self) {
             if let doubt = try LedgerGap.doubt(about: run) { console.warn("\(doubt)") }
@@ -86,17 +86,17 @@ public enum ReportCommand {
         if let meant = endings.first(where: { $0.ending == ending })?.format {
             guard meant != format else { return }
             throw Diagnostic(
-                "a file called .\(ending) would hold the report as \(format.rawValue)", file: output,
+                "a .\(ending) file would hold the report as \(format.rawValue)", file: output,
                 remedy: "Add --format \(meant.rawValue), or name a file with another ending.")
         }
         if ["xlsx", "xls", "ods", "numbers"].contains(ending) {
             throw Diagnostic(
-                "Volley writes no .\(ending)", file: output, remedy: "Spreadsheets open a CSV: --format csv --output \(output[..<dot]).csv."
-            )
+                "Volley does not write .\(ending)", file: output,
+                remedy: "Spreadsheets open a CSV: --format csv --output \(output[..<dot]).csv.")
         }
         if ["pdf", "doc", "docx"].contains(ending) {
             throw Diagnostic(
-                "Volley writes no .\(ending)", file: output,
+                "Volley does not write .\(ending)", file: output,
                 remedy: "Browsers print a page: --format html --output \(output[..<dot]).html.")
         }
     }
@@ -139,6 +139,7 @@ enum OutcomeName {
         let names = Outcome.allCases.map(\.name)
         let nearest = nearestName(to: name, among: names)
         throw Diagnostic(
-            "'\(name)' is no outcome", remedy: nearest.map { "Did you mean '\($0)'?" } ?? "Outcomes are \(names.joined(separator: ", ")).")
+            "'\(name)' is not an outcome",
+            remedy: nearest.map { "Did you mean '\($0)'?" } ?? "Outcomes are \(names.joined(separator: ", ")).")
     }
 }

@@ -6,16 +6,16 @@ import PushServices
 import Runs
 import Sending
 
-/// `volley resume`: goes on with a run that was stopped, paused, interrupted, cancelled or killed.
+/// `volley resume`: continues a run that was stopped, paused, interrupted, cancelled or killed.
 public enum ResumeCommand {
-    /// Settled stays settled; who is unsent is sent; who is unknown is sent again, or not, as the campaign says.
+    /// Settled pushes stay settled, and unsent ones are sent. The campaign says whether unknown ones are sent again.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
         if run.sendingSince != nil {
             try wake(run, in: options.project)
-            return RunAnswer.show(run, .running, "\(run.plan.id) goes on in the process that paused it.", options, console)
+            return RunAnswer.show(run, .running, text: "\(run.plan.id) continues in the process that paused it.", options, console)
         }
         let attendance = console.running(options)
         let proposal = try proposeToGoOn(run, in: options.project, attendance.context)

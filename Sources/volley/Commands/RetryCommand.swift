@@ -5,7 +5,7 @@ import Delivery
 import Runs
 import Sending
 
-/// `volley retry`: a new run for those of an earlier one whose pushes failed, or whose answers were lost.
+/// `volley retry`: a new run for devices of an earlier one whose pushes failed, or whose answers were lost.
 public enum RetryCommand {
     /// Asks on a terminal, unless `isConfirmed`, and sends.
     /// - Parameters:
@@ -21,26 +21,26 @@ public enum RetryCommand {
             let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
             let last = try RunChain(of: run).retries(of: run.plan.id).last
             throw Diagnostic(
-                "no device of this run is \(words)\(last == nil ? "" : " and was not sent to again by a retry")", file: run.place,
+                "no device of this run is \(words)\(last == nil ? "" : " and not yet sent to again by a retry")", file: run.place,
                 remedy: RunRemainder.remedyForUnsent(run)
-                    ?? last.map { "`volley retry \($0.plan.id) --outcome failed` sends again to those for whom it failed again." }
-                    ?? "`volley report \(run.plan.id)` shows what became of each; --outcome takes others.")
+                    ?? last.map { "`volley retry \($0.plan.id) --outcome failed` sends to devices for which it failed again." }
+                    ?? "`volley report \(run.plan.id)` shows the outcome of each device; --outcome selects others.")
         }
         if retry.mayRepeat > 0 {
-            console.warn("Those who are unknown may have got the push already, and then get it twice.")
+            console.warn("Devices that are unknown may already have got the push, and would get it twice.")
         }
         let attendance = console.running(options)
         let proposal: SendProposal
         do {
             proposal = try retry.propose(in: options.project, attendance.context)
             console.show(proposal.warnings + retry.warnings)
-            guard try isAgreed(proposal, isConfirmed, console) else {
+            guard try isAgreed(proposal, isConfirmed: isConfirmed, console) else {
                 try retry.run.remove()
-                console.warn("Nothing was sent, and the new run is gone.")
+                console.warn("Nothing was sent, and the new run was removed.")
                 return .wrong
             }
-        } catch let refused as SendPermission.Refused {
-            // Kept for those who approve it: the first run was sent when nobody had to.
+        } catch let refused as SendRefused {
+            // Kept for approval: the first run was sent when none was needed.
             if refused.why != .needsApproval { try retry.run.remove() }
             throw refused.diagnostic
         } catch {
@@ -56,7 +56,7 @@ public enum RetryCommand {
             try names.map { name in
                 guard let outcome = Outcome.allCases.first(where: { $0.name == name }) else {
                     let nearest = nearestName(to: name, among: Outcome.retriable.map(\.name).sorted())
-                    throw Diagnostic("'\(name)' is no outcome", remedy: nearest.map { "Did you mean '\($0)'?" } ?? allowed)
+                    throw Diagnostic("'\(name)' is not an outcome", remedy: nearest.map { "Did you mean '\($0)'?" } ?? allowed)
                 }
                 guard Outcome.retriable.contains(outcome) else {
                     throw Diagnostic("devices that are \(name) are not sent to again", remedy: allowed)
@@ -67,8 +67,8 @@ public enum RetryCommand {
 
     private static let allowed = "Allowed are failed, unknown, rejected and unsent."
 
-    /// Asks where somebody can answer. Elsewhere whoever wrote the command has decided: these devices were agreed to once.
-    private static func isAgreed(_ proposal: SendProposal, _ isConfirmed: Bool, _ console: Console) throws -> Bool {
+    /// Asks where someone can answer. Elsewhere the author of the command has decided: these devices were agreed to once.
+    private static func isAgreed(_ proposal: SendProposal, isConfirmed: Bool, _ console: Console) throws -> Bool {
         if isConfirmed || !console.inputIsTerminal { return true }
         return try console.confirms(SendQuestion(proposal.run, proposal.settings, now: .now()).text)
     }

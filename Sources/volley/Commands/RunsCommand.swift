@@ -6,7 +6,7 @@ import Runs
 
 /// `volley runs`: all runs of a folder.
 public enum RunsCommand {
-    /// Which runs are wanted, as it was typed: those that fit in every respect.
+    /// Which runs are wanted, as typed: those that match all of it.
     public struct Wanted: Sendable {
         /// A campaign's name; nil for all.
         public var campaign: String?
@@ -54,7 +54,7 @@ public enum RunsCommand {
         }
         let list = try RunList(runs: runs, broken: broken, unfinished: unfinished, isFiltered: !wanted.isAll)
         if !runs.isEmpty, let why = known.failure {
-            console.warn("Whether these files know all that was sent cannot be seen, so that figures may be too small. \(why)")
+            console.warn("Volley cannot tell whether these files know all that was sent, so figures may be too small. \(why)")
         }
         if options.isJSON {
             try console.out(list.json)
@@ -72,7 +72,7 @@ public enum RunsCommand {
                 if let state = RunState(rawValue: name) { return state }
                 let all = RunState.allCases.map(\.rawValue)
                 throw Diagnostic(
-                    "'\(name)' is no state of a run",
+                    "'\(name)' is not a state of a run",
                     remedy: nearestName(to: name, among: all).map { "Did you mean '\($0)'?" }
                         ?? "States are \(all.joined(separator: ", ")).")
             })

@@ -28,7 +28,7 @@ public enum ScheduleCommand {
         }
     }
 
-    /// Shows what comes next, whether or not a process is at work.
+    /// Shows what comes next, whether or not `volley schedule` is running.
     public static func list(_ paths: [String], options: CommonOptions, console: Console) throws -> ExitStatus {
         let (project, catalog) = try project(paths, options)
         let files = try ScheduleFiles(paths, catalog: catalog, in: options.project)
@@ -45,7 +45,7 @@ public enum ScheduleCommand {
     private static func project(_ paths: [String], _ options: CommonOptions) throws -> (Project, any RunCatalog) {
         guard let first = paths.first, let path = options.project.file ?? Project.find(startingAt: ScheduleFiles.startingFolder(of: first))
         else {
-            throw Diagnostic("there is no volley.yaml beside these campaigns or above", remedy: "Name one with --config.")
+            throw Diagnostic("there is no volley.yaml next to these campaigns or above", remedy: "Name one with --config.")
         }
         let project = try Project.read(file: path).0
         return (project, project.catalog(options.project))

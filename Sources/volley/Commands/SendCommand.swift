@@ -19,8 +19,8 @@ public enum SendCommand {
     }
 
     /// - Parameters:
-    ///   - isConfirmed: `--yes`: does not ask. Where the app demands approval, it does not replace one.
-    ///   - isNow: `--now`: at once and to everybody, whatever the campaign's schedule says.
+    ///   - isConfirmed: `--yes`: does not ask. Where the app requires approval, it does not replace one.
+    ///   - isNow: `--now`: at once to the whole audience, whatever the campaign's schedule says.
     public static func run(
         _ source: Source, isConfirmed: Bool, isNow: Bool = false, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
@@ -28,11 +28,11 @@ public enum SendCommand {
         switch source {
         case .campaign(let file):
             try checkConsent(isConfirmed, console)
-            return try sendCampaign(file, isConfirmed, isNow, options, console)
+            return try sendCampaign(file, isConfirmed: isConfirmed, isNow: isNow, options, console)
         case .plan(let run):
             try checkConsent(isConfirmed, console)
-            return try sendPlan(run, isConfirmed, options, console)
-        // Whoever wrote the test devices into volley.yaml has agreed for them: nobody is asked.
+            return try sendPlan(run, isConfirmed: isConfirmed, options, console)
+        // Writing the test devices into volley.yaml was consent for them: no question.
         case .test(let file): return try sendTest(file, options, console)
         }
     }
@@ -40,7 +40,7 @@ public enum SendCommand {
     private static func checkConsent(_ isConfirmed: Bool, _ console: Console) throws {
         guard isConfirmed || console.inputIsTerminal else {
             throw Diagnostic(
-                "volley send asks before it sends, and standard input is no terminal",
+                "volley send asks before it sends, and standard input is not a terminal",
                 remedy: "Add --yes to send without a question. Nothing was sent.")
         }
     }
@@ -61,7 +61,7 @@ public enum SendCommand {
     }
 
     private static func sendCampaign(
-        _ file: String, _ isConfirmed: Bool, _ isNow: Bool, _ options: CommonOptions, _ console: Console
+        _ file: String, isConfirmed: Bool, isNow: Bool, _ options: CommonOptions, _ console: Console
     ) throws -> ExitStatus {
         let planned = try plan(
             CampaignFile(file, in: options.project), for: .sending(ignoresSchedule: isNow), console.planning(options), at: .now())
@@ -69,7 +69,7 @@ public enum SendCommand {
             let text = planned.preview.text(
                 width: console.width, colour: console.colour && !options.isJSON, isVerbose: console.options.isVerbose,
                 cards: Preview.cardsBesidePlan)
-            // With --json standard output belongs to the report, but whoever is asked must see what is asked.
+            // With --json standard output belongs to the report, but the person must see what is asked.
             if options.isJSON { console.say(text) } else { try console.out(text + "\n") }
         } catch {
             try planned.run.remove()
@@ -78,56 +78,55 @@ public enum SendCommand {
         do {
             let attendance = console.running(options)
             let proposal = try propose(planned.run, isKept: false, in: options.project, attendance.context)
-            guard try isAgreed(proposal, isConfirmed, console) else {
+            guard try isAgreed(proposal, isConfirmed: isConfirmed, console) else {
                 console.warn(afterNo(planned.run, try discard(planned.run)))
                 return .wrong
             }
             return try console.send(proposal, attendance, options)
         } catch {
-            // Nothing was sent. What waits for an approval is kept for those who give it.
+            // Nothing was sent. A plan that waits for approval is kept.
             if !(error is CancellationError), (try? needsApproval(planned.run, in: options.project)) ?? false {
                 Notices.tell(.approvalNeeded, of: planned.run, planned.project, console.noticeObserver)
             } else {
                 _ = try? discard(planned.run)
             }
-            throw (error as? SendPermission.Refused)?.diagnostic ?? error
+            throw (error as? SendRefused)?.diagnostic ?? error
         }
     }
 
-    /// What became of a plan that somebody did not want to send.
+    /// What happened to a plan after a no.
     private static func afterNo(_ run: any RecordedRun, _ discarded: Discarded) -> String {
         switch discarded {
-        case .gone: "Nothing was sent, and the plan is gone."
+        case .gone: "Nothing was sent, and the plan was removed."
         case .kept(.begun):
-            "This command sent nothing, but another one has begun to send \(run.plan.id): `volley report \(run.plan.id)` shows how far it is."
+            "This command sent nothing, but another one has begun to send \(run.plan.id): `volley report \(run.plan.id)` shows its progress."
         case .kept(.planned): "Nothing was sent; the plan is kept."
         case .kept(.cancelled): "Nothing was sent; the plan was cancelled meanwhile."
         }
     }
 
-    private static func sendPlan(_ argument: String, _ isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus
-    {
+    private static func sendPlan(_ argument: String, isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
         let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
         let attendance = console.running(options)
         let proposal: SendProposal
-        do { proposal = try propose(run, in: options.project, attendance.context) } catch let refused as SendPermission.Refused {
+        do { proposal = try propose(run, in: options.project, attendance.context) } catch let refused as SendRefused {
             throw refused.diagnostic
         }
         console.show(proposal.warnings)
         if let file = proposal.changedFile {
             console.warn(
-                "\(file) was changed after this plan was made. The plan is sent as it is; for what the file says now, plan it again: "
+                "\(file) was changed after this plan was made. The plan is sent unchanged. To send what the file says now, plan it again: "
                     + "volley plan \(FilePaths.inShell(file))")
         }
-        guard try isAgreed(proposal, isConfirmed, console) else {
+        guard try isAgreed(proposal, isConfirmed: isConfirmed, console) else {
             console.warn(afterNo(run, .kept(try kept(run))))
             return .wrong
         }
         return try console.send(proposal, attendance, options)
     }
 
-    private static func isAgreed(_ proposal: SendProposal, _ isConfirmed: Bool, _ console: Console) throws -> Bool {
-        if proposal.run.plan.audience == 0 { console.warn("No device is in the audience: there is nothing to send.") }
+    private static func isAgreed(_ proposal: SendProposal, isConfirmed: Bool, _ console: Console) throws -> Bool {
+        if proposal.run.plan.audience == 0 { console.warn("The audience has no devices: there is nothing to send.") }
         if isConfirmed { return true }
         return try console.confirms(SendQuestion(proposal.run, proposal.settings, now: .now()).text)
     }

@@ -18,13 +18,13 @@ public enum SimulateCommand {
         public var port = 0
         /// Gets a line per request.
         public var ledgerFile: String?
-        /// Where what clients are to trust is written, for `environment: {url: …, ca: …}`.
+        /// Where the certificate that clients must trust is written, for `environment: {url: …, ca: …}`.
         public var authorityFile = "simulator-ca.pem"
         /// A PEM file with the server's certificate and key; nil for one that is made for localhost at every start.
         public var certificateFile: String?
         /// Where a key is written when volley.yaml names none.
         public var keyFile = Simulators.standard.keyFile
-        /// Ends by itself after so many seconds; nil waits for Ctrl-C.
+        /// Ends after this many seconds; nil waits for Ctrl-C.
         public var seconds: Double?
         /// Files that list tokens, one a line: those that are gone, and those that never were.
         public var unregisteredFile: String?, badTokenFile: String?
@@ -36,7 +36,7 @@ public enum SimulateCommand {
         public var tooManyRequestsEvery = 0, unavailableEvery = 0, internalErrorEvery = 0, silentEvery = 0, resetEvery = 0
         /// Every n-th push is answered by a gateway, or before its payload was read; 0 for never.
         public var gatewayEvery = 0, earlyAnswerEvery = 0
-        /// After so many pushes a connection is ended in good order, cut, or falls silent; 0 for never.
+        /// After so many pushes a connection is ended cleanly, cut, or falls silent; 0 for never.
         public var goAwayEvery = 0, disconnectEvery = 0, silentAfter = 0
         /// Header retry-after in seconds on 429 and 503.
         public var retryAfterSeconds: Int?
@@ -68,9 +68,11 @@ public enum SimulateCommand {
         }
         let simulator = try standIn.start(configuration)
         try writeAuthority(simulator.certificateAuthorityPEM, to: settings.authorityFile)
-        if let madeKey, !FilePaths.exists(settings.keyFile) { try FilePaths.create(settings.keyFile, Array(madeKey.pem.utf8), mode: 0o600) }
+        if let madeKey, !FilePaths.exists(settings.keyFile) {
+            try FilePaths.create(settings.keyFile, bytes: Array(madeKey.pem.utf8), mode: 0o600)
+        }
         let url = "https://\(configuration.certificate?.hostName ?? "localhost"):\(simulator.port)"
-        try announce(simulator, url, settings, madeKey != nil, options, console)
+        try announce(simulator, url: url, settings, hasOwnKey: madeKey != nil, options, console)
         Interruption.process.waitForRequest(atMost: settings.seconds)
         let summary = simulator.stop()
         console.say(
@@ -84,13 +86,13 @@ public enum SimulateCommand {
     /// Replaces the certificate of an earlier simulator, and nothing else.
     private static func writeAuthority(_ pem: String, to file: String) throws {
         if FilePaths.exists(file), !String(decoding: try FilePaths.read(file), as: UTF8.self).hasPrefix("-----BEGIN CERTIFICATE-----") {
-            throw Diagnostic("the file is there already and holds no certificate", file: file, remedy: "Name another one with --ca.")
+            throw Diagnostic("the file exists and does not hold a certificate", file: file, remedy: "Name another one with --ca.")
         }
-        try FilePaths.replace(file, Array(pem.utf8))
+        try FilePaths.replace(file, bytes: Array(pem.utf8))
     }
 
     private static func announce(
-        _ simulator: any ServiceSimulator, _ url: String, _ settings: Settings, _ hasOwnKey: Bool, _ options: CommonOptions,
+        _ simulator: any ServiceSimulator, url: String, _ settings: Settings, hasOwnKey: Bool, _ options: CommonOptions,
         _ console: Console
     ) throws {
         let authority = FilePaths.absolute(settings.authorityFile)
@@ -111,7 +113,7 @@ public enum SimulateCommand {
         try console.out((lines + ["", "Ctrl-C ends it."]).joined(separator: "\n"))
     }
 
-    /// The keys of all apps in volley.yaml, so that whatever is sent from there is recognised.
+    /// The keys of all apps in volley.yaml, so that the simulator recognises their pushes.
     private static func trustedKeys(_ options: CommonOptions, _ console: Console) throws -> [TrustedKey] {
         guard let project = try Project.find(with: options.project) else { return [] }
         return project.apps.compactMap { app in

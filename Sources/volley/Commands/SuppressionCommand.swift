@@ -36,7 +36,7 @@ public enum SuppressionCommand {
                         ("reasons", .object(pairs: reasons.map { ($0.reason, .integer(Int64($0.devices))) })), ("newest", .array(devices)),
                     ]))
         } else {
-            try console.out(text(list, count, reasons, newest))
+            try console.out(text(list, count: count, reasons, newest))
         }
         return .done
     }
@@ -61,14 +61,14 @@ public enum SuppressionCommand {
             let latest = now.adding(seconds: clockErrorSeconds)
             try TokenList.read(file, targets: list.targets, columns: settings.columns, latest: latest, allowsExport: takesExport) { entry in
                 read += 1
-                try entries.add(entry.token, entry.reason.isEmpty ? reason : entry.reason, entry.invalidSince ?? now)
+                try entries.add(entry.token, reason: entry.reason.isEmpty ? reason : entry.reason, invalidSince: entry.invalidSince ?? now)
             }
         }
         let answer = document(
             list,
             [("read", .integer(Int64(read))), ("added", .integer(Int64(change.added))), ("renewed", .integer(Int64(change.renewed)))])
         var parts = ["\(TextFormat.devices(change.added)) added"]
-        if change.renewed > 0 { parts.append("\(TextFormat.count(change.renewed)) known to be invalid more recently now") }
+        if change.renewed > 0 { parts.append("\(TextFormat.count(change.renewed)) now known to be invalid more recently") }
         let rest = read - change.added - change.renewed
         if rest > 0 { parts.append("\(TextFormat.count(rest)) known before") }
         let done = "\(name(list)): \(parts.joined(separator: ", "))"
@@ -77,7 +77,7 @@ public enum SuppressionCommand {
 
     /// Writes all entries as CSV: the one place where whole tokens are shown.
     /// - Parameters:
-    ///   - output: a file, which only its owner may read; `-` or nil for standard output, where it is no terminal or `-` says so.
+    ///   - output: a file, which only its owner may read; `-` or nil for standard output, where it is not a terminal or `-` says so.
     ///   - isForExcel: `--excel`: laid out for Excel.
     public static func export(
         app: String?, output: String?, isForExcel: Bool = false, options: CommonOptions, console: Console
@@ -88,7 +88,7 @@ public enum SuppressionCommand {
         guard output != nil || !console.outputIsTerminal else {
             throw Diagnostic(
                 "an export holds whole device tokens, which a terminal should not show",
-                remedy: "Name a file with --output FILE; --output - prints them all the same.")
+                remedy: "Name a file with --output FILE; --output - prints them anyway.")
         }
         let sink = try OutputSink(
             file: file, console: console, isPrivate: true, what: "list", remedy: "The list itself is unharmed; try another --output.")
@@ -131,7 +131,7 @@ public enum SuppressionCommand {
         case all(isConfirmed: Bool)
     }
 
-    /// Removes devices, so that the next plan may name them again.
+    /// Removes devices, so that the next plan may include them again.
     public static func remove(_ removal: Removal, app: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
         let (list, settings) = try self.list(app, options)
         switch removal {
@@ -161,7 +161,7 @@ public enum SuppressionCommand {
     private static func isAgreed(_ list: SuppressionList, _ console: Console) throws -> Bool {
         guard console.inputIsTerminal else {
             throw Diagnostic(
-                "--all asks before it removes, and standard input is no terminal", remedy: "Add --yes to remove without a question.")
+                "--all asks before it removes, and standard input is not a terminal", remedy: "Add --yes to remove without a question.")
         }
         Interruption.install()
         return try console.confirms(
@@ -203,10 +203,10 @@ public enum SuppressionCommand {
     }
 
     private static func text(
-        _ list: SuppressionList, _ count: Int, _ reasons: [(reason: String, devices: Int)], _ newest: [SuppressedDevice]
+        _ list: SuppressionList, count: Int, _ reasons: [(reason: String, devices: Int)], _ newest: [SuppressedDevice]
     ) -> String {
         guard count > 0 else { return "No device of \(name(list)) is suppressed." }
-        var lines = ["\(TextFormat.devices(count)) of \(name(list)) \(TextFormat.plural(count, "is", "are")) suppressed.", ""]
+        var lines = ["\(TextFormat.devices(count)) of \(name(list)) \(TextFormat.plural(count, one: "is", many: "are")) suppressed.", ""]
         let width = reasons.map(\.reason.count).max() ?? 0
         let digits = TextFormat.count(reasons.map(\.devices).max() ?? 0).count
         for (reason, devices) in reasons {

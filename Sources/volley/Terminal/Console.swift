@@ -4,8 +4,8 @@ import Synchronization
 
 /// Where results and messages go. Results to standard output, everything else to standard error.
 ///
-/// A reader that closes standard output early (`volley report … | head`) is no error: what would follow is dropped, and a run
-/// that is being sent goes on.
+/// A reader that closes standard output early (`volley report … | head`) is not an error: the rest is dropped, and a run
+/// that is being sent continues.
 public final class Console: Sendable {
     /// What a command may show.
     public struct Options: Sendable {
@@ -65,7 +65,7 @@ public final class Console: Sendable {
     /// A JSON document as the result.
     func out(_ document: JSONValue) throws { try out(document.indentedText) }
 
-    /// The answer of a command that has done something by now. When it cannot be shown, that is no reason to say that nothing was done.
+    /// The answer of a command that has already done something. A failure to show it must not say that nothing was done.
     /// - Parameter done: what was done, said on standard error then.
     /// - Returns: `.done`, or `.doneWithFailures` when the answer could not be shown.
     func answer(_ text: String, done: String) -> ExitStatus {
@@ -77,7 +77,7 @@ public final class Console: Sendable {
     }
 
     /// Part of a result.
-    /// - Throws: a `Diagnostic` when standard output cannot take it (a full disk); a reader that went away is no error.
+    /// - Throws: a `Diagnostic` when standard output cannot take it (a full disk); a reader that went away is not an error.
     func write(_ bytes: [UInt8]) throws {
         guard !isOutputClosed.load(ordering: .relaxed) else { return }
         clearProgress()
@@ -85,12 +85,12 @@ public final class Console: Sendable {
         case 0: return
         case EPIPE: isOutputClosed.store(true, ordering: .relaxed)
         case EBADF:
-            throw Diagnostic("standard output is closed", remedy: "Let it lead to a file, a pipe or /dev/null.")
+            throw Diagnostic("standard output is closed", remedy: "Redirect it to a file, a pipe or /dev/null.")
         case let code: throw Diagnostic("standard output cannot be written: \(String(cString: strerror(code)))")
         }
     }
 
-    /// Whether whoever read standard output has gone: writing on is pointless.
+    /// Whether the reader of standard output has gone: writing more is pointless.
     var isReaderGone: Bool { isOutputClosed.load(ordering: .relaxed) }
 
     /// A message for the person, not shown with `--quiet`.
@@ -130,7 +130,7 @@ public final class Console: Sendable {
         tell("\r\u{1B}[2K")
     }
 
-    /// Asks for a yes; anything else is a no. Never called where standard input is no terminal.
+    /// Asks for a yes; anything else is a no. Never called where standard input is not a terminal.
     /// - Throws: `CancellationError` when someone interrupts instead of answering.
     func confirms(_ question: String) throws -> Bool {
         clearProgress()
@@ -143,6 +143,6 @@ public final class Console: Sendable {
         return ["y", "yes"].contains(answer.lowercased())
     }
 
-    /// To standard error. Where that fails there is nobody to tell.
+    /// To standard error. Where that fails there is no one to tell.
     private func tell(_ text: String) { _ = WriteAll.write(Array(text.utf8), to: STDERR_FILENO) }
 }

@@ -2,7 +2,7 @@ import Base
 import Content
 import Glibc
 
-/// How Excel wants a CSV on the desk of whoever asks for one.
+/// How the user's Excel expects a CSV.
 enum ExcelLocale {
     /// By the locale of the environment. It is looked up in Volley's own tables, as setlocale(3) knows only locales that are installed, and a server mostly has none.
     static var form: CSVForm {

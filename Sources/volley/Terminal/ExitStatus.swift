@@ -29,15 +29,15 @@ public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitSt
     } catch is ReaderGone {
         return .done
     } catch is CancellationError {
-        report([Diagnostic("interrupted", remedy: "Nothing was sent.")], console, isJSON)
+        report([Diagnostic("interrupted", remedy: "Nothing was sent.")], console, isJSON: isJSON)
         return .interrupted
     } catch {
-        report((error as? Diagnostics)?.all ?? [error as? Diagnostic ?? Diagnostic("\(error)")], console, isJSON)
+        report((error as? Diagnostics)?.all ?? [error as? Diagnostic ?? Diagnostic("\(error)")], console, isJSON: isJSON)
         return .wrong
     }
 }
 
-private func report(_ mistakes: [Diagnostic], _ console: Console, _ isJSON: Bool) {
+private func report(_ mistakes: [Diagnostic], _ console: Console, isJSON: Bool) {
     for mistake in mistakes { console.warn(mistake.description) }
     // Standard output may be what failed; the message above is said then.
     if isJSON { try? console.out(.object(pairs: [("errors", .array(mistakes.map(\.json)))])) }

@@ -1,4 +1,4 @@
-/// Options that other tools have, and Volley as a command or under another name.
+/// Options of other tools that Volley has as a command or under another name.
 public enum ForeignOption {
     /// What to say when wrong arguments hold one; nil for others.
     /// - Parameter arguments: those behind `volley`.
@@ -7,13 +7,13 @@ public enum ForeignOption {
         let file = arguments.dropFirst().first { !$0.hasPrefix("-") }
         for argument in arguments.dropFirst() {
             let option = String(argument.prefix { $0 != "=" })
-            guard let remedy = remedy(for: option, of: command, file) else { continue }
+            guard let remedy = remedy(for: option, of: command, file: file) else { continue }
             return "Error: `volley \(command)` has no option \(option). \(remedy)"
         }
         return nil
     }
 
-    private static func remedy(for option: String, of command: String, _ file: String?) -> String? {
+    private static func remedy(for option: String, of command: String, file: String?) -> String? {
         let (campaign, run) = (file ?? "FILE", file ?? "RUN")
         switch (command, option) {
         case ("send", "--dry-run"), ("send", "--preview"), ("send", "--simulate"), ("send", "-n"):
@@ -23,9 +23,9 @@ public enum ForeignOption {
             return "Write the time below 'schedule' in the campaign; `volley schedule` sends it then."
         case ("send", "--to"), ("send", "--token"), ("send", "--device"), ("send", "--only"):
             return
-                "`volley send \(campaign) --test` sends to the app's test devices alone, and `volley push --token TOKEN` one push to one device."
+                "`volley send \(campaign) --test` sends only to the app's test devices; `volley push --token TOKEN` sends one push to one device."
         case ("push", "--image"), ("push", "--link"), ("push", "--data"), ("push", "--category"), ("push", "--thread"):
-            return "What else a push holds stands in a file: `volley push --payload FILE`."
+            return "Put anything else into a payload file: `volley push --payload FILE`."
         case ("send", "--html"):
             return "`volley preview \(campaign) --html FILE` writes a page, and so does `volley report RUN --format html`."
         case ("report", "--html"), ("report", "--csv"), ("report", "--text"):

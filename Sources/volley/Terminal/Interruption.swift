@@ -2,7 +2,7 @@ import Base
 import Glibc
 
 /// Ctrl-C, SIGTERM, the end of a terminal session, and that of the processor time that a process may take (`ulimit -t`): the first asks the
-/// command to end in good order, the second ends the process at once. Whatever was claimed by then is in the run file, so nothing is lost
+/// command to end cleanly, the second ends the process at once. Whatever was claimed by then is in the run file, so nothing is lost
 /// either way.
 enum Interruption {
     private static let made = Result { () throws(Diagnostic) in try Cancellation() }
@@ -14,7 +14,7 @@ enum Interruption {
     }
 
     /// Makes what is requested.
-    /// - Throws: a `Diagnostic` when no more files can be opened: nobody could ask the command to end.
+    /// - Throws: a `Diagnostic` when no more files can be opened: the command could not be asked to end.
     static func ensure() throws(Diagnostic) { _ = try made.get() }
 
     /// Takes over SIGINT, SIGTERM, SIGXCPU and SIGHUP for the rest of the process; a SIGHUP that is ignored (nohup) stays ignored.
@@ -30,7 +30,7 @@ enum Interruption {
             if Interruption.process.request() > 0 { _exit(ExitStatus.interrupted.rawValue) }
             errno = code
         }
-        // Whoever started the process may have had them blocked, and children inherit that.
+        // The parent process may have blocked them, and children inherit that.
         var taken = sigset_t()
         sigemptyset(&taken)
         for number in [SIGINT, SIGTERM, SIGXCPU, SIGHUP] {

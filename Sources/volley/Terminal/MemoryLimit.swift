@@ -3,7 +3,7 @@ import Glibc
 
 /// How much memory the process may have (`ulimit -v`).
 enum MemoryLimit {
-    /// Megabytes. What a send needs of addresses; most of them are never written to. With just less a process could end between a claim and its pushes.
+    /// Megabytes of addresses that sending needs; most are never written to. With less, a process could end between a claim and its pushes.
     private static let needed = 512
 
     /// Checks that the limit is enough, before anything is begun: Swift ends a process that gets no memory.
@@ -15,7 +15,7 @@ enum MemoryLimit {
         let megabytes = Int(clamping: limit.rlim_cur >> 20)
         guard megabytes < needed else { return }
         throw Diagnostic(
-            "this process may have no more than \(megabytes) MB of memory, and needs \(needed)",
+            "this process may have no more than \(megabytes) MB of memory, but needs \(needed)",
             remedy: "Raise the limit: `ulimit -v \(needed * 2 << 10)`, or `ulimit -v unlimited`.")
     }
 }

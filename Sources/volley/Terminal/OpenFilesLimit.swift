@@ -22,7 +22,7 @@ enum OpenFilesLimit {
         }
         guard limit.rlim_cur < needed else { return }
         throw Diagnostic(
-            "this process may have no more than \(limit.rlim_cur) files open, and needs \(needed)",
+            "this process may have no more than \(limit.rlim_cur) files open, but needs \(needed)",
             remedy: "Raise the limit: `ulimit -n 1024`, or LimitNOFILE=1024 of a systemd unit.")
     }
 }

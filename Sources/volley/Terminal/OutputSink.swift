@@ -32,7 +32,7 @@ final class OutputSink {
             target =
                 Self.isRegular(file)
                 ? .whole(try AtomicFile(file, isPrivate: isPrivate)) : .stream(try Self.openAsItIs(file))
-        } catch { throw Self.failure(error, what, file, remedy) }
+        } catch { throw Self.failure(error, what: what, file: file, remedy: remedy) }
     }
 
     deinit {
@@ -63,22 +63,22 @@ final class OutputSink {
         switch target {
         case .console(let console):
             try console.write(bytes)
-            // Nobody reads on: as with any filter, that is a fine end.
+            // The reader has gone: as with any filter, that is a normal end.
             if console.isReaderGone { throw ReaderGone() }
         case .whole(let whole):
-            do throws(FileError) { try whole.write(bytes) } catch { throw Self.failure(error, what, file, remedy) }
+            do throws(FileError) { try whole.write(bytes) } catch { throw Self.failure(error, what: what, file: file, remedy: remedy) }
         case .stream(let descriptor):
             let code = WriteAll.write(bytes, to: descriptor)
-            guard code == 0 else { throw Self.failure(.system(code), what, file, remedy) }
+            guard code == 0 else { throw Self.failure(.system(code), what: what, file: file, remedy: remedy) }
         }
     }
 
     func finish() throws(Diagnostic) {
         guard case .whole(let whole) = target else { return }
-        do throws(FileError) { try whole.finish() } catch { throw Self.failure(error, what, file, remedy) }
+        do throws(FileError) { try whole.finish() } catch { throw Self.failure(error, what: what, file: file, remedy: remedy) }
     }
 
-    private static func failure(_ failure: FileError, _ what: String, _ file: String?, _ remedy: String) -> Diagnostic {
+    private static func failure(_ failure: FileError, what: String, file: String?, remedy: String) -> Diagnostic {
         Diagnostic("the \(what) cannot be written: \(failure)", file: file, remedy: remedy)
     }
 }

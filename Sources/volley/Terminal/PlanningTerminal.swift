@@ -12,7 +12,7 @@ extension Console {
         case .suppressed(let count, let list): detail("\(TextFormat.count(count)) devices are suppressed by \(list)")
         case .reading(let reached, let seconds): if showsProgress { progress(reached.line(seconds: seconds)) }
         case .readingSomewhere: progress("reading the exports")
-        case .readingAgain: detail("reading the exports once more, for samples of texts that few devices get")
+        case .readingAgain: detail("reading the exports again, for samples of texts that few devices get")
         case .readingEnds: clearProgress()
         case .lint(let lint):
             show(lint.shown)

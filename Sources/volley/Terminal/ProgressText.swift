@@ -4,13 +4,13 @@ import PushServices
 import Sending
 
 extension RunProgress {
-    /// A line for a person: `sending  45.2 %  9,040 of 20,000  500/s  22 s left  at the pace of 500/s  9,001 accepted, 39 invalid_token`. What it waits for stands
+    /// A line for a person: `sending  45.2 %  9,040 of 20,000  500/s  22 s left  at the pace of 500/s  9,001 accepted, 39 invalid_token`. What it waits for comes
     /// before the outcomes, as a narrow terminal cuts the end.
     var line: String {
         var line = "sending  \(TextFormat.percent(total == 0 ? 1 : Double(done) / Double(total)))"
         line += "  \(TextFormat.count(done)) of \(TextFormat.count(total))  \(TextFormat.count(Int(rate)))/s"
         if rate >= 1, done < total { line += "  \(TextFormat.duration(seconds: Double(total - done) / rate)) left" }
-        if let wait { line += "  \(wait.words(pace: pace, service.displayName))" }
+        if let wait { line += "  \(wait.words(pace: pace, service: service.displayName))" }
         let parts = Outcome.allCases.compactMap { outcome in
             outcomes[outcome].flatMap { $0 > 0 ? "\(TextFormat.count($0)) \(outcome.name)" : nil }
         }
@@ -23,15 +23,15 @@ extension ProgressWait {
     /// - Parameters:
     ///   - pace: the campaign's; nil when there is none.
     ///   - service: who takes the pushes.
-    func words(pace: Pace?, _ service: String = PushServices.standard.displayName) -> String {
+    func words(pace: Pace?, service: String = PushServices.standard.displayName) -> String {
         switch self {
         case .runFile: "waiting for the disk, or a lock on the run file"
         case .delivery(.connection): "waiting for a connection to \(service)"
         case .delivery(.outage(let seconds)): "\(service) has taken no push for \(TextFormat.span(seconds: Int64(seconds))); trying again"
-        case .delivery(.canary(let answers)): "the first go ahead: waiting for \(Self.answers(answers))"
+        case .delivery(.canary(let answers)): "first pushes sent: waiting for \(Self.answers(answers))"
         case .delivery(.last(let answers, 0)): "waiting for the last \(Self.answers(answers))"
         case .delivery(.last(0, let again)):
-            "\(service) refused the last \(TextFormat.count(again)) for now; they are tried again"
+            "\(service) refused the last \(TextFormat.count(again)) for now; trying again"
         case .delivery(.last(let answers, let again)):
             "waiting for the last \(Self.answers(answers)); \(TextFormat.count(again)) are tried again"
         case .delivery(.throttle(let rate)):
@@ -41,12 +41,12 @@ extension ProgressWait {
         }
     }
 
-    private static func answers(_ count: Int) -> String { TextFormat.counted(count, "answer") }
+    private static func answers(_ count: Int) -> String { TextFormat.counted(count, one: "answer") }
 }
 
 /// When the progress is worth a line where lines stay (a log, a pipe): once a minute, later every ten, and when nothing goes on any more. A value that is told the time.
 struct SparseProgress {
-    /// Whatever passes sooner is not told.
+    /// Trouble that passes sooner is not reported.
     private static let patienceSeconds = 10.0
     private static let minute = 60.0, often = 600.0
 

@@ -6,7 +6,7 @@ import Sending
 import Automation
 
 extension Console {
-    /// Sends what was proposed, and tells those whom the project names. Shows how it ended, with its report, and waits until all were told.
+    /// Sends what was proposed, and sends the project's notices. Shows how it ended, with its report, and waits until all notices are out.
     /// - Throws: why it may not be sent. Nothing was sent.
     func send(_ proposal: SendProposal, _ attendance: RunAttendance, _ options: CommonOptions) throws -> ExitStatus {
         let notices = Notices(proposal.run.plan.isTest ? nil : proposal.project, patience: .short, noticeObserver)
@@ -27,8 +27,8 @@ extension Console {
         case .finished:
             guard !result.blamesSettings else {
                 warn(
-                    "\(result.plan.service.displayName) refused the tokens of most test devices. Their tokens are old, or environment or topic in volley.yaml are wrong: "
-                        + "`volley doctor \(result.plan.app)` checks them, before the campaign goes to its audience.")
+                    "\(result.plan.service.displayName) refused the tokens of most test devices. Their tokens are old, or environment or topic in volley.yaml is wrong. "
+                        + "`volley doctor \(result.plan.app)` checks them; run it before you send the campaign to its audience.")
                 return .doneWithFailures
             }
             return isShown && result.isClean ? .done : .doneWithFailures
@@ -36,7 +36,7 @@ extension Console {
             warn("The run stopped: \(cause.sentence)")
             return .stopped
         case .interrupted:
-            warn("Interrupted; what was not sent is unsent in the report. `volley resume \(id)` goes on.")
+            warn("Interrupted; what was not sent is unsent in the report. `volley resume \(id)` continues the run.")
             return .interrupted
         case .cancelled:
             warn("Cancelled; what was not sent is unsent in the report.")
@@ -44,7 +44,7 @@ extension Console {
         }
     }
 
-    /// What goes wrong here does not change what was sent, so it is said and no more.
+    /// What goes wrong here does not change what was sent, so it is only reported.
     /// - Returns: whether everything could be shown.
     private func showReport(_ result: RunResult, _ options: CommonOptions) -> Bool {
         do {

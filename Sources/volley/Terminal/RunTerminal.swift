@@ -21,8 +21,8 @@ final class RunTerminal: Sendable {
         switch event {
         case .tick, .settled, .started, .ended: break
         case .begins: SendingFlag.set()
-        case .checking: console.progress("looking whether it may be sent: is the plan unchanged, does another command hold it")
-        case .closing: console.progress("leaving the run file in order, and devices without the app out of later campaigns")
+        case .checking: console.progress("checking whether it may be sent: is the plan unchanged, does another command hold it")
+        case .closing: console.progress("closing the run file, and leaving devices without the app out of later campaigns")
         case .closed, .progressOver: console.clearProgress()
         case .progress(let progress): show(progress)
         case .waitingProgress(let wait):
@@ -34,13 +34,13 @@ final class RunTerminal: Sendable {
         case .wave(let devices, let time):
             console.detail("Sending to \(TextFormat.count(devices)) devices at \(Self.text(time)).")
         case .waiting(let wait):
-            let others = wait.later > 0 ? "; \(wait.later) more \(TextFormat.plural(wait.later, "time")) after that" : ""
+            let others = wait.later > 0 ? "; \(wait.later) more \(TextFormat.plural(wait.later, one: "time")) after that" : ""
             console.say(
                 "Waiting \(TextFormat.duration(seconds: wait.seconds))\(Self.why(wait)) until \(Self.text(wait.until))\(others). "
-                    + "Ctrl-C ends here, and `volley resume \(wait.run)` goes on.")
-        case .paused(let run): console.say("Paused. `volley resume \(run)` in another terminal goes on, Ctrl-C ends here.")
-        case .resumed: console.say("Going on.")
-        case .draining: console.say("Interrupted: waiting for the answers that are under way. Once more ends at once.")
+                    + "Ctrl-C ends here, and `volley resume \(wait.run)` continues.")
+        case .paused(let run): console.say("Paused. `volley resume \(run)` in another terminal continues; Ctrl-C ends here.")
+        case .resumed: console.say("Continuing.")
+        case .draining: console.say("Interrupted: waiting for the answers that are under way. A second interrupt stops at once.")
         case .warnings, .capped, .tooLate, .unrecorded, .endNotNoted, .suppressed, .notSuppressed, .suppressionFailed, .gap: warn(of: event)
         }
     }
@@ -56,19 +56,20 @@ final class RunTerminal: Sendable {
         case .warnings(let warnings): console.show(warnings)
         case .capped(let count):
             console.warn(
-                "\(TextFormat.counted(count, "device gets", "devices get")) none of this push: with what other runs sent, or are about to send, "
-                    + "\(TextFormat.plural(count, "it has", "they have")) as many as 'frequency' allows (unsent, \(OwnReason.frequencyCap.rawValue))."
+                "\(TextFormat.counted(count, one: "device does", many: "devices do")) not get this push: with what other runs sent or will send, "
+                    + "\(TextFormat.plural(count, one: "it has", many: "they have")) as many as 'frequency' allows (unsent, \(OwnReason.frequencyCap.rawValue))."
             )
         case .tooLate(let run, let count, let wave, let seconds):
             console.warn(
-                "\(TextFormat.counted(count, "device was", "devices were")) to get the push at \(Self.text(wave)): "
-                    + "that is too late by \(TextFormat.duration(seconds: Double(seconds))), so \(TextFormat.plural(count, "it gets", "they get")) none (schedule.late). "
-                    + "`volley retry \(run) --outcome unsent` sends to them all the same, once the run is over.")
+                "\(TextFormat.counted(count, one: "device was", many: "devices were")) due at \(Self.text(wave)): "
+                    + "that is too late by \(TextFormat.duration(seconds: Double(seconds))), "
+                    + "so \(TextFormat.plural(count, one: "it does", many: "they do")) not get the push (schedule.late). "
+                    + "`volley retry \(run) --outcome unsent` sends to them anyway, once the run is over.")
         case .unrecorded(let count):
             console.warn("\(TextFormat.count(count)) answers could not be recorded; the report counts their devices as unknown.")
         case .endNotNoted(let error):
             console.warn(
-                "How far the run is could not be noted beside it, so that an older copy of its file would not be recognised. \(error)")
+                "The run's progress could not be noted next to it, so an older copy of its file would not be recognised. \(error)")
         case .suppressed(let count, let list):
             console.detail("\(TextFormat.count(count)) devices are suppressed from now on, in \(list)")
         case .notSuppressed(let count): console.warn(Self.notSuppressedText(count))

@@ -29,9 +29,9 @@ extension Console {
     private func showProcess(_ event: ScheduleEvent) {
         switch event {
         case .started(let record): say("volley schedule is at work; its record is \(record).")
-        case .ending: say("Interrupted: what is being sent stops in good order, and goes on when volley schedule is started again.")
+        case .ending: say("Interrupted: what is being sent stops cleanly, and continues when you start volley schedule again.")
         case .recordLost(let error):
-            warn("volley schedule cannot go on without its record; what was being sent has stopped in good order. \(error)")
+            warn("volley schedule cannot continue without its record; what was being sent has stopped cleanly. \(error)")
         case .recordBusy(let path): warn("Another program holds \(path); volley schedule waits until it is done.")
         case .monitoringFailed(let error): warn("Monitoring: \(error)")
         default: break
@@ -41,18 +41,18 @@ extension Console {
     private func showFile(_ event: ScheduleEvent) {
         switch event {
         case .invalid(let file, let mistakes):
-            warn("\(TextFormat.inLine(file)) has mistakes; nothing of it is sent until they are put right:\n\(mistakes)")
-        case .mended(let file, let isGone): say("\(TextFormat.inLine(file)) \(isGone ? "is gone" : "has no mistakes any more").")
+            warn("\(TextFormat.inLine(file)) has mistakes; nothing of it is sent until you correct them:\n\(mistakes)")
+        case .mended(let file, let isGone): say("\(TextFormat.inLine(file)) \(isGone ? "is gone" : "no longer has mistakes").")
         case .next(let campaign, let next, let zone): say("\(campaign): \(Self.text(next, zone))")
-        case .gone(let campaign): say("\(campaign) is gone, and not sent any more.")
+        case .gone(let campaign): say("\(campaign) is gone, and no longer sent.")
         case .ignored(let files): say(ScheduleList.words(ignoredFiles: files))
-        case .unscheduled(let file): detail("\(TextFormat.inLine(file)) has no schedule, and is left alone.")
+        case .unscheduled(let file): detail("\(TextFormat.inLine(file)) has no schedule, and is ignored.")
         default: break
         }
     }
 
     private static func text(_ next: Occurrence?, _ zone: Schedule.Zone) -> String {
-        guard let next else { return "no further time is to come" }
+        guard let next else { return "there is no further time" }
         if zone.isRecipient { return "next \(next.localTime.words) on each device's clock, from \(next.begins) on" }
         return "next \(next.localTime.words) \(zone.fallback.name) (\(next.begins))"
     }
@@ -65,7 +65,7 @@ extension Console {
         case .postponed(let key, let problem): say("\(key) waits: \(problem.sentence).")
         case .sendFailed(let key, let mistake): warn("\(key) cannot be sent. \(mistake)")
         case .ended(let key, let state, let problem): say("\(key): \(state.rawValue)\(problem.map { ": \($0.sentence)" } ?? "")")
-        case .taken(let key): warn("\(key) was claimed by another process: it is that one's to send.")
+        case .taken(let key): warn("\(key) was claimed by another process, which sends it.")
         case .planNotCancelled(let run, let error): warn("The plan \(run) cannot be cancelled. \(error)")
         case .fileNotClosed(let run, let error): warn("\(run) is over, but its file cannot be closed. \(error)")
         default: break

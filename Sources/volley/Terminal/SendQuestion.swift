@@ -5,13 +5,13 @@ import Runs
 import Planning
 
 /// What a person is asked before a run goes out: to how many devices, where, when the campaign went out last, and until when a push is worth delivering.
-/// Everything else stands in the preview above it.
+/// Everything else is in the preview above it.
 struct SendQuestion {
     let plan: RunPlan
     let settings: RunSettings
     /// nil when the campaign was never sent from this folder.
     let last: PreviousSending?
-    /// A run of which no file says whom it reached, in words; nil when there is none.
+    /// A run of which no file says which devices it reached, as text; nil when there is none.
     let unaccounted: String?
     let now: Timestamp
 
@@ -23,7 +23,7 @@ struct SendQuestion {
             besides: run.plan.id)
         defer { earlier.close() }
         let unaccounted = earlier.unaccounted.map {
-            "\($0.id), \(PreviousSending.ago($0.begunAt, now)): its file is gone or an older copy, so whom it reached is not known"
+            "\($0.id), \(PreviousSending.ago($0.begunAt, now: now)): its file is gone or an older copy, so the devices it reached are not known"
         }
         self.init(plan: run.plan, settings: settings, last: earlier.lastSending, unaccounted: unaccounted, now: now)
     }
@@ -69,7 +69,7 @@ struct SendQuestion {
         case .immediately: "at once: a phone that is off does not get it"
         case .after(let seconds):
             "\(TextFormat.span(seconds: Int64(seconds))) after \(plan.waves.count > 1 ? "each of its times" : "it begins")"
-        case .at(let moment) where moment <= now: "\(moment.minuteText), which has passed: nobody gets it"
+        case .at(let moment) where moment <= now: "\(moment.minuteText), which has passed: no device gets it"
         case .at(let moment): "\(moment.minuteText), in \(TextFormat.span(seconds: moment.epochSeconds - now.epochSeconds))"
         }
     }

@@ -19,7 +19,7 @@ enum ThreadLimit {
             do throws(Diagnostic) { threads.append(try WorkerThread("check") { _ = gate.take() }) } catch {
                 var mistake = error
                 mistake.message =
-                    "this process may start no more than \(threads.count) \(TextFormat.plural(threads.count, "thread")), and needs \(needed)"
+                    "this process may start at most \(threads.count) \(TextFormat.plural(threads.count, one: "thread")), but needs \(needed)"
                 throw mistake
             }
         }

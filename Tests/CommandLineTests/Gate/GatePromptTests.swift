@@ -58,7 +58,7 @@ struct GatePromptTests: GateTesting {
             let folder = try folder()
             if command.count > 2 { _ = try plan(folder) }
             let result = try answer(word, command, in: folder, meanwhile: "volley cancel last")
-            let words = word == "y" ? "given up before anything of it was sent" : "the plan was cancelled meanwhile"
+            let words = word == "y" ? "cancelled before any of it was sent" : "the plan was cancelled meanwhile"
             #expect(result.status == 2 && result.output.contains(words) && !result.output.contains("volley report"), "\(result.output)")
             #expect(try states(folder) == ["cancelled"])
         }

@@ -14,7 +14,7 @@ struct GateRecordTests: GateTesting {
         if isSent { #expect(try folder.volley("send", "--plan", run, "--yes").status == 0) }
         try Shell.run("cd '\(folder.url.path)'; cp copy.sqlite runs/second.sqlite; cp copy.sqlite elsewhere/\(run).sqlite")
         try expectRefusal(folder, ["send", "--plan", "runs/second.sqlite", "--yes"], saying: "is a copy of the run \(run), or was renamed")
-        try expectRefusal(folder, ["send", "--plan", "elsewhere/\(run).sqlite", "--yes"], saying: "belongs into")
+        try expectRefusal(folder, ["send", "--plan", "elsewhere/\(run).sqlite", "--yes"], saying: "belongs in")
         try expectRefusal(folder, ["approve", "runs/second.sqlite", "--by", "Anna", "--yes"], saying: "is a copy of the run")
         // A symbolic link is the file that it leads to.
         try Shell.run("cd '\(folder.url.path)/runs'; rm second.sqlite; ln -s \(run).sqlite link.sqlite; ln \(run).sqlite ../hard.sqlite")
@@ -32,9 +32,9 @@ struct GateRecordTests: GateTesting {
         try expectRefusal(folder, ["send", "--plan", "runs/link.sqlite", "--yes"], saying: "finished")
         // What stands beside the runs remembers what the copy does not know.
         try Shell.run("cd '\(folder.url.path)'; rm -f hard.sqlite runs/link.sqlite; cp copy.sqlite runs/\(run).sqlite")
-        try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "sent already")
+        try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "already been sent")
         try Shell.run("cd '\(folder.url.path)'; rm runs/\(run).sqlite")
-        try expectRefusal(folder, ["send", "--plan", "elsewhere/\(run).sqlite", "--yes"], saying: "belongs into")
+        try expectRefusal(folder, ["send", "--plan", "elsewhere/\(run).sqlite", "--yes"], saying: "belongs in")
     }
 
     @Test("an approved plan that was cancelled is sent by no copy of its file from before")
@@ -48,9 +48,9 @@ struct GateRecordTests: GateTesting {
         #expect(try folder.volley("report", run).output.contains("Cancelled"))
         try Shell.run("cd '\(folder.url.path)'; cp before runs/\(run).sqlite")
         for arguments in [["send", "--plan", run, "--yes"], ["report", run]] {
-            try expectRefusal(folder, arguments, saying: "was cancelled, and the file is a copy from before")
+            try expectRefusal(folder, arguments, saying: "was cancelled, and this file is an older copy")
         }
-        try expectRefusal(folder, ["resume", run], saying: "the run was not begun yet")
+        try expectRefusal(folder, ["resume", run], saying: "the run has not begun yet")
         let again = try folder.volley("cancel", run)
         #expect(again.status == 0 && again.errors == "", "\(again.errors)")
         // Another plan of the campaign is another matter.
@@ -114,7 +114,7 @@ struct GateRecordTests: GateTesting {
         #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes").status == 0)
         let retry = try #require(runs(folder).first { $0 != run })
         try Shell.run("rm '\(folder.url.path)/runs/\(retry).sqlite'")
-        try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "the file of that retry is gone")
+        try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "but that retry's file is gone")
         try expectRefusal(folder, ["resume", run], saying: "retried as \(retry)")
     }
 
@@ -206,7 +206,7 @@ struct GateRecordTests: GateTesting {
             #expect(try folder.volley("approve", retry, "--by", "Anna", "--yes").status == 0)
         }
         #expect(try folder.volley("send", "--plan", second, "--yes").status == 0)
-        try expectRefusal(folder, ["send", "--plan", first, "--yes"], saying: "has sent to devices of this one")
+        try expectRefusal(folder, ["send", "--plan", first, "--yes"], saying: "has sent to devices of this retry")
         try expectEverybodyOnce(server)
     }
 }

@@ -80,7 +80,7 @@ struct GateRemedyTests: GateTesting {
         let running = try server.startSending()
         running.interrupt()
         #expect(running.finish().status == 130)
-        let said = "`alias_limit` left out 1,500 devices, which may take the places of those: look at `volley preview` first"
+        let said = "`alias_limit` left out 1,500 devices, which may now take their places: look at `volley preview` first"
         #expect(try refusedResumption(folder, "last").contains(said))
         #expect(try !refusedResumption(interrupted().server.folder, "last").contains("alias_limit"))
     }
@@ -102,11 +102,11 @@ struct GateRemedyTests: GateTesting {
 
         let said = "`volley retry \(run) --outcome unsent` sends to the \(TextFormat.count(unsent)) devices that were never sent to"
         let resumed = try expectRefusal(folder, ["resume", run], saying: said)
-        #expect(!resumed.contains("Go on with that one"), "\(resumed)")
+        #expect(!resumed.contains("Continue that retry instead"), "\(resumed)")
         try expectRefusal(folder, ["retry", run, "--yes"], saying: said)
         #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes", "--quiet").status == 0)
 
-        let over = try expectRefusal(folder, ["resume", run], saying: "That one is over")
+        let over = try expectRefusal(folder, ["resume", run], saying: "That retry is over")
         #expect(!over.contains("--outcome unsent"), "\(over)")
         let nobody = try expectRefusal(folder, ["retry", run, "--yes"], saying: "no device of this run is failed or unknown")
         #expect(!nobody.contains("--outcome unsent"), "\(nobody)")

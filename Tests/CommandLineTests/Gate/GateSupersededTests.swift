@@ -26,7 +26,7 @@ struct GateSupersededTests: GateTesting {
         let other = try #require(runs(folder).first { $0 != run })
         let refusal = try expectRefusal(folder, ["resume", run], saying: ", \(other), has reached ")
         #expect(
-            refusal.contains("of the devices that are left of this one") && refusal.contains("`volley cancel \(run)` gives this one up"))
+            refusal.contains("of the devices that are left in this run") && refusal.contains("`volley cancel \(run)` cancels this one"))
         for id in [run, other] { #expect(refusal.contains("`volley report \(id) --format csv"), "\(refusal)") }
         #expect(try folder.volley("cancel", run).status == 0)
         let retry = try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: ", \(other), has reached ")
@@ -43,7 +43,7 @@ struct GateSupersededTests: GateTesting {
         let other = try plan(folder)
         #expect(try folder.volley("resume", run, "--quiet").status == 0)
         let refusal = try expectRefusal(folder, ["send", "--plan", other, "--yes"], saying: ", \(run), has reached ")
-        #expect(refusal.contains("`volley cancel \(other)` gives this one up"), "\(refusal)")
+        #expect(refusal.contains("`volley cancel \(other)` cancels this one"), "\(refusal)")
         try expectEverybodyOnce(server)
     }
 
@@ -62,7 +62,8 @@ struct GateSupersededTests: GateTesting {
         let refusal = try expectRefusal(folder, ["resume", run], saying: "another run of 'test', \(other), ")
         #expect(
             refusal.contains(" being sent to ")
-                && refusal.contains("or once \(other), which is being sent, is over (`volley report \(other)` shows how far"), "\(refusal)")
+                && refusal.contains("or once \(other), which is still being sent, is over (`volley report \(other)` shows its progress"),
+            "\(refusal)")
         #expect(running.finish().status == 0)
         try expectEverybodyOnce(server)
     }
@@ -75,8 +76,8 @@ struct GateSupersededTests: GateTesting {
         let first = try plan(folder), second = try plan(folder)
         #expect(try folder.volley("send", "--plan", second, "--yes", "--quiet").status == 0)
         let refusal = try expectRefusal(
-            folder, ["send", "--plan", first, "--yes"], saying: "has reached 60 of the devices that this plan goes to")
-        #expect(refusal.contains("(volley plan ") && refusal.contains(" sends to them once more"), "\(refusal)")
+            folder, ["send", "--plan", first, "--yes"], saying: "has reached 60 of the devices that this plan sends to")
+        #expect(refusal.contains("(volley plan ") && refusal.contains(" sends to them again"), "\(refusal)")
         #expect(try folder.volley("send", "--plan", plan(folder), "--yes", "--quiet").status == 0)
         #expect(try server.accepted().allSatisfy { $0.value.count == 2 })
     }
@@ -99,7 +100,7 @@ struct GateSupersededTests: GateTesting {
         }
         try write("news, sports")
         let refusal = try expectRefusal(
-            folder, ["send", "--plan", everybody, "--yes"], saying: "have reached 60 of the devices that this plan goes to")
+            folder, ["send", "--plan", everybody, "--yes"], saying: "have reached 60 of the devices that this plan sends to")
         try excludeReached(folder, as: refusal)
         _ = try folder.volley("send", "campaign.yaml", "--yes", "--quiet")
         #expect(try server.accepted().count == 60 && server.accepted().allSatisfy { $0.value.count == 1 })

@@ -87,7 +87,7 @@ extension GateTesting {
             try edit(campaign, of: folder, "audience:\n", "audience:\n  \(exclusion)\n")
         } else {
             let lists = try #require(parts.first { $0.hasPrefix("devices: [") }, "\(refusal)")
-            #expect(refusal.contains("`\(lists)` below `exclude`, beside what stands there"), "\(refusal)")
+            #expect(refusal.contains("`\(lists)` under `exclude`, in addition to what is there"), "\(refusal)")
             try edit(campaign, of: folder, "exclude: {", "exclude: {\(lists), ")
         }
     }

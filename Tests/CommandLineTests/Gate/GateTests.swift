@@ -13,8 +13,8 @@ struct GateTests: GateTesting {
         let folder = try folder(app: app)
         let run = try plan(folder)
         #expect(try folder.volley("cancel", run).status == 0)
-        try expectRefusal(folder, ["resume", run], saying: "given up before anything of it was sent")
-        try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "nothing of this run was ever sent")
+        try expectRefusal(folder, ["resume", run], saying: "cancelled before any of it was sent")
+        try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "no push of this run was ever sent")
         #expect(runs(folder) == [run])
         #expect(try attempts(folder, run) == 0)
     }
@@ -43,7 +43,7 @@ struct GateTests: GateTesting {
         let run = try plan(folder)
         #expect(try folder.volley("send", "--plan", run, "--yes").status == 0)
         try folder.editRun("UPDATE run SET state = 'planned', started_at = NULL", "DELETE FROM claim", "DELETE FROM outcome_block")
-        try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "sent already")
+        try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "already been sent")
         try folder.editRun("UPDATE run SET state = 'stopped'", "DELETE FROM life")
         try expectRefusal(folder, ["resume", run], saying: "older copy")
     }
@@ -55,7 +55,7 @@ struct GateTests: GateTesting {
         let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
         try folder.write("volley.yaml", project.replacing("com.example.shop", with: "com.example.other"))
         let refused = try expectRefusal(folder, ["resume", "last"], saying: "the topic was com.example.shop")
-        #expect(refused.contains("Take the change back") && refused.contains("exclude:"), "a new plan would reach many again: \(refused)")
+        #expect(refused.contains("Undo the change") && refused.contains("exclude:"), "a new plan would reach many again: \(refused)")
         #expect(try folder.volley("cancel", "last").status == 0)
         try expectRefusal(folder, ["retry", "last", "--outcome", "unsent", "--yes"], saying: "the topic was com.example.shop")
         try folder.write("volley.yaml", project)
@@ -67,7 +67,7 @@ struct GateTests: GateTesting {
     func startedAnew() throws {
         let (server, run) = try interrupted()
         let preview = try server.folder.volley("preview", "campaign.yaml")
-        #expect(preview.errors.contains("\(run), ended before it was through") && preview.errors.contains("[last-run-unfinished]"))
+        #expect(preview.errors.contains("\(run), ended before it was finished") && preview.errors.contains("[last-run-unfinished]"))
         #expect(preview.errors.contains("`volley resume \(run)`"), "\(preview.errors)")
         #expect(try server.folder.volley("resume", run).status == 0)
         #expect(try !server.folder.volley("preview", "campaign.yaml").errors.contains("[last-run-unfinished]"))
@@ -92,12 +92,12 @@ struct GateTests: GateTesting {
         let run = try plan(folder)
         try folder.write("other.yaml", String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8))
         try folder.writeProject(app: "environment: simulator\napproval: required")
-        try expectRefusal(folder, ["send", "--plan", run, "--yes", "--config", "other.yaml"], saying: "demands approval")
+        try expectRefusal(folder, ["send", "--plan", run, "--yes", "--config", "other.yaml"], saying: "requires approval")
         try Shell.run("cd '\(folder.url.path)'; mkdir moved; mv volley.yaml runs moved/; mv moved ../moved-\(run)")
         let moved = URL(fileURLWithPath: folder.url.path + "/../moved-" + run)
         defer { try? FileManager.default.removeItem(at: moved) }
         let refused = try VolleyBinary.run(["send", "--plan", run, "--yes"], in: moved)
-        #expect(refused.status == 2 && refused.errors.contains("demands approval"), "\(refused.errors)")
+        #expect(refused.status == 2 && refused.errors.contains("requires approval"), "\(refused.errors)")
     }
 
     @Test(
@@ -108,11 +108,11 @@ struct GateTests: GateTesting {
         let other = ["--config", "other/volley.yaml"]
         let project = try demandApproval(folder)
         for file in [["campaign.yaml"] + other, ["other/campaign.yaml"]] {
-            let refused = try expectRefusal(folder, ["send"] + file + ["--yes"], saying: "demands approval in ")
+            let refused = try expectRefusal(folder, ["send"] + file + ["--yes"], saying: "requires approval in ")
             #expect(refused.contains("/volley.yaml, and nobody has approved this plan"), "\(refused)")
             let planned = try VolleyBinary.run(["plan"] + file, in: folder.url)
             #expect(planned.status == 0 && planned.output.contains("volley approve"), "\(planned.output)")
-            try expectRefusal(folder, ["send", "--plan", "last", "--yes"] + other, saying: "demands approval in ")
+            try expectRefusal(folder, ["send", "--plan", "last", "--yes"] + other, saying: "requires approval in ")
             #expect(try VolleyBinary.run(["approve", "last", "--by", "Anna", "--yes"] + other, in: folder.url).status == 0)
             #expect(try VolleyBinary.run(["send", "--plan", "last", "--yes"] + other, in: folder.url).status == 0)
         }
@@ -121,7 +121,7 @@ struct GateTests: GateTesting {
         let planned = try VolleyBinary.run(["plan", "campaign.yaml", "--json"] + other, in: folder.url)
         let run = try #require(try planned.json()["run"]?.stringValue, "\(planned.errors)")
         try demandApproval(folder)
-        try expectRefusal(folder, ["send", "--plan", run, "--yes"] + other, saying: "demands approval in ")
+        try expectRefusal(folder, ["send", "--plan", run, "--yes"] + other, saying: "requires approval in ")
         // What has no such app does not concern the campaign.
         try folder.write("volley.yaml", project.replacing("shop:", with: "shoe:") + "    approval: required\n")
         let sent = try VolleyBinary.run(["send", "campaign.yaml", "--yes"] + other, in: folder.url)
@@ -137,12 +137,12 @@ struct GateTests: GateTesting {
         let file = folder.url.path + "/runs/\(run).sqlite", config = folder.url.path + "/conf/volley.yaml"
         try Shell.run("cd '\(folder.url.path)'; mkdir conf; mv volley.yaml conf/; echo '    approval: required' >> conf/volley.yaml")
         for command in [["send", "--plan", file, "--yes"], ["approve", file, "--by", "Anna", "--yes"]] {
-            try expectRefusal(elsewhere, command, saying: "Name it with --config FILE")
+            try expectRefusal(elsewhere, command, saying: "Name the file with --config FILE")
         }
-        try expectRefusal(elsewhere, ["send", "--plan", file, "--yes", "--config", config], saying: "demands approval")
+        try expectRefusal(elsewhere, ["send", "--plan", file, "--yes", "--config", config], saying: "requires approval")
         // In a folder above that of the run.
         try Shell.run("cd '\(folder.url.path)'; cp conf/volley.yaml runs/")
-        try expectRefusal(elsewhere, ["send", "--plan", file, "--yes"], saying: "demands approval")
+        try expectRefusal(elsewhere, ["send", "--plan", file, "--yes"], saying: "requires approval")
         try Shell.run("cd '\(folder.url.path)'; rm runs/volley.yaml")
         #expect(try elsewhere.volley("approve", file, "--by", "Anna", "--yes", "--config", config).status == 0)
         #expect(try elsewhere.volley("send", "--plan", file, "--yes", "--config", config).status == 0)
@@ -150,9 +150,9 @@ struct GateTests: GateTesting {
         let (server, cut) = try interrupted()
         try Shell.run("cd '\(server.folder.url.path)'; mkdir conf; mv volley.yaml conf/")
         let begun = server.folder.url.path + "/runs/\(cut).sqlite"
-        try expectRefusal(elsewhere, ["resume", begun], saying: "Name it with --config FILE")
+        try expectRefusal(elsewhere, ["resume", begun], saying: "Name the file with --config FILE")
         #expect(try elsewhere.volley("cancel", begun).status == 0)
-        try expectRefusal(elsewhere, ["retry", begun, "--outcome", "unsent", "--yes"], saying: "Name it with --config FILE")
+        try expectRefusal(elsewhere, ["retry", begun, "--outcome", "unsent", "--yes"], saying: "Name the file with --config FILE")
     }
 
     @Test("a lock file that is removed while a run is sent lets nobody else in")
@@ -163,7 +163,7 @@ struct GateTests: GateTesting {
         let running = try server.startSending()
         for _ in 0..<3 {
             try Shell.run("rm -f '\(folder.url.path)'/runs/*.lock")
-            try expectRefusal(folder, ["resume", "last"], saying: "is being sent by another volley")
+            try expectRefusal(folder, ["resume", "last"], saying: "another volley process is sending this run")
         }
         #expect(running.finish().status == 0)
         try expectEverybodyOnce(server)

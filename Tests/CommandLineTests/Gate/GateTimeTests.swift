@@ -13,27 +13,27 @@ struct GateTimeTests: GateTesting {
         let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == 0, "\(sent.errors)")
         let first = try #require(try sent.json()["run"]?.stringValue)
-        let refused = try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "was fired already")
+        let refused = try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "has already used its time")
         #expect(!refused.contains("--now") && refused.contains("volley report \(first)"), "\(refused)")
         // Not to those whom nobody knows about.
         #expect(refused.contains("`volley retry \(first) --outcome failed`"), "\(refused)")
         #expect(try folder.volley("cancel", run).status == 0)
-        try expectRefusal(folder, ["resume", run], saying: "given up before")
+        try expectRefusal(folder, ["resume", run], saying: "cancelled before")
         try folder.editRun("UPDATE run SET state = 'stopped', started_at = 1700000000000", id: run)
-        try expectRefusal(folder, ["resume", run], saying: "was fired already")
+        try expectRefusal(folder, ["resume", run], saying: "has already used its time")
         try folder.editRun("UPDATE run SET state = 'cancelled'", id: run)
-        try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "was fired already")
+        try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "has already used its time")
         #expect(try attempts(folder, run) == 0)
         // Neither without the schedule's record nor under another name.
         try Shell.run("rm '\(folder.url.path)'/runs/schedule.sqlite*")
-        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
+        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "has already used its time")
         let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
         try folder.write("campaign.yaml", campaign.replacing("name: test", with: "name: renamed"))
-        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
-        try expectRefusal(folder, ["plan", "campaign.yaml"], saying: "was fired already")
+        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "has already used its time")
+        try expectRefusal(folder, ["plan", "campaign.yaml"], saying: "has already used its time")
         // Too late by now, but that is not the point: `--now` would reach everybody a second time.
         try folder.write("campaign.yaml", campaign.replacing("late: send", with: "late: skip after 2h"))
-        let late = try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
+        let late = try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "has already used its time")
         #expect(!late.contains("--now"), "\(late)")
     }
 
@@ -47,7 +47,7 @@ struct GateTimeTests: GateTesting {
         // Exports are left alone for ten seconds before a schedule plans from them.
         try Shell.run("touch -d '1 hour ago' '\(folder.url.path)/devices.csv'")
         let running = try VolleyBinary.start(["schedule", "campaign.yaml"], in: folder.url)
-        while running.isRunning, !running.errorsSoFar.contains("waits for approval") { usleep(20_000) }
+        while running.isRunning, !running.errorsSoFar.contains("is waiting for approval") { usleep(20_000) }
         let run = try #require(runs(folder).first { $0 != byHand })
         func cancel() throws { #expect(try folder.volley("cancel", run).status == 0) }
         if !isGoneBefore { try cancel() }
@@ -56,8 +56,8 @@ struct GateTimeTests: GateTesting {
         try Shell.run("rm '\(folder.url.path)'/runs/schedule.sqlite*")
         if isGoneBefore { try cancel() }
         try folder.writeProject(app: "environment: simulator")
-        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
-        try expectRefusal(folder, ["plan", "campaign.yaml"], saying: "was fired already")
+        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "has already used its time")
+        try expectRefusal(folder, ["plan", "campaign.yaml"], saying: "has already used its time")
         #expect(runs(folder).count == 2)
     }
 
@@ -74,7 +74,7 @@ struct GateTimeTests: GateTesting {
         let first = try #require(try folder.volley("send", "campaign.yaml", "--yes", "--json").json()["run"]?.stringValue)
         try Shell.run("cd '\(folder.url.path)'; rm runs/sent.db* runs/schedule.sqlite*; \(isPutBack ? "cp -a kept/* runs" : "true")")
         for command in [["send", "--plan", run, "--yes"], ["send", "campaign.yaml", "--yes"], ["plan", "campaign.yaml"]] {
-            let refused = try expectRefusal(folder, command, saying: "was fired already")
+            let refused = try expectRefusal(folder, command, saying: "has already used its time")
             #expect(refused.contains(first), "\(refused)")
         }
     }
@@ -88,7 +88,7 @@ struct GateTimeTests: GateTesting {
         let run = try plan(folder, "moved.yaml")
         try Shell.run("rm '\(folder.url.path)/campaign.yaml'")
         for command in [["send", "--plan", run, "--yes"], ["send", "moved.yaml", "--yes"], ["plan", "moved.yaml"]] {
-            try expectRefusal(folder, command, saying: "was fired already")
+            try expectRefusal(folder, command, saying: "has already used its time")
         }
         try folder.write("campaign.yaml", campaign)
         #expect(try folder.volley("send", "--plan", run, "--yes").status == 0)
@@ -113,7 +113,7 @@ struct GateTimeTests: GateTesting {
             try Shell.run("rm -r '\(folder.url.path)/de'")
         }
         if isSameDevices {
-            try expectRefusal(folder, ["send", "fr/news.yaml", "--yes"], saying: "was fired already")
+            try expectRefusal(folder, ["send", "fr/news.yaml", "--yes"], saying: "has already used its time")
         } else {
             let sent = try folder.volley("send", "fr/news.yaml", "--yes")
             #expect(sent.status == 0, "\(sent.errors)")
@@ -145,11 +145,11 @@ struct GateTimeTests: GateTesting {
         #expect(try folder.volley("send", spellings[0], "--yes").status == 0)
         if spellings.count > 2 { try Shell.run("cd '\(folder.url.path)'; \(spellings[2])") }
         try folder.write(spellings[1], text.replacing("name: test", with: "name: renamed"))
-        try expectRefusal(folder, ["send", spellings[1], "--yes"], saying: "was fired already")
-        try expectRefusal(folder, ["plan", spellings[1]], saying: "was fired already")
+        try expectRefusal(folder, ["send", spellings[1], "--yes"], saying: "has already used its time")
+        try expectRefusal(folder, ["plan", spellings[1]], saying: "has already used its time")
         // Neither when only the file tells, as without the schedule's record.
         try Shell.run("rm '\(folder.url.path)'/runs/schedule.sqlite*")
-        try expectRefusal(folder, ["send", spellings[1], "--yes"], saying: "was fired already")
+        try expectRefusal(folder, ["send", spellings[1], "--yes"], saying: "has already used its time")
     }
 
     @Test("a time that only a retry was sent for goes out by no other plan, also without the schedule's record", .enabled(if: hasPython))
@@ -161,12 +161,12 @@ struct GateTimeTests: GateTesting {
         let retried = try folder.volley("retry", run, "--outcome", "unsent", "--yes")
         try #require(retried.status == 0, "\(retried.errors)")
         try Shell.run("rm '\(folder.url.path)'/runs/schedule.sqlite*")
-        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
+        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "has already used its time")
         // A retry of the retry is no other run.
         let retry = try #require(runs(folder).first { $0 != run })
         try folder.editRun("UPDATE run SET state = 'cancelled'", id: retry)
         let again = try folder.volley("retry", retry, "--outcome", "accepted", "--yes")
-        #expect(!again.errors.contains("was fired already"), "\(again.errors)")
+        #expect(!again.errors.contains("has already used its time"), "\(again.errors)")
     }
 
     @Test(

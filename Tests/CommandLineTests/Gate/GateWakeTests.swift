@@ -18,7 +18,7 @@ struct GateWakeTests: GateTesting {
             try edit("volley.yaml", of: folder, old, new)
             let refused = try expectRefusal(folder, ["resume", run], saying: "this file was changed")
             // A list of those it has reached would be one of this moment.
-            #expect(refused.contains("once \(run), which is being sent, is over") && !refused.contains("exclude:"), "\(refused)")
+            #expect(refused.contains("once \(run), which is still being sent, is over") && !refused.contains("exclude:"), "\(refused)")
             try edit("volley.yaml", of: folder, new, old)
         }
         try demandApproval(folder)
@@ -42,7 +42,8 @@ struct GateWakeTests: GateTesting {
         for command in [
             ["send", "campaign.yaml", "--yes"], ["send", "campaign.yaml", "--now", "--yes"], ["send", "--plan", plan, "--yes"],
         ] {
-            let refused = try expectRefusal(folder, command, saying: "another run of 'test', \(run), is being sent")
+            let refused = try expectRefusal(
+                folder, command, saying: "another run of 'test', \(run), is being sent")
             #expect(refused.contains("`volley report \(run)`"), "\(refused)")
             #expect(Set(runs(folder)) == [plan, run])
         }

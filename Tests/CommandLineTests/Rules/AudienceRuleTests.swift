@@ -68,7 +68,7 @@ struct AudienceRuleTests {
         let rules = try RuleFolder(Device(1, ["tags": "a"]), Device(2, ["tags": ""]))
         #expect(try rules.recipients("everyone: true") == [1, 2])
         for selector in ["tags: [a]", "aliases: [a]", "registration_ids: [a]"] {
-            #expect(try rules.mistakes(audience: "everyone: true\n\(selector)").contains("'everyone' stands alone"))
+            #expect(try rules.mistakes(audience: "everyone: true\n\(selector)").contains("'everyone' cannot be combined with"))
         }
     }
 

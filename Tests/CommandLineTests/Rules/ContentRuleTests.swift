@@ -72,7 +72,7 @@ struct ContentRuleTests {
             "payload:\n  aps: {alert: {loc-key: SALE, loc-args: [\"{{ store }}\"]}}\n  own: 1",
             #"{"aps": {"alert": {"loc-key": "SALE", "loc-args": ["Lyon"]}}, "own": 1}"#)
         let rules = try RuleFolder(Device(1))
-        #expect(try rules.mistakes(content: "payload: {aps: {alert: Hi}}\ntitle: T").contains("'title' cannot stand beside it"))
+        #expect(try rules.mistakes(content: "payload: {aps: {alert: Hi}}\ntitle: T").contains("'title' cannot be used with it"))
     }
 
     @Test("languages: chosen by the device's language: zh-Hans-CN, then zh-Hans, then zh, then the text above")

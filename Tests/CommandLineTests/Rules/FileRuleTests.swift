@@ -54,7 +54,7 @@ struct FileRuleTests {
     @Test("duplicate keys are errors")
     func duplicateKeys() throws {
         let rules = try RuleFolder(Device(1))
-        #expect(try rules.mistakes(content: "title: Hi\ntitle: Ho").contains("campaign.yaml:7:3: the key 'title' stands twice"))
+        #expect(try rules.mistakes(content: "title: Hi\ntitle: Ho").contains("campaign.yaml:7:3: the key 'title' appears twice"))
     }
 
     @Test("name: [a-z0-9-], at most 64")
@@ -114,7 +114,7 @@ struct ProjectRuleTests {
         let key = "key: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}"
         let certificate = "certificate: {file: push.p12, passphrase_env: PUSH_PASSPHRASE}"
         for (lines, word) in [
-            ("", "neither 'key' nor 'certificate'"), ("\(key)\n\(certificate)", "exclude each other"),
+            ("", "neither 'key' nor 'certificate'"), ("\(key)\n\(certificate)", "cannot be combined"),
             ("key: {file: key.p8, id: abc, team: DEF123GHIJ}", "10 capital letters"), ("key: {file: key.p8}", "'id' is missing"),
         ] {
             let rules = try RuleFolder(app: "devices: devices.csv\nenvironment: sandbox\n\(lines)", Device(1))

@@ -43,10 +43,10 @@ import Testing
             result.output == """
                 aa00…0001 (alias anna, alias bert) does not get test: not_matched
                   day-1.csv:2
-                    ✗ the newest row of the device decides, and another one is newer, or as new and read later:
-                      day-2.csv:2 (last active 2026-10-01)
+                    ✗ this row is not the newest of its device (last active 2026-10-01): day-2.csv:2 is newer, or
+                      equally new and read later, so it decides
                   day-2.csv:2
-                    ✓ the newest row of its device, which decides (last active 2026-11-01)
+                    ✓ this is the newest row of its device, so it decides (last active 2026-11-01)
                     ✗ no tag, alias or registration id of the campaign names it: its alias is bert
 
                 """)

@@ -215,7 +215,7 @@ struct AnswersTests {
         var faults = SimulatorFaults()
         faults.clockAheadSeconds = -2 * 3600 + 30
         let result = try SimulatorRun(faults: faults).run()
-        result.expectStop(saying: "InvalidProviderToken", "This machine's clock is 1 h 59 min ahead of the server's.", "set the clock")
+        result.expectStop(saying: "InvalidProviderToken", "This machine's clock is 1 h 59 min ahead of the server's.", "Set the clock")
     }
 
     @Test("a clock that is right is not blamed for a key that is wrong")

@@ -40,7 +40,7 @@ struct ServersTests {
     func nobodyListens() throws {
         let port = try Sockets.freePort()
         let result = try send(settings(port: port, authority: nil))
-        result.expectStop(saying: "localhost:\(port)", "Check host and port")
+        result.expectStop(saying: "localhost:\(port)", "Check the host and port")
         #expect(result.count(.unsent) == 5)
     }
 
@@ -78,7 +78,7 @@ struct ServersTests {
         var settings = settings(port: port, authority: nil)
         settings.connectTimeoutSeconds = 0.1
         let result = try send(settings)
-        result.expectStop(saying: "localhost:\(port)", "Check host and port")
+        result.expectStop(saying: "localhost:\(port)", "Check the host and port")
         #expect(result.count(.unsent) == 5)
     }
 

@@ -68,7 +68,7 @@ struct ProxyTests {
         var behaviour = TestProxy.Behaviour()
         behaviour.refusal = status
         let proxy = try TestProxy(.http, behaviour)
-        try run(proxy, .http).expectNothingSent(saying: "proxy 127.0.0.1:\(proxy.port)", "\(status)", "localhost:", "Ask whoever runs it")
+        try run(proxy, .http).expectNothingSent(saying: "proxy 127.0.0.1:\(proxy.port)", "\(status)", "localhost:", "Ask its operator")
         #expect(proxy.requests.count == 1)
     }
 
@@ -77,7 +77,7 @@ struct ProxyTests {
         var behaviour = TestProxy.Behaviour()
         behaviour.socksRefusal = 2
         let proxy = try TestProxy(.socks5h, behaviour)
-        try run(proxy, .socks5h).expectNothingSent(saying: "proxy 127.0.0.1:\(proxy.port)", "Ask whoever runs it")
+        try run(proxy, .socks5h).expectNothingSent(saying: "proxy 127.0.0.1:\(proxy.port)", "Ask its operator")
         #expect(proxy.requests.count == 1)
     }
 
@@ -96,7 +96,7 @@ struct ProxyTests {
         let result = try SimulatorRun(pushes: 5) {
             $0.proxy = "\(kind.rawValue)://volley\(kind == .socks4 || kind == .socks4a ? "" : ":s3cret")@127.0.0.1:\(port)"
         }.run()
-        result.expectNothingSent(saying: "through the proxy 127.0.0.1:\(port)", "attempts", "is running")
+        result.expectNothingSent(saying: "through the proxy 127.0.0.1:\(port)", "attempts", "is right and running")
     }
 
     @Test("a proxy whose name is unknown stops the run and is named")

@@ -207,7 +207,7 @@ struct ProxyTunnelTests {
         #expect(hear([1], tunnel).progress == .underway)
         let accepted = hear([1, 0], tunnel)
         #expect(accepted.progress == .underway && accepted.said.prefix(5) == [5, 1, 0, 3, 15])
-        #expect(hear([1, 1], tunnel).progress == .failed(.proxyRefused(.credentials("user and password were rejected"))))
+        #expect(hear([1, 1], tunnel).progress == .failed(.proxyRefused(.credentials("it rejected the user and password"))))
         var long = try chosen(2, "socks5h://volley:\(String(repeating: "p", count: 256))@proxy:1")
         #expect(said(by: &long).isEmpty)
         guard case .failed(.proxyRefused(.credentials(let cause))) = long.progress else { return #expect(Bool(false), "\(long.progress)") }

@@ -2,7 +2,7 @@ import Audience
 import Base
 import Reports
 
-/// Who gets it, and who does not: the way from the export to the audience, one count for each condition, and the groups of the audience.
+/// Who gets it and who does not: the way from the export to the audience, one count for each condition, and the groups of the audience.
 extension PreviewPage {
     var audience: HTML {
         let notes = Dictionary(grouping: preview.notes, by: \.reason).mapValues { $0.map { Funnel.Note($0.text, isTrouble: $0.isTrouble) } }
@@ -10,8 +10,8 @@ extension PreviewPage {
             rows: preview.audience.rows, skipped: preview.audience.skipped, audience: preview.audience.audience, notes: notes,
             figure: figure)
         return """
-            <section class="panel"><h2>Who gets it, and who does not</h2>
-            <p class="note">From the rows of the export to the audience; each step keeps a part of the one before. Shares are of the rows.</p>
+            <section class="panel"><h2>Who gets it and who does not</h2>
+            <p class="note">From the rows of the export to the audience. Each step keeps part of the step before. Shares are of the rows.</p>
             \(funnel.html)
             \(conditions)
             \(exclusions)
@@ -23,22 +23,22 @@ extension PreviewPage {
         guard !preview.conditions.isEmpty else { return "" }
         let items = preview.conditions.enumerated().map { number, condition in
             let (rows, unreadable) = (condition.count.rows, condition.count.unreadableRows)
-            var notes: [HTML] = ["of \(figure("conditions/\(number)/rows", rows)) rows that come to it"]
+            var notes: [HTML] = ["of \(figure("conditions/\(number)/rows", number: rows)) rows checked"]
             if unreadable > 0 {
                 let cells = condition.count.cells.map(AudienceWords.shown).joined(separator: ", ")
                 notes.append(
-                    "<span class=\"trouble\">\(figure("conditions/\(number)/unreadable", unreadable)) hold something that cannot be compared: \(cells)</span>"
+                    "<span class=\"trouble\">\(figure("conditions/\(number)/unreadable", number: unreadable)) with a cell that cannot be compared: \(cells)</span>"
                 )
             }
             return BarList.Item(
-                "<span dir=\"auto\">\(condition.words)</span>", figure("conditions/\(number)/holds", condition.count.holdingRows),
+                "<span dir=\"auto\">\(condition.words)</span>", figure("conditions/\(number)/holds", number: condition.count.holdingRows),
                 share: TextFormat.percent(
                     condition.count.rows == 0 ? 0 : Double(condition.count.holdingRows) / Double(condition.count.rows)),
                 parts: [.init(condition.count.holdingRows)], notes: notes)
         }
         return """
             <h3>Each condition</h3>
-            <p class="note">How many rows it lets through, of those that the campaign names and the conditions above it let through. Older rows of a device count too.</p>
+            <p class="note">How many rows meet the condition, of the rows that the campaign names and that meet the conditions above it. Older rows of a device count too.</p>
             \(BarList(items, whole: preview.conditions.first?.count.rows).html)
             """
     }
@@ -56,9 +56,9 @@ extension PreviewPage {
     var groups: HTML {
         let total = preview.audience.audience
         let selectors = preview.audience.selectedBy.map {
-            ("<span dir=\"auto\">\($0.selector)</span>" as HTML, figure("selected_by/\($0.selector)", $0.recipients), $0.recipients)
+            ("<span dir=\"auto\">\($0.selector)</span>" as HTML, figure("selected_by/\($0.selector)", number: $0.recipients), $0.recipients)
         }
-        let languages = preview.languages.map { (Self.name($0.name), figure("languages/\($0.name)", $0.recipients), $0.recipients) }
+        let languages = preview.languages.map { (Self.name($0.name), figure("languages/\($0.name)", number: $0.recipients), $0.recipients) }
         let shown = list("Languages", Array(languages.prefix(Self.shownLanguages)), of: total)
         let others = Array(languages.dropFirst(Self.shownLanguages))
         return """
@@ -68,7 +68,7 @@ extension PreviewPage {
             """
     }
 
-    /// Languages that are shown without being asked for.
+    /// How many languages are shown before a reader unfolds the rest.
     private static let shownLanguages = 12
 
     private static func name(_ language: String) -> HTML {
@@ -77,9 +77,9 @@ extension PreviewPage {
 
     private var variants: [(name: HTML, number: HTML, count: Int)] {
         preview.groups.variants.map {
-            ("<span dir=\"auto\">\($0.name)</span>", figure("variants/\($0.name)", $0.recipients), $0.recipients)
+            ("<span dir=\"auto\">\($0.name)</span>", figure("variants/\($0.name)", number: $0.recipients), $0.recipients)
         }
-            + (preview.groups.holdout.map { [("Holdout" as HTML, figure("skipped/holdout", $0), $0)] } ?? [])
+            + (preview.groups.holdout.map { [("Holdout" as HTML, figure("skipped/holdout", number: $0), $0)] } ?? [])
     }
 
     private func list(_ title: String, _ rows: [(name: HTML, number: HTML, count: Int)], of total: Int) -> HTML {

@@ -3,7 +3,7 @@ import Base
 import PushServices
 import Reports
 
-/// The first screen: how many get what, when, where, and by which rules.
+/// The first screen: how many devices get what, when, where, and under which rules.
 extension PreviewPage {
     var summary: HTML {
         let rows: [HTML] = answers.map { "<dt>\($0.name)</dt><dd dir=\"auto\">\($0.value)</dd>" }
@@ -11,7 +11,7 @@ extension PreviewPage {
         return """
             <section class="panel hero" aria-label="The campaign at a glance">
             <div>
-            <p class="big"><b>\(figure("audience", count))</b> \(TextFormat.plural(count, "device")) would get it</p>
+            <p class="big"><b>\(figure("audience", number: count))</b> \(TextFormat.plural(count, one: "device")) would get it</p>
             <p class="lead" dir="auto">\(preview.words.audience)</p>
             <dl class="facts">\(rows)</dl>
             </div>
@@ -55,7 +55,7 @@ extension PreviewPage {
     private func age(of moment: Timestamp) -> String {
         let seconds = max(0, madeAt.epochSeconds - moment.epochSeconds)
         for (unit, length) in [("day", Int64(86_400)), ("hour", 3600), ("minute", 60)] where seconds >= length {
-            return "\(seconds / length) \(TextFormat.plural(seconds / length, unit))"
+            return "\(seconds / length) \(TextFormat.plural(seconds / length, one: unit))"
         }
         return "less than a minute"
     }
@@ -64,13 +64,13 @@ extension PreviewPage {
         let groups = preview.groups.messages
         let number = groups.indices.max { groups[$0].recipients < groups[$1].recipients } ?? 0
         guard groups.count > 1, let sample = preview.samples.first(where: { $0.message == number }) else {
-            return preview.samples.first.map { aside($0, "As \(recipient($0)) reads it.") } ?? ""
+            return preview.samples.first.map { aside($0, words: "As \(recipient($0)) gets it.") } ?? ""
         }
         return aside(
-            sample, "What most devices read: \(name(number)). One of \(groups.count) texts; the others stand below.")
+            sample, words: "What most devices read: \(name(number)). One of \(groups.count) texts; the others are below.")
     }
 
-    private func aside(_ sample: PreviewSample, _ words: String) -> HTML {
+    private func aside(_ sample: PreviewSample, words: String) -> HTML {
         "<aside>\(PushCard(app: preview.app, preview.service.shown(sample.shownPayload)).html)<p class=\"note\">\(words)</p></aside>"
     }
 

@@ -2,12 +2,12 @@ import Base
 import PushServices
 import Reports
 
-/// Every text, as its first recipients read it: a row for each language, a column for each variant.
+/// Every text, as its first recipients get it: a row for each language, a column for each variant.
 extension PreviewPage {
     var texts: HTML {
         let groups = preview.groups.messages
         guard groups.contains(where: { $0.recipients > 0 }) else {
-            return "<section class=\"panel\"><h2>What people read</h2><p class=\"note\">Nobody gets this campaign.</p></section>"
+            return "<section class=\"panel\"><h2>What people read</h2><p class=\"note\">No device gets this campaign.</p></section>"
         }
         let cells = groups.indices.map { number in
             TextMatrix.Cell(
@@ -16,12 +16,12 @@ extension PreviewPage {
         }
         let holdout: HTML =
             preview.groups.holdout.map {
-                "<p class=\"note\">Beside them \(TextFormat.devices($0)) of the holdout get nothing, to compare with.</p>"
+                "<p class=\"note\">In addition, \(TextFormat.counted($0, one: "device of the holdout gets", many: "devices of the holdout get")) nothing, for comparison.</p>"
             } ?? ""
         let note: HTML =
             groups.count > 1
-            ? "<p class=\"note\">\(groups.count) texts, each as one of its devices reads it; what nobody reads stands as the campaign writes it.</p>"
-            : "<p class=\"note\">One text, as the first of its devices read it.</p>"
+            ? "<p class=\"note\">\(groups.count) texts, each as one of its devices gets it. A text that no device gets is shown as in the campaign file.</p>"
+            : "<p class=\"note\">One text, as the first of its devices gets it.</p>"
         return "<section class=\"panel\"><h2>What people read</h2>\(note)\(TextMatrix(cells).html)\(holdout)</section>"
     }
 

@@ -19,7 +19,7 @@ extension PreviewPage {
         let shifts: [HTML] = comparison.shiftTexts.map { "<li>\($0)</li>" }
         return """
             <section class="panel short"><h2>Since the last run</h2>
-            <p>\(comparison.text), planned at \(moment(comparison.plannedAt)). Rows that were left out for another share of the export than then:</p>
+            <p>\(comparison.text), planned at \(moment(comparison.plannedAt)). Reasons that left out a larger or smaller share of the rows than in that run:</p>
             <ul>\(shifts)</ul></section>
             """
     }

@@ -1,9 +1,9 @@
 import Base
 import Reports
 
-/// What deserves a look before the campaign is sent.
+/// What needs attention before the campaign is sent.
 extension PreviewPage {
-    /// Warnings of one name that are shown one by one.
+    /// How many warnings of one name are shown one by one.
     private static let shownOfAKind = 3
 
     var warnings: HTML {
@@ -11,13 +11,13 @@ extension PreviewPage {
         let count = preview.lint.shown.count
         if count > 0 {
             parts.append(
-                "<section class=\"warnings\"><h2>\(count) \(TextFormat.plural(count, "warning"))</h2><ul>\(shown)</ul></section>")
+                "<section class=\"warnings\"><h2>\(count) \(TextFormat.plural(count, one: "warning"))</h2><ul>\(shown)</ul></section>")
         }
         if !preview.lint.silenced.isEmpty {
             let silenced: [HTML] = preview.lint.silenced.map { warning, reason in
                 "<li>\(warning.message) <span class=\"chip\">\(warning.name?.rawValue ?? "")</span><br><span class=\"note\">Allowed: \(reason)</span></li>"
             }
-            let title: HTML = "\(silenced.count) allowed \(TextFormat.plural(silenced.count, "warning"))"
+            let title: HTML = "\(silenced.count) allowed \(TextFormat.plural(silenced.count, one: "warning"))"
             parts.append(Fold(title, "<ul>\(silenced)</ul>").html)
         }
         return HTML(parts)

@@ -1,23 +1,25 @@
 import Audience
-package import Base
+public import Base
 import Reports
 
 /// A preview as a page: one file that needs no network and no script, for a phone, a large screen or paper.
 ///
-/// The first screen answers how many get what, when, where and by which rules; then come warnings, every text, and who gets it and who does not.
-package struct PreviewPage {
+/// The first screen says how many devices get what, when, where and under which rules. Then follow warnings, every text, and who gets it
+/// and who does not.
+public struct PreviewPage: Sendable {
     let preview: Preview
     let madeAt: Timestamp
 
-    /// - Parameter madeAt: said at its end.
-    package init(preview: Preview, madeAt: Timestamp) {
+    /// - Parameter madeAt: the time shown in the footer.
+    public init(preview: Preview, madeAt: Timestamp) {
         self.preview = preview
         self.madeAt = madeAt
     }
 
     var badge: EnvironmentBadge { EnvironmentBadge(preview.destination) }
 
-    package var html: HTML {
+    /// The page as one HTML file.
+    public var html: HTML {
         PageStyle.document(
             title: "Preview of \(preview.campaign), \(preview.destination)", style: "",
             """
@@ -30,7 +32,7 @@ package struct PreviewPage {
             \(schedule)
             \(comparison)
             <footer>Plan hash \(String(preview.planHash.prefix(16))) · made by Volley \(volleyVersion) at \(moment(madeAt)) · device tokens are shortened\
-            <span class="when-printed"> · what is folded on the page is not printed</span></footer>
+            <span class="when-printed"> · folded sections are not printed</span></footer>
             """)
     }
 
@@ -52,8 +54,8 @@ package struct PreviewPage {
         moment.description.prefix(16).replacing("T", with: " ") + " UTC"
     }
 
-    /// A number that `preview --json` holds too: the names that lead to it, with slashes between.
-    func figure(_ path: String, _ number: Int) -> HTML {
+    /// A number that `preview --json` also holds, under the path of members that leads to it, joined by slashes.
+    func figure(_ path: String, number: Int) -> HTML {
         "<span data-figure=\"\(path)\" data-value=\"\(number)\">\(TextFormat.count(number))</span>"
     }
 

@@ -2,17 +2,17 @@ import Base
 import Campaigns
 import PushServices
 
-/// An audience as a sentence: whom a campaign names, of which of them its conditions hold, and whom it leaves out.
+/// An audience as a sentence: the devices that a campaign names, the conditions that they must meet, and the devices that it leaves out.
 struct AudienceWords {
     let audience: CampaignAudience
 
-    /// Names that are told one by one.
+    /// How many names are listed one by one.
     private static let shownNames = 5
 
     /// `Devices with the tag discount or daily, where language is en or de. Left out: devices with the tag unsubscribed.`
     var sentence: String {
         let conditions = audience.conditions.map(Self.words)
-        // What a tag of 'none' takes away is taken from those that tags select.
+        // 'none' takes devices only from those that tags select; a plain "and" would blur that.
         let isClear = audience.noneTags.isEmpty || selectors.count < 2
         let meant =
             (isClear ? Self.listed(selectors, with: "and") : selectors.joined(separator: ", and also "))
@@ -46,7 +46,7 @@ struct AudienceWords {
         let tags = [
             Self.names(audience.anyTags, with: "or").map { "with the tag \($0)" },
             Self.names(audience.allTags, with: "and").map {
-                "with \(TextFormat.plural(audience.allTags.names.count, "the tag", "all of the tags")) \($0)"
+                "with \(TextFormat.plural(audience.allTags.names.count, one: "the tag", many: "all of the tags")) \($0)"
             },
             Self.names(audience.noneTags, with: "or").map { "without the tag \($0)" },
         ].compactMap(\.self)
@@ -80,7 +80,7 @@ struct AudienceWords {
 
     /// A name from a campaign, or a cell of an export, in a sentence; a device token is shortened.
     static func shown(_ text: String) -> String {
-        // Short digits, such as a day, are no token of a device, though one may be made of them.
+        // A few digits, such as a date, are not a device token, though tokens consist of digits.
         TextFormat.foreign(TargetRedaction.certain(text) ?? text, maximumBytes: 60)
     }
 

@@ -4,22 +4,22 @@ import Glibc
 import PushServices
 import Runs
 
-/// What a campaign asks for, in words for those who read a preview or a report and never wrote a campaign.
+/// A campaign's settings, in words for readers of a preview or a report who never wrote a campaign.
 struct PreviewWords: Sendable {
     /// An export, and when it was written.
     struct Export: Sendable {
         var file: String
-        /// nil when nobody can tell.
+        /// nil when it is not known.
         var writtenAt: Timestamp?
     }
 
-    /// For people; nil when the campaign has none.
+    /// The campaign's description; nil when it has none.
     let description: String?
-    /// Whom it names.
+    /// The audience as a sentence.
     let audience: String
     /// Each condition of `where`, in the order of the campaign.
     let conditions: [String]
-    /// Whether the expiry is one moment, whenever it goes out.
+    /// Whether the expiry is a fixed moment, whenever the campaign goes out.
     let expiresAtMoment: Bool
     let expiry: String, priority: String, frequency: String
     let exports: [Export]
@@ -38,7 +38,7 @@ struct PreviewWords: Sendable {
         exports = files.map { Export(file: $0, writtenAt: Self.writtenAt($0)) }
     }
 
-    /// What `preview --json` holds in addition.
+    /// Members of `preview --json`.
     var pairs: [(String, JSONValue)] {
         let words = [("audience", audience), ("expires", expiry), ("priority", priority), ("frequency", frequency)]
         let exports = exports.map { export in
@@ -54,7 +54,7 @@ struct PreviewWords: Sendable {
     private static func words(_ expiry: Expiry?, _ service: any PushService) -> String {
         switch expiry {
         case nil: "when \(service.displayName) drops it: after \(service.rules.longestStorageDays) days at the latest"
-        case .immediately: "at once: devices that are off just then do not get it"
+        case .immediately: "at once: devices that are off at that moment do not get it"
         case .after(let seconds): "\(TextFormat.days(seconds)) after it goes out"
         case .at(let moment): "\(moment.description.prefix(16).replacing("T", with: " ")) UTC"
         }

@@ -1,6 +1,6 @@
 public import Base
 
-/// Names with numbers and bars, one below the other. Bars share one scale, so that they can be compared.
+/// Names with numbers and bars, one below the other. Bars share one scale so that you can compare them.
 public struct BarList {
     /// A line.
     public struct Item {
@@ -14,7 +14,7 @@ public struct BarList {
         ///   - number: as it is shown.
         ///   - share: of what the list is about, in words; blank for none.
         ///   - parts: of the bar, from left to right.
-        ///   - notes: paragraphs below it; what deserves a look is of the class `trouble`.
+        ///   - notes: paragraphs below it; those that need attention have the class `trouble`.
         public init(_ name: HTML, _ number: HTML, share: String = "", parts: [Part], notes: [HTML] = []) {
             self.name = name
             self.number = number
@@ -36,13 +36,13 @@ public struct BarList {
     let items: [Item]
     let whole: Int
 
-    /// - Parameter whole: what a bar over the whole width stands for; nil for the largest of them.
+    /// - Parameter whole: the number of a bar over the whole width; nil for the largest number.
     public init(_ items: [Item], whole: Int? = nil) {
         self.items = items
         self.whole = max(1, whole ?? items.map { $0.parts.reduce(0) { $0 + $1.value } }.max() ?? 1)
     }
 
-    /// The list; nothing without items.
+    /// The list; empty without items.
     public var html: HTML {
         guard !items.isEmpty else { return "" }
         return "<ul class=\"bars\">\(items.map(line))</ul>"

@@ -1,11 +1,11 @@
 import Base
 import Runs
 
-/// Columns beside one another, each of one or several parts on top of one another, with an axis for their values that begins at 0. Drawn with SVG;
-/// labels are text beside it, so that they stay legible at every width. What the columns say also stands in a table, as not everybody sees them.
+/// Columns side by side, each made of one or several stacked parts, with a value axis that begins at 0. Drawn with SVG; labels are text
+/// beside it, so that they stay legible at every width. A table repeats what the columns show, as not every reader can see them.
 struct Chart {
     struct Column {
-        /// What it stands for, said when the pointer is on it.
+        /// What it shows; the tooltip.
         var title: String
         var parts: [Part]
 
@@ -14,11 +14,11 @@ struct Chart {
 
     struct Part {
         var value: Int
-        /// A class of `Chart.style`, which fills it.
+        /// The class of `Chart.style` that fills it.
         var ink: String
     }
 
-    /// What it shows, in a few words, for those who cannot see it.
+    /// What it shows, in a few words, for readers who cannot see it.
     var title: String
     /// The same in a sentence or two, with its extremes.
     var description: String
@@ -29,7 +29,7 @@ struct Chart {
     var marks: [String]
     /// Below the chart: what a column is, and how high the highest is.
     var note: String
-    /// Tells its texts from those of another chart of the page.
+    /// Distinguishes its texts from those of another chart on the page.
     var name: String
 
     private static let width = 720

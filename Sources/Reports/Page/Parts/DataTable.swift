@@ -1,6 +1,6 @@
 import Base
 
-/// Many figures in rows and columns. On a phone each row becomes a block in which every figure stands beside its column's name, so that none is cut.
+/// Many figures in rows and columns. On a phone each row becomes a block with the column's name beside every figure, so that none is cut off.
 struct DataTable {
     struct Row {
         var name: HTML

@@ -1,7 +1,7 @@
 public import Base
 import Runs
 
-/// Where pushes go, as a badge that nobody can overlook: production reaches people, all else does not, or only testers.
+/// Where pushes go, as a badge that is hard to overlook: production reaches people, everything else reaches testers at most.
 public struct EnvironmentBadge: Sendable {
     /// `production`, `sandbox`, `simulator`, or host and port, or URL, of another server.
     let name: String

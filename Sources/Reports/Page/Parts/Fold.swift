@@ -5,10 +5,10 @@ public struct Fold {
     let title: HTML
     let content: HTML
 
-    /// - Parameter title: says what is inside, so that nobody needs to open it to know.
+    /// - Parameter title: says what is inside, so that readers need not open it to know.
     public init(_ title: HTML, _ content: HTML) { (self.title, self.content) = (title, content) }
 
-    /// The folded part; nothing without content.
+    /// The folded part; empty without content.
     public var html: HTML {
         content.markup.isEmpty ? "" : "<details><summary>\(title)</summary><div class=\"folded\">\(content)</div></details>"
     }

@@ -1,7 +1,7 @@
 public import Base
 
-/// From the rows of an export to those who got it, step by step, with what each step left out. Every skip reason stands at exactly one step, so that a
-/// step's number is that of the step before without what stands between them.
+/// From the rows of an export to the devices that got it, step by step, with what each step left out. Every skip reason belongs to exactly one step:
+/// a step's number is that of the step before minus what is listed between them.
 public struct Funnel {
     /// Why rows of a reason were left out, in a sentence.
     public struct Note {
@@ -38,7 +38,7 @@ public struct Funnel {
         self.figure = figure
         steps = [Step(name: "Rows of the export", count: rows, path: "rows")]
         let stages: [(name: String, reasons: [SkipReason])] = [
-            ("Named by the campaign", [.badRow, .duplicateToken, .notMatched]), ("Conditions hold", [.filtered]),
+            ("Named by the campaign", [.badRow, .duplicateToken, .notMatched]), ("Conditions met", [.filtered]),
             ("Not excluded", [.excluded]),
         ]
         let last = SkipReason.allCases.filter { reason in !stages.contains { $0.reasons.contains(reason) } }
@@ -46,7 +46,7 @@ public struct Funnel {
             let drops = stage.reasons.compactMap { reason in skipped[reason].flatMap { $0 > 0 ? (reason: reason, rows: $0) : nil } }
                 .sorted { $0.rows > $1.rows }
             let isAudience = place == stages.count
-            // A step at which nobody is lost says nothing.
+            // A step that loses nothing is not worth showing.
             guard !drops.isEmpty || isAudience else { continue }
             let before = steps.last?.count ?? rows
             steps.append(
@@ -56,7 +56,7 @@ public struct Funnel {
         }
     }
 
-    /// Adds those whom the service accepted it for.
+    /// Adds the devices for which the service accepted it.
     mutating func end(accepted: Int, losses: [HTML]) {
         steps.append(Step(name: "Got it", count: accepted, path: "outcomes/accepted", losses: losses))
     }

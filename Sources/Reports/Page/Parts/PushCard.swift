@@ -6,12 +6,12 @@ public struct PushCard {
     let app: String
     let push: ShownPush
 
-    /// - Parameter app: the name that stands above the text.
+    /// - Parameter app: the name above the text.
     public init(app: String, _ push: ShownPush) { (self.app, self.push) = (app, push) }
 
     /// The card.
     public var html: HTML {
-        if push.isSilent { return "<div class=\"push silent\"><p>Nobody sees this push: it wakes the app in the background.</p></div>" }
+        if push.isSilent { return "<div class=\"push silent\"><p>No one sees this push. It wakes the app in the background.</p></div>" }
         let texts: [HTML] = push.texts.map { key, text in "<p class=\"\(key)\" dir=\"auto\">\(text)</p>" }
         let empty: HTML = push.texts.isEmpty ? "<p class=\"note\">(no text)</p>" : ""
         let image: HTML = push.image.isEmpty ? "" : "<div class=\"image\" title=\"\(push.image)\"><span>image</span></div>"
@@ -24,7 +24,7 @@ public struct PushCard {
             """
     }
 
-    /// What cannot be seen on the card: sound, badge, own keys; an empty piece without them.
+    /// What cannot be seen on the card: sound, badge, own keys; empty without them.
     public var marks: HTML {
         var chips: [HTML] = push.marks.map { "<li>\($0.name) <b>\($0.value)</b></li>" }
         if !push.image.isEmpty { chips.insert("<li>image <b>\(push.image)</b></li>", at: 0) }

@@ -12,7 +12,7 @@ public struct TextMatrix {
         /// - Parameters:
         ///   - variant: blank without variants.
         ///   - language: blank for the text above `languages`.
-        ///   - recipients: devices that read it; nil where that is not known.
+        ///   - recipients: devices that get it; nil where that is not known.
         ///   - cards: how it reads.
         public init(variant: String, language: String, recipients: Int?, cards: [HTML]) {
             self.variant = variant
@@ -61,7 +61,7 @@ public struct TextMatrix {
 
     private static func box(_ cell: Cell) -> HTML {
         guard let recipients = cell.recipients else { return HTML(cell.cards) }
-        let words = recipients == 0 ? "nobody reads it" : TextFormat.devices(recipients)
+        let words = recipients == 0 ? "no device gets it" : TextFormat.devices(recipients)
         return "<p class=\"count\(recipients == 0 ? " none" : "" as HTML)\">\(words)</p>\(cell.cards)"
     }
 

@@ -1,8 +1,8 @@
 import Base
 import GRDB
 
-/// The blocks that a transaction changes: read when first touched, written back by `store`. Settlements of neighbours come together, so that
-/// a block is read and written once for many of them.
+/// The blocks that a transaction changes: read when first touched, written back by `store`. Settlements of neighbouring recipients come
+/// together, so a block is read and written once for many of them.
 struct OutcomeBoard {
     /// Why a settlement was not taken.
     enum Refusal: Error {
@@ -23,8 +23,8 @@ struct OutcomeBoard {
     /// - Parameter ids: those that may be changed, of the run's audience.
     init(_ db: Database, _ run: SQLiteRun, ids: Range<Int>) throws {
         self.run = run
-        select = try PreparedStatement(db, RunSchema.selectOutcomeBlock)
-        upsert = try PreparedStatement(db, RunSchema.upsertOutcomeBlock)
+        select = try PreparedStatement(db, sql: RunSchema.selectOutcomeBlock)
+        upsert = try PreparedStatement(db, sql: RunSchema.upsertOutcomeBlock)
         blocks = ids.lowerBound / OutcomeBlock.slots..<(ids.upperBound + OutcomeBlock.slots - 1) / OutcomeBlock.slots
         places = [Int](repeating: -1, count: blocks.count)
     }
@@ -35,7 +35,7 @@ struct OutcomeBoard {
         return OutcomeSlot(high: words[place], low: words[place + 1])
     }
 
-    /// Records a settlement; one of somebody who is settled already is refused, unless that was `unsent`.
+    /// Records a settlement; a second one for the same recipient is refused, unless the first was `unsent`.
     @inline(__always) mutating func record(_ slot: OutcomeSlot, of id: Int) throws {
         let place = try place(of: id)
         let earlier = OutcomeSlot(high: words[place], low: words[place + 1])
@@ -47,7 +47,7 @@ struct OutcomeBoard {
         words[place + 1] = slot.low
     }
 
-    /// Takes the outcome of a recipient out.
+    /// Removes the outcome of a recipient.
     mutating func clear(_ id: Int) throws {
         let place = try place(of: id)
         words[place] = 0

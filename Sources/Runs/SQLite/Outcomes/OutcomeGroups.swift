@@ -6,12 +6,12 @@ import Glibc
 public struct OutcomeGroups {
     private let results: BoundedQueue<[Settlement]>
 
-    /// Settlements of a group, a few more at most. A claim waits while one is written.
+    /// Settlements of a group; it may hold a few more. A claim waits while one is written.
     private static let fullGroup = 20_000
     /// How long the first of a group waits for others.
     private static let patienceNanoseconds: Int64 = 50_000_000
 
-    /// Groups of what comes out of a queue.
+    /// Groups the settlements that come out of a queue.
     public init(_ results: BoundedQueue<[Settlement]>) { self.results = results }
 
     /// The next group, in the parts in which it came: full, or what came in a twentieth of a second; nil when the queue is closed and empty.

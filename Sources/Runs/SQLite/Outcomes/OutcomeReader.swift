@@ -1,21 +1,21 @@
 import Base
 import GRDB
 
-/// Outcomes as they stand in a run file, found by recipient; quick when asked in the order of ids. Valid as long as the access that made it.
+/// Outcomes in a run file, found by recipient; fast when asked in the order of ids. Valid as long as the access that created it.
 struct OutcomeReader {
     private let run: SQLiteRun
     private let select: PreparedStatement
     private let selectSince: PreparedStatement
     private let reasons: [Int: String]
-    /// Of the block that was asked for last.
+    /// The block that was asked for last.
     private var words = [UInt64](repeating: 0, count: OutcomeBlock.words)
     private var block = -1
     private var isThere = false
 
     init(_ db: Database, _ run: SQLiteRun) throws {
         self.run = run
-        select = try PreparedStatement(db, RunSchema.selectOutcomeBlock)
-        selectSince = try PreparedStatement(db, RunSchema.selectInvalidSince)
+        select = try PreparedStatement(db, sql: RunSchema.selectOutcomeBlock)
+        selectSince = try PreparedStatement(db, sql: RunSchema.selectInvalidSince)
         reasons = try OutcomeReasons.all(db)
     }
 
@@ -30,14 +30,14 @@ struct OutcomeReader {
         return slot.isEmpty ? nil : slot
     }
 
-    /// The same in words.
+    /// The same as a settlement.
     mutating func settlement(of id: Int) throws -> Settlement? {
         guard let slot = try slot(of: id) else { return nil }
         guard let outcome = slot.outcome else { throw run.unreadableOutcome(of: id) }
         return Settlement(
             recipient: id, outcome: outcome, status: slot.status, reason: try reason(slot, of: id), attempts: slot.attempts,
             latencyMilliseconds: slot.latencyMilliseconds, settledAt: slot.settledAt,
-            // Only the service says since when, and only of these.
+            // Only the service says since when, and only for these.
             invalidSince: outcome == .invalidToken ? try invalidSince(id) : nil)
     }
 
@@ -81,20 +81,20 @@ extension SQLiteRun {
         let blocks = 0...max(0, plan.audience - 1) / OutcomeBlock.slots
         let (first, end) = bounds(of: ids ?? 0..<plan.audience)
         try withUnsafeTemporaryAllocation(of: UInt64.self, capacity: OutcomeBlock.words) { words in
-            let select = try PreparedStatement(db, RunSchema.selectOutcomeBlocks)
+            let select = try PreparedStatement(db, sql: RunSchema.selectOutcomeBlocks)
             try select.bind(first == .min ? first : first / OutcomeBlock.slots, at: 1)
             try select.bind(end == .max ? end : (end - 1) / OutcomeBlock.slots, at: 2)
             try select.forEachRow { row in
                 let number = row.number(0)
-                guard blocks.contains(number) else { throw RunDiagnostics.damaged(path, "an outcome has no recipient") }
+                guard blocks.contains(number) else { throw RunDiagnostics.damaged(path, what: "an outcome has no recipient") }
                 guard OutcomeBlock.read(row.bytes(1), into: words) else { throw unreadableBlock(number) }
                 let start = number * OutcomeBlock.slots
-                // A part may begin and end within a block.
+                // A part may begin or end within a block.
                 for id in max(first, start)..<max(first, start, min(end, start + OutcomeBlock.slots)) {
                     let word = (id - start) * OutcomeSlot.words
                     let slot = OutcomeSlot(high: words[word], low: words[word + 1])
                     if !slot.isEmpty {
-                        guard id < plan.audience else { throw RunDiagnostics.damaged(path, "an outcome has no recipient") }
+                        guard id < plan.audience else { throw RunDiagnostics.damaged(path, what: "an outcome has no recipient") }
                         guard let outcome = slot.outcome else { throw unreadableOutcome(of: id) }
                         try body(id, slot, outcome)
                     }
@@ -104,9 +104,9 @@ extension SQLiteRun {
         }
     }
 
-    func unreadableOutcome(of id: Int) -> Diagnostic { RunDiagnostics.damaged(path, "the outcome of recipient \(id) cannot be read") }
+    func unreadableOutcome(of id: Int) -> Diagnostic { RunDiagnostics.damaged(path, what: "the outcome of recipient \(id) cannot be read") }
 
     func unreadableBlock(_ number: Int) -> Diagnostic {
-        RunDiagnostics.damaged(path, "the outcomes from recipient \(number &* OutcomeBlock.slots) on cannot be read")
+        RunDiagnostics.damaged(path, what: "the outcomes from recipient \(number &* OutcomeBlock.slots) on cannot be read")
     }
 }

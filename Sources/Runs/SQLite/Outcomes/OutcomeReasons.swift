@@ -3,7 +3,7 @@ import GRDB
 
 /// The numbers under which a run file keeps reasons: 1 and more, in the order in which they were first seen; 0 is none.
 struct OutcomeReasons {
-    /// Stands for all reasons that are one too many: somebody invents a new one for each push.
+    /// Replaces all reasons beyond the limit: a server may invent a new one for each push.
     private static let last = 0xFFFF
     private static let other = OwnReason.other.rawValue
 
@@ -12,14 +12,14 @@ struct OutcomeReasons {
     private let count: PreparedStatement
     private var known: [String: Int] = [:]
 
-    /// Valid within a transaction: what one that fails has added is gone.
+    /// Valid within a transaction: a failed transaction loses what it has added.
     init(_ db: Database) throws {
-        select = try PreparedStatement(db, "SELECT number FROM reason WHERE reason = ?")
-        insert = try PreparedStatement(db, "INSERT INTO reason (number, reason) VALUES (?, ?)")
-        count = try PreparedStatement(db, "SELECT coalesce(max(number), 0) FROM reason WHERE number < \(Self.last)")
+        select = try PreparedStatement(db, sql: "SELECT number FROM reason WHERE reason = ?")
+        insert = try PreparedStatement(db, sql: "INSERT INTO reason (number, reason) VALUES (?, ?)")
+        count = try PreparedStatement(db, sql: "SELECT coalesce(max(number), 0) FROM reason WHERE number < \(Self.last)")
     }
 
-    /// A reason's number, a new one if need be.
+    /// A reason's number; a new one if necessary.
     mutating func number(of reason: String) throws -> Int {
         if reason.isEmpty { return 0 }
         if let number = known[reason] { return number }
@@ -37,12 +37,12 @@ struct OutcomeReasons {
         let next = try (first(count) ?? 0) + 1
         guard next < Self.last else {
             if let number = try stored(Self.other) { return number }
-            return try add(Self.other, Self.last)
+            return try add(Self.other, number: Self.last)
         }
-        return try add(reason, next)
+        return try add(reason, number: next)
     }
 
-    private func add(_ reason: String, _ number: Int) throws -> Int {
+    private func add(_ reason: String, number: Int) throws -> Int {
         try insert.bind(number, at: 1)
         try insert.bind(reason, at: 2)
         try insert.execute()
@@ -58,7 +58,7 @@ struct OutcomeReasons {
         return number
     }
 
-    /// Under which numbers some reasons are kept, as far as they are.
+    /// The numbers of some reasons, as far as they are stored.
     static func numbers(of reasons: Set<OwnReason>, _ db: Database) throws -> Set<Int> {
         let names = Set(reasons.map(\.rawValue))
         return names.isEmpty ? [] : Set(try all(db).filter { names.contains($0.value) }.keys)
@@ -67,7 +67,7 @@ struct OutcomeReasons {
     /// All reasons by number.
     static func all(_ db: Database) throws -> [Int: String] {
         var reasons: [Int: String] = [:]
-        try PreparedStatement(db, "SELECT number, reason FROM reason").forEachRow { row in
+        try PreparedStatement(db, sql: "SELECT number, reason FROM reason").forEachRow { row in
             reasons[row.number(0)] = String(decoding: row.text(1), as: UTF8.self)
             return true
         }

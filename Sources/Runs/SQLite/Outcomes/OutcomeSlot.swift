@@ -1,15 +1,15 @@
 import Base
 
-/// What became of one recipient in 16 bytes, high byte first: outcome (4 bits, 0 for none), status (12), number of the reason (16), attempts
+/// The outcome of one recipient in 16 bytes, high byte first: outcome (4 bits, 0 for none), status (12), number of the reason (16), attempts
 /// (16), latency in milliseconds (32), milliseconds since 1970 (48). So each is a whole number of hex digits, which SQL can read.
 ///
-/// What does not fit becomes the largest that does: 65,535 attempts, 49 days of latency.
+/// Values that do not fit become the largest that do: 65,535 attempts, 49 days of latency.
 struct OutcomeSlot: BitwiseCopyable {
     static let bytes = 16
     /// Words of 64 bits of a slot.
     static let words = 2
 
-    /// As the words stand in the file, in the byte order of this machine.
+    /// The words as in the file, in the byte order of this machine.
     let high: UInt64
     let low: UInt64
 
@@ -27,7 +27,7 @@ struct OutcomeSlot: BitwiseCopyable {
     /// Nothing is recorded.
     var isEmpty: Bool { high == 0 && low == 0 }
 
-    /// 1 and more; whatever is no outcome was not written by Volley.
+    /// 1 and more; a number that is not an outcome was not written by Volley.
     private var outcomeNumber: Int { Int(high >> 60) }
     var isUnsent: Bool { outcomeNumber == Outcome.unsent.rawValue + 1 }
     /// nil when the file was damaged.
@@ -41,13 +41,13 @@ struct OutcomeSlot: BitwiseCopyable {
 
 /// Slots of neighbouring recipients, a row of the run file: recipient `id` has slot `id % 250` of block `id / 250`.
 ///
-/// So many that a row fills a page of 4,096 bytes: a row for each recipient took four times as long to write.
+/// The count is such that a row fills a page of 4,096 bytes: a row for each recipient took four times as long to write.
 enum OutcomeBlock {
     static let slots = 250
     static let bytes = slots * OutcomeSlot.bytes
     static let words = slots * OutcomeSlot.words
 
-    /// Reads the words of a row, high byte first; nil when it is no block.
+    /// Reads the words of a row, high byte first; nil when it is not a block.
     @inline(__always) static func read(_ row: UnsafeRawBufferPointer, into words: UnsafeMutableBufferPointer<UInt64>) -> Bool {
         guard row.count == bytes, words.count == self.words else { return false }
         for index in 0..<self.words {
