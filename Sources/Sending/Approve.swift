@@ -3,11 +3,11 @@ public import Base
 import Campaigns
 public import Runs
 
-/// Characters of a name at most.
+/// The longest name of an approver, in characters.
 private let longestName = 100
 
-/// A name as it is recorded.
-/// - Throws: `Diagnostic` if it cannot be.
+/// Cleans up the name of an approver for the record.
+/// - Throws: `Diagnostic` if it cannot be recorded: it is empty, too long, or has invisible characters.
 public func approver(_ name: String) throws -> String {
     let name = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     guard !name.isEmpty, name.count <= longestName, name.unicodeScalars.allSatisfy({ !$0.properties.isDefaultIgnorableCodePoint }),
@@ -19,8 +19,10 @@ public func approver(_ name: String) throws -> String {
     return name
 }
 
-/// What can be approved: a plan that is as it was previewed, and goes where volley.yaml sends it; or a run that has stopped, when approval was
-/// demanded only after it was begun, or is paused then.
+/// Checks that a run can be approved. It must be unchanged since its preview and still go where volley.yaml sends it. It is either a plan,
+/// or a run that stopped, was cancelled or is paused, and began without an approval.
+/// - Returns: the settings that the plan froze.
+/// - Throws: `Diagnostic`: why it cannot be approved.
 public func checkApprovable(_ run: any RecordedRun, in choice: ProjectChoice) throws -> RunSettings {
     let state = try run.status().state
     let isStopped =
@@ -44,16 +46,16 @@ public func checkApprovable(_ run: any RecordedRun, in choice: ProjectChoice) th
 }
 
 /// Records that a person approves sending the run exactly as it is. Call `checkApprovable` first.
-/// - Returns: what was recorded, and what went wrong beside it.
-/// - Throws: `Diagnostic`: it was replaced, or another command holds it.
+/// - Returns: what was recorded; a warning if something else went wrong.
+/// - Throws: `Diagnostic`: the run was replaced, or another command holds it.
 public func approve(_ run: any RecordedRun, by name: String, at now: Timestamp) throws -> (approval: RunApproval, warning: String?) {
-    // A run that has stopped may be pruned at any time, which puts another file in its place; a plan may not, and may be about to begin. Nor may one
-    // that a process has paused.
+    // Another command may prune a stopped run at any time and put another file in its place, so hold its lock. A plan cannot be pruned and
+    // may be about to begin; a paused run cannot be pruned either. So neither is locked.
     if try run.status().state != .planned, run.sendingSince == nil { try run.lockForSending(isSending: false) }
     try run.checkNotReplaced()
     let approval = RunApproval(name: name, approvedAt: now)
     try run.approve(approval)
-    // It is approved by now, whatever becomes of the files that SQLite lays beside it.
+    // The approval is recorded, even if SQLite's extra files cannot be merged into the run file.
     do { try run.closeIntoOneFile() } catch { return (approval, "\(error)") }
     return (approval, nil)
 }

@@ -3,19 +3,21 @@ import Base
 import Campaigns
 public import Runs
 
-/// Ends a run for good: who was not sent to stays unsent. A process that sends it awaits the answers that are under way, and ends.
-/// - Returns: what went wrong beside it, in sentences: it is cancelled all the same.
-/// - Throws: `Diagnostic`: it is over, or another command holds it.
+/// Ends a run for good: devices without a push stay unsent. A process that sends it waits for the outstanding answers, and ends.
+/// - Returns: warnings, in sentences; the run is cancelled all the same.
+/// - Throws: `Diagnostic`: the run is over, or another command holds it.
 public func cancel(_ run: any RecordedRun) throws -> [String] {
     var warnings: [String] = []
-    // So long another command may be at work with the run without sending it: while it begins, is retried or is pruned.
+    // Another command may hold the run this long without sending it: while it begins, retries or prunes the run.
     var retries = Retries(atMost: 250, milliseconds: 20)
     while try !cancel(run, isLast: retries.left == 0, warnings: &warnings) { _ = retries.pause() }
     return warnings
 }
 
-/// - Returns: false when another command is at work with the run just now.
-/// - Throws: why it cannot be cancelled; when it `isLast`, also that another command is at work with it.
+/// Tries once to cancel a run.
+/// - Parameter isLast: whether this is the last try.
+/// - Returns: false if another command holds the run at the moment.
+/// - Throws: why the run cannot be cancelled; on the last try, also that another command holds it.
 private func cancel(_ run: any RecordedRun, isLast: Bool, warnings: inout [String]) throws -> Bool {
     let state = try run.status().state
     guard state != .finished, state != .cancelled else {
@@ -23,14 +25,14 @@ private func cancel(_ run: any RecordedRun, isLast: Bool, warnings: inout [Strin
             "the run is already \(state.rawValue)", file: run.place, remedy: "`volley report \(run.plan.id)` shows its outcomes.")
     }
     if run.sendingSince != nil {
-        // The process that sends it would not see what is written here.
+        // With a gap, the sending process would not see an order that is written here.
         if let gap = LedgerGap(of: run), !gap.isUnreadable { throw gap.diagnostic }
         if state == .running || state == .paused {
             try run.give(.cancel, at: .now())
             return true
         }
     }
-    // No other command may begin, retry or replace it meanwhile.
+    // From here on no other command may begin, retry or replace the run.
     do { try run.lockForSending(isSending: false) } catch {
         guard isLast || !run.isBeingSent else { return false }
         throw error
@@ -40,22 +42,22 @@ private func cancel(_ run: any RecordedRun, isLast: Bool, warnings: inout [Strin
     // A killed process left `running` behind.
     try run.setState(.cancelled, cause: .cancelled, at: .now(), from: [.planned, .running, .paused, .stopped])
     if let gap = LedgerGap(of: run) { warnings.append("\(gap.diagnostic)") }
-    // It is cancelled by now, whatever becomes of the files that SQLite lays beside it.
+    // The run is cancelled, even if SQLite's extra files cannot be merged into the run file.
     do { try run.closeIntoOneFile() } catch { warnings.append("\(error)") }
     return true
 }
 
-/// Of a plan of which nothing was begun the record beside it says that it is cancelled, as a copy of its file would say nothing of that. A time that
-/// `volley schedule` has planned it for is not planned again either.
+/// Notes the cancellation of a plan that never began in the record next to it: an older copy of its file would not show the cancellation.
+/// `volley schedule` then does not plan the same time again either.
 private func noteCancelled(_ run: any RecordedRun, warnings: inout [String]) {
     do {
         let record = run.catalog.history
-        // One that was noted, and not begun, may have been killed between the two.
+        // A process may have been killed after it noted the beginning and before it began: the run counts as not begun.
         guard try !run.hasBegun(), try record.entry(of: run.plan.id).map({ try $0.previousLife == run.life() }) ?? true else { return }
         let (scheduledRuns, _) = try run.catalog.schedule.read()
         let settings = try run.plan.settings.get()
         let time = ScheduledTime.onRecord(run, settings)
-        // schedule.sqlite may have been lost.
+        // schedule.sqlite may be lost; then the plan itself shows that `volley schedule` made it.
         let others = scheduledRuns.filter {
             $0.run != run.plan.id && $0.key.campaign == time?.campaign && $0.key.occurrence == time?.occurrence
         }

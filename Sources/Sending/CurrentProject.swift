@@ -3,16 +3,16 @@ import Base
 import Campaigns
 package import Runs
 
-/// volley.yaml as it is now, for a run that was planned before.
+/// The present volley.yaml, for a run that was planned earlier.
 package struct CurrentProject {
     let project: Project
-    /// nil when the app is gone from it.
+    /// The run's app; nil if the file no longer has it.
     let app: App?
-    /// What reading the file warned about.
+    /// Warnings from reading the file.
     let warnings: [Diagnostic]
     private let plan: RunPlan
 
-    /// Whether its app requires approval.
+    /// Whether the app requires approval.
     var demandsApproval: Bool { app?.needsApproval == true }
 
     private init(_ plan: RunPlan, file: String) throws {
@@ -21,23 +21,24 @@ package struct CurrentProject {
         (self.project, app, self.warnings) = (project, project.app(named: plan.app), warnings)
     }
 
-    /// The file that counts: the one that was named, or else the plan's own.
+    /// Reads the file that counts: the one that was named, or else the plan's own.
     /// - Throws: what is wrong with the file, or that it is missing.
     package init(of run: any RecordedRun, in choice: ProjectChoice) throws {
         guard let file = choice.file ?? Self.own(run).first else { throw Self.isMissing(run) }
         try self.init(run.plan, file: file)
     }
 
-    /// All files that count for a run: a named file does not replace the plan's own.
-    /// - Throws: what is wrong with one of them, or that there is none.
+    /// Reads all files that count for a run: a named file does not replace the plan's own.
+    /// - Throws: what is wrong with one of the files, or that none was found.
     static func all(of run: any RecordedRun, in choice: ProjectChoice) throws -> [CurrentProject] {
         let first = try CurrentProject(of: run, in: choice)
         let others = try own(run).filter { !FilePaths.areOneFile($0, first.project.file) }.map { try CurrentProject(run.plan, file: $0) }
-        // A file that was found, and not named, may be another project's.
+        // A file that was found, not named, may belong to another project.
         return [first] + others.filter { FilePaths.exists(run.plan.projectFile) || choice.file == nil || $0.app != nil }
     }
 
-    /// The plan's own. Where that is gone, its folder was moved perhaps: those count that are found from here, and from the run.
+    /// The plan's own file. If it is missing, its folder may have been moved: then the files count that a search finds from this folder and
+    /// from the run's.
     private static func own(_ run: any RecordedRun) -> [String] {
         if FilePaths.exists(run.plan.projectFile) { return [run.plan.projectFile] }
         return ["", run.catalog.place].compactMap { Project.find(startingAt: $0) }
@@ -50,8 +51,8 @@ package struct CurrentProject {
             file: run.place, remedy: "Name the file with --config FILE. Nothing was sent.")
     }
 
-    /// Compares the destination and sender of a plan with what the file says now: what was previewed may not go elsewhere, and a plan must not go
-    /// where the file no longer sends anything. A key is known by its id, its team and its public half, wherever its file lies by now.
+    /// Compares the destination and sender of a plan with the present file. What a person previewed must not go elsewhere, and a plan must
+    /// not go where the file no longer sends. A key is identified by its id, its team and its public half, wherever its file is now.
     /// - Throws: `Diagnostic` with every difference.
     func checkUnchanged(_ settings: RunSettings) throws {
         guard let app else {
@@ -76,8 +77,8 @@ package struct CurrentProject {
         try checkKey(settings.key, now.key)
     }
 
-    /// The settings of a plan with the files that volley.yaml names now, as far as they stand for the same: a secret may have been moved, or rotated
-    /// behind a symbolic link, since the plan was made.
+    /// The settings of a plan, with the files that volley.yaml names now where these mean the same credentials. Since the plan was made, a
+    /// secret may have been moved, or rotated behind a symbolic link.
     func withPresentFiles(_ settings: RunSettings) -> RunSettings {
         guard let app, let now = try? RunSettings(app, projectFile: project.file, pushType: settings.pushType) else {
             return settings
@@ -91,15 +92,15 @@ package struct CurrentProject {
 
     private func isSameKey(_ then: FrozenKey?, _ now: FrozenKey?) -> Bool { then?.keyID == now?.keyID && then?.teamID == now?.teamID }
 
-    /// Plans of older versions name files with their symbolic links resolved.
+    /// Whether both are the same certificate. Plans of older versions name files with their symbolic links resolved.
     private func isSameCertificate(_ then: FrozenCertificate?, _ now: FrozenCertificate?) -> Bool {
         guard let then, let now else { return then == now }
         return then.passphraseVariable == now.passphraseVariable && FilePaths.areOneFile(then.file, now.file)
     }
 
-    /// Whether the file of the key still holds the key that the plan was made with.
+    /// Checks that the key's file still holds the key that the plan was made with.
     private func checkKey(_ then: FrozenKey?, _ now: FrozenKey?) throws(Diagnostic) {
-        // A file that cannot be read is reported when it is sent with.
+        // A file that cannot be read is reported when the run is sent with it.
         guard let frozen = then?.fingerprint, let now, let present = now.fingerprinted().fingerprint, present != frozen else { return }
         throw Diagnostic(
             "this file holds a different key, under the same id \(now.keyID), than when \(plan.id) was planned", file: now.file,
@@ -115,8 +116,8 @@ package struct CurrentProject {
 }
 
 extension FrozenEnvironment {
-    /// Whether both are one server, trusted through one authority's file. Plans of older versions name the file with its symbolic links resolved; where
-    /// that is gone, the file that is named now counts.
+    /// Whether both are the same server, trusted through the same authority's file. Plans of older versions name the file with its symbolic
+    /// links resolved; if that file is missing, the file that is named now counts.
     fileprivate func isSame(as now: FrozenEnvironment) -> Bool {
         guard case .server(let host, let port, let authority?) = self, case .server(host, port, let present?) = now else {
             return self == now

@@ -6,7 +6,7 @@ public import Runs
 
 // Orders to a run that a process may be sending.
 
-/// Lets a run wait until it is woken. The process that sends it awaits the answers that are under way, and then waits.
+/// Pauses a run until it is woken. The process that sends it first waits for the outstanding answers.
 /// - Throws: `Diagnostic` if no process is sending it.
 public func pause(_ run: any RecordedRun, at now: Timestamp) throws {
     let state = try run.status().state
@@ -18,8 +18,8 @@ public func pause(_ run: any RecordedRun, at now: Timestamp) throws {
     try run.give(.pause, at: now)
 }
 
-/// Lets a run that a process has paused go on there, if it might begin now.
-/// - Throws: `Diagnostic`: it is not paused; why it may not go on.
+/// Lets the process that paused a run continue it, if the run may go on now.
+/// - Throws: `Diagnostic`: the run is not paused; why it may not go on.
 public func wake(_ run: any RecordedRun, in choice: ProjectChoice) throws {
     guard try run.status().state == .paused else {
         throw Diagnostic(

@@ -4,13 +4,13 @@ import PushServices
 import Runs
 import Synchronization
 
-/// The paces of apps, one for all runs of an app that go on at the same time.
+/// The paces of apps: all runs of an app that are sent at the same time share one.
 final class PaceRegistry: Sendable {
     private struct App: Hashable {
         var name: String
         var service: String
         var environment: FrozenEnvironment
-        /// One that was changed in volley.yaml meanwhile counts for the runs that were planned with it.
+        /// Part of the identity: if it changed in volley.yaml, only runs that were planned with the new pace share that one.
         var pace: Pace
     }
 

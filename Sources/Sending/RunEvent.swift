@@ -3,59 +3,59 @@ import Campaigns
 public import Runs
 public import Scheduling
 
-/// What happens while a run is sent.
+/// An event while a run is sent.
 public enum RunEvent: Sendable {
-    // What is done now.
-    /// Whether it may be sent is looked at.
+    // What Volley is doing now.
+    /// Volley is checking whether the run may be sent.
     case checking
-    /// It is on record as running, and is about to be sent.
+    /// The run is on record as running, and is about to be sent.
     case started(any RecordedRun)
     /// From now on pushes may be on their way.
     case begins
     case destination(Destination)
-    /// A wave of a run with sending times goes out.
+    /// A wave of a run with sending times is being sent.
     case wave(devices: Int, at: WaveTime)
-    /// It waits for its next wave.
+    /// The run waits for its next wave.
     case waiting(WaveWait)
     case waitingProgress(WaveWait)
     /// The run was paused.
     case paused(run: String)
     /// The run was resumed.
     case resumed
-    /// It was asked to end, and waits for the answers that are under way.
+    /// The run was asked to end, and waits for the outstanding answers.
     case draining
-    /// Nothing more of it is sent, and its end is on record.
+    /// Nothing more is sent, and the end of the run is on record.
     case ended(any RecordedRun)
-    /// The last entries are made, and the file is closed.
+    /// The last entries are being written, and the run file is being closed.
     case closing
     case closed
 
-    // What comes again and again.
-    /// Comes at least every second as long as the run is sent, waits or is paused: a sign of life.
+    // Events that repeat.
+    /// A sign of life, at least every second while the run is sent, waits or is paused.
     case tick
     case progress(RunProgress)
-    /// No further progress comes.
+    /// No further progress follows.
     case progressOver
     /// Recipients that got an outcome.
     case settled([Settlement])
 
     // Warnings.
-    /// What volley.yaml, keys and certificates showed.
+    /// Warnings about volley.yaml, keys and certificates.
     case warnings([Diagnostic])
-    /// Devices left out, as other runs sent them as many pushes as `frequency` allows.
+    /// Devices left out because other runs sent them as many pushes as `frequency` allows.
     case capped(Int)
-    /// A wave that was left out, as it was too late.
+    /// A wave that was left out because it was too late.
     case tooLate(run: String, devices: Int, wave: WaveTime, seconds: Int)
     /// Answers that could not be written into the run file.
     case unrecorded(Int)
-    /// How far the run came could not be noted beside it.
+    /// The record next to the run could not note how far the run got.
     case endNotNoted(any Error)
-    /// Devices that are left out from now on, and the list on which they are.
+    /// Devices that are left out from now on, and the suppression list that they are on.
     case suppressed(Int, list: String)
-    /// Devices that are not suppressed, although their tokens were refused.
+    /// Devices that are not suppressed although the service refused their tokens.
     case notSuppressed(Int)
     case suppressionFailed(any Error)
-    /// What the file of the run may not know of it.
+    /// What the run's file may be missing.
     case gap(Diagnostic)
 
     /// Where a run goes.
@@ -64,49 +64,49 @@ public enum RunEvent: Sendable {
         public var run: String
         /// Host and port of the service.
         public var endpoint: String
-        /// The proxy, as a phrase that follows the endpoint; empty without one.
+        /// The proxy, as a phrase that follows the endpoint; empty without a proxy.
         public var proxy: String
         /// The app's topic.
         public var topic: String
-        /// The pace that is set; nil if there is none.
+        /// The run's pace; nil if no pace is set.
         public var pace: Pace?
     }
 
-    /// A moment of a wave, on the clocks of its devices if these are known.
+    /// A moment of a wave, on the clocks of its devices if their zone is known.
     public struct WaveTime: Sendable {
         /// When the wave is sent.
         public var moment: Timestamp
-        /// The zone of its devices; nil if it is not known.
+        /// The zone of its devices; nil if unknown.
         public var zone: ZoneRules?
     }
 
-    /// What a run with sending times waits for.
+    /// The wave that a run with sending times waits for.
     public struct WaveWait: Sendable {
         /// The run's id.
         public var run: String
         /// When the next wave begins.
         public var until: WaveTime
-        /// How long that is from now.
+        /// How long that is from now, in seconds.
         public var seconds: Double
-        /// Whether it was due before, and quiet hours hold it back.
+        /// Whether the wave was due earlier and quiet hours hold it back.
         public var isForQuietHours: Bool
-        /// Waves that come after it.
+        /// How many waves come after it.
         public var later: Int
     }
 }
 
-/// What a caller brings to a run that is sent: what runs share, who listens, what ends it.
+/// A listener to the events of a run that is sent.
 public typealias RunObserver = Observer<RunEvent>
 
-/// Who looks on while a run is sent, and may end it.
+/// What a caller brings to a run that is sent: what runs share, a listener, and a way to end it.
 public struct RunAttendance: Sendable {
     /// What all runs of this process share.
     public var context: SendingContext
-    /// Hears what happens, from any thread.
+    /// Called with each event, from any thread.
     public var observer: RunObserver
     package var cancellation: Cancellation
 
-    /// Somebody.
+    /// Creates what a caller brings to a run.
     public init(context: SendingContext, observer: RunObserver, cancellation: Cancellation) {
         self.context = context
         self.observer = observer

@@ -2,35 +2,35 @@ public import Base
 import Delivery
 public import PushServices
 
-/// How far a run is, and what it waits for.
+/// The progress of a run, and what it waits for.
 public struct RunProgress: Sendable {
-    /// Recorded recipients, also of earlier lives of the run.
+    /// Recorded recipients by outcome, including earlier lives of the run.
     public var outcomes: [Outcome: Int]
-    /// Recipients of the run.
+    /// How many recipients the run has.
     public var total: Int
-    /// Pushes a second over the last moments.
+    /// Pushes per second over the last two seconds.
     public var rate: Double
-    /// nil for nothing.
+    /// What the run waits for; nil if it does not wait.
     public var wait: ProgressWait?
-    /// The campaign's; nil when there is none.
+    /// The campaign's pace; nil if it sets none.
     public var pace: Pace?
-    /// Since the run began, or went on.
+    /// Seconds since the run, or its present wave, began or continued.
     public var seconds: Double
-    /// Who takes the pushes.
+    /// The service that receives the pushes.
     public var service: any PushService = PushServices.standard
 
-    /// Recorded recipients.
+    /// How many recipients are recorded.
     public var done: Int { outcomes.values.reduce(0, +) }
 }
 
-/// Measures it, look after look.
+/// Measures the progress of a run at each call.
 struct ProgressMeter {
     private let clock = ContinuousClock()
     private let start = ContinuousClock.now
     private var looks: [(at: ContinuousClock.Instant, done: Int)] = []
     private var recording = RecordingWatch()
 
-    /// nil when it was asked only a moment ago.
+    /// The progress now; nil if the last measurement is less than 200 milliseconds old.
     mutating func progress(_ state: SendState, waitingFor wait: SendWait?, pace: Pace?, service: any PushService) -> RunProgress? {
         guard let rate = rate(state.progress.done) else { return nil }
         let seconds = (clock.now - start) / .seconds(1)

@@ -2,22 +2,22 @@ import Base
 public import Reports
 public import Runs
 
-/// How sending a run ended, and what there is to say of it.
+/// The result of sending a run.
 public struct RunResult: Sendable {
-    /// What was planned.
+    /// The run's plan.
     public let plan: RunPlan
     /// How the run ended.
     public let end: RunEnd
-    /// nil when its file cannot be read.
+    /// The run's report; nil if its file cannot be read.
     public let report: Report?
-    /// The report compared with the ledger of the built-in simulator, if the run was sent to it.
+    /// The comparison of the report with the built-in simulator's ledger; nil if the run was not sent to it.
     public let ledger: LedgerCheck?
-    /// Why the run is over, and cannot be shown whole.
+    /// Why the finished sending cannot be shown in full; nil if it can.
     public let failure: (any Error)?
 
-    /// Whether the devices of a test refused so often that old tokens, or the settings, are to blame.
+    /// Whether the service refused the devices of a test so often that old tokens or the settings are to blame.
     public var blamesSettings: Bool { plan.isTest && (report?.pointsAtSettings ?? false) }
 
-    /// Whether everybody got it, and everything can be shown and agrees.
+    /// Whether the report is clean and complete, and agrees with the simulator's ledger if there is one.
     public var isClean: Bool { failure == nil && (report?.isClean ?? false) && (ledger?.agrees ?? true) }
 }

@@ -9,17 +9,17 @@ import Reports
 import Runs
 import Simulators
 
-/// A run with everything that sending it needs, from its file and from the credentials that this names.
+/// A run with everything that sending it needs: from its file, and from the credentials that the file names.
 struct RunToSend {
     let run: any RecordedRun
     let gateway: Gateway
     let route: ProxyRoute
     let settings: RunSettings
     let messages: MessageCatalog
-    /// volley.yaml as it is now.
+    /// The present volley.yaml.
     let project: Project
 
-    /// What volley.yaml, keys and certificates showed that is worth a warning.
+    /// Warnings about volley.yaml, keys and certificates.
     let warnings: [Diagnostic]
 
     package init(
@@ -34,8 +34,8 @@ struct RunToSend {
         warnings = []
     }
 
-    /// Opens what the run names.
-    /// - Throws: `Diagnostic`: credentials or proxy cannot be used, the run file does not hold what a plan froze.
+    /// Opens the credentials, the proxy and the texts that the run names.
+    /// - Throws: `Diagnostic`: credentials or proxy cannot be used, or the run file lacks what a plan freezes.
     package init(_ run: any RecordedRun, in choice: ProjectChoice, _ context: SendingContext) throws {
         self.run = run
         settings = try run.plan.settings.get()
@@ -44,7 +44,7 @@ struct RunToSend {
                 "this run was planned by another version of Volley, which may write different texts for the same campaign", file: run.place,
                 remedy: "Send it with that version, or plan the campaign again.")
         }
-        // The campaign is taken as it was planned; an expiry that has passed since is found by the sender, device by device.
+        // The campaign counts as it was planned. If its expiry has passed since, the sender notices that device by device.
         messages = try MessageCatalog(frozenIn: run.plan)
         let present = try CurrentProject(of: run, in: choice)
         project = present.project
@@ -72,17 +72,17 @@ struct RunToSend {
         }
     }
 
-    /// Recipients that a simulator of an earlier process accepted; nil if there is nothing to compare with this one's ledger: it counts devices, and a test
-    /// device may get several texts.
+    /// How many recipients the simulators of earlier processes accepted. Nil if the ledger cannot be compared: the run did not go to the
+    /// simulator, or it is a test. The ledger counts devices, and a test device may get several texts.
     private func acceptedBefore(_ step: SendGate.Step) -> Int? {
         guard case .simulator = settings.environment, !run.plan.isTest else { return nil }
         guard step == .goOn else { return 0 }
-        // Why it cannot be read is said where it matters.
+        // If the figures cannot be read, the code that needs them reports it.
         return (try? run.figures()).map { $0.outcomes[.accepted] ?? 0 }
     }
 
-    /// Sends until the run has ended. The one place where sending begins.
-    /// - Throws: why the gate does not let it pass. Nothing was sent.
+    /// Sends until the run has ended. Sending begins only here.
+    /// - Throws: why the gate refuses it. Nothing was sent.
     func deliver(
         _ step: SendGate.Step, through gate: SendPermission, _ attendance: RunAttendance
     ) throws -> RunEnd {
@@ -103,12 +103,12 @@ struct RunToSend {
         return end
     }
 
-    /// Leaves one file behind, and puts the devices that turned out to be gone on their list.
+    /// Closes the run into one file, and puts the devices with invalid tokens on the suppression list.
     func close(_ observer: RunObserver) throws {
         observer(.closing)
         defer { observer(.closed) }
         try run.closeIntoOneFile()
-        // What a test learns about a device does not count for the audience.
+        // A test suppresses no device: its answers do not count for the audience.
         if !run.plan.isTest { SuppressionList.suppressGone(of: run, observer) }
     }
 }

@@ -5,21 +5,21 @@ import Delivery
 import Reports
 public import Runs
 
-/// A run that may be sent now, with what a person should know before deciding. Nothing is sent before `send`.
+/// A run that may be sent now, with what a person needs to know to decide. Nothing is sent before `send`.
 public struct SendProposal {
     /// The run that would be sent.
     public let run: any RecordedRun
     /// Its frozen settings.
     public let settings: RunSettings
-    /// What volley.yaml, keys and certificates showed.
+    /// Warnings about volley.yaml, keys and certificates.
     public let warnings: [Diagnostic]
-    /// The campaign's file, when it was changed after the run was planned.
+    /// The campaign's file if it changed after the run was planned; nil otherwise.
     public var changedFile: String? {
         let file = run.plan.campaignFile
         let isChanged = run.plan.retryOf == nil && FilePaths.exists(file) && !FilePaths.holds(file, text: run.plan.campaignSource)
         return isChanged ? file : nil
     }
-    /// volley.yaml as it is now.
+    /// The present volley.yaml.
     public var project: Project { dispatch.project }
     private let dispatch: RunToSend
     private let step: SendGate.Step
@@ -40,8 +40,8 @@ public struct SendProposal {
     /// - Throws: why it may not be sent. Nothing was sent.
     public func send(_ attendance: RunAttendance) throws -> RunResult { try dispatch.send(step, through: gate, attendance) }
 
-    /// Sends until the run has ended, for those who do not want a report of it.
-    /// - Returns: how it ended; why its file could not be closed.
+    /// Sends until the run has ended, without making a report.
+    /// - Returns: how the run ended; why its file could not be closed, nil if it was.
     /// - Throws: why it may not be sent. Nothing was sent.
     package func deliver(_ attendance: RunAttendance) throws -> (end: RunEnd, failure: (any Error)?) {
         let end = try dispatch.deliver(step, through: gate, attendance)
@@ -51,19 +51,19 @@ public struct SendProposal {
     }
 }
 
-/// What has become of a plan that was not sent.
+/// The result of discarding a plan that was not sent.
 public enum Discarded: Equatable, Sendable {
     case gone
-    /// Others have to do with it by now.
+    /// The plan was not removed.
     case kept(Kept)
 
-    /// Why a plan stays: it had been planned before, was cancelled, or has begun meanwhile.
+    /// Why a plan stays: it is still a plan (approved, for example), was cancelled, or has begun meanwhile.
     public enum Kept: Equatable, Sendable { case planned, cancelled, begun }
 }
 
-/// Looks whether a plan may be sent now.
-/// - Parameter isKept: whether the plan stays when it may not: otherwise no word names it.
-/// - Throws: `SendRefused` or what else is in the way. Nothing was sent.
+/// Checks whether a plan may be sent now.
+/// - Parameter isKept: whether the plan stays if it is refused; if not, no message suggests a command for it.
+/// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
 public func propose(
     _ run: any RecordedRun, isKept: Bool = true, in choice: ProjectChoice, _ context: SendingContext
 ) throws -> SendProposal {
@@ -71,23 +71,24 @@ public func propose(
     return SendProposal(try RunToSend(run, in: choice, context), .begin, in: choice)
 }
 
-/// Checks whether a test may be sent; tests are sent without a question.
+/// Prepares a test to be sent. Tests are sent without a question.
+/// - Throws: what prevents it. Nothing was sent.
 public func proposeTest(_ run: any RecordedRun, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
     SendProposal(try RunToSend(run, in: choice, context), .begin, in: choice)
 }
 
-/// Looks whether a run that has begun may go on.
+/// Checks whether a run that has begun may go on.
 /// - Throws: why not. Nothing was sent.
 public func proposeToGoOn(_ run: any RecordedRun, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
     try SendPermission(run, in: choice).check(.goOn)
     return SendProposal(try RunToSend(run, in: choice, context), .goOn, in: choice)
 }
 
-/// Looks whether `volley schedule` may send a run at its time, or go on with it.
+/// Checks whether `volley schedule` may send a run at its time, or continue it.
 /// - Throws: why not. Nothing was sent.
 package func proposeScheduled(_ run: any RecordedRun, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
     let step: SendGate.Step = try run.status().state == .planned ? .begin : .goOn
-    // What was changed is not even read.
+    // Check first: what a refused run names is not opened.
     try SendPermission(run, in: choice, isScheduler: true).check(step)
     return SendProposal(try RunToSend(run, in: choice, context), step, in: choice, isScheduler: true)
 }
@@ -110,7 +111,7 @@ public func discard(_ run: any RecordedRun) throws -> Discarded {
     return .kept(try kept(run))
 }
 
-/// What has become of a plan that stays.
+/// Finds out why a plan stays.
 public func kept(_ run: any RecordedRun) throws -> Discarded.Kept {
     if try run.hasBegun() || run.sendingSince != nil { return .begun }
     return try run.status().state == .planned ? .planned : .cancelled

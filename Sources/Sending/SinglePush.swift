@@ -3,25 +3,26 @@ public import Base
 public import Delivery
 public import Runs
 
-/// One push to one device, of no run.
+/// One push to one device, outside any run.
 public struct SinglePush {
-    /// How it ended.
+    /// The result of a single push.
     public struct Result: Sendable {
         /// The outcome of the push.
         public var settlement: Settlement
         /// How the sender ended.
         public var end: SendEnd
-        /// Its id at the service.
+        /// The id of the push at the service.
         public var id: PushID
     }
 
-    /// What key and certificate showed.
+    /// Warnings about the key or certificate.
     public var warnings: [Diagnostic] { gateway.warnings }
     private let gateway: Gateway
     private let sender: SenderSettings
     private let seed = RunSeed.random()
 
-    /// - Throws: `Diagnostic`: key or certificate cannot be used.
+    /// Opens the credentials that the settings name.
+    /// - Throws: `Diagnostic`: the key or certificate cannot be used.
     public init(_ settings: RunSettings, _ route: ProxyRoute, _ context: SendingContext, at now: Timestamp) throws {
         gateway = try Gateway(settings, context, now: now)
         var sender = SenderSettings(
@@ -34,8 +35,8 @@ public struct SinglePush {
         self.sender = sender
     }
 
-    /// Sends it, and waits for the answer.
-    /// - Throws: `Diagnostic`: it cannot be sent. Nothing was.
+    /// Sends the push, and waits for the answer.
+    /// - Throws: `Diagnostic`: it cannot be sent. Nothing was sent.
     public func send(_ payload: [UInt8], to token: Target, _ attendance: RunAttendance) throws -> Result {
         let batches = BoundedQueue<PushBatch>(capacity: 1), results = BoundedQueue<[Settlement]>(capacity: 16)
         var batch = PushBatch()

@@ -2,8 +2,8 @@ import Base
 import Runs
 
 extension SuppressionList {
-    /// Takes what a run that has ended says of its devices into the list of its app. What goes wrong is said, and changes nothing in how
-    /// the run ended.
+    /// Adds the devices with invalid tokens in a run that has ended to the suppression list of its app. An error is reported to the
+    /// observer; it does not change how the run ended.
     static func suppressGone(of run: any RecordedRun, _ observer: RunObserver) {
         do {
             let environment = try run.plan.settings.get().environment

@@ -2,21 +2,21 @@ import Base
 import Delivery
 import PushServices
 
-/// How far ahead of the wire recipients may be claimed: whoever is claimed when the process dies is unknown afterwards, so it is no more than
-/// the sender begins with in a tenth of a second, beside those that it has begun with; and nobody while the answers of a fifth of a second
-/// are not recorded yet, because the disk is slow. Belongs to the reader's thread.
+/// The limit on how far ahead of the wire recipients may be claimed. If the process dies, claimed devices without an outcome are unknown.
+/// So the reader claims no more than the sender starts in a tenth of a second, in addition to the pushes that it has started. It claims
+/// nothing while the disk is slow and the answers of a fifth of a second are not recorded yet.
 ///
-/// `@unchecked Sendable`: made by one thread and then used by the reader's alone.
+/// `@unchecked Sendable`: one thread creates it, and then only the reader's thread uses it.
 final class ClaimBudget: @unchecked Sendable {
     private let control: SendControl
     private let recorded: WatchedCount
-    /// Ends a wait.
+    /// Wakes the reader from a wait.
     private let wakeup: Wakeup
-    // Allowed before it is known how fast the run is.
+    // The limits until the speed of the run is known.
     private let least: Int
     private let leastUnrecorded: Int
     private var claimed = 0
-    /// How many pushes the sender had begun with when, over the last half second.
+    /// How many pushes the sender had started at which moment, over the last half second.
     private var marks: [(at: ContinuousClock.Instant, started: Int)] = []
     private let clock = ContinuousClock()
 
@@ -26,10 +26,10 @@ final class ClaimBudget: @unchecked Sendable {
     private static let memory = Duration.milliseconds(500)
 
     /// - Parameters:
-    ///   - recorded: settlements that are on the disk.
-    ///   - pace: of the run; nil when it goes as fast as it can.
-    ///   - batching: of the service, whose requests are to be full.
-    ///   - wakeup: woken by others once there is nothing to wait for any more.
+    ///   - recorded: how many settlements are on the disk.
+    ///   - pace: the run's pace; nil if it sends as fast as it can.
+    ///   - batching: the service's batching; its requests should be full.
+    ///   - wakeup: woken by others once there is nothing more to wait for.
     package init(control: SendControl, recorded: WatchedCount, pace: Pace?, batching: Batching = .single, wakeup: Wakeup) {
         (self.control, self.recorded, self.wakeup) = (control, recorded, wakeup)
         least = pace.map(batching.pushesAhead) ?? max(256, batching.largestTargets)
@@ -37,13 +37,13 @@ final class ClaimBudget: @unchecked Sendable {
             pace.map { max(1, Int($0.perSecond * Self.secondsUnrecorded * Double(batching.pushesCountedAsOne))) } ?? 5000
     }
 
-    /// Recipients were claimed, and are about to be handed over.
+    /// Notes that recipients were claimed and are about to be handed over.
     func noteClaimed(_ count: Int) { claimed += count }
 
-    /// Waits until a claim is worth it.
+    /// Waits until a claim is large enough to be worth it.
     /// - Parameters:
-    ///   - limit: recipients at most.
-    ///   - isOver: whether there is nothing to wait for any more.
+    ///   - limit: the most recipients to claim.
+    ///   - isOver: whether there is nothing more to wait for.
     /// - Returns: how many may be claimed, at least 1.
     func wait(forAtMost limit: Int, isOver: () -> Bool) -> Int {
         while true {
@@ -52,11 +52,11 @@ final class ClaimBudget: @unchecked Sendable {
             let ahead = max(least, Int(rate * Self.secondsAhead))
             let room = ahead - (claimed - started)
             let worthIt = max(1, min(limit, max(least / 2, Int(rate * Self.shortestClaimSeconds))))
-            // Asked in this order: what is recorded was settled before.
+            // Read in this order: a push is settled before it is recorded.
             let wanted = control.pushesSettled - max(leastUnrecorded, Int(rate * Self.secondsUnrecorded))
             let isRecording = recorded.value >= wanted
             if room >= worthIt && isRecording || isOver() { return max(1, min(room, limit)) }
-            // Time alone changes nothing: it only makes the run look slower.
+            // Wake on counts, not on time: time alone only lowers the measured rate.
             if room < worthIt {
                 control.started.wake(wakeup, when: claimed - ahead + worthIt)
             } else {

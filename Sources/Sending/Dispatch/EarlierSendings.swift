@@ -3,18 +3,18 @@ import Delivery
 import PushServices
 import Runs
 
-/// What the answers to earlier waves of a life of a run, and to what was sent before a pause, mean for the next ones: the campaign's limits hold for the whole
-/// run, and a canary that was too small to be judged goes on.
+/// The answers to earlier waves of a life, and to pushes before a pause, as the next sender must count them: the campaign's limits hold for
+/// the whole run, and a canary that was too small to be judged continues.
 struct EarlierSendings {
     private let limits: StopLimits?
-    /// When the life began, if a person resumed a run that had passed its limits; those answers are not judged again.
+    /// The outcomes at the beginning of the life, if a person resumed a run that had passed its limits; these are not judged again.
     private let accepted: [Outcome: Int]
     private var judged: RunFigures?
     private let service: any PushService
 
     /// - Parameters:
-    ///   - figures: as the life begins; nil when nothing was sent.
-    ///   - service: takes the pushes.
+    ///   - figures: the run's figures as the life begins; nil if nothing was sent.
+    ///   - service: the service that receives the pushes.
     package init(_ limits: StopLimits?, _ figures: RunFigures?, _ service: any PushService = PushServices.standard) {
         self.limits = limits
         self.service = service
@@ -22,8 +22,8 @@ struct EarlierSendings {
         accepted = figures.map { figures in limits?.isPassed(by: figures.outcomes) ?? false ? figures.outcomes : [:] } ?? [:]
     }
 
-    /// For a sender that begins now.
-    /// - Parameter figures: nil when nothing was sent.
+    /// The earlier answers for a sender that begins now.
+    /// - Parameter figures: the run's figures now; nil if nothing was sent.
     func answers(_ figures: RunFigures?) -> EarlierAnswers {
         var earlier = EarlierAnswers()
         guard let figures else { return earlier }
@@ -35,7 +35,7 @@ struct EarlierSendings {
         return earlier
     }
 
-    /// A sender has ended: with enough answers the canary was judged, and the next sender begins one of its own.
+    /// Notes that a sender has ended. With enough answers its canary was judged, and the next sender begins a new one.
     mutating func noteEnd(_ figures: RunFigures?) {
         if answers(figures).canary >= EarlierAnswers.canarySize { judged = figures }
     }

@@ -5,10 +5,10 @@ public import Delivery
 public enum ProgressWait: Hashable, Sendable {
     /// Something about the service or the pace.
     case delivery(SendWait)
-    /// Answers are there and cannot be written into the run file.
+    /// Answers have arrived and cannot be written into the run file.
     case runFile
 
-    /// Whether nothing goes on until it ends.
+    /// Whether the run makes no progress until the wait ends.
     public var isTrouble: Bool {
         switch self {
         case .delivery(.outage), .delivery(.connection), .runFile: true
@@ -26,8 +26,8 @@ struct RecordingWatch {
 
     /// Whether the same answers have waited for two seconds.
     /// - Parameters:
-    ///   - answered: settlements that were handed over to be recorded.
-    ///   - recorded: those that are on the disk.
+    ///   - answered: how many settlements were handed over to be recorded.
+    ///   - recorded: how many settlements are on the disk.
     mutating func isStuck(answered: Int, recorded: Int, at seconds: Double) -> Bool {
         guard answered > recorded, recorded == self.recorded, let since = stuckSince else {
             (self.recorded, stuckSince) = (recorded, answered > recorded ? seconds : nil)

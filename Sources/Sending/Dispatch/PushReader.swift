@@ -5,39 +5,41 @@ import Delivery
 import PushServices
 import Runs
 
-/// What the reader's thread does: run file to batches of payloads, claimed before they are handed on. Large claims are rendered by several threads; one
-/// claims, and hands over in order.
+/// The work of the reader's thread: it turns the run file into batches of payloads, and claims each batch before it hands it on. Several
+/// threads render a large claim; one thread claims, and hands over in order.
 struct PushReader: Sendable {
     let run: any RunLedger
     let messages: MessageCatalog
-    /// nil when pushes go out as fast as they can.
+    /// The run's pace; nil if pushes are sent as fast as possible.
     let pace: Pace?
-    /// Of the service, whose requests are to be full.
+    /// The service's batching; its requests should be full.
     var batching = Batching.single
-    /// Whether who is recorded as unknown is sent to again.
+    /// Whether devices that are recorded as unknown are sent to again.
     let resendsUnknown: Bool
-    /// nil to claim as far ahead as the queue goes.
+    /// The limit on claims; nil to claim as far ahead as the queue has room.
     let allowance: ClaimBudget?
-    /// The clock that claims are dated by.
+    /// The clock that dates the claims.
     package let now: @Sendable () -> Timestamp
-    /// Devices that may get no more; nil when there are none.
+    /// The devices that may get no more pushes; nil if there are none.
     let capped: CappedDevices?
-    /// Is told how many claims were made (`RunLedger.claimCount`), before any of those recipients goes onto the wire; false when that could not be noted.
+    /// Called with the number of claims so far (`RunLedger.claimCount`), before a push to any of those recipients is on the wire; returns
+    /// false if that could not be noted.
     var onClaimed: @Sendable (Int) -> Bool = { _ in true }
-    /// Is told of capped recipients once they are recorded as unsent.
+    /// Called with capped recipients once they are recorded as unsent.
     let onCapped: @Sendable ([Settlement]) -> Void
     /// Called with the recorded attempts of recipients that are sent to again.
     let onEarlierAttempts: @Sendable ([Int: Int]) -> Void
-    /// Is told of recipients who may have got the push already, before they are sent to again.
+    /// Called with recipients that may have got the push already, before they are sent to again.
     let onInDoubt: @Sendable ([Int]) -> Void
-    /// The messages again, one for each further thread that renders: what they consist of is counted by references, for which threads would wait for
-    /// one another.
+    /// Further copies of the messages, one for each additional thread that renders: threads that share one copy would contend for its
+    /// reference counts.
     var furtherMessages: [MessageCatalog] = []
 
-    /// Recipients of a claim at most, for each thread that renders; with a slow pace it covers less (`Batching.pushesAhead`), and in a slow run (`ClaimBudget`).
+    /// The most recipients of a claim, for each thread that renders. A claim is smaller at a slow pace (`Batching.pushesAhead`) and in a
+    /// slow run (`ClaimBudget`).
     private static let largestClaim = 4000
 
-    /// Pushes of a batch at most.
+    /// The most pushes of a batch.
     private static let batchSize = 1000
 
     package init(
@@ -53,17 +55,18 @@ struct PushReader: Sendable {
 
     private var claimSize: Int { min(Self.largestClaim * (1 + furtherMessages.count), pace.map(batching.pushesAhead) ?? .max) }
 
-    /// Whole batches, so that they are as full as when one thread renders all.
+    /// How a claim is divided among threads: into whole batches, so that they are as full as if one thread rendered them all.
     private var parts: RangeParts { RangeParts(unit: min(Self.batchSize, claimSize), threads: 1 + furtherMessages.count) }
 
-    /// Reads, renders, claims and hands over until some recipients are through or the queue was closed: first who was claimed before and is not
-    /// settled, then who was never claimed.
-    /// - Returns: recipients that were claimed but not handed over, because the queue was closed.
-    /// - Throws: `Diagnostic` when the run file cannot be read or claimed from; everybody claimed was handed over then.
+    /// Reads, renders, claims and hands over until the given recipients are done or the queue is closed: first the recipients that were
+    /// claimed before and are not settled, then those that were never claimed.
+    /// - Parameter ids: the recipients; nil for all of the run.
+    /// - Returns: recipients that were claimed but not handed over, because the queue was closed or `onClaimed` failed.
+    /// - Throws: `Diagnostic` if the run file cannot be read or claimed from; every claimed recipient has been handed over then.
     func read(_ ids: Range<Int>? = nil, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
         let ids = ids ?? 0..<run.plan.audience
         let claimed = try run.claims()
-        // Count from here: no other process claims meanwhile, and whatever was claimed must be handed over.
+        // Count from here: no other process claims meanwhile.
         var claims = try run.claimCount()
         for range in claimed.ranges(in: ids) {
             for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.largestClaim) where !batches.isClosed {
@@ -75,15 +78,15 @@ struct PushReader: Sendable {
         return try claim(ids, claims: &claims, renderedBy: team, into: batches)
     }
 
-    /// Who was never claimed.
-    /// - Parameter claims: that were made so far.
-    /// - Returns: who was claimed but not handed over.
+    /// Claims and hands over recipients that were never claimed.
+    /// - Parameter claims: how many claims were made so far.
+    /// - Returns: recipients that were claimed but not handed over.
     private func claim(
         _ leg: Range<Int>, claims: inout Int, renderedBy team: RangeTeam<Rendered>, into batches: BoundedQueue<PushBatch>
     ) throws -> [Int] {
         while let next = try run.lease(atMost: claimSize, of: leg) {
             let size = allowance?.wait(forAtMost: claimSize) { batches.isClosed } ?? claimSize
-            // Do not read devices that get nothing anyway once nothing more is sent.
+            // Once nothing more is sent, do not read further devices.
             if batches.isClosed { return [] }
             let claim = next.prefix(size)
             // Read everything before the claim: a device that cannot be read must not be claimed.
@@ -98,8 +101,9 @@ struct PushReader: Sendable {
         return []
     }
 
-    /// Who was claimed before and is not settled.
-    /// - Parameter claims: that were made so far.
+    /// Hands over recipients that were claimed before and are not settled.
+    /// - Parameter claims: how many claims were made so far.
+    /// - Returns: recipients that were not handed over.
     private func readAgain(_ range: Range<Int>, claims: inout Int, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
         let rendered = try render(range, isClaimed: true, renderer: 0)
         if !rendered.capped.isEmpty {
@@ -118,7 +122,7 @@ struct PushReader: Sendable {
         return []
     }
 
-    /// - Returns: who was not handed over.
+    /// - Returns: recipients that were not handed over.
     private func handOver(_ rendered: ArraySlice<PushBatch>, to batches: BoundedQueue<PushBatch>) -> [Int] {
         allowance?.noteClaimed(rendered.reduce(0) { $0 + $1.pushes.count })
         var rest = rendered
@@ -126,18 +130,18 @@ struct PushReader: Sendable {
         return rest.flatMap { $0.pushes.map(\.recipient) }
     }
 
-    /// What is to be done for some recipients.
+    /// The work for some recipients.
     private struct Rendered: Sendable {
-        /// What is to be pushed.
+        /// The pushes to send.
         var batches: [PushBatch] = []
-        /// Of those who may get no more.
+        /// The settlements of recipients that may get no more pushes.
         var capped: [Settlement] = []
-        /// Those among the batches who may have got the push already.
+        /// The recipients in the batches that may have got the push already.
         var inDoubt: [Int] = []
 
         init() {}
 
-        /// Parts in the order of their recipients.
+        /// Joins parts that are in the order of their recipients.
         init(_ parts: [Rendered]) {
             if parts.count == 1 {
                 self = parts[0]
@@ -160,7 +164,7 @@ struct PushReader: Sendable {
         // The zone of a device follows what its texts need.
         let cells = messages.columns.count + (hasZone ? 1 : 0)
         func append(_ push: StoredPush) throws {
-            // What may have arrived is the same push once more.
+            // A push that may have arrived is the same push again, so the cap does not apply.
             if let capped, !push.mayHaveArrived, capped.contains(token: push.token) {
                 let attempts = push.attempts
                 rendered.capped.append(
@@ -169,7 +173,7 @@ struct PushReader: Sendable {
             }
             if push.mayHaveArrived { rendered.inDoubt.append(push.id) }
             if batch.pushes.isEmpty {
-                // A little more than the last one needed: payloads of a run differ in a few cells.
+                // Reserve a little more than the last batch needed: payloads of a run differ in a few cells.
                 batch.reserve(pushes: size, bytes: rendered.batches.last.map { $0.bytes.count * 9 / 8 } ?? 0)
             }
             try batch.append(recipient: push.id, token: push.token) { bytes in

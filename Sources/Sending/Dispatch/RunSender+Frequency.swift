@@ -2,9 +2,10 @@ import Workspace
 import Base
 import Runs
 
-/// How often devices may be pushed to, judged again when sending begins: plans wait, and others are sent meanwhile.
+/// The frequency caps, checked again when sending begins: other runs may have been sent while the plan waited.
 extension RunSender {
-    /// Of the app's devices. A retry is asked for whatever they got, and so is a test.
+    /// The recent pushes to the app's devices. No caps apply to a retry or a test: a person asks for these regardless of what the devices
+    /// got.
     var history: FrequencyHistory {
         let isCapped = run.plan.retryOf == nil && !run.plan.isTest
         return FrequencyHistory(

@@ -2,10 +2,10 @@ import Base
 import Delivery
 import Runs
 
-/// The recorder's thread: settlements to run file.
+/// The work of the recorder's thread: it writes settlements into the run file.
 extension RunSender {
-    /// Records settlements, group after group. When the run file cannot be written, nothing more is sent, and what
-    /// could not be recorded is tried again for a few seconds: space may be freed.
+    /// Records settlements, group by group. If the run file cannot be written, sending stops. Volley then tries to record the rest for a
+    /// few more seconds, in case disk space is freed.
     func record(from results: BoundedQueue<[Settlement]>, _ state: SendState, _ control: SendControl) {
         var unrecorded: [[Settlement]] = []
         let groups = OutcomeGroups(results)

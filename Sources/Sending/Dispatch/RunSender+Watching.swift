@@ -2,10 +2,10 @@ import Base
 import Delivery
 import Runs
 
-/// What is seen to while a run is being sent: its progress, and words from elsewhere.
+/// The watch over a run while it is being sent: its progress, and orders from other processes.
 extension RunSender {
-    /// Shows the progress, and passes on what is asked for here and in other terminals, until the delivery has ended.
-    /// - Parameter moment: when nothing more may go out; nil for never.
+    /// Reports the progress, and passes on orders from this terminal and others, until the delivery has ended.
+    /// - Parameter moment: when sending must stop; nil for never.
     func watch(_ state: SendState, _ control: SendControl, until moment: Timestamp?) {
         var meter = ProgressMeter()
         control.wait(
@@ -22,13 +22,13 @@ extension RunSender {
         attendance.observer(.progressOver)
     }
 
-    /// Milliseconds until the next look, so that nothing goes out after a moment.
+    /// Milliseconds until the next check, so that nothing is sent after `moment`.
     private func rest(until moment: Timestamp?) -> Int {
         guard let moment else { return SendControl.longestRest }
         return Int(max(0, min(moment.epochMilliseconds - clock.now().epochMilliseconds, Int64(SendControl.longestRest))))
     }
 
-    /// Does what another process recorded as wanted.
+    /// Carries out the order that another process recorded.
     private func carryOutOrders(_ control: SendControl, _ state: SendState) {
         if let loss = run.loss(during: .sending) {
             control.interrupt()
@@ -41,7 +41,8 @@ extension RunSender {
         }
     }
 
-    /// Waits until the run goes on (nil) or ends.
+    /// Waits while the run is paused.
+    /// - Returns: how the run ended; nil if it goes on.
     func waitWhilePaused() -> RunEnd? {
         attendance.observer(.paused(run: run.plan.id))
         while true {
@@ -61,13 +62,14 @@ extension RunSender {
 }
 
 extension SendControl {
-    /// How often is looked about while a run is sent, in milliseconds: a run file that was removed is noticed within a fifth of a second.
+    /// The longest time between two checks while a run is sent, in milliseconds: a removed run file is noticed within a fifth of a second.
     static let longestRest = 200
 
-    /// Waits for a sender, and passes on that it is to end.
+    /// Waits for a sender, and interrupts it if it is asked to end.
     /// - Parameters:
-    ///   - ended: rung by the sender's thread at its end.
-    ///   - draining: called when it was passed on.
+    ///   - ended: woken by the sender's thread at its end.
+    ///   - cancellation: the request to end.
+    ///   - draining: called before the sender is interrupted.
     ///   - rest: milliseconds until the next tick.
     ///   - tick: called after each rest.
     func wait(

@@ -8,14 +8,14 @@ import PushServices
 import Runs
 import Synchronization
 
-/// Sends a run, from its beginning or from where it was left: a thread reads, claims and renders, one delivers, one records; between them
-/// bounded queues of batches.
+/// Sends a run, from its beginning or from where it was left. One thread reads, claims and renders, one delivers, and one records; bounded
+/// queues of batches connect them.
 ///
-/// The order that makes a run accountable: a claim is committed before its recipients are handed on, and nothing
-/// reaches the wire but what was handed on. See docs/architecture.md.
+/// This order makes a run accountable: a claim is committed before its recipients are handed on, and only pushes that were handed on reach
+/// the wire. See docs/architecture.md.
 package struct RunSender: Sendable {
     let run: any RunLedger
-    /// The runs beside it: of how often their devices were pushed to.
+    /// The runs in the same folder: they show how often their devices were pushed to.
     let catalog: any RunCatalog
     let endpoint: Endpoint
     let credentials: Credentials
@@ -23,26 +23,27 @@ package struct RunSender: Sendable {
     let settings: RunSettings
     let messages: MessageCatalog
     let attendance: RunAttendance
-    /// By which a run in waves waits.
+    /// The clock by which a run in waves waits.
     var clock = WaitClock.system
-    /// Threads that deliver at most; nil for as many as there are cores.
+    /// The most threads that deliver; nil for one per core.
     var threads: Int?
-    /// Says why the run may not go on after it has waited; nil when it may.
+    /// Returns why the run may not go on after a wait; nil if it may.
     var refusal: @Sendable () throws -> Diagnostic? = { nil }
 
-    /// Batches between reader and sender at most. Without a pace they last while the next claim is being prepared; with one, whatever is
-    /// claimed ahead only grows what a crash leaves unknown.
+    /// The most batches between reader and sender. Without a pace they keep the sender busy while the next claim is prepared. With a pace,
+    /// every claim ahead only adds devices that a crash would leave unknown.
     private var queuedBatches: Int { settings.pace == nil ? max(4, threads ?? availableCores()) : 2 }
 
-    /// Who takes the pushes.
+    /// The service that receives the pushes.
     private var service: any PushService { settings.service }
 
     var resendsUnknown: Bool { settings.unknownPolicy == .resend }
 
-    /// What will send the run, made before the run is recorded as running.
-    /// - Throws: `Diagnostic`: it could not send. Nothing was sent.
+    /// Makes the sender, before the run is recorded as running.
+    /// - Throws: `Diagnostic`: the run could not be sent. Nothing was sent.
     func sender() throws -> Sender {
-        // What expires "after 4 hours" does so after the run began, however often it is resumed; in waves after each of them.
+        // An expiry "after 4 hours" counts from the beginning of the run, however often it is resumed; in waves, from the beginning of each
+        // wave.
         let delivery = try Sender(senderSettings(startingAt: try run.status().startedAt ?? Timestamp.now()))
         try history.check(for: run.plan, in: catalog)
         attendance.observer(
@@ -52,17 +53,18 @@ package struct RunSender: Sendable {
         return delivery
     }
 
-    /// Sends until everything is settled, the run must stop, or someone interrupts or cancels it; while it is paused it waits. The run is on record as
-    /// running, and this process has the right to send it (`SendPermission.pass`): whatever goes wrong is how the run ended, never "nothing was sent".
-    /// - Returns: how it ended; also when recording failed, which ends the run as stopped.
+    /// Sends until everything is settled, the run must stop, or a person interrupts or cancels it; waits while it is paused. The run must
+    /// be on record as running, and this process must have the right to send it (`SendPermission.pass`). So an error here is how the run
+    /// ended, never "nothing was sent".
+    /// - Returns: how the run ended. If recording fails, it ends as stopped.
     package func send(with delivery: Sender) -> RunEnd {
         attendance.observer(.begins)
         guard !run.plan.waves.isEmpty else { return recorded(sendUntilEnd(delivery)) }
         do { return recorded(try sendWaves()) } catch { return recorded(.stopped(.ledger(.unusable("\(error)")))) }
     }
 
-    /// What the sender needs to know.
-    /// - Parameter start: from when on the expiry counts.
+    /// The settings for a sender of the run.
+    /// - Parameter start: the moment from which the expiry counts.
     func senderSettings(startingAt start: Timestamp) -> SenderSettings {
         var sender = SenderSettings(
             endpoint: endpoint, credentials: credentials, options: settings.options(startingAt: start), runSeed: run.plan.seed)
@@ -77,7 +79,8 @@ package struct RunSender: Sendable {
         return sender
     }
 
-    /// No other process sends this run now: devices that were claimed and have no outcome were left behind by a process that died.
+    /// Records claimed devices without an outcome as unknown, unless they are sent to again. No other process sends this run now, so a
+    /// process that died left them behind.
     func recordLost() throws {
         if !resendsUnknown, try !run.claims().isEmpty { _ = try run.recordLost(at: .now()) }
     }
@@ -97,9 +100,10 @@ package struct RunSender: Sendable {
         }
     }
 
-    /// Judges the run by all its answers, over all its lives and those of the runs that it retries, and by those to its last life: the sender judges only what
-    /// it sees, and only from a hundred answers on. A test shows each outcome by itself, and teaches nothing about an audience.
-    /// - Returns: why it stopped; nil when it finished.
+    /// Judges the run by all its answers, over all its lives and those of the runs that it retries, and by the answers of its last life.
+    /// The sender judges only the answers that it sees, and only from a hundred on. A test is not judged: it shows each outcome by itself
+    /// and says nothing about an audience.
+    /// - Returns: why the run stopped; nil if it finished.
     private func finish() throws -> StopCause? {
         if run.plan.isTest { return try run.finish(at: .now()) { _ in nil } }
         let (retried, before) = (run.tokenEvidenceOfRetried(), try run.evidenceBeforeLives())
@@ -107,14 +111,14 @@ package struct RunSender: Sendable {
             let evidence = RunEvidence(figures.tokenEvidence(of: service), retried: retried, before: before)
             guard evidence.settingsEvidence != nil else { return nil }
             let ambiguous = figures.reasons.filter { service.blamingReasons.contains($0.key) }
-            // It may have been the run that was retried which got such answers.
+            // The run that this one retries may have got such answers, rather than this run.
             let reason = ambiguous.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? service.blamingReasons.min() ?? ""
             return .service(service.name, .targetsRefused(reason: reason, TargetRefusals(evidence)))
         }
     }
 
-    /// A request from elsewhere wins, even while the last answers are awaited: a cancelled run is not continued, and a
-    /// paused run stays paused until it is resumed.
+    /// Records an interruption. A request from another process wins, even while the last answers are outstanding: a cancelled run cannot
+    /// continue, and a paused run stays paused until it is resumed.
     private func recordedInterruption() throws -> RunEnd {
         if try run.status().state == .running {
             do {
@@ -125,7 +129,7 @@ package struct RunSender: Sendable {
         return try run.status().state == .cancelled ? recorded(.cancelled) : .interrupted
     }
 
-    /// Round after round, with a pause between them.
+    /// Sends in rounds, with a pause between them.
     private func sendUntilEnd(_ delivery: Sender) -> RunEnd {
         var earlier: EarlierSendings?
         while true {
@@ -146,16 +150,17 @@ package struct RunSender: Sendable {
         }
     }
 
+    /// Sends to some recipients until they are settled or sending must stop.
     /// - Parameters:
     ///   - ids: the recipients to send to.
-    ///   - earlier: what was sent before in this life; nil when nothing was.
-    ///   - moment: when quiet hours begin for them; nil when none do.
+    ///   - moment: when quiet hours begin for them; nil if none do.
+    ///   - earlier: what this life has sent before; nil if nothing.
     func deliver(
         with delivery: Sender, ids: Range<Int>, until moment: Timestamp? = nil, after earlier: inout EarlierSendings?
     ) throws -> (SendEnd, SendControl.StopRequest?) {
         let capped: CappedDevices?
         do { capped = try history.cappedDevices(for: run, in: catalog) } catch { return (.stopped(.described("\(error)")), nil) }
-        // That may have taken a while.
+        // Reading the frequency history may have taken until quiet hours began.
         if let moment, clock.now() >= moment { return (.interrupted, .quietHours) }
         let batches = BoundedQueue<PushBatch>(capacity: queuedBatches)
         let results = BoundedQueue<[Settlement]>(capacity: 64)
@@ -173,7 +178,7 @@ package struct RunSender: Sendable {
             control: control, recorded: state.recorded, pace: settings.pace, batching: service.batching, wakeup: state.claiming)
         let recorder: WorkerThread<Void>, loop: WorkerThread<SendEnd>, reader: WorkerThread<[Int]>
         do throws(Diagnostic) {
-            // The one that claims starts last: if a thread is missing for another, nothing was claimed.
+            // The thread that claims starts last: if another one cannot start, nothing was claimed.
             recorder = try WorkerThread("record") { record(from: results, state, control) }
             do throws(Diagnostic) {
                 loop = try WorkerThread("deliver") {
@@ -208,21 +213,22 @@ package struct RunSender: Sendable {
         return (end, control.requested)
     }
 
-    /// nil when nothing was sent.
+    /// The run's figures; nil if nothing was sent.
     private func figuresSoFar() throws -> RunFigures? { try run.claims().isEmpty ? nil : run.figures() }
 
-    /// Recipients by outcome that stay settled.
+    /// The recipients that stay settled, by outcome.
     private func settled(_ figures: RunFigures?) -> [Outcome: Int] {
         figures?.outcomes.filter { $0.key != .unsent && !($0.key == .unknown && resendsUnknown) } ?? [:]
     }
 
-    /// Records recipients that were claimed but never handed over.
+    /// Records recipients that were claimed but never handed over as unsent.
     private func giveBack(_ leftover: [Int], because reason: OwnReason, _ state: SendState) {
         let settlements = leftover.map { Settlement(recipient: $0, outcome: .unsent, own: reason, settledAt: .now()) }
         do { try run.record(state.completed(settlements)) } catch { state.fail(.ledger(.recordingFailed("\(error)"))) }
     }
 
-    /// Threads that render, the one that claims among them: one for every three loops. Together these take some four times as much of a core for a push.
+    /// How many threads render, including the one that claims: one for every three loops. For a push, loops need about four times as much
+    /// of a core as rendering does.
     var renderers: Int { settings.pace == nil && settings.appPace == nil ? max(1, ((threads ?? availableCores()) + 2) / 3) : 1 }
 
     private var furtherMessages: [MessageCatalog] {

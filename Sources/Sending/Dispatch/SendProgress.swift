@@ -1,18 +1,18 @@
 import Base
 import Synchronization
 
-/// What has been settled so far, counted where outcomes are recorded and shown from elsewhere.
+/// The outcomes so far. The recorder's thread counts them, and another thread shows them.
 final class SendProgress: Sendable {
     private struct Counts {
         var outcomes = [Int](repeating: 0, count: Outcome.allCases.count)
     }
 
     private let counts = Mutex(Counts())
-    /// Recipients of the run.
+    /// How many recipients the run has.
     let total: Int
     private let before: Int
 
-    /// - Parameter settled: recipients by outcome before this process began.
+    /// - Parameter settled: the recipients by outcome before this sending began.
     package init(total: Int, settled: [Outcome: Int] = [:]) {
         self.total = total
         before = settled.values.reduce(0, +)
@@ -33,9 +33,9 @@ final class SendProgress: Sendable {
         return Dictionary(uniqueKeysWithValues: Outcome.allCases.map { ($0, values[$0.rawValue]) })
     }
 
-    /// Recorded recipients.
+    /// How many recipients are recorded.
     var done: Int { counts.withLock { $0.outcomes.reduce(0, +) } }
 
-    /// Recipients that were recorded by this process.
+    /// How many recipients this sending has recorded.
     var doneHere: Int { done - before }
 }

@@ -1,36 +1,36 @@
 import Base
 import Synchronization
 
-/// What the threads of a sending run share.
+/// The state that the threads of a run share while it is sent.
 final class SendState: Sendable {
     let progress: SendProgress
-    /// Settlements of this sending that are on the disk.
+    /// How many settlements of this sending are on the disk.
     let recorded = WatchedCount()
-    /// Of the thread that claims.
+    /// Wakes the thread that claims.
     let claiming: Wakeup
-    /// Rung when the delivery has ended.
+    /// Woken when the delivery has ended.
     let ended: Wakeup
-    /// Recipients who may get no more pushes.
+    /// How many recipients may get no more pushes.
     private let cappedCount = Atomic(0)
-    /// Why the run cannot go on, the first reason only.
+    /// Why the run cannot go on: the first reason only.
     let failure = Mutex<StopCause?>(nil)
-    /// What is known of recipients that are sent to again.
+    /// What is known about recipients that are sent to again.
     private struct Earlier {
-        /// Attempts that were recorded.
+        /// The recorded attempts.
         var attempts: [Int: Int] = [:]
-        /// They may have got the push.
+        /// The recipients that may have got the push.
         var inDoubt: Set<Int> = []
     }
 
     private let earlier = Mutex(Earlier())
 
-    /// - Throws: a `Diagnostic` when no more files can be opened.
+    /// - Throws: a `Diagnostic` if no more files can be opened.
     package init(total: Int, settled: [Outcome: Int]) throws(Diagnostic) {
         (claiming, ended) = (try Wakeup(), try Wakeup())
         progress = SendProgress(total: total, settled: settled)
     }
 
-    /// How many recipients were left out, as they may get no more pushes.
+    /// How many recipients were left out because they may get no more pushes.
     var capped: Int { cappedCount.load(ordering: .relaxed) }
 
     func noteCapped(_ count: Int) { cappedCount.wrappingAdd(count, ordering: .relaxed) }
@@ -47,8 +47,8 @@ final class SendState: Sendable {
         if !recipients.isEmpty { earlier.withLock { $0.inDoubt.formUnion(recipients) } }
     }
 
-    /// Settlements as they are to be recorded: with the attempts of all times that a recipient was sent to; and who may have got the push before is
-    /// unknown when it is not sent, or refused for a while, this time.
+    /// Completes settlements for the record. They get the attempts of earlier sendings to the same recipient. If a recipient may have got
+    /// the push earlier, it is recorded as unknown when this time it is unsent or failed.
     func completed(_ settlements: [Settlement]) -> [Settlement] {
         earlier.withLock { earlier in
             guard !earlier.attempts.isEmpty || !earlier.inDoubt.isEmpty else { return settlements }

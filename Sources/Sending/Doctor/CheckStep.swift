@@ -1,24 +1,24 @@
 public import Base
 
-/// One thing that `volley doctor` looked at.
+/// One check of `volley doctor`.
 public struct CheckStep: Sendable {
-    /// How a step ended.
+    /// The result of a check.
     public enum State: String, Sendable {
-        /// All is well.
+        /// The check passed.
         case ok
-        /// Pushes cannot go out, or will not for long.
+        /// Pushes cannot be sent, or soon cannot.
         case failed
-        /// It could not be looked at, or need not be.
+        /// The check was impossible or unnecessary.
         case skipped
     }
 
     /// What was checked, in one or two words: `key`, `connection`, `TLS`.
     public var name: String
-    /// How the check ended.
+    /// The result of the check.
     public var state: State
-    /// What was found, without a final full stop.
+    /// What the check found, without a final full stop.
     public var message: String
-    /// What to do: whole sentences; also beside `ok`, where something should be done soon.
+    /// What to do, in whole sentences; nil if nothing. An `ok` check has a remedy if you should do something soon.
     public var remedy: String?
 
     static func ok(_ name: String, message: String, remedy: String? = nil) -> CheckStep {
@@ -31,7 +31,7 @@ public struct CheckStep: Sendable {
 
     static func skipped(_ name: String, message: String) -> CheckStep { CheckStep(name: name, state: .skipped, message: message) }
 
-    /// A step that ended in an error.
+    /// Makes a failed step from an error.
     static func failed(_ name: String, _ mistake: Diagnostic) -> CheckStep {
         let place = mistake.position.map { "\($0): " } ?? mistake.file.map { "\($0): " } ?? ""
         return .failed(name, message: place + mistake.message, remedy: mistake.remedy)

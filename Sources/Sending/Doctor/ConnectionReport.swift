@@ -5,33 +5,34 @@ import Delivery
 import PushServices
 import Reports
 
-/// What the way to the server and its answer say, step by step.
+/// The checks of the connection to the server and of its answer, step by step.
 struct ConnectionReport {
     var service: any PushService = PushServices.standard
     let endpoint: Endpoint
     let route: ProxyRoute
     let topic: String
-    /// Whether pushes are signed with a key, rather than shown a certificate.
+    /// Whether Volley signs its requests with a key rather than showing a certificate.
     let usesKey: Bool
-    /// `key` or `certificate` when the app's own cannot be used, and the server was asked with another; nil otherwise.
+    /// `key` or `certificate` if the app's own cannot be used, so that the server was asked with a temporary key; nil otherwise.
     let missingCredentials: String?
     let result: ConnectionProbe.Result
 
     private static let names = ["name", "connection", "tunnel", "TLS", "HTTP/2", "clock", "credentials", "topic"]
 
-    /// Clocks that differ by no more are right.
+    /// The largest difference at which a clock counts as right.
     private static let wellSetSeconds: Int64 = 30
-    /// Provider tokens are used for 50 minutes and are good for 60, so that beyond this some are refused.
+    /// The largest difference that does no harm. Volley uses a provider token for 50 minutes and the service accepts it for 60; beyond
+    /// this, the service refuses some.
     private static let worstSeconds: Int64 = 300
 
-    /// All steps, when nothing could be asked.
+    /// All steps as skipped, for when the server could not be asked.
     static func skipped(after reason: String) -> [CheckStep] { names.map { .skipped($0, message: reason) } }
 
     func steps() -> [CheckStep] {
         ConnectionProbe.Stage.allCases.filter { $0 != .answer }.map(step) + answer
     }
 
-    // MARK: - The way
+    // MARK: - The connection
 
     private func step(_ stage: ConnectionProbe.Stage) -> CheckStep {
         let name = Self.names[stage.rawValue]
@@ -92,7 +93,7 @@ struct ConnectionReport {
         return [clock(credentials), credentials, topic]
     }
 
-    /// What the server says of who asks, and of the topic.
+    /// The server's verdict on the credentials and on the topic.
     private var verdict: (credentials: CheckStep, topic: CheckStep) {
         let said = "the server answered \(result.status)\(result.reason.isEmpty ? "" : " \(result.reason)")"
         let advice = ReasonText.explanation(of: result.reason)

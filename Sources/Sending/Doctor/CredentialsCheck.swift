@@ -5,7 +5,7 @@ import Glibc
 public import PushServices
 import Runs
 
-/// Whether key or certificate can be used at all, as far as this machine can tell.
+/// A check of whether the key or certificate can be used, as far as this machine can tell.
 public struct CredentialsCheck: Sendable {
     let settings: RunSettings
     package let now: Timestamp
@@ -38,7 +38,7 @@ public struct CredentialsCheck: Sendable {
         }
     }
 
-    /// The id in the name of a key's file, as the service names such files.
+    /// The key id in the name of a key file, as the service names such files; nil if it has none.
     public static func keyID(inName file: String, of service: any PushService) -> String? {
         service.account.credentials.lazy.compactMap { $0.file?.id(inName: file) }.first
     }

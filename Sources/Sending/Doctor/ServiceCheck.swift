@@ -16,7 +16,7 @@ public struct ServiceCheck: Sendable {
     let now: Timestamp
     let context: SendingContext
 
-    /// Of an app of a project.
+    /// Prepares the check of an app of a project.
     public init(app: App, project: Project, now: Timestamp, context: SendingContext) {
         self.app = app
         self.project = project
@@ -24,7 +24,7 @@ public struct ServiceCheck: Sendable {
         self.context = context
     }
 
-    /// All steps in their order; those behind a failed one are skipped where they need it.
+    /// Runs all steps in order. A step that needs an earlier one is skipped if that one failed.
     public func steps() -> [CheckStep] {
         let settings: RunSettings
         do { settings = try RunSettings(app, projectFile: project.file, pushType: .alert) } catch {
@@ -52,7 +52,7 @@ public struct ServiceCheck: Sendable {
         }
     }
 
-    /// Someone who repairs a key or certificate also needs to know whether the connection works: a temporary key tests that.
+    /// Checks the connection with a temporary key: if you repair a key or certificate, you also need to know whether the connection works.
     private func wayWithoutCredentials(_ settings: RunSettings, _ route: ProxyRoute, missing: String) -> [CheckStep] {
         guard let (host, port) = settings.environment.address else {
             return ConnectionReport.skipped(after: "the simulator starts only with a valid \(missing)")

@@ -3,7 +3,7 @@ import Campaigns
 import Runs
 
 extension ApprovalDemand {
-    /// As it is now, for a run that was planned before.
+    /// Finds out whether approval is required now, for a run that was planned earlier.
     init(of run: any RecordedRun, _ settings: RunSettings) {
         let file = run.plan.campaignFile
         let folder = FilePaths.folder(of: file)
@@ -18,9 +18,9 @@ extension ApprovalDemand {
         self.init(app: run.plan.app, campaignFile: file, realFile: settings.realCampaignFile ?? FilePaths.absolute(file))
     }
 
-    /// Of a plan whose volley.yaml is gone. Another one is that file, moved, if the campaign as it was planned lies beside it as it did: at the same place
-    /// below it.
-    /// - Parameter folders: from which volley.yaml is looked for.
+    /// Finds out for a plan whose volley.yaml is missing. Another volley.yaml counts as that file, moved, if the campaign is at the same
+    /// place relative to it and is unchanged.
+    /// - Parameter folders: the folders from which to search for volley.yaml.
     private init(ofMoved plan: RunPlan, from folders: [String]) {
         let former = FilePaths.folder(of: plan.projectFile)
         let place =

@@ -5,7 +5,8 @@ import Runs
 import Scheduling
 import Workspace
 
-/// Why a run may not begin, continue or be retried, and what to do instead. No remedy pushes again to devices that the run has reached.
+/// The messages that say why a run may not begin, continue or be retried, and what to do instead. No remedy pushes again to devices that
+/// the run has reached.
 enum RefusalText {
     static func hasBegun(_ run: any RecordedRun, moment: Timestamp?) -> Diagnostic {
         Diagnostic(
@@ -14,7 +15,7 @@ enum RefusalText {
             remedy: "Put back the newest file of the run; its report says which devices got the push. A plan is sent once.")
     }
 
-    /// The run is in a state that does not fit.
+    /// The state of the run does not allow the step.
     static func state(_ run: any RecordedRun, _ state: RunState, _ step: SendGate.Step) -> Diagnostic {
         let id = run.plan.id
         switch (step, state) {
@@ -55,7 +56,7 @@ enum RefusalText {
                 : "`\(anotherRetry(run, settings))` plans another retry, for the devices that are left.")
     }
 
-    /// The command that retries the same outcomes again. With the default, devices that are unknown might get the push twice.
+    /// The command that retries the same outcomes again. It names them: the default could push to unknown devices twice.
     private static func anotherRetry(_ run: any RecordedRun, _ settings: RunSettings) -> String {
         let outcomes = Outcome.allCases.filter((settings.retriedOutcomes ?? [.failed]).contains).map(\.name)
         return "volley retry \(run.plan.retryOf ?? "") --outcome \(outcomes.joined(separator: ","))"
@@ -82,7 +83,7 @@ enum RefusalText {
             remedy: "Put its file back next to this one, and make it readable for this user. Without it, devices could get the push twice.")
     }
 
-    /// For a run that was begun, when it, or what it needs, was changed.
+    /// The remedy for a run that has begun, if the run or its settings have changed since.
     static func remedyForChanges(_ run: any RecordedRun, _ settings: RunSettings) throws -> String {
         let reached = try ReportsToExclude(of: run)
         let start = "Undo the change, then resume the run. No more was sent."
@@ -90,7 +91,7 @@ enum RefusalText {
             ? start : "\(start) A new plan would send again to the devices that were reached: \(leavingOut(reached, run, settings))"
     }
 
-    /// How a new plan leaves out the devices that runs have reached, or why that cannot be said.
+    /// How a new plan leaves out the devices that runs have reached, or why Volley cannot say how.
     private static func leavingOut(_ reached: ReportsToExclude, _ run: any RecordedRun, _ settings: RunSettings) -> String {
         if let unknown = reached.unknown.first {
             return "it is not known which devices \(unknown.id) reached: \(unknown.why). \(unknown.remedy)"
@@ -100,14 +101,14 @@ enum RefusalText {
                 "once \(id), which is still being sent, is over (`volley report \(id)` shows its progress, `volley cancel \(id)` ends it), this command "
                 + "says how to leave them out."
         }
-        // Named after their runs, and whole: what lies there from another time, or in another folder, is not taken for them. Beside the campaign a glob of
-        // exports would find them.
+        // The file names carry the run ids and are absolute, so an old file or one in another folder is not mistaken for them. They are not
+        // next to the campaign, where a glob of exports would find them.
         let folder = FilePaths.absolute(run.catalog.place)
         let files = reached.ids.map { FilePaths.join(folder, name: "reached-\($0).csv") }
         let commands = zip(reached.ids, files).map {
             "`volley report \($0) --format csv --outcome accepted,unknown --output \(FilePaths.inShell($1))`"
         }
-        // Its time went out, and does not again.
+        // The scheduled time of the run is used up, so the new plan needs `--now`.
         let sending =
             ScheduledTime.onRecord(run, settings) == nil
             ? "" : "; `volley send \(FilePaths.inShell(run.plan.campaignFile)) --now` sends that plan"
@@ -115,7 +116,8 @@ enum RefusalText {
             "leave them out with \(commands.joined(separator: " and ")), and \(excluding(files, run))\(sending).\(roomInAliases(reached.first))"
     }
 
-    /// Beside what the campaign excludes already: a second key is refused, and one in its place would let the others through.
+    /// The YAML that excludes the files in addition to what the campaign already excludes. YAML refuses a second `devices` key, and
+    /// replacing its value would send to the devices that are excluded now.
     private static func excluding(_ files: [String], _ run: any RecordedRun) -> String {
         let audience =
             (try? Campaign.read(
@@ -127,8 +129,10 @@ enum RefusalText {
         return audience?.excludes ?? false ? "`\(devices)` under `exclude`, in addition to what is there" : "`exclude: {\(devices)}`"
     }
 
-    /// - Parameter others: those that have reached devices that are left of `run`.
-    /// - Parameter isKept: whether the plan stays when it is refused.
+    /// Other runs have reached devices that are left in this run.
+    /// - Parameters:
+    ///   - others: those other runs.
+    ///   - isKept: whether the plan stays when it is refused.
     static func isSuperseded(_ run: any RecordedRun, _ settings: RunSettings, _ others: SupersedingRuns, isKept: Bool) throws -> Diagnostic
     {
         let isPlan = try run.plan.retryOf == nil && !run.hasBegun()
@@ -158,7 +162,8 @@ enum RefusalText {
                 + "\(FilePaths.inShell(run.plan.campaignFile))) sends to them again\(instead)")
     }
 
-    /// Who is excluded takes no place of an alias, so that the next device gets it: one that was not reached, of a person who was.
+    /// A warning about aliases; blank if `alias_limit` left out no device. An excluded device frees its place under an alias. The next
+    /// device of the same person then takes that place, although the person was already reached.
     private static func roomInAliases(_ first: any RecordedRun) -> String {
         guard let count = first.plan.skipped[.aliasLimit], count > 0 else { return "" }
         return
@@ -166,7 +171,7 @@ enum RefusalText {
             + "`volley preview` first."
     }
 
-    /// - Parameter demand: of the volley.yaml of the campaign's folder, which need not be the one that the run was planned with.
+    /// - Parameter demand: what the volley.yaml of the campaign's folder requires; the run may have been planned with another one.
     static func needsApproval(_ run: any RecordedRun, _ step: SendGate.Step, _ demand: ApprovalDemand) -> Diagnostic {
         let id = run.plan.id
         let demands =
@@ -191,7 +196,7 @@ enum RefusalText {
     }
 
     /// - Parameters:
-    ///   - retry: the last one.
+    ///   - retry: the last retry of the run; nil if no file of a retry is there.
     ///   - id: the id of a retry whose file is missing.
     static func isRetried(_ run: any RecordedRun, by retry: (any RecordedRun)?, else id: String?) throws -> Diagnostic {
         let isOver = try retry?.status().state == .finished
@@ -212,7 +217,7 @@ enum RefusalText {
         )
     }
 
-    /// - Parameter other: a run of the same campaign.
+    /// - Parameter other: the run of the same campaign that is being sent.
     static func runsBesideAnother(_ run: any RecordedRun, _ other: any RecordedRun) -> Diagnostic {
         Diagnostic(
             "another run of '\(run.plan.campaign)', \(other.plan.id), is being sent; nothing was sent", file: run.place,

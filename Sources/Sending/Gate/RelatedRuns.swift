@@ -2,25 +2,25 @@ import Base
 import Runs
 import Scheduling
 
-/// Which runs of a campaign count for one of them, and from when on.
+/// The runs of a campaign that count for one of them, and from which moment.
 struct RelatedRuns {
     let run: any RecordedRun
     let known: HistorySnapshot
     /// All runs of the campaign that are on record.
     private let begun: [String: SendingHistory.Entry]
-    /// nil when nothing of it was begun.
+    /// The run with its retries; nil if none of them has begun.
     let chain: RunChain?
     private let environment: String
     private let time: LocalTime?
-    /// Whether nothing of its chain was begun.
+    /// Whether no run of the chain has begun.
     private let isFresh: Bool
     private let order: LifeSequence
     private let place: LifeSequence.Place?
     private let moment: Timestamp
-    /// The plan that its chain begins with, and what that froze.
+    /// The first plan of the chain, and the settings that it froze.
     private let first: (plan: RunPlan, settings: RunSettings)
 
-    /// Looks in the run's folder.
+    /// Reads the run's folder.
     package init(_ run: any RecordedRun, _ settings: RunSettings) throws {
         let isFresh = try Self.isFresh(run)
         try self.init(
@@ -29,8 +29,9 @@ struct RelatedRuns {
     }
 
     /// - Parameters:
-    ///   - chain: of the run; nil when nothing of it was begun (`isFresh`).
-    ///   - known: what is known of the runs of its folder, and `order` of their beginnings.
+    ///   - chain: the run's chain; nil if no run of it has begun (`isFresh`).
+    ///   - known: what is known about the runs of its folder.
+    ///   - order: the order of their beginnings.
     package init(_ run: any RecordedRun, _ settings: RunSettings, chain: RunChain?, known: HistorySnapshot, order: LifeSequence) throws {
         (self.run, self.chain, self.known, self.order) = (run, chain, known, order)
         isFresh = chain == nil
@@ -43,7 +44,7 @@ struct RelatedRuns {
         first = (plan, plan.id == run.plan.id ? settings : try plan.settings.get())
     }
 
-    /// Whether nothing of a run was begun, nor of one that it retries.
+    /// Whether neither the run nor a run that it retries has begun.
     static func isFresh(_ run: any RecordedRun) throws -> Bool { try run.plan.retryOf == nil && !run.hasBegun() }
 
     /// Whether another run of the campaign counts for this one, whatever it did.
@@ -59,26 +60,26 @@ struct RelatedRuns {
         return try other.hasBegun() && other.mayHaveReached(since: start)
     }
 
-    /// From when on what it did came later than the run; nil when nothing did.
+    /// The moment from which the actions of `other` came after this run; nil if it did nothing after it.
     func start(of other: any RecordedRun) throws -> Timestamp? {
-        // What was on its way while the run was planned may have come before or after.
+        // Pushes that were being sent while this run was planned may have arrived before or after that.
         if first.settings.beside.contains(other.plan.id), try isFresh || !other.claimedWithoutOutcome().isEmpty {
             return Timestamp(epochMilliseconds: 0)
         }
         return try order.start(of: other.plan.id, life: other.life(), after: place, at: moment)
     }
 
-    /// Whether a run whose recipients are not known may have reached a device since the first run of the chain was planned.
+    /// Whether a run with unknown recipients may have reached a device since the first run of the chain was planned.
     func isAsked(_ other: String) -> Bool {
         if first.settings.beside.contains(other) { return true }
         if let hasBegun = order.hasBegun(other, after: first.settings.place) { return hasBegun }
         return begun[other].map { $0.begunAt >= first.plan.plannedAt } ?? false
     }
 
-    /// Runs that were begun and whose files are not there, or cannot be read.
+    /// The runs that have begun and whose files are missing or cannot be read.
     func withoutFile(besides there: Set<String>) -> [UnknownRecipients] {
         begun.sorted { $0.key < $1.key }.compactMap { id, entry in
-            // In a first life that was never confirmed nothing was pushed. A retry of one of the chain is looked for by others.
+            // A first life that was never confirmed pushed nothing. `SendPermission` checks the retries of the chain.
             guard !there.contains(id), !isOfChain(id), !(entry.retryOf.map(isOfChain) ?? false), entry.previousLife != "",
                 entry.scope.map(counts) ?? true, !isOther(entry.occurrence), isAsked(id)
             else { return nil }

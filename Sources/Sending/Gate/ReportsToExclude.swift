@@ -3,19 +3,19 @@ import Runs
 
 /// The begun runs of one or more chains, whose reports together list the devices that a new plan of the campaign would reach again.
 struct ReportsToExclude {
-    /// Those whose reports say it, in the order of the chain.
+    /// Runs whose reports list those devices, in the order of the chain.
     private(set) var ids: [String] = []
-    /// Those whose reports will say it once they have ended.
+    /// Runs whose reports will list them once the runs have ended.
     private(set) var underway: [String] = []
     /// Runs whose recipients are not known.
     private(set) var unknown: [UnknownRecipients] = []
-    /// The first run of the first chain that is there.
+    /// The first run of the first chain whose file exists.
     let first: any RecordedRun
 
     /// Whether no device was reached.
     var isNobody: Bool { ids.isEmpty && underway.isEmpty && unknown.isEmpty }
 
-    /// Looks in the run's folder, and in the record beside it.
+    /// Reads the run's folder and its record of sending.
     /// - Parameter others: runs of other chains in the same folder, and runs whose recipients are not known.
     /// - Throws: `Diagnostic`: the folder or the record cannot be read.
     package init(of run: any RecordedRun, and others: SupersedingRuns? = nil) throws {
@@ -24,7 +24,7 @@ struct ReportsToExclude {
         try add(chain, beside: run)
         for other in others?.runs ?? [] where !isKnown(other.plan.id) {
             try add(RunChain(of: other), beside: other)
-            // One that is about to be sent has not begun.
+            // A run that is about to be sent has not begun, so `add` did not find it.
             if !isKnown(other.plan.id) { underway.append(other.plan.id) }
         }
         unknown += others?.unknown.filter { !isKnown($0.id) } ?? []
@@ -50,7 +50,7 @@ struct ReportsToExclude {
         for id in try Self.missing(chain, record) { unknown.append(.withoutFile(id, in: run.catalog)) }
     }
 
-    /// Runs that belong to the chain and that it lacks: those above its first, and retries that were begun.
+    /// The runs of the chain whose files are missing: those that its first run retries, and retries that have begun.
     private static func missing(_ chain: RunChain, _ record: SendingHistory) throws -> [String] {
         var known = Set(chain.runs.map(\.plan.id))
         var missing: [String] = []
@@ -70,7 +70,7 @@ struct ReportsToExclude {
         return missing
     }
 
-    /// As the record says. Nothing is pushed in a first life that was noted and never confirmed.
+    /// Whether the run may have sent something, according to the record. A first life that was noted and never confirmed pushed nothing.
     private static func mayHaveSent(_ id: String, _ record: SendingHistory) throws -> Bool {
         try record.entry(of: id).map { $0.previousLife != "" } ?? false
     }
@@ -79,9 +79,9 @@ struct ReportsToExclude {
 /// A run whose recipients are not known.
 struct UnknownRecipients: Hashable {
     let id: String
-    /// Why, as a sentence without its full stop.
+    /// The reason, as a sentence without its full stop.
     let why: String
-    /// What to do about it, in sentences.
+    /// The remedy, in sentences.
     let remedy: String
 
     static func pruned(_ id: String) -> UnknownRecipients {
@@ -89,7 +89,7 @@ struct UnknownRecipients: Hashable {
             id: id, why: "its recipients were pruned", remedy: "If you kept its report as CSV, that says which devices got the push.")
     }
 
-    /// - Parameter catalog: where it should be.
+    /// - Parameter catalog: where the file should be.
     static func withoutFile(_ id: String, in catalog: any RunCatalog) -> UnknownRecipients {
         let isThere = catalog.holds(id)
         return UnknownRecipients(
@@ -99,6 +99,6 @@ struct UnknownRecipients: Hashable {
 }
 
 extension UnknownRecipients {
-    /// - Parameter gap: what the run's file does not know.
+    /// - Parameter gap: what the run's file is missing.
     package init(_ id: String, _ gap: LedgerGap) { self.init(id: id, why: gap.diagnostic.message, remedy: gap.diagnostic.remedy ?? "") }
 }

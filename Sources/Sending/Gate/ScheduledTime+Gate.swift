@@ -4,12 +4,12 @@ import Runs
 import Workspace
 
 extension ScheduledTime {
-    /// Whose the time is, and why it cannot be this run's.
+    /// Finds out which run has the scheduled time, and why this run cannot have it; nil if it can.
     func look(_ step: SendGate.Step) throws -> (SendGate.Facts.Time, Diagnostic?) {
         let (scheduledRuns, campaigns) = try catalog.schedule.read()
         let present = scheduledRuns.first { $0.key == scheduledRun.key }
         if let present, present.run != run.plan.id, isScheduler || present.state != .skipped { return (.taken, isTaken(by: present)) }
-        // What was begun is known without the schedule's record, and under the campaign's former name.
+        // The record of sending knows the runs that have begun, even without the schedule's record or under the campaign's former name.
         if let other = try catalog.history.run(having: onRecord, besides: run.plan.id) {
             return (.taken, isTaken(by: other))
         }

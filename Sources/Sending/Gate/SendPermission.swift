@@ -5,17 +5,18 @@ import Delivery
 import Glibc
 import Runs
 
-/// Drives `SendGate` for a run: looks, claims and records as it says. Every way to send goes through `pass`, every retry through `retrying`.
+/// Drives `SendGate` for a run: checks, claims and records as the gate asks. Every way to send goes through `pass`, every retry through
+/// `retrying`.
 struct SendPermission {
     let run: any RecordedRun
     let settings: RunSettings
     let choice: ProjectChoice
     /// Whether `volley schedule` asks, rather than a person.
     var isScheduler = false
-    /// Whether the plan stays when it is refused: otherwise no word names it.
+    /// Whether the plan stays if it is refused; if not, no message suggests a command for it.
     var isKept = true
 
-    /// What was seen, and in words what of it is in the way.
+    /// The facts that were found, and the message for each one that prevents the step.
     private struct Inspection {
         var facts: SendGate.Facts
         var life = ""
@@ -24,7 +25,7 @@ struct SendPermission {
         var givenUp: Set<String> = []
         var texts: [SendGate.Refusal: any Error] = [:]
 
-        /// Whether something holds; why not is kept.
+        /// Whether `body` succeeds; if it throws, the error is kept as the text of the refusal.
         mutating func keep(_ refusal: SendGate.Refusal, _ body: () throws -> Void) -> Bool {
             do { try body() } catch {
                 texts[refusal] = error
@@ -37,23 +38,24 @@ struct SendPermission {
     private var record: SendingHistory { run.catalog.history }
     private var time: ScheduledTime? { ScheduledTime(run, settings, isScheduler: isScheduler) }
 
-    // MARK: - Before anybody is asked
+    // MARK: - Before the question
 
-    /// What would be in the way now; nil when nothing is. Claims nothing: `pass` looks again.
+    /// The refusal that the step would meet now; nil if it would pass. Claims nothing: `pass` checks again.
     func refusal(of step: SendGate.Step) throws -> SendRefused? {
         let look = try inspect(step)
         return try SendGate.refusal(of: step, look.facts).map { try refused($0, look, step) }
     }
 
-    /// - Throws: what would be in the way now.
+    /// Checks that the step would pass now.
+    /// - Throws: why it would be refused.
     func check(_ step: SendGate.Step) throws {
         if let refused = try refusal(of: step) { throw refused.diagnostic }
     }
 
     // MARK: - Passing
 
-    /// Lets the run begin, or go on: afterwards it is on record as running, and this process has the right to send it.
-    /// - Throws: why not, in words. Nothing was sent, and nothing is claimed.
+    /// Lets the run begin or continue: afterwards it is on record as running, and this process has the right to send it.
+    /// - Throws: a message that says why not. Nothing was sent, and nothing is claimed.
     func pass(_ step: SendGate.Step) throws -> SendPermit {
         let time = time
         var gate = SendGate(step)
@@ -61,7 +63,7 @@ struct SendPermission {
         var seen = Inspection(facts: .unknown)
         var failure: (any Error)?
         var life = ""
-        /// Whether it went well; what went wrong is kept for the end.
+        /// Whether no step has failed so far; the first error is kept for the refusal.
         func isDone(_ body: () throws -> Void) -> Bool {
             do { try body() } catch { failure = failure ?? error }
             return failure == nil
@@ -95,9 +97,9 @@ struct SendPermission {
     }
 
     /// Makes a retry while no other command can resume, retry or prune the run.
-    /// - Throws: why it may not be retried, in words; what `body` throws.
+    /// - Throws: a message that says why the run may not be retried; what `body` throws.
     func retrying<Value>(_ body: () throws -> Value) throws -> Value {
-        // A run that is not over says more than a lock that is held.
+        // Check before taking the lock: "not over yet" tells the reader more than "another command holds it".
         try check(.retry)
         _ = try pass(.retry)
         defer { run.unlock() }
@@ -109,7 +111,8 @@ struct SendPermission {
         step == .begin ? [.planned] : [.stopped, .paused, .cancelled, .running]
     }
 
-    /// Notes beside the runs that the run is about to begin, or go on.
+    /// Notes in the record next to the runs that this run is about to begin or continue.
+    /// - Returns: the id of the new life.
     private func note(_ seen: Inspection) throws -> String {
         var new = NewLife(
             after: seen.life, reached: seen.reached, claimed: seen.claimed, in: settings.environment.listName,
@@ -125,7 +128,7 @@ struct SendPermission {
         }
     }
 
-    // MARK: - Looking
+    // MARK: - Checking
 
     private func inspect(_ step: SendGate.Step) throws -> Inspection {
         try run.requireRecipients()
@@ -133,7 +136,7 @@ struct SendPermission {
         let entry = try record.entry(of: run.plan.id)
         var look = Inspection(facts: .unknown, life: try run.life(), reached: try run.reached(), claimed: try run.claimCount())
         look.facts.state = .init(status.state)
-        // The beginning may have been noted beside the runs, and not in the file, by a process that was killed between the two.
+        // A process that was killed at the wrong moment may have noted the beginning in the record, and not in the run file.
         look.facts.hasBegun = try run.hasBegun() || entry.map { $0.previousLife != look.life } ?? false
         let isOlder = try entry?.isNewer(than: run, life: look.life, reached: look.reached, claimed: look.claimed) ?? false
         look.facts.isOutdated = try isOlder || status.state == .planned && record.isCancelled(run.plan.id)
@@ -181,7 +184,7 @@ struct SendPermission {
         return look
     }
 
-    /// A run that has begun must not be planned again without considering the devices that it has reached.
+    /// Runs `body`. If it refuses a run that has begun, the remedy says how a new plan leaves out the devices that were reached.
     private func goingOn(_ step: SendGate.Step, _ body: () throws -> Void) throws {
         do { try body() } catch var mistake as Diagnostic where step != .begin || run.plan.retryOf != nil {
             mistake.remedy = try RefusalText.remedyForChanges(run, settings)
@@ -189,7 +192,8 @@ struct SendPermission {
         }
     }
 
-    /// A test goes to the app's own test devices, so it needs no approval. A plan that was made before volley.yaml required approval needs one too.
+    /// Whether the run needs an approval that it does not have. A test goes to the app's own test devices, so it needs none. A plan that
+    /// was made before volley.yaml required approval needs one too.
     /// - Parameter presents: every volley.yaml that counts for the run; see `CurrentProject.all`.
     func lacksApproval(_ presents: [CurrentProject]) throws -> Bool {
         guard try !run.plan.isTest && run.approval() == nil else { return false }
@@ -198,8 +202,8 @@ struct SendPermission {
 
     private var demandBesideCampaign: ApprovalDemand { ApprovalDemand(of: run, settings) }
 
-    /// Another run of the campaign that a process is sending: everybody would get it twice. One for a time of a schedule may go beside others, as each time
-    /// goes out once, and so may a retry.
+    /// Another run of the campaign that a process is sending; nil if none is. Both together would push twice to each device. A run for a
+    /// scheduled time may be sent at the same time as others, because each time is sent once; so may a retry.
     private func runBeingSentBeside() throws -> (any RecordedRun)? {
         guard run.plan.retryOf == nil, !run.plan.isTest, time == nil else { return nil }
         return try run.catalog.sendingNow(of: run.plan.campaign).first { other in
@@ -207,14 +211,15 @@ struct SendPermission {
             guard other.plan.id != run.plan.id, other.plan.app == run.plan.app, !other.plan.isTest else { return false }
             let theirs = try other.plan.settings.get().environment
             do { return try theirs.listName == settings.environment.listName && run.yields(to: other) } catch {
-                // A plan that was refused, and removed.
+                // The other was a plan that was refused and has been removed.
                 guard !run.catalog.holds(other.plan.id) else { throw error }
                 return false
             }
         }
     }
 
-    /// Two retries of one run may have been planned for the same devices, where one could not see the file of the other.
+    /// Checks that no other retry of the same run has the same devices. Two retries can share devices if one was planned where it could not
+    /// see the other's file.
     private func check(_ siblings: [String]) throws {
         guard !siblings.isEmpty else { return }
         var own: Set<Target> = []
@@ -238,11 +243,12 @@ struct SendPermission {
         guard run.catalog.holds(id), let parent = try? run.catalog.open(id) else { return false }
         defer { parent.close() }
         let status = try parent.status()
-        // It was over when the retry was planned. That its lock is held says nothing: a command may be about to resume it, and find the retry.
+        // The parent was over when the retry was planned. A held lock proves nothing: a command may be about to resume the parent, and will
+        // find the retry.
         return ![.finished, .cancelled].contains(status.state) || status.finishedAt.map { $0 > run.plan.plannedAt } ?? false
     }
 
-    // MARK: - Words
+    // MARK: - Messages
 
     private func refused(_ why: SendGate.Refusal, _ look: Inspection, _ step: SendGate.Step) throws -> SendRefused {
         SendRefused(why: why, diagnostic: try look.texts[why] ?? diagnostic(why, step))
@@ -259,7 +265,7 @@ struct SendPermission {
         case .parentWentOn: RefusalText.parentWentOn(run, settings)
         case .isTooLate: RefusalText.isTooLate(run, settings)
         case .isBusy, .isMisplaced, .isChanged, .settingsChanged, .timeIsTaken, .runsBesideAnother, .isSuperseded:
-            // These come with words of their own.
+            // `inspect` and `pass` supply the messages of these.
             Diagnostic("the run cannot be sent now", file: run.place, remedy: "Nothing was sent; try again.")
         }
     }
@@ -270,8 +276,8 @@ struct SendPermission {
 }
 
 extension SendPermission {
-    /// With the settings that the plan froze.
-    /// - Throws: `Diagnostic`: these cannot be read.
+    /// Uses the settings that the plan froze.
+    /// - Throws: `Diagnostic`: the settings cannot be read.
     init(_ run: any RecordedRun, in choice: ProjectChoice, isScheduler: Bool = false, isKept: Bool = true) throws {
         try self.init(
             run: run, settings: run.plan.settings.get(), choice: choice, isScheduler: isScheduler, isKept: isKept)
@@ -279,7 +285,7 @@ extension SendPermission {
 }
 
 extension SendGate.Facts {
-    /// Nothing is in the way as far as nothing was looked at.
+    /// The facts before any check: each of them would let the run pass.
     fileprivate static let unknown = SendGate.Facts(
         isInPlace: true, isOutdated: false, state: .planned, hasBegun: false, isUnchanged: true, settingsHold: true, lacksApproval: false,
         isRetried: false, parentWentOn: false, isTooLate: false, runsBesideAnother: false, isSuperseded: false, time: .unscheduled)

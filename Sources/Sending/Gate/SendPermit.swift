@@ -3,7 +3,7 @@ import Base
 import Delivery
 import Runs
 
-/// What `SendPermission.pass` gives: the right to send a run, until it ends.
+/// The right to send a run until it ends, as `SendPermission.pass` grants it.
 struct SendPermit: ~Copyable {
     fileprivate let run: any RunLedger
     fileprivate let time: ScheduledTime?
@@ -13,7 +13,7 @@ struct SendPermit: ~Copyable {
         self.time = time
     }
 
-    /// Notes how far the run is, for the next time. What cannot be noted changes nothing in how it ended.
+    /// Notes how far the run got, for the next time. A failure to note it does not change how the run ended.
     consuming func end(_ observer: RunObserver) {
         do { try run.endLife() } catch { observer(.endNotNoted(error)) }
         if let state = try? run.status().state { time?.note(state) }

@@ -1,10 +1,10 @@
 import Base
 public import Delivery
 
-/// A run may not be sent now. Nothing was sent.
+/// The refusal to send a run now. Nothing was sent.
 public struct SendRefused: Error {
-    /// What is in the way, for programs.
+    /// The reason, for programs.
     public let why: SendGate.Refusal
-    /// The same for people: a `Diagnostic` or `Diagnostics`.
+    /// The reason, for people: a `Diagnostic` or `Diagnostics`.
     public let diagnostic: any Error
 }

@@ -4,25 +4,26 @@ import Delivery
 import Runs
 import Scheduling
 
-/// Other runs of the campaign that have reached devices to which a run is still to be sent: planned in its place, for those who were left, or beside it
-/// by somebody else.
+/// Other runs of the campaign that have reached devices to which this run is still to be sent. They were planned to replace it, for the
+/// devices that were left, or by another person at the same time.
 struct SupersedingRuns {
-    /// Those that have, or that are being sent to them, in the order of planning.
+    /// Runs that have reached such devices or are being sent to them, in the order of planning.
     private(set) var runs: [any RecordedRun] = []
-    /// Devices of the run that they have reached, or may have.
+    /// How many devices of the run they have reached, or may have reached.
     private(set) var reached = 0
-    /// Further ones that they are being sent to.
+    /// How many further devices of the run they are being sent to.
     private(set) var toCome = 0
     /// Runs whose recipients are not known.
     private(set) var unknown: [UnknownRecipients] = []
 
-    /// Looks in the run's folder for what was reached since the run was planned or, when it goes on or is a retry, since the first of its chain began: who
-    /// plans later knows of those before, and sends to them once more. What came later, the order of beginnings says (`LifeSequence`), and the clock where that
-    /// is not on record.
+    /// Searches the run's folder for devices that were reached since the run was planned or, if it continues or is a retry, since the first
+    /// run of its chain began. Earlier runs do not count: the person who plans a campaign again knows about them, and means to push once
+    /// more. The order of beginnings (`LifeSequence`) decides what came later; where it is not on record, the clock does.
     ///
-    /// Not counted are tests, runs to another service, those of its own chain, and what a process is only about to send that took its lock after this run's; and,
-    /// as each time of a schedule goes out once, those for other times, and for a plan of a time also those for none.
-    /// - Returns: nil when there are none.
+    /// These do not count: tests, runs of another app or in another environment, runs of its own chain, and a run that a process is only
+    /// about to send and whose lock it took after this run's. Each scheduled time is sent once, so runs for other times do not count; for a
+    /// plan of a scheduled time, neither do runs without one.
+    /// - Returns: nil if no run counts.
     /// - Throws: `Diagnostic`: the folder, the record of what was sent, or a file of the campaign cannot be read.
     init?(of run: any RecordedRun, _ settings: RunSettings) throws {
         if run.plan.isTest { return nil }
@@ -63,7 +64,7 @@ struct SupersedingRuns {
         if try devices.note(other, since: start, isAbout: isAbout) { runs.append(other) }
     }
 
-    /// Devices of a run that is still to be sent to them, by hashes of their tokens.
+    /// The devices to which a run is still to be sent, by hashes of their tokens.
     private struct Devices {
         private let run: any RecordedRun
         private let settings: RunSettings
@@ -72,7 +73,8 @@ struct SupersedingRuns {
 
         init(_ run: any RecordedRun, _ settings: RunSettings) { (self.run, self.settings) = (run, settings) }
 
-        /// - Returns: whether another run has reached any of them since a moment or, when it is about to be sent, will.
+        /// Notes the devices that another run shares with this one.
+        /// - Returns: whether the other run has reached any of them since a moment or, if it is about to be sent, will reach one.
         mutating func note(_ other: any RecordedRun, since start: Timestamp, isAbout: Bool) throws -> Bool {
             let own = try left ?? run.devicesLeft(settings)
             left = own
@@ -89,15 +91,15 @@ struct SupersedingRuns {
 }
 
 extension RecordedRun {
-    /// Whether a process sends `other`, or is about to and took its lock before this run's was taken: of two that have not begun, the one that had it first
-    /// begins.
+    /// Whether a process is sending `other`, or is about to and took its lock before this run's was taken. Of two runs that have not begun,
+    /// the one that was locked first begins.
     func yields(to other: any RecordedRun) throws -> Bool {
         guard let theirs = other.sendingSince else { return false }
         guard let own = sendingSince, try ![.running, .paused].contains(other.status().state) else { return true }
         return (theirs, other.plan.id) < (own, plan.id)
     }
 
-    /// Hashes of the tokens of those who would be sent to.
+    /// Hashes of the device tokens that the run is still to be sent to.
     fileprivate func devicesLeft(_ settings: RunSettings) throws -> Set<Int> {
         var left: Set<Int> = []
         let resendsUnknown = settings.unknownPolicy == .resend
@@ -105,7 +107,7 @@ extension RecordedRun {
         for start in stride(from: 0, to: plan.audience, by: 10_000) {
             let range = start..<min(start + 10_000, plan.audience)
             try forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, closing: OwnReason.final, withTraits: false) { push in
-                // Claimed, and never settled: recorded as unknown when the run goes on.
+                // Claimed and never settled: recorded as unknown when the run continues, so nothing is sent to it.
                 if push.mayHaveArrived, lost.contains(where: { $0.contains(push.id) }) { return }
                 left.insert(UnsafeRawBufferPointer(push.token).hashed)
             }
@@ -115,7 +117,7 @@ extension RecordedRun {
 }
 
 extension UnsafeRawBufferPointer {
-    /// 64 bits, with a new key in each process.
+    /// A 64-bit hash, with a new key in each process.
     fileprivate var hashed: Int {
         var hasher = Hasher()
         hasher.combine(bytes: self)

@@ -2,9 +2,9 @@ package import Base
 import Delivery
 public import Runs
 
-/// Which runs are to be pruned, and why others are not.
+/// The runs to prune, and the reasons why others are not pruned.
 public struct PruneSelection: Sendable {
-    /// Why a run that ended long enough ago is left as it is.
+    /// The reason why a run that ended long enough ago is not pruned.
     public enum PruneObstacle: String, Sendable {
         case unsent = "a plan that was never sent"
         case underway = "it is being sent"
@@ -16,7 +16,7 @@ public struct PruneSelection: Sendable {
         case needed = "the run that it retries can be retried again"
         /// It lists the devices that the older run must leave out.
         case neededBeside = "an older run of its campaign can still be sent or resumed"
-        /// Figures that say too little would stay for good.
+        /// Its figures are incomplete, and pruning would make them final.
         case outdated = "its file does not know all that was sent: put the newest one back, or remove the file"
         case unmarked = "it is not known how far it got: put its .claimed file back"
         case unreadable = "it cannot be checked whether its file knows all that was sent: sent.db next to it, or the file, cannot be read"
@@ -29,17 +29,17 @@ public struct PruneSelection: Sendable {
             }
         }
 
-        /// Whether `--include-stopped` takes such a run.
+        /// Whether such a run is pruned only with `--include-stopped`.
         public var needsIncludeStopped: Bool {
             self == .resumable || self == .retriable || self == .retried || self == .needed || self == .neededBeside
         }
     }
 
-    /// Each with its status at the time of selection: a run may be resumed while the question is open.
+    /// Runs to prune, each with its status at the time of selection: a run may be resumed while the question is open.
     public private(set) var chosen: [(run: any RecordedRun, status: RunStatus)] = []
     /// Runs that keep their recipients, each with the reason.
     public private(set) var left: [(run: any RecordedRun, why: PruneObstacle)] = []
-    /// Ended too recently.
+    /// How many runs ended too recently.
     public private(set) var recent = 0
     /// How many runs were pruned earlier.
     public private(set) var prunedBefore = 0
@@ -55,7 +55,7 @@ public struct PruneSelection: Sendable {
                 continue
             }
             let status = try run.status()
-            // Whatever was cut off has no end, and perhaps no beginning.
+            // A run that was cut off has no end on record, and perhaps no beginning.
             guard (status.finishedAt ?? status.startedAt ?? run.plan.plannedAt) < limit else {
                 recent += 1
                 continue
@@ -78,6 +78,7 @@ public struct PruneSelection: Sendable {
         }
     }
 
+    /// The reason not to prune a run; nil if the run and its retries give none.
     /// - Parameter retries: the runs that retry it.
     private static func obstacle(
         _ run: any RecordedRun, _ status: RunStatus, _ gap: SendingHistory.Gap?, _ retries: [any RecordedRun]
@@ -88,7 +89,7 @@ public struct PruneSelection: Sendable {
         case .planned: return .unsent
         case .running, .paused, .stopped: return .resumable
         case .cancelled:
-            // Of a plan that was given up before anything was sent, nothing can be gone on with.
+            // A plan that was cancelled before anything was sent cannot be continued.
             guard try run.hasBegun() else { return nil }
             let standing = try retries.filter { try $0.countsAsRetry() }
             return try standing.isEmpty ? .resumable : isRetriable(run, standing) ? .retriable : nil
@@ -96,7 +97,8 @@ public struct PruneSelection: Sendable {
         }
     }
 
-    /// Runs that can send more, also by a retry, and that then need to know which devices other runs of their campaign have reached.
+    /// The runs that can send more, themselves or by a retry. They then need to know which devices other runs of their campaign have
+    /// reached.
     private struct Askers {
         private let runs: [String: [any RecordedRun]]
         private let all: [any RecordedRun]
@@ -134,7 +136,7 @@ public struct PruneSelection: Sendable {
         }
     }
 
-    /// Whether a retry of a run, or one of that, can still be sent or gone on with.
+    /// Whether a retry of a run, or a retry of that retry, can still be sent or continued.
     private static func hasOpenRetry(_ id: String, _ retries: [String: [any RecordedRun]]) throws -> Bool {
         try (retries[id] ?? []).contains { retry in
             defer { retry.close() }
@@ -149,14 +151,15 @@ public struct PruneSelection: Sendable {
         }
     }
 
-    /// Whether what a retry holds decides who another retry of the same run goes to.
+    /// Whether another retry of the same run must know which devices a retry has taken over.
     private static func isNeeded(for parent: any RecordedRun, _ retries: [any RecordedRun]) throws -> Bool {
         defer { parent.close() }
         guard parent.prunedAt == nil, [.finished, .cancelled].contains(try parent.status().state) else { return false }
         return try isRetriable(parent, retries.filter { try $0.countsAsRetry() })
     }
 
-    /// Whether devices could be sent to again that no retry has taken over. The recipients of a pruned retry are not known; then no device counts as left.
+    /// Whether a retry could send to devices that no retry has taken over yet. The recipients of a pruned retry are not known, so then no
+    /// device counts as left.
     private static func isRetriable(_ run: any RecordedRun, _ retries: [any RecordedRun]) throws -> Bool {
         let open: Set<Outcome> = [.failed, .unknown, .unsent]
         let outcomes = try run.figures().outcomes

@@ -1,21 +1,21 @@
 public import Base
 public import Runs
 
-/// What pruning did, or would do.
+/// The pruning of runs: what it would do and, afterwards, what it did.
 public struct Pruning: Sendable {
-    /// One run whose recipients were removed.
+    /// A run whose recipients were removed, or would be.
     public struct Pruned: Sendable {
-        /// Its id.
+        /// The run's id.
         public var run: String
         /// How many recipients it had.
         public var recipients: Int
         /// The size of its file before, in bytes.
         public var bytesBefore: Int
-        /// nil when nothing was done.
+        /// The size of its file afterwards, in bytes; nil if nothing was done.
         public var bytesAfter: Int?
     }
 
-    /// Whether nothing is to be changed.
+    /// Whether this is a dry run, which changes nothing.
     public let isDryRun: Bool
     /// Which runs are pruned, and which stay.
     public let selection: PruneSelection
@@ -27,19 +27,19 @@ public struct Pruning: Sendable {
     public private(set) var pruned: [Pruned]
     /// Abandoned plans that were removed.
     public private(set) var removed: [UnfinishedPlan] = []
-    /// What went wrong, run by run.
+    /// The errors, run by run.
     public private(set) var failures: [Diagnostic] = []
-    /// Whether all of the work was done.
+    /// Whether `prune` was called.
     public private(set) var isDone = false
 
-    /// Nothing is pruned before `prune`.
+    /// Prepares the pruning of a selection. Nothing is pruned before `prune`.
     public init(isDryRun: Bool, selection: PruneSelection, abandonedPlans: [UnfinishedPlan], broken: [Diagnostic]) {
         (self.isDryRun, self.selection, self.abandonedPlans, self.broken) = (isDryRun, selection, abandonedPlans, broken)
         pruned = selection.chosen.map { Pruned(run: $0.run.plan.id, recipients: $0.run.plan.audience, bytesBefore: $0.run.fileSize) }
     }
 
-    /// Run after run; one that cannot be pruned keeps none of the others.
-    /// - Parameter observer: gets the id of the run that comes next.
+    /// Prunes run after run, and removes abandoned plans. A run that cannot be pruned does not stop the others.
+    /// - Parameter observer: called with the id of the run that is next.
     public mutating func prune(at now: Timestamp, _ cancellation: Cancellation, _ observer: Observer<String>) {
         isDone = true
         pruned = []
@@ -65,16 +65,16 @@ public struct Pruning: Sendable {
 }
 
 extension Pruning {
-    /// Looks which runs are to be pruned.
+    /// Selects the runs to prune.
     /// - Parameters:
-    ///   - keepSeconds: runs that ended less long ago are left as they are.
-    ///   - includesStopped: also runs that could be resumed or retried.
-    ///   - isDryRun: only says what would be done.
+    ///   - keepSeconds: how long ago a run must have ended, in seconds.
+    ///   - includesStopped: whether runs that could be resumed or retried are pruned too.
+    ///   - isDryRun: whether to report only what would be done.
     public init(of catalog: any RunCatalog, keepSeconds: Int, includesStopped: Bool, isDryRun: Bool, at now: Timestamp) throws {
         let found = catalog.isThere ? try catalog.list() : RunListing()
         let selection = try PruneSelection(
             found.runs, endedBefore: now.adding(seconds: -Double(keepSeconds)), includesStopped: includesStopped)
-        // No run, and of no use to anybody, however recent they are.
+        // An abandoned plan has no use, however recent it is.
         let abandonedPlans = try catalog.unfinishedPlans().filter { !$0.isOwned }
         self.init(isDryRun: isDryRun, selection: selection, abandonedPlans: abandonedPlans, broken: found.broken + found.copies)
     }

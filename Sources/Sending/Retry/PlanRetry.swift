@@ -2,27 +2,28 @@ public import Workspace
 public import Base
 public import Runs
 
-/// A run for those of an earlier one that ended in certain outcomes.
+/// A new run for the devices of an earlier run that ended in certain outcomes.
 public struct PlannedRetry: Sendable {
     /// The retry, planned and not yet sent.
     public let run: any RecordedRun
-    /// Devices that may have got the push already.
+    /// How many unknown devices of the earlier run may get the push twice.
     public let mayRepeat: Int
-    /// That it would go out in quiet hours.
+    /// A warning if the retry would reach devices in their quiet hours.
     public let warnings: [Diagnostic]
     fileprivate let parent: any RecordedRun
 
-    /// Checks whether it may be sent now. The approval of the first run covers these devices and this text.
-    /// - Throws: as `propose`.
+    /// Checks whether the retry may be sent now. The approval of the first run covers these devices and this text.
+    /// - Throws: what `propose` throws.
     public func propose(in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
         if let approval = try parent.approval() { try run.approve(approval) }
         return try Sending.propose(run, isKept: false, in: choice, context)
     }
 }
 
-/// Makes the new run. Until its file exists, which shows the devices that it takes over, no other command may take them.
+/// Makes the new run, while the earlier one is locked: until the new file shows which devices it takes over, no other command may take them
+/// over.
 /// - Returns: nil if no device is left.
-/// - Throws: `Diagnostic`: the run is a test, may not be retried now, or its file is damaged.
+/// - Throws: `Diagnostic`: the run is a test, it may not be retried now, or its file is damaged.
 public func planRetry(of run: any RecordedRun, outcomes: Set<Outcome>, in choice: ProjectChoice, at now: Timestamp) throws -> PlannedRetry?
 {
     if run.plan.isTest {

@@ -3,9 +3,10 @@ import Runs
 import Scheduling
 import Workspace
 
-/// A retry is sent at once, even to devices that are in their quiet hours. A warning says so before the question.
+/// The warning about quiet hours, shown before the question: a retry is sent at once, even to devices that are in their quiet hours.
 enum QuietRetry {
-    /// - Parameter retry: not sent yet.
+    /// Counts the devices that are in their quiet hours now.
+    /// - Parameter retry: a retry that was not sent yet.
     /// - Returns: the warning; nil if no device is in quiet hours.
     static func warning(_ retry: any RecordedRun, _ settings: RunSettings, at now: Timestamp) throws -> Diagnostic? {
         guard let schedule = settings.schedule, let quiet = schedule.quietHours else { return nil }
@@ -18,7 +19,7 @@ enum QuietRetry {
             let isIn =
                 isQuiet[name]
                 ?? {
-                    // As in the first run, the campaign's zone counts where a device's own does not exist.
+                    // As in the first run, the campaign's zone counts if the device's own does not exist.
                     let zone = (try? ZoneDatabase.system.zone(named: name)) ?? (try? ZoneDatabase.system.zone(named: schedule.timezone))
                     return zone.map { quiet.contains(now, in: $0) } ?? false
                 }()

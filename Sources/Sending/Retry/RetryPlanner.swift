@@ -4,7 +4,7 @@ import Cryptography
 import Runs
 import Workspace
 
-/// From a run that has ended to a new one for those of its recipients that ended in certain outcomes.
+/// Plans the retry of a run that has ended, for those of its recipients that ended in certain outcomes.
 struct RetryPlanner {
     let run: any RecordedRun
     let outcomes: Set<Outcome>
@@ -12,7 +12,7 @@ struct RetryPlanner {
 
     /// Makes the new run, with the frozen campaign and settings of the first. Devices that an earlier retry took over are left out.
     /// - Returns: nil if no device is left.
-    /// - Throws: `Diagnostic`: the disk is full, a run file is damaged.
+    /// - Throws: `Diagnostic`: the disk is full or a run file is damaged, for example.
     func plan() throws -> (any RecordedRun)? {
         let first = run.plan
         let seed = RunSeed.random()

@@ -7,8 +7,8 @@ package import Runs
 package import Simulators
 import Workspace
 
-/// The server a run talks to, and who Volley is to it. Opened before anything is planned, so that a missing key or a wrong
-/// passphrase is said while nothing has happened yet.
+/// The server that a run talks to, and Volley's credentials for it. Opened before anything is planned, so that Volley reports a missing key
+/// or a wrong passphrase before anything has happened.
 package final class Gateway {
     let endpoint: Endpoint
     let credentials: Credentials
@@ -16,6 +16,7 @@ package final class Gateway {
     private let simulator: (any ServiceSimulator)?
     private let authorityFile: AuthorityFile?
 
+    /// Opens the credentials, and starts the simulator if the run goes there.
     /// - Throws: a `Diagnostic` for a key or certificate that cannot be used.
     package init(_ settings: RunSettings, _ context: SendingContext, now: Timestamp) throws {
         let read = try AppCredentials(settings, now: now)
@@ -36,13 +37,14 @@ package final class Gateway {
         }
     }
 
-    /// What stands in for the service of a run, and which key it trusts when an app has none.
+    /// The simulator's description for the service of a run, with the key that it trusts if an app has none.
     package static func standIn(_ settings: RunSettings) -> StandIn { Simulators.named(settings.serviceName) ?? Simulators.standard }
 
-    /// Ends the built-in simulator and says what it saw; nil when the run went elsewhere.
+    /// Stops the built-in simulator.
+    /// - Returns: the simulator's ledger; nil if the run went elsewhere.
     func close() -> LedgerSummary? { simulator?.stop() }
 
-    /// Who Volley is to the service, and the key that a simulator is to trust.
+    /// The credentials that Volley shows the service, and the key that a simulator trusts; nil with a certificate.
     private static func credentials(
         _ read: AppCredentials, _ settings: RunSettings, _ context: SendingContext
     ) -> (credentials: Credentials, trusted: TrustedKey?) {
@@ -60,8 +62,8 @@ package final class Gateway {
     }
 }
 
-/// A file of its own for the simulator's certificate authority, as endpoints name theirs by file; gone when this is freed. It has no name
-/// where the file system allows it, so that nothing is left of a process that is killed.
+/// A temporary file with the simulator's certificate authority: endpoints name their authority by file. It is deleted when this object is
+/// freed. Where the file system allows it, the file has no name, so that a killed process leaves nothing behind.
 private final class AuthorityFile {
     let path: String
     private let descriptor: Int32

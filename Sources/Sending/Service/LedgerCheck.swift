@@ -3,15 +3,16 @@ import Base
 package import Runs
 package import Simulators
 
-/// Compares the report of a run with the ledger of the simulator that it was sent to. The ledger knows the pushes of one process only.
+/// A comparison of a run's report with the ledger of the simulator that it was sent to. The ledger has the pushes of one process only.
 public struct LedgerCheck: Sendable {
     /// Whether the simulator accepted as many pushes as the report says.
     public let agrees: Bool
     /// The comparison in one sentence.
     public let text: String
 
-    /// Every accepted recipient must stand in the ledger, and whatever else does must be unknown to the report.
-    /// - Parameter before: accepted by simulators of processes that sent the run earlier.
+    /// Compares the figures: every accepted recipient must be in the ledger, and any other device that it accepted must be unknown in the
+    /// report.
+    /// - Parameter before: how many recipients the simulators of earlier processes accepted.
     package init(_ ledger: LedgerSummary, figures: RunFigures, acceptedBefore before: Int = 0) {
         let accepted = (figures.outcomes[.accepted] ?? 0) - before
         let unknown = figures.outcomes[.unknown] ?? 0

@@ -5,12 +5,13 @@ package import Runs
 import Workspace
 
 extension ProxyRoute {
-    /// The way of a run that was planned before, maybe with another volley.yaml: as the file is now. Without one the environment decides.
+    /// The route of a run that was planned earlier, perhaps with another volley.yaml: the present file counts. If that sets no proxy, the
+    /// environment variables decide.
     package init(_ present: CurrentProject, _ settings: RunSettings) throws(Diagnostic) {
         try self.init(present.app?.proxy ?? present.project.proxy, to: settings.environment)
     }
 
-    /// Sends that way.
+    /// Makes a sender use this route.
     func apply(to settings: inout SenderSettings) {
         settings.proxy = proxy?.address.url
     }

@@ -8,7 +8,7 @@ extension RunSettings {
         PushOptions(topic: topic, pushType: pushType, priority: priority, expiration: expiration(startingAt: start), collapseID: collapseID)
     }
 
-    /// When pushes of a run end that begins at `start`, in epoch seconds.
+    /// When the pushes of a run that begins at `start` expire, in epoch seconds; 0 for now or never, nil for no expiry.
     func expiration(startingAt start: Timestamp) -> Int64? {
         switch expiry {
         case nil: nil
@@ -18,7 +18,7 @@ extension RunSettings {
         }
     }
 
-    /// After this moment a push is no longer wanted, so none is sent.
+    /// The moment after which a push is no longer wanted, so none is sent; nil if pushes do not expire at a moment.
     func deadline(startingAt start: Timestamp) -> Timestamp? {
         guard let expiration = expiration(startingAt: start), expiration > 0 else { return nil }
         return Timestamp(epochSeconds: expiration)

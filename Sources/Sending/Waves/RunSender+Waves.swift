@@ -3,9 +3,9 @@ import Delivery
 import Runs
 import Scheduling
 
-/// A run that goes out in waves: a session of the sender for each, and rests between them.
+/// The sending of a run in waves: one sender for each wave, and waits between them.
 extension RunSender {
-    /// Sends wave after wave, waits between them, and obeys words from elsewhere meanwhile.
+    /// Sends wave after wave, waits between them, and carries out orders from other processes meanwhile.
     func sendWaves() throws -> RunEnd {
         var agenda = try WaveAgenda(of: run, settings)
         var earlier: EarlierSendings?
@@ -22,7 +22,8 @@ extension RunSender {
                 try run.noteEvidenceAtRest()
                 let (end, wasPaused) = wait(until: moment, for: run.plan.waves[wave], left: agenda.left)
                 if let end { return end }
-                // Since then approval may have become required, settings may have changed, or another run may have reached the remaining devices.
+                // During the wait, approval may have become required, settings may have changed, or another run may have reached the
+                // remaining devices.
                 if let refusal = try refusal() { return .stopped(.described("\(refusal)")) }
                 if wasPaused { agenda.noteActivity(at: clock.now()) }
             case .deliver(let wave, let moment):
@@ -60,8 +61,8 @@ extension RunSender {
         if count > 0 { attendance.observer(.tooLate(run: run.plan.id, devices: count, wave: time(wave.due, of: wave), seconds: seconds)) }
     }
 
-    /// Records of those before a wave who were passed over, as they wait for the end of quiet hours, that this is why they are unsent.
-    /// - Parameter deferred: devices that this process recorded as deferred; those of this wave are added.
+    /// Records why the devices before a wave that were passed over are unsent: they wait for the end of quiet hours.
+    /// - Parameter deferred: devices that this process has recorded as deferred; the newly deferred ones are added.
     private func deferPushes(before wave: RunWave, besides deferred: inout ClaimSet) throws {
         for ids in try run.claims().gaps(in: 0..<wave.ids.lowerBound).flatMap({ deferred.gaps(in: $0) }) {
             try run.defer(ids, reason: .quietHours, isTooLate: false, at: clock.now())
@@ -75,15 +76,16 @@ extension RunSender {
 
     // MARK: - Waiting
 
-    /// How often is looked into the run file, in milliseconds, and at the clock, which may be set meanwhile.
+    /// The longest time between two checks of the run file and of the clock, which may be set meanwhile; in milliseconds.
     private static let longestRest = 500
 
-    /// Waits for a moment (nil), or until the run is to end; answers also whether it was paused meanwhile.
+    /// Waits until a moment, or until the run must end.
+    /// - Returns: how the run ended, nil if it goes on; whether it was paused meanwhile.
     private func wait(until moment: Timestamp, for wave: RunWave, left: Int) -> (end: RunEnd?, wasPaused: Bool) {
         var wasPaused = false
         var progress = RunEvent.WaveWait(
             run: run.plan.id, until: time(moment, of: wave), seconds: seconds(until: moment),
-            // Quiet hours hold back what was due before.
+            // A wave that was due earlier is held back by quiet hours.
             isForQuietHours: moment > wave.due && settings.schedule?.quietHours != nil, later: left - 1)
         attendance.observer(.waiting(progress))
         defer { attendance.observer(.progressOver) }

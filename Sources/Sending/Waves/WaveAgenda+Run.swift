@@ -4,7 +4,7 @@ import Runs
 import Scheduling
 
 extension WaveAgenda {
-    /// What is left of a run's waves.
+    /// Collects what is left of a run's waves.
     package init(of run: any RunLedger, _ settings: RunSettings) throws {
         let (skipped, claims) = (try run.skippedWaves(), try run.claims())
         let waves = try run.plan.waves.map { wave in
@@ -30,7 +30,7 @@ extension WaveAgenda {
 }
 
 extension RunLedger {
-    /// The clock of a wave's devices.
+    /// The time zone of a wave's devices.
     func zone(of wave: RunWave) throws(Diagnostic) -> ZoneRules {
         do throws(ZoneDatabase.Mistake) { return try ZoneDatabase.system.zone(named: wave.zone) } catch {
             throw Diagnostic(error.message, file: place, remedy: error.remedy)

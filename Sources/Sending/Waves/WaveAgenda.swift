@@ -2,15 +2,16 @@ import Base
 import Runs
 import Scheduling
 
-/// What comes next in a run that goes out in waves. Decides only: it reads no clock and waits for nothing, so that days pass in no time in tests.
+/// The next step of a run that is sent in waves. It only decides: it reads no clock and waits for nothing, so that tests can let days pass
+/// at once.
 struct WaveAgenda {
-    /// What is to be done.
+    /// The next thing to do.
     enum Step: Hashable {
-        /// Send to who is left of a wave; at the latest when its quiet hours begin that has to end.
+        /// Send to the devices that are left of a wave, and stop when its quiet hours begin, if they do.
         case deliver(Int, until: Timestamp?)
         /// It is too late for the rest of a wave, by this many seconds.
         case skip(Int, seconds: Int)
-        /// Nothing can be sent before a moment, when a wave can.
+        /// Wait until the moment when the wave can be sent; before that, no wave can.
         case wait(until: Timestamp, wave: Int)
         case finished
     }
@@ -25,13 +26,13 @@ struct WaveAgenda {
     private let late: LatePolicy
     private let planning: Range<Timestamp>?
     private var waves: [Wave]
-    /// When anything was sent last: what waits for its turn behind others is not late.
+    /// When anything was sent last: a wave that waits for its turn behind others is not late.
     private var lastActivity: Timestamp?
 
     /// - Parameters:
-    ///   - waves: in sending order, each with whether nothing of it is left to be done.
-    ///   - planning: when the run was planned: a time that is spent at work.
-    ///   - lastActivity: when an earlier process sent something last.
+    ///   - waves: the waves in sending order, each with whether it is over.
+    ///   - planning: the time during which the run was planned; it does not count as idle.
+    ///   - lastActivity: when an earlier process last sent something; nil if none did.
     package init(
         _ waves: [(zone: ZoneRules, due: Timestamp, isOver: Bool)], quietHours: QuietHours?, late: LatePolicy, planning: Range<Timestamp>?,
         lastActivity: Timestamp?
@@ -40,7 +41,7 @@ struct WaveAgenda {
         (self.quietHours, self.late, self.planning, self.lastActivity) = (quietHours, late, planning, lastActivity)
     }
 
-    /// What is to be done now.
+    /// The step to take now.
     func next(at now: Timestamp) -> Step {
         let open = waves.indices.filter { !waves[$0].isOver }
         var ready: [(wave: Int, at: Timestamp)] = []
@@ -57,7 +58,7 @@ struct WaveAgenda {
         return .deliver(first.wave, until: quietHours?.begin(from: now, in: waves[first.wave].zone))
     }
 
-    /// How long nothing was done although this wave could have been sent.
+    /// How many seconds nothing was done although this wave could have been sent.
     private func idleSeconds(of wave: Wave, at now: Timestamp) -> Int {
         let since = max(wave.due, lastActivity ?? wave.due)
         guard since < now else { return 0 }
@@ -71,17 +72,17 @@ struct WaveAgenda {
             ?? Int(times.upperBound.epochSeconds - times.lowerBound.epochSeconds)
     }
 
-    /// Something was sent until now.
+    /// Notes that something was sent until now.
     mutating func noteActivity(at now: Timestamp) { lastActivity = max(now, lastActivity ?? now) }
 
-    /// Nothing of a wave is left to be done.
+    /// Notes that a wave is over.
     mutating func markDone(_ wave: Int) { waves[wave].isOver = true }
 
     /// How many waves are not over.
     var left: Int { waves.count { !$0.isOver } }
 
-    /// From when on the expiry of a wave counts: from when it was sent first, or went on after quiet hours.
-    /// - Parameter firstClaim: when the first of it were claimed; nil when none were.
+    /// The moment from which the expiry of a wave counts: when it was first sent, or when it last continued after quiet hours.
+    /// - Parameter firstClaim: when the first recipients of the wave were claimed; nil if none were.
     static func start(_ firstClaim: Timestamp?, at now: Timestamp, _ quietHours: QuietHours?, _ zone: ZoneRules) -> Timestamp {
         guard let firstClaim, firstClaim < now else { return now }
         guard let quietHours else { return firstClaim }

@@ -3,7 +3,7 @@ import Commands
 import Workspace
 public import Planning
 
-/// What every command takes.
+/// The options of every command.
 struct SharedOptions: ParsableArguments {
     @Option(
         name: .long, help: "volley.yaml; by default Volley looks next to the campaign file, then upward.",
@@ -27,13 +27,13 @@ struct SharedOptions: ParsableArguments {
     }
 }
 
-/// Results as one JSON document.
+/// The option that prints results as one JSON document.
 struct JSONOption: ParsableArguments {
     @Flag(name: .long, help: "Print exactly one JSON document.")
     var json = false
 }
 
-/// How an audience is planned.
+/// The option for planning an audience.
 struct PlanningOptions: ParsableArguments {
     @Option(
         name: .long,
@@ -42,9 +42,9 @@ struct PlanningOptions: ParsableArguments {
     var memory: MemoryBudget?
 }
 
-/// How a run is sent.
+/// The option for sending a run.
 struct SendingOptions: ParsableArguments {
-    /// A service would treat more connections than that as abuse.
+    /// The most threads: a service would treat more connections as abuse.
     private static let most = 128
 
     @Option(
@@ -60,17 +60,17 @@ struct SendingOptions: ParsableArguments {
 }
 
 extension MemoryBudget: @retroactive ExpressibleByArgument {
-    /// A size with its unit.
+    /// Reads a size with its unit.
     public init?(argument: String) { self.init(argument) }
 }
 
-/// What a CSV for Excel is.
+/// The help for a CSV laid out for Excel.
 enum ExcelHelp {
     static let text: ArgumentHelp =
         "Lay out the csv for Excel: a byte order mark, semicolons where the locale (LC_ALL, LC_NUMERIC, LANG) has a decimal comma, and ids that stay text."
 }
 
-/// A campaign file.
+/// The shell completion of a campaign file.
 let campaignCompletion = CompletionKind.file(extensions: ["yaml", "yml"])
 
 extension ParsableCommand {

@@ -4,7 +4,7 @@ import Glibc
 import Commands
 
 /// Prepares the process before a command begins: its parent may have left it in any state. The stages, which other programs embed, change
-/// none of this.
+/// none of these settings.
 enum ProcessSetup {
     static func prepare() {
         reserveStandardStreams()
@@ -13,32 +13,33 @@ enum ProcessSetup {
         LastWords.install()
     }
 
-    /// A closed standard stream's number would go to the next file or socket that is opened, and the report would be written into that. What takes
-    /// the number instead can be used in the wrong direction only, so that using it still fails.
+    /// Fills the numbers of closed standard streams. Otherwise the next file or socket would get such a number, and the report would be
+    /// written into it. The replacement is open in the wrong direction only, so using it still fails.
     private static func reserveStandardStreams() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
-            // The lowest free number is this one, as those below it are taken.
+            // open(2) returns the lowest free number. That is this one, because the lower ones are in use.
             if open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0 { _ = open("/", O_RDONLY | O_DIRECTORY) }
         }
     }
 
-    /// Where SIGCHLD is ignored, no exit code of a hook can be read; a mask that blocks the others makes Ctrl-C unheard.
+    /// Resets signals. If SIGCHLD is ignored, Volley cannot read a hook's exit code; if the mask blocks the other signals, Ctrl-C has no
+    /// effect.
     private static func unblockSignals() {
         signal(SIGCHLD, SIG_DFL)
         var heard = sigset_t()
         sigemptyset(&heard)
         for number in [SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGABRT] { sigaddset(&heard, number) }
         sigprocmask(SIG_UNBLOCK, &heard, nil)
-        // A file that may not grow (`ulimit -f`) is an error of the write, like a full disk, and does not end the process.
+        // When a file reaches its size limit (`ulimit -f`), the write must fail, as on a full disk, and not end the process.
         signal(SIGXFSZ, SIG_IGN)
         // Timers that were set before exec, and signals that other programs act on (dd's USR1, a daemon's), would end the process
         // in the middle of sending.
         for number in IgnoredSignals.all { signal(number, SIG_IGN) }
     }
 
-    /// Keys will be in memory: no core shows them, and no other process of the account reads them.
+    /// Protects the keys in memory: no core dump contains them, and no other process of the account can read them.
     private static func keepMemoryPrivate() {
-        // RLIMIT_CORE of sys/resource.h, an enumeration that Swift imports as a type of its own. Hooks may raise it again.
+        // RLIMIT_CORE of sys/resource.h is an enumeration that Swift imports as a separate type. Hooks may raise the limit again.
         let resource = __rlimit_resource_t(UInt32(RLIMIT_CORE.rawValue))
         var limit = rlimit()
         if getrlimit(resource, &limit) == 0 {
@@ -49,8 +50,8 @@ enum ProcessSetup {
     }
 }
 
-/// What is said when the process cannot go on: Swift ends a process that gets no more memory, or that finds a mistake in itself, by a signal. Scripts
-/// must not take that for anything but what it was: nothing was sent, or a run was cut off.
+/// The message when the process cannot continue: Swift ends a process by a signal if it gets no more memory or finds a mistake in itself.
+/// Scripts must be able to tell whether nothing was sent or a run was cut off.
 private enum LastWords {
     private static let before = "volley: cannot continue: out of memory, or Volley has a bug. Nothing was sent.\n"
     private static let after = """
@@ -62,9 +63,9 @@ private enum LastWords {
     private static let stackBytes = 64 << 10
 
     static func install() {
-        // SWIFT_BACKTRACE asks for Swift's own account of a crash.
+        // SWIFT_BACKTRACE asks for Swift's own crash report.
         if getenv("SWIFT_BACKTRACE") != nil { return }
-        // They stay as long as the process does.
+        // The messages are never freed: the handler may need them until the process ends.
         volley_install_last_words(
             strdup(before), ExitStatus.wrong.rawValue, strdup(after), ExitStatus.stopped.rawValue, SendingFlag.word, malloc(stackBytes),
             stackBytes)

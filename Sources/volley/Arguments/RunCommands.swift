@@ -1,7 +1,7 @@
 import ArgumentParser
 import Commands
 
-/// Which run.
+/// The argument that names a run.
 struct RunArgument: ParsableArguments {
     @Argument(help: "A run's id, its file, or `last`.", completion: .file(extensions: ["sqlite"]))
     var run: String
@@ -233,6 +233,6 @@ struct Report: ParsableCommand {
 }
 
 extension String {
-    /// What commas or spaces separate.
+    /// The words of a list that commas or spaces separate.
     fileprivate var words: [String] { split { $0 == "," || $0 == " " }.map(String.init) }
 }

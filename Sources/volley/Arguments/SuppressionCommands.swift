@@ -12,7 +12,7 @@ struct Suppression: ParsableCommand {
         subcommands: [SuppressionListing.self, SuppressionImport.self, SuppressionExport.self, SuppressionRemove.self])
 }
 
-/// Which app's list.
+/// The option that names the app of a list.
 struct ListOption: ParsableArguments {
     @Option(name: .long, help: "The app's name in volley.yaml; may be omitted if there is only one.")
     var app: String?

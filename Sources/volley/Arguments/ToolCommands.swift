@@ -30,7 +30,7 @@ struct Push: ParsableCommand {
     }
 }
 
-/// Where a single push goes, and as whom.
+/// The options for the destination and the credentials of a single push.
 struct PushTargetOptions: ParsableArguments {
     @Option(name: .long, help: "The app's name in volley.yaml; may be omitted if there is only one.")
     var app: String?
@@ -67,7 +67,7 @@ struct PushTargetOptions: ParsableArguments {
     }
 }
 
-/// What a single push says.
+/// The options for the content of a single push.
 struct PushMessageOptions: ParsableArguments {
     @Option(name: .long, help: "The alert's title.")
     var title: String?
@@ -112,7 +112,7 @@ struct PushMessageOptions: ParsableArguments {
     }
 }
 
-/// The push types that there are.
+/// The push types that exist.
 enum PushTypeName: String, CaseIterable, ExpressibleByArgument {
     case alert, background, voip, complication, fileprovider, location, liveactivity, pushtotalk, mdm, widgets, controls
 }

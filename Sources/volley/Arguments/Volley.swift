@@ -24,13 +24,13 @@ struct Volley: ParsableCommand {
         ]
     )
 
-    /// What to say when the first argument is neither a command nor an option.
+    /// The complaint about a first argument that is neither a command nor an option.
     private static func unknownCommand() -> String? {
         let names = configuration.subcommands.map { $0.configuration.commandName ?? String(describing: $0).lowercased() }
         return CommandLine.arguments.dropFirst().first.flatMap { CommandName.complaint(about: $0, among: names) }
     }
 
-    /// Wrong arguments exit with 2, like any other mistake that sends nothing.
+    /// Exits with 2 for wrong arguments, as for any other mistake that sends nothing.
     static func main() {
         ProcessSetup.prepare()
         if let complaint = unknownCommand() {
@@ -44,7 +44,7 @@ struct Volley: ParsableCommand {
             exit(withError: code)
         } catch {
             let status = exitCode(for: error)
-            // Help and version are not mistakes, but results like any other.
+            // Help and version are results, not mistakes.
             guard status == .success else {
                 Console().warn(ForeignOption.complaint(about: Array(CommandLine.arguments.dropFirst())) ?? fullMessage(for: error))
                 exit(withError: ExitCode(ExitStatus.wrong.rawValue))

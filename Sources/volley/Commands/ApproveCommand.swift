@@ -9,8 +9,8 @@ public enum ApproveCommand {
     /// Shows the preview of the plan, asks, and records who approved it and when.
     /// - Parameters:
     ///   - argument: a run's id, a path to its file, or `last`.
-    ///   - name: who approves.
-    ///   - isConfirmed: `--yes`: does not ask.
+    ///   - name: the person who approves.
+    ///   - isConfirmed: `--yes`: whether to skip the question.
     public static func run(
         _ argument: String, by name: String, isConfirmed: Bool, options: CommonOptions, console: Console
     ) throws -> ExitStatus {

@@ -3,7 +3,7 @@ import Planning
 
 /// `volley check`: reads and validates campaigns; nothing is expanded.
 public enum CheckCommand {
-    /// Checks each file, shows all mistakes of all of them, and says which are fine.
+    /// Checks each file, shows all mistakes in all files, and names the files that are fine.
     public static func run(files: [String], options: CommonOptions, console: Console) throws -> ExitStatus {
         var results: [JSONValue] = []
         var isClean = true

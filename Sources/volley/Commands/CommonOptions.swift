@@ -5,14 +5,14 @@ public import Workspace
 public struct CommonOptions: Sendable {
     /// `--config` and `--runs`.
     public var project: ProjectChoice
-    /// What planning may use; nil for what is needed.
+    /// The memory that planning may use; nil for all that it needs.
     public var memory: MemoryBudget?
-    /// Threads that deliver at most; nil for as many as there are cores.
+    /// The most threads that deliver; nil for one per core.
     public var threads: Int?
     /// Whether the result is one JSON document.
     public var isJSON: Bool
 
-    /// Options.
+    /// Creates the options.
     public init(project: ProjectChoice = ProjectChoice(), memory: MemoryBudget? = nil, threads: Int? = nil, isJSON: Bool = false) {
         self.project = project
         self.memory = memory

@@ -4,10 +4,10 @@ import Campaigns
 import Glibc
 import Sending
 
-/// `volley doctor`: what is wrong on the way to the service, step by step, without sending to any device.
+/// `volley doctor`: checks the connection to the service, step by step, without sending to any device.
 public enum DoctorCommand {
-    /// Examines an app, or all of volley.yaml.
-    /// - Returns: `done` when nothing failed, else `wrong`.
+    /// Checks an app, or all apps of volley.yaml.
+    /// - Returns: `done` if nothing failed, else `wrong`.
     public static func run(app name: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         guard let path = options.project.file ?? Project.find(startingAt: ".") else {
@@ -54,7 +54,7 @@ public enum DoctorCommand {
 }
 
 extension Project {
-    /// The app of that name.
+    /// The app with a name.
     /// - Throws: a `Diagnostic` with the nearest name.
     func app(called name: String) throws(Diagnostic) -> App {
         if let app = app(named: name) { return app }
@@ -63,8 +63,8 @@ extension Project {
         throw Diagnostic("there is no app '\(name)'", file: file, remedy: nearest ?? "It has: \(names.joined(separator: ", ")).")
     }
 
-    /// The app of that name, or the only one.
-    /// - Throws: a `Diagnostic` that names them.
+    /// The app with a name, or the only app.
+    /// - Throws: a `Diagnostic` that names the apps.
     func app(calledOrOnly name: String?) throws(Diagnostic) -> App {
         if let name { return try app(called: name) }
         if apps.count == 1 { return apps[0] }

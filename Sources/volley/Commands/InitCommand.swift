@@ -2,7 +2,7 @@ import Base
 import Campaigns
 import PushServices
 
-/// `volley init`: a folder that works unchanged, against the simulator.
+/// `volley init`: writes a folder that works with the simulator without changes.
 public enum InitCommand {
     /// Writes volley.yaml, a campaign and a device export. Overwrites nothing: if one of them exists, none is written.
     public static func run(folder: String, options: CommonOptions, console: Console) throws -> ExitStatus {
@@ -36,7 +36,7 @@ public enum InitCommand {
     }
 }
 
-/// What `volley init` writes.
+/// The files that `volley init` writes.
 enum StarterProject {
     static var project: String {
         let service = PushServices.standard

@@ -7,7 +7,7 @@ import Automation
 public enum NotifyCommand {
     /// Sends each notice once, without the retries of real notices.
     /// - Parameter name: an app; nil for all of volley.yaml.
-    /// - Returns: `done` when all notices arrived, else `wrong`.
+    /// - Returns: `done` if all notices arrived, else `wrong`.
     public static func run(app name: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
         guard let project = try Project.find(with: options.project) else {
             throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config.")

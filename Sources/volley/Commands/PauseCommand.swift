@@ -5,9 +5,9 @@ import Glibc
 import Runs
 import Sending
 
-/// `volley pause`: a run that is being sent waits until it is resumed.
+/// `volley pause`: pauses a run that is being sent until it is resumed.
 public enum PauseCommand {
-    /// Returns at once; the process that sends the run awaits the answers that are under way, and then waits.
+    /// Returns at once; the process that sends the run waits for the outstanding answers, and then pauses.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
@@ -17,9 +17,9 @@ public enum PauseCommand {
     }
 }
 
-/// `volley cancel`: nothing more of a run is sent.
+/// `volley cancel`: sends nothing more of a run.
 public enum CancelCommand {
-    /// Unsent devices stay unsent. A process that sends the run awaits the answers that are under way, and ends.
+    /// Unsent devices stay unsent. A process that sends the run waits for the outstanding answers, and ends.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
@@ -28,7 +28,7 @@ public enum CancelCommand {
     }
 }
 
-/// What the commands answer that change a run's state.
+/// The answers of the commands that change a run's state.
 enum RunAnswer {
     static func show(_ run: any RecordedRun, _ state: RunState, text: String, _ options: CommonOptions, _ console: Console) -> ExitStatus {
         let answer = JSONValue.object(pairs: [("run", .string(run.plan.id)), ("state", .string(state.rawValue))])

@@ -5,10 +5,11 @@ import Reports
 import Planning
 import Runs
 
-/// `volley preview`: who would get a campaign, and what. Nothing is written or sent.
+/// `volley preview`: shows which devices would get a campaign, and what they would get. Nothing is written or sent.
 public enum PreviewCommand {
+    /// Shows the preview of a campaign.
     /// - Parameters:
-    ///   - samples: rendered payloads to show of each text; nil for three, or for one of each when there are several.
+    ///   - samples: how many rendered payloads to show of each text; nil for three, or for one of each if there are several texts.
     ///   - page: a file for the preview as an HTML page; nil for none.
     public static func run(file: String, samples: Int?, page: String? = nil, options: CommonOptions, console: Console) throws -> ExitStatus
     {
@@ -28,7 +29,7 @@ public enum PreviewCommand {
         return .done
     }
 
-    /// A file's ending says what its reader will take it for.
+    /// Checks the file's extension: programs choose by it how to open the file.
     private static func checkEnding(of page: String?) throws(Diagnostic) {
         guard let page, let dot = page.lastIndex(of: "."), !page[dot...].contains("/") else { return }
         let ending = page[dot...].dropFirst().lowercased()
@@ -45,7 +46,7 @@ public enum PreviewCommand {
         console.say("The preview is in \(file).")
     }
 
-    /// Says step by step why a device gets the campaign, or not.
+    /// Explains step by step why a device gets the campaign, or does not.
     /// - Parameter who: a device token, whole or as `7276…89f1`, an alias, or a registration id.
     public static func explain(file: String, who: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()

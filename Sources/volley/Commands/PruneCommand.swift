@@ -4,13 +4,14 @@ import Campaigns
 import Runs
 import Sending
 
-/// `volley prune`: takes recipients out of the files of old runs, and leaves the figures.
+/// `volley prune`: removes recipients from the files of old runs, and keeps the figures.
 public enum PruneCommand {
+    /// Asks, and prunes the runs of a folder.
     /// - Parameters:
-    ///   - keep: a length of time: runs that ended less long ago are left as they are.
-    ///   - includesStopped: also runs that could be resumed or retried.
-    ///   - isRehearsal: only says what would be done.
-    ///   - isConfirmed: does not ask.
+    ///   - keep: how long ago a run must have ended, as a length of time.
+    ///   - includesStopped: whether runs that could be resumed or retried are pruned too.
+    ///   - isRehearsal: whether to show only what would be done.
+    ///   - isConfirmed: whether to skip the question.
     public static func run(
         keep: String, includesStopped: Bool, isDryRun: Bool, isConfirmed: Bool, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
@@ -41,7 +42,7 @@ public enum PruneCommand {
         }
         let text = pruning.text(keep)
         let status = console.answer(options.isJSON ? pruning.json.indentedText : text, done: text + "\n")
-        // Where nothing was removed, nothing was done.
+        // If nothing was removed, nothing was done.
         if pruning.isDone, !pruning.pruned.isEmpty { return pruning.failures.isEmpty ? status : .wrong }
         return pruning.failures.isEmpty && status == .done ? .done : .wrong
     }

@@ -9,9 +9,9 @@ import Runs
 import Workspace
 import Sending
 
-/// `volley push`: one push, and the service's answer in words. The test tool.
+/// `volley push`, the test tool: sends one push, and shows the service's answer in words.
 public enum PushCommand {
-    /// What to push.
+    /// The message to push.
     public struct Message: Sendable {
         /// The visible texts.
         public var title: String?, subtitle: String?, body: String?
@@ -19,20 +19,20 @@ public enum PushCommand {
         public var sound: String?
         /// The number on the app's icon.
         public var badge: Int?
-        /// A background push.
+        /// Whether it is a background push.
         public var isSilent = false
         /// A file with the whole payload as JSON or YAML, instead of all of the above.
         public var payloadFile: String?
         /// A newer push replaces an older one with the same id.
         public var collapseID: String?
-        /// The push type by its name; nil for what the payload is, alert or background.
+        /// The name of the push type; nil for alert or background, as the payload shows.
         public var pushTypeName: String?
-        /// high, normal or low; nil for high, or normal for a background push.
+        /// The priority: high, normal or low; nil for high, or for normal with a background push.
         public var priorityName: String?
-        /// When it is no longer wanted, as `delivery.expires` of a campaign.
+        /// When the push expires, written like `delivery.expires` of a campaign.
         public var expires: String?
 
-        /// Nothing yet.
+        /// Creates an empty message.
         public init() {}
     }
 
@@ -90,7 +90,7 @@ public enum PushCommand {
             line += " (\(settlement.reason))"
         }
         line += " after \(settlement.latencyMilliseconds) ms, \(service.terms.pushID) \(id)"
-        // The push is on its way, or was refused: whether that can be shown does not change it.
+        // The push was sent or refused. Failing to show that does not change it.
         let shown = console.answer(
             options.isJSON ? answer.indentedText : [line, advice].compactMap(\.self).joined(separator: "\n"), done: "\(line).")
         switch result.end {
@@ -105,7 +105,7 @@ public enum PushCommand {
 }
 
 extension PushCommand.Message {
-    /// The number of `--badge`.
+    /// Reads the number of `--badge`.
     /// - Throws: `Diagnostic`: it is not a number of 0 or more.
     public static func badge(_ text: String) throws -> Int {
         if text.hasPrefix("+"), let number = Int(text) {
@@ -161,7 +161,7 @@ extension PushCommand.Message {
 }
 
 extension ContentNode {
-    /// JSON from a file, all of it at one place.
+    /// Converts JSON from a file; every part gets the same position.
     fileprivate init(_ value: JSONValue, at place: SourcePosition) {
         switch value {
         case .null: self = .null(place)
@@ -178,7 +178,7 @@ extension ContentNode {
 }
 
 extension PushPriority {
-    /// As campaigns write it.
+    /// Reads the name as campaigns write it.
     fileprivate init?(name: String) {
         switch name {
         case "high": self = .high

@@ -7,28 +7,29 @@ import Planning
 import Sending
 
 extension PushCommand {
-    /// Where a single push goes, and as whom: an app of volley.yaml, all of it given here, or an app with some of it replaced.
+    /// The destination and the credentials of a single push: from an app of volley.yaml, from these options alone, or from an app with some
+    /// values replaced.
     public struct Target: Sendable {
-        /// A name below `apps` in volley.yaml; may be omitted if there is only one.
+        /// The name of an app under `apps` in volley.yaml; may be omitted if there is only one.
         public var app: String?
-        /// production, sandbox or simulator
+        /// The environment: production, sandbox or simulator.
         public var environment: String?
         /// The bundle id.
         public var topic: String?
-        /// A .p8 file; its id may be omitted if the file is named after it.
+        /// A .p8 file, the key's id and its team; the id may be omitted if the file is named after it.
         public var keyFile: String?, keyID: String?, teamID: String?
         /// A .p12, or a PEM with certificate and key, and the environment variable that holds its passphrase.
         public var certificateFile: String?, passphraseVariable: String?
 
-        /// Nothing yet.
+        /// Creates a target without any values.
         public init() {}
 
-        /// Whether volley.yaml need not be looked at.
+        /// Whether the options suffice without volley.yaml.
         private var isComplete: Bool {
             app == nil && topic != nil && (keyFile != nil || certificateFile != nil || environment == "simulator")
         }
 
-        /// The settings of the push, with everything but who and where as usual, and the app's proxy.
+        /// The settings of the push, with defaults for all but the credentials and the destination, and the app's proxy.
         func settings(
             _ pushType: PushType, _ options: CommonOptions, _ console: Console
         ) throws -> (settings: RunSettings, proxy: ProxySetting?) {
@@ -48,12 +49,13 @@ extension PushCommand {
             return (settings, app?.app.proxy)
         }
 
-        /// - Throws: a `Diagnostic` when something cannot become a header, or part of one.
+        /// Checks the values that become headers.
+        /// - Throws: a `Diagnostic` if a value cannot become a header, or part of one.
         func checkHeaders() throws(Diagnostic) {
             for (value, option) in [(topic, "--topic"), (keyID, "--key-id"), (teamID, "--team")] { try HeaderText.check(value, of: option) }
         }
 
-        /// The service of the app; the standard one where there is no app. What is wrong with volley.yaml is said when it is needed.
+        /// The service of the app; the standard service without an app. Mistakes in volley.yaml are reported later, when it is needed.
         func service(_ options: CommonOptions) -> any PushService {
             guard !isComplete, let path = options.project.file ?? Project.find(startingAt: "."),
                 let project = try? Project.read(file: path).0,
@@ -103,10 +105,11 @@ extension PushCommand {
     }
 }
 
-/// What was typed and becomes a header of a push.
+/// A check of text from the command line that becomes a header of a push.
 enum HeaderText {
-    /// - Throws: a `Diagnostic` when it is blank, too long, holds a control character (behind a line break it would be a header of its own), or begins or
-    ///   ends with a space, which HTTP/2 does not take.
+    /// Checks a value.
+    /// - Throws: a `Diagnostic` if it is blank, is too long, holds a control character (text after a line break would be another header),
+    ///   or begins or ends with a space, which HTTP/2 does not accept.
     static func check(_ value: String?, of option: String, maximumBytes: Int = .max) throws(Diagnostic) {
         guard let value else { return }
         if value.isEmpty { throw Diagnostic("\(option) is blank", remedy: "Omit it, or write a value.") }

@@ -4,21 +4,21 @@ import Campaigns
 import Reports
 import Runs
 
-/// `volley report`: the results of a run.
+/// `volley report`: shows the results of a run.
 public enum ReportCommand {
-    /// The forms a report is written in.
+    /// The formats of a report.
     public enum Format: String, CaseIterable, Sendable { case text, json, csv, html }
 
-    /// Which lines of a CSV are wanted, as they were typed.
+    /// The choice of lines for a CSV, as typed.
     public struct Lines: Sendable {
-        /// Names of outcomes.
+        /// Names of outcomes; empty for all.
         public var outcomes: [String]
-        /// As the CSV has it, `unknown` for devices without one.
+        /// A language as in the CSV, `unknown` for devices without one; nil for all.
         public var language: String?
-        /// As the CSV has it.
+        /// A variant as in the CSV; nil for all.
         public var variant: String?
 
-        /// Those that fit in every respect.
+        /// Chooses the lines that match all values.
         public init(outcomes: [String] = [], language: String? = nil, variant: String? = nil) {
             self.outcomes = outcomes
             self.language = language
@@ -28,11 +28,12 @@ public enum ReportCommand {
         var areAll: Bool { outcomes.isEmpty && language == nil && variant == nil }
     }
 
+    /// Writes the report of a run.
     /// - Parameters:
     ///   - run: an id, a path, or `last`.
-    ///   - earlier: a run to compare it with, instead of its own report.
-    ///   - output: a file instead of standard output.
-    ///   - isForExcel: `--excel`: a CSV laid out for Excel.
+    ///   - earlier: an earlier run; the output then compares both instead of showing one report.
+    ///   - output: a file; nil for standard output.
+    ///   - isForExcel: `--excel`: whether a CSV is laid out for Excel.
     public static func run(
         _ argument: String, comparedWith earlier: String? = nil, format: Format, lines: Lines = Lines(), output: String?,
         isForExcel: Bool = false, options: CommonOptions, console: Console
@@ -57,7 +58,7 @@ public enum ReportCommand {
         for run in [run, before].compactMap(\.self) {
             if let doubt = try LedgerGap.doubt(about: run) { console.warn("\(doubt)") }
         }
-        // Before a file is made for it.
+        // Make the document first, so that an error leaves no file behind.
         let document =
             format == .csv
             ? nil : try document(run, before, format, isFile: output.map { !OutputSink.isStandardOutput($0) } ?? false, console)
@@ -65,7 +66,7 @@ public enum ReportCommand {
             file: output, console: console, isPrivate: format == .csv, what: "report",
             remedy: "The run itself is unharmed; try another --output.")
         if let document {
-            // A page keeps what it shows from steering a terminal by itself.
+            // An HTML page itself keeps its texts from controlling a terminal.
             let shown = format == .html ? document : TextFormat.printable(document, keepsStyles: output == nil && console.colour)
             try sink.write(Array(shown.utf8))
         } else {
@@ -78,7 +79,7 @@ public enum ReportCommand {
         return .done
     }
 
-    /// A file's ending says what its reader will take it for.
+    /// Checks the file's extension: programs choose by it how to open the file.
     private static func checkEnding(of output: String?, _ format: Format) throws(Diagnostic) {
         guard let output, let dot = output.lastIndex(of: "."), !output[dot...].contains("/") else { return }
         let ending = output[dot...].dropFirst().lowercased()
@@ -106,7 +107,7 @@ public enum ReportCommand {
     {
         let (width, colour) = (isFile ? 100 : console.width, !isFile && console.colour)
         let (maker, now) = ("Volley \(volleyVersion)", Timestamp.now())
-        // With all that is known of other runs.
+        // Include all that is known about other runs.
         let report = try Report(run, chain: RunChain(of: run), earlier: run.earlierRuns())
         guard let before else {
             return switch format {
@@ -131,9 +132,10 @@ public enum ReportCommand {
     }
 }
 
-/// Outcomes as people type them.
+/// The names of outcomes, as people type them.
 enum OutcomeName {
-    /// - Throws: `Diagnostic` with the nearest name, or all of them.
+    /// The outcome with a name.
+    /// - Throws: `Diagnostic` with the nearest name, or with all names.
     static func outcome(_ name: String) throws -> Outcome {
         if let outcome = Outcome.allCases.first(where: { $0.name == name }) { return outcome }
         let names = Outcome.allCases.map(\.name)

@@ -24,9 +24,9 @@ public enum ResumeCommand {
         return try console.send(proposal, attendance, options)
     }
 
-    /// Says what is left to do, and what of it may reach a device twice.
+    /// Shows how many pushes are left, and how many of them may reach a device twice.
     private static func announce(_ run: any RecordedRun, _ settings: RunSettings, _ console: Console) throws {
-        // Counted once: that reads every outcome.
+        // Count only once: it reads every outcome.
         let outcomes = try run.figures().outcomes
         let (unknown, unsent) = (outcomes[.unknown, default: 0], outcomes[.unsent, default: 0])
         console.say("Resuming \(run.plan.id): \(TextFormat.count(unsent)) of \(TextFormat.count(run.plan.audience)) devices are unsent.")

@@ -5,7 +5,7 @@ import Delivery
 import Runs
 import Sending
 
-/// `volley retry`: a new run for devices of an earlier one whose pushes failed, or whose answers were lost.
+/// `volley retry`: sends a new run to devices of an earlier one whose pushes failed, or whose answers were lost.
 public enum RetryCommand {
     /// Asks on a terminal, unless `isConfirmed`, and sends.
     /// - Parameters:
@@ -40,7 +40,7 @@ public enum RetryCommand {
                 return .wrong
             }
         } catch let refused as SendRefused {
-            // Kept for approval: the first run was sent when none was needed.
+            // Keep a retry that needs approval: the first run was sent when no approval was required.
             if refused.why != .needsApproval { try retry.run.remove() }
             throw refused.diagnostic
         } catch {
@@ -67,7 +67,7 @@ public enum RetryCommand {
 
     private static let allowed = "Allowed are failed, unknown, rejected and unsent."
 
-    /// Asks where someone can answer. Elsewhere the author of the command has decided: these devices were agreed to once.
+    /// Asks if a person can answer. Otherwise the author of the command has decided: a person agreed to these devices once.
     private static func isAgreed(_ proposal: SendProposal, isConfirmed: Bool, _ console: Console) throws -> Bool {
         if isConfirmed || !console.inputIsTerminal { return true }
         return try console.confirms(SendQuestion(proposal.run, proposal.settings, now: .now()).text)

@@ -4,9 +4,9 @@ import Campaigns
 import Reports
 import Runs
 
-/// `volley runs`: all runs of a folder.
+/// `volley runs`: lists the runs of a folder.
 public enum RunsCommand {
-    /// Which runs are wanted, as typed: those that match all of it.
+    /// The choice of runs, as typed: a run must match all values.
     public struct Wanted: Sendable {
         /// A campaign's name; nil for all.
         public var campaign: String?
@@ -14,10 +14,10 @@ public enum RunsCommand {
         public var app: String?
         /// Names of states; empty for all.
         public var states: [String]
-        /// A date, or a length of time before now: planned since then. nil for all.
+        /// A date, or a length of time before now, since when a run was planned; nil for all.
         public var since: String?
 
-        /// A choice of runs.
+        /// Creates a choice of runs.
         public init(campaign: String? = nil, app: String? = nil, states: [String] = [], since: String? = nil) {
             self.campaign = campaign
             self.app = app
@@ -42,7 +42,7 @@ public enum RunsCommand {
             guard wanted.campaign.map({ $0 == run.plan.campaign }) ?? true, wanted.app.map({ $0 == run.plan.app }) ?? true,
                 since.map({ run.plan.plannedAt >= $0 }) ?? true
             else { return false }
-            // Nothing stays open: there may be more runs than a process may open files.
+            // Close each run: there may be more runs than a process may open files.
             defer { run.close() }
             do {
                 if let gap = LedgerGap(of: run, among: known), gap.isKnown { throw gap.diagnostic }

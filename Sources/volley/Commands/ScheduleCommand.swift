@@ -8,7 +8,7 @@ import Automation
 
 /// `volley schedule`: waits, and sends each campaign at its time.
 public enum ScheduleCommand {
-    /// Works until it is interrupted, or its record fails.
+    /// Runs until it is interrupted, or its record cannot be read or written.
     /// - Parameter paths: campaign files, and folders of them.
     public static func run(_ paths: [String], options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
@@ -28,7 +28,7 @@ public enum ScheduleCommand {
         }
     }
 
-    /// Shows what comes next, whether or not `volley schedule` is running.
+    /// Shows the next times, whether or not `volley schedule` is running.
     public static func list(_ paths: [String], options: CommonOptions, console: Console) throws -> ExitStatus {
         let (project, catalog) = try project(paths, options)
         let files = try ScheduleFiles(paths, catalog: catalog, in: options.project)
@@ -41,7 +41,8 @@ public enum ScheduleCommand {
         return .done
     }
 
-    /// One volley.yaml says where runs are kept, whom to tell, and what to keep up to date: `--config`, or that of the first file or folder.
+    /// The volley.yaml that says where runs are kept, where notices go, and what to keep up to date: the one of `--config`, or that of the
+    /// first file or folder.
     private static func project(_ paths: [String], _ options: CommonOptions) throws -> (Project, any RunCatalog) {
         guard let first = paths.first, let path = options.project.file ?? Project.find(startingAt: ScheduleFiles.startingFolder(of: first))
         else {

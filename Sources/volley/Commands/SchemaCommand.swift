@@ -1,9 +1,9 @@
 import Base
 import Campaigns
 
-/// `volley schema`: what editors need to complete and check campaigns while they are written.
+/// `volley schema`: prints the schema with which editors complete and check campaigns as you write.
 public enum SchemaCommand {
-    /// Which file it is of.
+    /// The kind of file that a schema describes.
     public enum Subject: Sendable {
         /// Campaign files.
         case campaign

@@ -8,7 +8,7 @@ import Automation
 
 /// `volley send`: plans, shows the preview, asks, sends, reports.
 public enum SendCommand {
-    /// What to send.
+    /// The source of the run to send.
     public enum Source: Sendable {
         /// A campaign file, planned now.
         case campaign(file: String)
@@ -18,9 +18,10 @@ public enum SendCommand {
         case test(file: String)
     }
 
+    /// Sends a campaign, a plan or a test.
     /// - Parameters:
-    ///   - isConfirmed: `--yes`: does not ask. Where the app requires approval, it does not replace one.
-    ///   - isNow: `--now`: at once to the whole audience, whatever the campaign's schedule says.
+    ///   - isConfirmed: `--yes`: whether to skip the question. It does not replace an approval that the app requires.
+    ///   - isNow: `--now`: whether to send at once to the whole audience, whatever the campaign's schedule says.
     public static func run(
         _ source: Source, isConfirmed: Bool, isNow: Bool = false, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
@@ -32,7 +33,7 @@ public enum SendCommand {
         case .plan(let run):
             try checkConsent(isConfirmed, console)
             return try sendPlan(run, isConfirmed: isConfirmed, options, console)
-        // Writing the test devices into volley.yaml was consent for them: no question.
+        // No question: a person agreed to these devices by writing them into volley.yaml.
         case .test(let file): return try sendTest(file, options, console)
         }
     }
@@ -69,7 +70,7 @@ public enum SendCommand {
             let text = planned.preview.text(
                 width: console.width, colour: console.colour && !options.isJSON, isVerbose: console.options.isVerbose,
                 cards: Preview.cardsBesidePlan)
-            // With --json standard output belongs to the report, but the person must see what is asked.
+            // With --json, standard output is for the report only, but the person must see the question.
             if options.isJSON { console.say(text) } else { try console.out(text + "\n") }
         } catch {
             try planned.run.remove()
@@ -94,7 +95,7 @@ public enum SendCommand {
         }
     }
 
-    /// What happened to a plan after a no.
+    /// The message about a plan after the answer no.
     private static func afterNo(_ run: any RecordedRun, _ discarded: Discarded) -> String {
         switch discarded {
         case .gone: "Nothing was sent, and the plan was removed."

@@ -10,42 +10,42 @@ import Runs
 import Sending
 import Simulators
 
-/// `volley simulate`: the simulator by itself, until Ctrl-C.
+/// `volley simulate`: runs the simulator by itself, until Ctrl-C.
 public enum SimulateCommand {
-    /// How it behaves.
+    /// The simulator's behaviour.
     public struct Settings: Sendable {
         /// A loopback port; 0 for a free one.
         public var port = 0
-        /// Gets a line per request.
+        /// A file that gets a line per request; nil for none.
         public var ledgerFile: String?
-        /// Where the certificate that clients must trust is written, for `environment: {url: …, ca: …}`.
+        /// The file for the certificate that clients must trust, for `environment: {url: …, ca: …}`.
         public var authorityFile = "simulator-ca.pem"
-        /// A PEM file with the server's certificate and key; nil for one that is made for localhost at every start.
+        /// A PEM file with the server's certificate and key; nil to make one for localhost at every start.
         public var certificateFile: String?
-        /// Where a key is written when volley.yaml names none.
+        /// The file for a key if volley.yaml names none.
         public var keyFile = Simulators.standard.keyFile
-        /// Ends after this many seconds; nil waits for Ctrl-C.
+        /// After how many seconds to end; nil to wait for Ctrl-C.
         public var seconds: Double?
-        /// Files that list tokens, one a line: those that are gone, and those that never were.
+        /// Files that list tokens, one per line: tokens that are no longer registered, and tokens that never existed.
         public var unregisteredFile: String?, badTokenFile: String?
-        /// Streams that a connection may have.
+        /// The most streams that a connection may have.
         public var streamLimit = 1000
-        /// Answers are held back this long.
+        /// How long every answer is held back.
         public var latencyMilliseconds = 0
-        /// Every n-th push gets this; 0 for never.
+        /// Every n-th push gets this answer or fault; 0 for never.
         public var tooManyRequestsEvery = 0, unavailableEvery = 0, internalErrorEvery = 0, silentEvery = 0, resetEvery = 0
-        /// Every n-th push is answered by a gateway, or before its payload was read; 0 for never.
+        /// Every n-th push is answered as by a gateway, or before its payload was read; 0 for never.
         public var gatewayEvery = 0, earlyAnswerEvery = 0
-        /// After so many pushes a connection is ended cleanly, cut, or falls silent; 0 for never.
+        /// After this many pushes a connection is ended cleanly, cut, or falls silent; 0 for never.
         public var goAwayEvery = 0, disconnectEvery = 0, silentAfter = 0
-        /// Header retry-after in seconds on 429 and 503.
+        /// The header retry-after of 429 and 503, in seconds; nil for none.
         public var retryAfterSeconds: Int?
 
-        /// A well-behaved simulator.
+        /// Creates the settings of a well-behaved simulator.
         public init() {}
     }
 
-    /// Prints where it listens (with `--json` as one document), serves until Ctrl-C, then says what it saw.
+    /// Prints the address (with `--json` as one document), serves until Ctrl-C, then prints what the simulator saw.
     public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         let standIn = Simulators.standard
@@ -59,7 +59,7 @@ public enum SimulateCommand {
         var madeKey: SigningKey?
         configuration.keys = try trustedKeys(options, console)
         if configuration.keys.isEmpty {
-            // A key that is there is trusted, never overwritten: services give them out only once.
+            // Trust a key that exists, and never overwrite it: a service hands out a key only once.
             let key =
                 FilePaths.exists(settings.keyFile)
                 ? try SigningKey(file: settings.keyFile, KeyFileWords(of: PushServices.standard)) : SigningKey.generate()

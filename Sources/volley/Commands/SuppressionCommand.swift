@@ -7,15 +7,15 @@ import PushServices
 import Reports
 import Runs
 
-/// `volley suppression`: the devices that get no more pushes because their tokens are invalid. Each command acts on the list of one app, for the
-/// environment that volley.yaml gives it.
+/// `volley suppression`: manages the devices that get no more pushes because their tokens are invalid. Each command acts on the list of one
+/// app, for the environment that volley.yaml gives it.
 public enum SuppressionCommand {
-    /// Entries that `list` shows.
+    /// How many entries `list` shows.
     private static let shownEntries = 5
     /// How far another machine's clock, or its time zone, may be ahead.
     private static let clockErrorSeconds = 86_400.0
 
-    /// How many devices are suppressed, and why. No token is shown whole.
+    /// Shows how many devices are suppressed, and why. No token is shown in full.
     public static func list(app: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
         let list = try self.list(app, options).list
         let (reasons, newest) = (try list.reasons(), try list.newest(shownEntries))
@@ -43,7 +43,7 @@ public enum SuppressionCommand {
 
     /// Adds the devices of a file: tokens one a line, or a CSV or TSV with a column of tokens, and perhaps `reason` and `invalid_since`.
     /// - Parameters:
-    ///   - reason: of devices for which the file names none.
+    ///   - reason: the reason for devices for which the file names none.
     ///   - takesExport: whether the file may be an export, with columns that lists of tokens do not have.
     public static func add(
         file: String, reason: String?, takesExport: Bool, app: String?, options: CommonOptions, console: Console
@@ -75,10 +75,10 @@ public enum SuppressionCommand {
         return console.answer(options.isJSON ? answer.indentedText : done, done: "\(done).")
     }
 
-    /// Writes all entries as CSV: the one place where whole tokens are shown.
+    /// Writes all entries as CSV. Only this command shows whole tokens.
     /// - Parameters:
     ///   - output: a file, which only its owner may read; `-` or nil for standard output, where it is not a terminal or `-` says so.
-    ///   - isForExcel: `--excel`: laid out for Excel.
+    ///   - isForExcel: `--excel`: whether the CSV is laid out for Excel.
     public static func export(
         app: String?, output: String?, isForExcel: Bool = false, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
@@ -99,7 +99,7 @@ public enum SuppressionCommand {
             CSVCell.append(device.token.text, form, to: &chunk)
             chunk.append(form.separator)
             CSVCell.append(device.reason, form, to: &chunk)
-            // Excel leaves moments with T and Z alone.
+            // Excel does not convert times with T and Z.
             for moment in [device.invalidSince.descriptionWithMilliseconds, device.addedAt.description] {
                 chunk.append(form.separator)
                 chunk += moment.utf8
@@ -121,13 +121,13 @@ public enum SuppressionCommand {
         return console.answer(options.isJSON ? answer.indentedText : done, done: "\(done).")
     }
 
-    /// Which devices are to be removed from a list.
+    /// The devices to remove from a list.
     public enum Removal: Sendable {
-        /// One, by its token.
+        /// One device, by its token.
         case token(String)
-        /// Those that a file lists, like one that is imported.
+        /// The devices in a file, which has the same form as for import.
         case file(String)
-        /// All; `isConfirmed` (`--yes`) does not ask.
+        /// All devices; `isConfirmed` (`--yes`) skips the question.
         case all(isConfirmed: Bool)
     }
 
@@ -177,9 +177,9 @@ public enum SuppressionCommand {
         return console.answer(options.isJSON ? answer.indentedText : done, done: "\(done).")
     }
 
-    // MARK: - Which list
+    // MARK: - The list
 
-    /// The list of an app as volley.yaml has it, and the app.
+    /// The app, and its list for the environment in volley.yaml.
     private static func list(_ name: String?, _ options: CommonOptions) throws -> (list: SuppressionList, app: App) {
         guard let project = try Project.find(with: options.project) else {
             throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
@@ -191,7 +191,7 @@ public enum SuppressionCommand {
         return (list, app)
     }
 
-    // MARK: - In words
+    // MARK: - Messages
 
     private static func name(_ list: SuppressionList) -> String { "\(list.app) (\(list.environment))" }
 

@@ -1,8 +1,8 @@
 import Base
 
-/// The first word behind `volley`.
+/// The first word after `volley`.
 public enum CommandName {
-    /// What to say about a word that is not a command; nil for commands, options and nothing at all.
+    /// The complaint about a word that is not a command; nil for a command, an option or an empty word.
     public static func complaint(about word: String, among names: [String]) -> String? {
         guard !word.isEmpty, !word.hasPrefix("-"), word != "help", !names.contains(word) else { return nil }
         let shown = String(word.prefix(60))
@@ -16,7 +16,7 @@ public enum CommandName {
         return "Error: There is no command '\(shown)'. \(nearest ?? "`volley --help` lists them.")"
     }
 
-    /// What other tools call by these words.
+    /// Words of other tools, with the commands that they mean here.
     private static let meant = [
         "stop": "volley pause RUN or volley cancel RUN", "abort": "volley cancel RUN", "delete": "volley cancel RUN or volley prune",
         "remove": "volley cancel RUN or volley prune", "undo": "volley cancel RUN", "continue": "volley resume RUN",

@@ -2,21 +2,21 @@ import Base
 import Glibc
 import Synchronization
 
-/// Where results and messages go. Results to standard output, everything else to standard error.
+/// The output of a command: results go to standard output, everything else to standard error.
 ///
 /// A reader that closes standard output early (`volley report … | head`) is not an error: the rest is dropped, and a run
 /// that is being sent continues.
 public final class Console: Sendable {
     /// What a command may show.
     public struct Options: Sendable {
-        /// No progress, no messages but errors.
+        /// Whether to show errors only, without progress or other messages.
         public var isQuiet: Bool
-        /// Says more about what happens.
+        /// Whether to show more details.
         public var isVerbose: Bool
-        /// Whether a line may show how far something is; false where several things go on at once.
+        /// Whether a line may show progress; false if several things happen at once.
         public var hasProgress: Bool
 
-        /// What a command may show.
+        /// Creates a choice of what to show.
         public init(isQuiet: Bool = false, isVerbose: Bool = false, hasProgress: Bool = true) {
             self.isQuiet = isQuiet
             self.isVerbose = isVerbose
@@ -31,20 +31,20 @@ public final class Console: Sendable {
     private let isOutputClosed = Atomic(false)
     private let hasProgressLine = Atomic(false)
 
-    /// The process's own streams.
+    /// Creates a console on the process's own streams.
     public init(_ options: Options = Options()) {
         self.options = options
         outputIsTerminal = isatty(STDOUT_FILENO) == 1
         errorIsTerminal = isatty(STDERR_FILENO) == 1
         inputIsTerminal = isatty(STDIN_FILENO) == 1
-        // A closed pipe is met as an error of write(2), not as a signal that ends the process in the middle of a run.
+        // A closed pipe must be an error of write(2), not a signal that ends the process in the middle of a run.
         signal(SIGPIPE, SIG_IGN)
     }
 
     /// Whether results may be coloured: on a terminal, unless NO_COLOR is set (no-color.org).
     var colour: Bool { outputIsTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true) }
 
-    /// Columns of the terminal, 100 where there is none, never fewer than 60.
+    /// The width of the terminal in columns: 100 without a terminal, and at least 60.
     var width: Int { max(60, columns(of: STDOUT_FILENO)) }
 
     private func columns(of terminal: Int32) -> Int {
@@ -56,18 +56,18 @@ public final class Console: Sendable {
     /// Whether progress lines are wanted and can be overwritten.
     var showsProgress: Bool { errorIsTerminal && !options.isQuiet && options.hasProgress }
 
-    /// Whether the progress of a single run is worth a line now and then, where lines cannot be overwritten.
+    /// Whether to print an occasional line about the progress of a single run, because lines cannot be overwritten.
     var staysInformed: Bool { !errorIsTerminal && !options.isQuiet && options.hasProgress }
 
-    /// A result, with a line break behind it.
+    /// Prints a result, and a line break after it.
     public func out(_ text: String) throws { try write(Array((TextFormat.printable(text, keepsStyles: colour) + "\n").utf8)) }
 
-    /// A JSON document as the result.
+    /// Prints a JSON document as the result.
     func out(_ document: JSONValue) throws { try out(document.indentedText) }
 
-    /// The answer of a command that has already done something. A failure to show it must not say that nothing was done.
-    /// - Parameter done: what was done, said on standard error then.
-    /// - Returns: `.done`, or `.doneWithFailures` when the answer could not be shown.
+    /// Prints the answer of a command that has already done something. If that fails, the error must not suggest that nothing was done.
+    /// - Parameter done: what was done, for standard error if the answer cannot be shown.
+    /// - Returns: `.done`, or `.doneWithFailures` if the answer could not be shown.
     func answer(_ text: String, done: String) -> ExitStatus {
         do { try out(text) } catch {
             warn("\(done) But the result could not be shown: \(error)")
@@ -76,8 +76,8 @@ public final class Console: Sendable {
         return .done
     }
 
-    /// Part of a result.
-    /// - Throws: a `Diagnostic` when standard output cannot take it (a full disk); a reader that went away is not an error.
+    /// Writes part of a result.
+    /// - Throws: a `Diagnostic` if standard output fails (a full disk); a reader that went away is not an error.
     func write(_ bytes: [UInt8]) throws {
         guard !isOutputClosed.load(ordering: .relaxed) else { return }
         clearProgress()
@@ -90,33 +90,33 @@ public final class Console: Sendable {
         }
     }
 
-    /// Whether the reader of standard output has gone: writing more is pointless.
+    /// Whether the reader of standard output has gone, so that writing more is pointless.
     var isReaderGone: Bool { isOutputClosed.load(ordering: .relaxed) }
 
-    /// A message for the person, not shown with `--quiet`.
+    /// Shows a message, except with `--quiet`.
     func say(_ text: String) {
         guard !options.isQuiet else { return }
         warn(text)
     }
 
-    /// A message that only `--verbose` shows.
+    /// Shows a message only with `--verbose`.
     func detail(_ text: @autoclosure () -> String) {
         if options.isVerbose { say(text()) }
     }
 
-    /// A message that `--quiet` does not silence.
+    /// Shows a message, even with `--quiet`.
     public func warn(_ text: String) {
         clearProgress()
         tell(TextFormat.printable(text) + "\n")
     }
 
-    /// Warnings and errors, a line each.
+    /// Shows warnings and errors, one line each.
     func show(_ diagnostics: [Diagnostic]) {
         for diagnostic in diagnostics { diagnostic.severity == .warning ? say(diagnostic.description) : warn(diagnostic.description) }
     }
 
-    /// Shows a line that the next one overwrites; nothing where there is no terminal. It is cut to the terminal's width: a line that wraps
-    /// cannot be overwritten.
+    /// Shows a line that the next one overwrites; shows nothing without a terminal. The line is cut to the terminal's width, because a line
+    /// that wraps cannot be overwritten.
     func progress(_ line: String) {
         guard showsProgress else { return }
         let line = TextFormat.printable(line).prefix(columns(of: STDERR_FILENO) - 1)
@@ -130,8 +130,8 @@ public final class Console: Sendable {
         tell("\r\u{1B}[2K")
     }
 
-    /// Asks for a yes; anything else is a no. Never called where standard input is not a terminal.
-    /// - Throws: `CancellationError` when someone interrupts instead of answering.
+    /// Asks for a yes; anything else is a no. Call this only if standard input is a terminal.
+    /// - Throws: `CancellationError` if the person interrupts instead of answering.
     func confirms(_ question: String) throws -> Bool {
         clearProgress()
         tell("\(TextFormat.printable(question)) [y/N] ")
@@ -143,6 +143,6 @@ public final class Console: Sendable {
         return ["y", "yes"].contains(answer.lowercased())
     }
 
-    /// To standard error. Where that fails there is no one to tell.
+    /// Writes to standard error. If that fails, there is nowhere left to report it.
     private func tell(_ text: String) { _ = WriteAll.write(Array(text.utf8), to: STDERR_FILENO) }
 }

@@ -2,22 +2,25 @@ import Base
 import Content
 import Glibc
 
-/// How the user's Excel expects a CSV.
+/// The CSV form that the user's Excel expects.
 enum ExcelLocale {
-    /// By the locale of the environment. It is looked up in Volley's own tables, as setlocale(3) knows only locales that are installed, and a server mostly has none.
+    /// The form for the locale of the environment. Volley looks it up in its own tables: setlocale(3) knows only installed locales, and
+    /// most servers have none.
     static var form: CSVForm {
         form { name in getenv(name).map { String(cString: $0) } }
     }
 
-    /// - Parameter value: of a variable of the environment; the first of those that count in POSIX that is set and not empty decides.
+    /// Finds the form for an environment.
+    /// - Parameter value: returns an environment variable's value. As in POSIX, the first of the locale variables that is set and not empty
+    ///   decides.
     static func form(_ value: (String) -> String?) -> CSVForm {
         let locale = ["LC_ALL", "LC_NUMERIC", "LANG"].lazy.compactMap(value).first { !$0.isEmpty } ?? ""
-        // `de_DE.UTF-8@euro` is German as in Germany.
+        // Drop the encoding and the modifier: `de_DE.UTF-8@euro` means `de_DE`.
         return .excel(hasDecimalComma: NumberMarks.hasDecimalComma(String(locale.prefix { $0 != "." && $0 != "@" })))
     }
 
-    /// Says when Excel would not show all of it.
-    /// - Parameter count: of lines below the header.
+    /// Warns if Excel would not show every line.
+    /// - Parameter count: how many lines are below the header.
     static func warn(ofLines count: Int, _ form: CSVForm, _ console: Console) {
         guard form.isForExcel, count >= CSVForm.excelRows else { return }
         console.say(

@@ -1,11 +1,11 @@
 import Base
 
-/// What a command's exit code says. Scripts rely on the numbers.
+/// The exit code of a command. Scripts rely on the numbers.
 public enum ExitStatus: Int32, Sendable {
     /// Done.
     case done = 0
-    /// Done, but some recipients were rejected, failed or unknown, or never sent to as their push expired or came too late; or the result could not
-    /// be shown.
+    /// Done, but some recipients were rejected, failed or unknown, or got no push because it expired or was too late; or the result could
+    /// not be shown.
     case doneWithFailures = 1
     /// The command or a file is wrong; nothing was sent.
     case wrong = 2
@@ -15,8 +15,8 @@ public enum ExitStatus: Int32, Sendable {
     case interrupted = 130
 }
 
-/// Runs a command and turns whatever it throws into a message and an exit code: the one place where errors meet exit codes.
-/// - Parameter isJSON: whether standard output must be one JSON document even then: `{"errors": […]}`.
+/// Runs a command and turns an error into a message and an exit code. Only this function maps errors to exit codes.
+/// - Parameter isJSON: whether standard output must be one JSON document even after an error: `{"errors": […]}`.
 public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitStatus) -> ExitStatus {
     do {
         try OpenFilesLimit.ensure()
@@ -39,6 +39,6 @@ public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitSt
 
 private func report(_ mistakes: [Diagnostic], _ console: Console, isJSON: Bool) {
     for mistake in mistakes { console.warn(mistake.description) }
-    // Standard output may be what failed; the message above is said then.
+    // Standard output may be what failed; then the message above must do.
     if isJSON { try? console.out(.object(pairs: [("errors", .array(mistakes.map(\.json)))])) }
 }

@@ -1,7 +1,7 @@
-/// Options of other tools that Volley has as a command or under another name.
+/// Options of other tools that are a command or have another name in Volley.
 public enum ForeignOption {
-    /// What to say when wrong arguments hold one; nil for others.
-    /// - Parameter arguments: those behind `volley`.
+    /// The complaint if wrong arguments contain such an option; nil otherwise.
+    /// - Parameter arguments: the arguments after `volley`.
     public static func complaint(about arguments: [String]) -> String? {
         guard let command = arguments.first else { return nil }
         let file = arguments.dropFirst().first { !$0.hasPrefix("-") }

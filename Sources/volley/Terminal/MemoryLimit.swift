@@ -1,16 +1,17 @@
 import Base
 import Glibc
 
-/// How much memory the process may have (`ulimit -v`).
+/// The limit of the process's memory (`ulimit -v`).
 enum MemoryLimit {
-    /// Megabytes of addresses that sending needs; most are never written to. With less, a process could end between a claim and its pushes.
+    /// The megabytes of addresses that sending needs; most are never written to. With fewer, the process could end between a claim and its
+    /// pushes.
     private static let needed = 512
 
-    /// Checks that the limit is enough, before anything is begun: Swift ends a process that gets no memory.
-    /// - Throws: a `Diagnostic` when it is too low.
+    /// Checks the limit before anything begins: Swift ends a process that gets no memory.
+    /// - Throws: a `Diagnostic` if the limit is too low.
     static func ensure() throws(Diagnostic) {
         var limit = rlimit()
-        // RLIMIT_AS of sys/resource.h, an enumeration that Swift imports as a type of its own.
+        // RLIMIT_AS of sys/resource.h is an enumeration that Swift imports as a separate type.
         guard getrlimit(__rlimit_resource_t(UInt32(RLIMIT_AS.rawValue)), &limit) == 0 else { return }
         let megabytes = Int(clamping: limit.rlim_cur >> 20)
         guard megabytes < needed else { return }

@@ -1,18 +1,18 @@
 import Base
 import Glibc
 
-/// How many files and sockets the process may have open.
+/// The limit of files and sockets that the process may have open.
 enum OpenFilesLimit {
-    /// A run takes some 25, and a few more for each connection.
+    /// The limit that is enough: a run opens about 25, and a few more for each connection.
     private static let needed: rlim_t = 96
-    /// More are never used.
+    /// The limit to ask for: a run never uses more.
     private static let wanted: rlim_t = 4096
 
-    /// Raises the limit as far as the system allows, and checks that it is enough: later it would be met in the middle of a run.
-    /// - Throws: a `Diagnostic` when it is too low.
+    /// Raises the limit as far as the system allows, and checks that it is enough. Otherwise the run would meet it midway.
+    /// - Throws: a `Diagnostic` if the limit is too low.
     static func ensure() throws(Diagnostic) {
         var limit = rlimit()
-        // RLIMIT_NOFILE of sys/resource.h, an enumeration that Swift imports as a type of its own.
+        // RLIMIT_NOFILE of sys/resource.h is an enumeration that Swift imports as a separate type.
         let resource = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
         guard getrlimit(resource, &limit) == 0 else { return }
         if limit.rlim_cur < wanted, limit.rlim_max > limit.rlim_cur {

@@ -1,12 +1,12 @@
 import Base
 import Glibc
 
-/// Takes a result to standard output or into a file, which appears under its name only when it is whole.
+/// Writes a result to standard output or into a file. The file appears under its name only when it is complete.
 final class OutputSink {
     private enum Target {
         case console(Console)
         case whole(AtomicFile)
-        /// A pipe or a device, which is written to as it is.
+        /// A pipe or a device, which is written to directly.
         case stream(Int32)
     }
 
@@ -15,11 +15,12 @@ final class OutputSink {
     private let what: String
     private let remedy: String
 
+    /// Opens the destination of a result.
     /// - Parameters:
-    ///   - file: nil for standard output.
-    ///   - isPrivate: whether a new file is for its owner alone, whatever the umask.
-    ///   - what: what it is, for messages.
-    ///   - remedy: what to do when it cannot be written.
+    ///   - file: the file; nil for standard output.
+    ///   - isPrivate: whether only the owner may read a new file, regardless of the umask.
+    ///   - what: the name of the result in messages.
+    ///   - remedy: what to do if the result cannot be written.
     init(file: String?, console: Console, isPrivate: Bool = false, what: String, remedy: String) throws(Diagnostic) {
         self.file = file
         self.what = what
@@ -39,15 +40,15 @@ final class OutputSink {
         if case .stream(let descriptor) = target { close(descriptor) }
     }
 
-    /// Whether a given name is that of standard output, which may be anything: a file that is appended to, a socket.
+    /// Whether a name means standard output, which may be anything: a file that is appended to, or a socket.
     static func isStandardOutput(_ file: String) -> Bool { ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(file) }
 
-    /// Whether a whole file takes the name: nothing has it yet, or a regular file.
+    /// Whether a complete file can be put under the name: nothing has the name yet, or a regular file has it.
     private static func isRegular(_ file: String) -> Bool {
         var status = stat()
         guard stat(file, &status) == 0 else { return true }
         guard status.st_mode & S_IFMT == S_IFREG else { return false }
-        // What the system links to is a file that a process has open: /dev/stderr, /dev/fd/3.
+        // A link of the system, such as /dev/stderr or /dev/fd/3, leads to a file that a process has open.
         let folder = FilePaths.absolute(FilePaths.folder(of: file))
         guard folder == "/dev" || folder.hasPrefix("/proc/") else { return true }
         return lstat(file, &status) != 0 || status.st_mode & S_IFMT != S_IFLNK

@@ -2,7 +2,7 @@ import Audience
 import Base
 import Planning
 
-/// Planning as lines on a terminal.
+/// Shows planning as lines on a terminal.
 extension Console {
     var planningObserver: PlanningObserver { Observer { self.show($0) } }
 

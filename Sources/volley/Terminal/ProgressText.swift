@@ -4,8 +4,8 @@ import PushServices
 import Sending
 
 extension RunProgress {
-    /// A line for a person: `sending  45.2 %  9,040 of 20,000  500/s  22 s left  at the pace of 500/s  9,001 accepted, 39 invalid_token`. What it waits for comes
-    /// before the outcomes, as a narrow terminal cuts the end.
+    /// A line for a person: `sending  45.2 %  9,040 of 20,000  500/s  22 s left  at the pace of 500/s  9,001 accepted, 39 invalid_token`.
+    /// The wait is before the outcomes, because a narrow terminal cuts the end.
     var line: String {
         var line = "sending  \(TextFormat.percent(total == 0 ? 1 : Double(done) / Double(total)))"
         line += "  \(TextFormat.count(done)) of \(TextFormat.count(total))  \(TextFormat.count(Int(rate)))/s"
@@ -19,10 +19,10 @@ extension RunProgress {
 }
 
 extension ProgressWait {
-    /// A few words for the line of progress.
+    /// The wait in a few words, for the progress line.
     /// - Parameters:
-    ///   - pace: the campaign's; nil when there is none.
-    ///   - service: who takes the pushes.
+    ///   - pace: the campaign's pace; nil if it sets none.
+    ///   - service: the name of the service that receives the pushes.
     func words(pace: Pace?, service: String = PushServices.standard.displayName) -> String {
         switch self {
         case .runFile: "waiting for the disk, or a lock on the run file"
@@ -44,9 +44,10 @@ extension ProgressWait {
     private static func answers(_ count: Int) -> String { TextFormat.counted(count, one: "answer") }
 }
 
-/// When the progress is worth a line where lines stay (a log, a pipe): once a minute, later every ten, and when nothing goes on any more. A value that is told the time.
+/// Decides when to print a progress line where lines cannot be overwritten (a log, a pipe): once a minute, later every ten minutes, and
+/// when sending is stuck or works again. A value; the caller passes the time.
 struct SparseProgress {
-    /// Trouble that passes sooner is not reported.
+    /// How long trouble must last to be reported.
     private static let patienceSeconds = 10.0
     private static let minute = 60.0, often = 600.0
 
@@ -55,11 +56,11 @@ struct SparseProgress {
     private var isTroubleTold = false
 
     /// Whether a line is due.
-    /// - Parameter seconds: since the run began, or went on.
+    /// - Parameter seconds: the time since the run began or continued.
     mutating func isDue(_ wait: ProgressWait?, at seconds: Double) -> Bool {
         let isTrouble = wait?.isTrouble ?? false
         troubleSince = isTrouble ? troubleSince ?? seconds : nil
-        // Its beginning and its end.
+        // News is the beginning of trouble, once it has lasted, and its end.
         let isNews = isTroubleTold ? !isTrouble : troubleSince.map { seconds - $0 >= Self.patienceSeconds } ?? false
         guard isNews || seconds - lastAt >= (seconds <= Self.often ? Self.minute : Self.often) else { return false }
         isTroubleTold = isTrouble && (isNews || isTroubleTold || seconds - (troubleSince ?? seconds) >= Self.patienceSeconds)

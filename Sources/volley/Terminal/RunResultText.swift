@@ -6,8 +6,8 @@ import Sending
 import Automation
 
 extension Console {
-    /// Sends what was proposed, and sends the project's notices. Shows how it ended, with its report, and waits until all notices are out.
-    /// - Throws: why it may not be sent. Nothing was sent.
+    /// Sends the proposed run and the project's notices. Shows how the run ended, with its report, and waits until all notices are sent.
+    /// - Throws: why the run may not be sent. Nothing was sent.
     func send(_ proposal: SendProposal, _ attendance: RunAttendance, _ options: CommonOptions) throws -> ExitStatus {
         let notices = Notices(proposal.run.plan.isTest ? nil : proposal.project, patience: .short, noticeObserver)
         var attendance = attendance
@@ -44,7 +44,7 @@ extension Console {
         }
     }
 
-    /// What goes wrong here does not change what was sent, so it is only reported.
+    /// Shows the report. An error here does not change what was sent, so it is only reported.
     /// - Returns: whether everything could be shown.
     private func showReport(_ result: RunResult, _ options: CommonOptions) -> Bool {
         do {

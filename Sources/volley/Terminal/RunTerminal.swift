@@ -4,14 +4,14 @@ import Synchronization
 import Planning
 import Sending
 
-/// The sending of a run as lines on a terminal.
+/// Shows the sending of a run as lines on a terminal.
 final class RunTerminal: Sendable {
     private let console: Console
     private let sparse = Mutex(SparseProgress())
 
     private init(_ console: Console) { self.console = console }
 
-    /// Shows one run.
+    /// Makes an observer that shows one run.
     static func observer(_ console: Console) -> RunObserver {
         let terminal = RunTerminal(console)
         return Observer { terminal.show($0) }

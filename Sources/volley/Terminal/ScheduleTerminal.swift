@@ -5,7 +5,7 @@ import Scheduling
 import Sending
 import Automation
 
-/// The work of `volley schedule` as lines on a terminal.
+/// Shows the work of `volley schedule` as lines on a terminal.
 extension Console {
     var scheduleObserver: ScheduleObserver {
         let run = RunTerminal.observer(self)

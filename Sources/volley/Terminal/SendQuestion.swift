@@ -4,18 +4,18 @@ import PushServices
 import Runs
 import Planning
 
-/// What a person is asked before a run goes out: to how many devices, where, when the campaign went out last, and until when a push is worth delivering.
-/// Everything else is in the preview above it.
+/// The question before a run is sent. It shows how many devices get the push, where it goes, when the campaign was last sent, and until
+/// when a push is worth delivering. Everything else is in the preview above it.
 struct SendQuestion {
     let plan: RunPlan
     let settings: RunSettings
-    /// nil when the campaign was never sent from this folder.
+    /// The last time the campaign was sent; nil if it was never sent from this folder.
     let last: PreviousSending?
-    /// A run of which no file says which devices it reached, as text; nil when there is none.
+    /// A text about a run if no file shows which devices it reached; nil otherwise.
     let unaccounted: String?
     let now: Timestamp
 
-    /// For a run that is about to begin.
+    /// Prepares the question for a run that is about to begin.
     /// - Throws: `Diagnostic`: the folder of runs cannot be listed.
     init(_ run: any RecordedRun, _ settings: RunSettings, now: Timestamp) throws {
         let earlier = try EarlierRuns(
@@ -36,7 +36,7 @@ struct SendQuestion {
         self.now = now
     }
 
-    /// Five short lines, the last of which asks for a yes.
+    /// Five short lines; the last one asks for a yes.
     var text: String {
         let devices = TextFormat.devices(plan.audience)
         let again = plan.retryOf.map { ", which \($0) did not reach" } ?? ""

@@ -1,8 +1,8 @@
-/// Whether this process may have sent anything: what decides its exit code when it cannot go on.
+/// Whether this process may have sent anything. This decides the exit code if the process cannot continue.
 public enum SendingFlag {
-    /// 1 once something may have been sent. A word in memory of its own, so that a signal handler can read it with nothing of Swift's around it.
+    /// 1 once something may have been sent. It is a separate word in memory, so that a signal handler can read it without Swift's runtime.
     ///
-    /// `nonisolated(unsafe)`: it is only ever set from 0 to 1, and a reader that is a moment too early is as right as if it had looked a moment before.
+    /// `nonisolated(unsafe)`: it only changes from 0 to 1, and a reader that is a moment too early gets the value of that moment.
     public nonisolated(unsafe) static let word: UnsafePointer<Int32> = UnsafePointer(writable)
 
     private nonisolated(unsafe) static let writable: UnsafeMutablePointer<Int32> = {

@@ -1,13 +1,14 @@
 import Base
 
-/// How many threads the process may start.
+/// The limit of threads that the process may start.
 enum ThreadLimit {
-    /// A run takes some ten: readers, recorder, sender, notices, the look-up of a name, SQLite's, the simulator's.
+    /// The threads that must be free. A run uses about ten: for readers, recorder, sender, notices, name resolution, SQLite and the
+    /// simulator.
     private static let needed = 12
 
-    /// Checks that there are enough, by starting them: what is left depends on other processes of the account, on memory and on the container.
-    /// Later it would be met in the middle of a run.
-    /// - Throws: a `Diagnostic` when there are too few.
+    /// Checks that enough threads are free by starting them: how many are left depends on other processes of the account, on memory and on
+    /// the container. Otherwise the run would meet the limit midway.
+    /// - Throws: a `Diagnostic` if too few are free.
     static func ensure() throws(Diagnostic) {
         let gate = BoundedQueue<Never>(capacity: 1)
         var threads: [WorkerThread<Void>] = []
