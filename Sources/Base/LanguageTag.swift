@@ -61,7 +61,7 @@ public enum LanguageTag {
         "mo": "ro",
     ]
 
-    /// What was probably meant by a tag that is none, or that of a language hardly anybody means: countries' codes, and codes of three letters.
+    /// What a wrong tag probably means, or the tag of a language that is rarely meant: countries' codes, and codes of three letters.
     public static func meant(by tag: String) -> String? {
         guard let normal = normalized(tag) else { return nil }
         if normal == "en-uk" { return "en-GB" }
@@ -74,7 +74,7 @@ public enum LanguageTag {
         "fra": "fr", "fre": "fr", "spa": "es", "ita": "it", "por": "pt", "zho": "zh", "chi": "zh", "jpn": "ja", "kor": "ko", "rus": "ru",
     ]
 
-    /// The tag of a language that is written out, in English or by its own name; nil when it is none of the common ones.
+    /// The tag of a language that is written out, in English or by its own name; nil if it is not a common one.
     public static func named(_ name: String) -> String? { names[name.lowercased()] }
 
     private static let names = [

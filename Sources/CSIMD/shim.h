@@ -76,7 +76,7 @@ static inline uint64_t volley_unusual(const void *bytes) {
     return mask;
 }
 
-/// Lower-cases 16 hex digits into `target`; returns 0 when one of them is none.
+/// Lower-cases 16 hex digits into `target`; returns 0 if one of them is not a hex digit.
 static inline int volley_lower_hex(const void *digits, void *target) {
     const __m128i some = _mm_loadu_si128((const __m128i *)digits);
     const __m128i lower = _mm_or_si128(some, _mm_set1_epi8(0x20));

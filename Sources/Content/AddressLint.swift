@@ -176,8 +176,8 @@ struct AddressLint {
 
     // MARK: - Images
 
-    /// What iOS shows beside a push: Apple, "UNNotificationAttachment": JPEG, GIF and PNG, and some films and sounds. Pages that show a picture
-    /// are none.
+    /// What iOS shows next to a push (Apple, "UNNotificationAttachment"): JPEG, GIF and PNG, and some films and sounds. A page that shows a picture
+    /// does not count.
     private mutating func check(image: SourceText) {
         checkHost(image, key: "image")
         let address = image.value.lowercased()

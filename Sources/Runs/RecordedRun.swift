@@ -53,7 +53,7 @@ public protocol RecordedRun: RunLedger {
 
     /// Calls `body` for every recipient in id order with its bytes as they are kept: nothing is allocated per recipient. What `body` sees is one moment, whatever
     /// is recorded meanwhile. `body` must not use this run.
-    /// - Throws: `Diagnostic` when a recipient is missing or is none, or its recipients were pruned. Whatever `body` throws.
+    /// - Throws: `Diagnostic` when a recipient is missing or invalid, or its recipients were pruned. Whatever `body` throws.
     func forEachStoredResult(_ body: (StoredResult) throws -> Void) throws
 
     /// Calls `body` with the token (lower-case hex digits, lent) of each device that some outcome is recorded of.

@@ -72,15 +72,18 @@ struct CronField: Sendable {
         names.isEmpty || Self.number(text) != nil ? String(value) : names[value - values.lowerBound]
     }
 
+    /// The name with its article.
+    private var one: String { "\(name == "hour" ? "an" : "a") \(name)" }
+
     private func value(_ text: Substring, at offset: Int) throws(ScheduleMistake) -> Int {
         if let index = names.firstIndex(of: text.lowercased()) { return values.lowerBound + index }
         if let number = Self.number(text) {
             if values.contains(number) { return number }
             throw ScheduleMistake(
-                "\(number) is not \(name == "hour" ? "an" : "a") \(name)",
-                remedy: "\(name == "hour" ? "An" : "A") \(name) is a number from \(values.lowerBound) to \(values.upperBound).", at: offset)
+                "\(number) is not \(one)",
+                remedy: "\(one.prefix(1).uppercased())\(one.dropFirst()) is a number from \(values.lowerBound) to \(values.upperBound).",
+                at: offset)
         }
-        let one = "\(name == "hour" ? "an" : "a") \(name)"
         throw ScheduleMistake(
             text.isEmpty ? "\(one) is missing" : "'\(text.prefix(60))' is not \(one)", remedy: remedy(for: text), at: offset)
     }

@@ -88,7 +88,7 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
             at: text.utf8.distance(from: text.startIndex, to: fields[4].startIndex))
     }
 
-    /// Whether there is any date at all: `30 feb` is none. Weekdays come in every month.
+    /// Whether any date matches: `30 feb` never does. Weekdays come in every month.
     private var hasSomeDay: Bool {
         if daysAreFree || !weekdaysAreFree { return true }
         return (1...12).contains { month in

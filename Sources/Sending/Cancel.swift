@@ -4,7 +4,7 @@ import Campaigns
 public import Runs
 
 /// Ends a run for good: devices without a push stay unsent. A process that sends it waits for the outstanding answers, and ends.
-/// - Returns: warnings, in sentences; the run is cancelled all the same.
+/// - Returns: warnings, in sentences; the run is cancelled anyway.
 /// - Throws: `Diagnostic`: the run is over, or another command holds it.
 public func cancel(_ run: any RecordedRun) throws -> [String] {
     var warnings: [String] = []

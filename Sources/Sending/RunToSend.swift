@@ -1,6 +1,5 @@
 import Base
 import Campaigns
-import Simulators
 import Workspace
 import Content
 import Delivery

@@ -127,7 +127,8 @@ struct ScheduledSendTests {
         let deadline = Date().addingTimeInterval(60)
         while !second.errorsSoFar.contains("Paused"), Date() < deadline { usleep(20_000) }
         #expect(try folder.volley("resume", "last").status == 0)
-        while !second.errorsSoFar.contains("Going on"), Date() < deadline { usleep(20_000) }
+        while !second.errorsSoFar.contains("Continuing"), Date() < deadline { usleep(20_000) }
+        #expect(second.errorsSoFar.contains("Paused") && second.errorsSoFar.contains("Continuing"), "\(second.errorsSoFar)")
         #expect(try folder.volley("cancel", "last").status == 0)
         let ended = second.finish()
         #expect(ended.status == 3 && ended.errors.contains("Cancelled"), "\(ended.errors)")

@@ -78,7 +78,7 @@ final class NameTable: @unchecked Sendable {
         }
     }
 
-    /// The number of the name that a cell holds; -1 when it is none of them.
+    /// The number of the name that a cell holds; -1 if it holds no name of the table.
     /// - Parameter text: `slack` bytes after it are readable.
     @inline(__always) func look(up text: UnsafeBufferPointer<UInt8>) -> Int {
         guard text.count > 0, firstBytes >> UInt64(text[0] & 0x3F) & 1 != 0 else { return -1 }

@@ -63,7 +63,7 @@ extension CompiledPayload {
             let literal = literals[test.literal]
             switch test.kind {
             case .number:
-                guard let number = DecimalText(literal) else { preconditionFailure("a number that is none was compiled") }
+                guard let number = DecimalText(literal) else { preconditionFailure("a text that is not a number was compiled as one") }
                 return test.comparison.holds(DecimalText(text).map { $0.compare(number) })
             case .truth:
                 return (truthValue(of: text) == truthValue(of: literal)) == (test.comparison == .equal)

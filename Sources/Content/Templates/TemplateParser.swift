@@ -173,7 +173,7 @@ struct TemplateParser {
         nodes = choice.before + [.choice(choice.branches)]
     }
 
-    // MARK: - Blocks that are none
+    // MARK: - Unknown blocks
 
     private mutating func refuseBlock(_ word: String, _ rest: ArraySlice<Unicode.Scalar>, at index: Int) {
         if word.isEmpty { return report("'{% %}' is empty", at: index, remedy: "For a column write {{ first_name }}.") }

@@ -1,6 +1,6 @@
 import Base
 
-/// What looks like a tag and is none: braces with a space between them, single or full-width ones, the signs of other systems.
+/// What looks like a tag but is not: braces with a space between them, single or full-width ones, the signs of other systems.
 struct TypingSlip {
     var mistake: TemplateMistake
     /// The end of what was recognised.

@@ -90,11 +90,11 @@ struct SlotTable: ~Copyable {
 
     subscript(slot: Int) -> RequestSlot {
         @inline(__always) unsafeAddress {
-            precondition(slot >= 0 && slot < count, "a slot that is none")
+            precondition(slot >= 0 && slot < count, "there is no such slot")
             return UnsafePointer(slots + slot)
         }
         @inline(__always) unsafeMutableAddress {
-            precondition(slot >= 0 && slot < count, "a slot that is none")
+            precondition(slot >= 0 && slot < count, "there is no such slot")
             return slots + slot
         }
     }

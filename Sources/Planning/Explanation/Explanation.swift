@@ -3,7 +3,6 @@ import Base
 import Campaigns
 import Content
 import PushServices
-import PushServices
 
 /// Why a device gets a campaign or not: each row that matters, step by step, in the order in which planning decides.
 public struct Explanation: Sendable {

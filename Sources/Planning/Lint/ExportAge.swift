@@ -13,8 +13,9 @@ enum ExportAge {
         let ages = files.compactMap { file in age(of: file, now: now).map { (file: file, days: $0) } }
         let old = ages.filter { $0.days >= warningDays }
         guard let oldest = old.max(by: { $0.days < $1.days }) else { return [] }
-        let (more, verb) = (old.count - 1, old.count == 2 ? "is" : "are")
-        let others = more == 0 ? "" : ", and \(more) more \(verb) at least \(warningDays) days old"
+        let more = old.count - 1
+        let others =
+            more == 0 ? "" : ", and \(more) more \(TextFormat.plural(more, one: "is", many: "are")) at least \(warningDays) days old"
         return [
             .warning(
                 .staleExport, message: "the export is \(oldest.days) days old\(others)", file: oldest.file,

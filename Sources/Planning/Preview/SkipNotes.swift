@@ -3,7 +3,6 @@ import Base
 import Campaigns
 import Content
 import PushServices
-import PushServices
 
 /// Why rows were skipped, in words, and what can be done about it.
 struct SkipNote: Sendable {

@@ -73,7 +73,7 @@ struct PosixZone: Hashable, Sendable {
 }
 
 extension PosixZone {
-    /// Reads a rule; nil when it is none.
+    /// Reads a rule; nil if the text is not one.
     init?(_ text: some StringProtocol) {
         var scanner = Scanner(rest: Array(text.utf8)[...])
         guard scanner.name(), let west = scanner.time() else { return nil }

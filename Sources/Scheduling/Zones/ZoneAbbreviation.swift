@@ -1,7 +1,7 @@
 /// Names of clocks rather than of places. Most do not say whether summer time is meant (CET is winter only, and the database has files that say
 /// otherwise), and some mean several (CST is Chicago's and Shanghai's), so a campaign names a place instead.
 public enum ZoneAbbreviation {
-    /// The places that an abbreviation may mean, the most populous first; nil when it is none.
+    /// The places that an abbreviation may mean, the most populous first; nil if it is not a known abbreviation.
     public static func places(_ name: String) -> [String]? { table[name.uppercased()] }
 
     /// Whether a zone of the database is UTC under a name that reads like British time, or like no place at all: `GMT`, `Zulu`.

@@ -1,4 +1,3 @@
-import Simulators
 import Workspace
 public import Base
 public import Campaigns

@@ -1,4 +1,3 @@
-package import Simulators
 import Base
 package import Runs
 package import Simulators

@@ -1,4 +1,3 @@
-import Simulators
 import Workspace
 import Audience
 import Base
