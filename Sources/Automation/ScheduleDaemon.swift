@@ -308,7 +308,7 @@ public final class ScheduleDaemon {
             sending[scheduledRun.key] = try WorkerThread("send") { [work, events, notices, heartbeats] in
                 let result: Result<ScheduledRunWork.SendOutcome, Diagnostic>
                 do { result = .success(try heartbeats.during(.sending(scheduledRun.key)) { try work.send(scheduledRun, notices) }) } catch {
-                    result = .failure(error as? Diagnostic ?? Diagnostic("\(error)"))
+                    result = .failure(Diagnostic(explaining: error))
                 }
                 events.add(.sent(scheduledRun.key, result))
             }

@@ -91,7 +91,7 @@ public struct ScheduleFiles: Sendable {
             } catch let mistakes as Diagnostics {
                 reading.mistakes[path] = Diagnostics(mistakes.all.filter { $0.severity == .error })
             } catch {
-                reading.mistakes[path] = Diagnostics(error as? Diagnostic ?? Diagnostic("\(error)", file: file))
+                reading.mistakes[path] = Diagnostics(explaining: error, file: file)
             }
         }
         reading.ignoredFiles = ignoredFiles()

@@ -1,30 +1,13 @@
-/// Why a text is not JSON, with the place where reading stopped.
-public struct JSONSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Bytes from the start of the text.
-    public var offset: Int
-    /// What was found there, without a final full stop.
-    public var message: String
-
-    /// An error at a byte offset.
-    public init(offset: Int, message: String) {
-        self.offset = offset
-        self.message = message
-    }
-
-    /// `byte 12: expected ','`
-    public var description: String { "byte \(offset + 1): \(message)" }
-}
-
 extension JSONValue {
     /// Reads exactly one JSON value (RFC 8259); white space around it is allowed, anything else is an error.
     /// - Parameter maximumDepth: how deep arrays and objects may nest, so that hostile input cannot exhaust the stack.
-    public init(parsing bytes: [UInt8], maximumDepth: Int = 64) throws(JSONSyntaxError) {
+    public init(parsing bytes: [UInt8], maximumDepth: Int = 64) throws(Mistake) {
         var parser = JSONParser(bytes: bytes, maximumDepth: maximumDepth)
         self = try parser.parseDocument()
     }
 
     /// Reads exactly one JSON value from text.
-    public init(parsing text: String, maximumDepth: Int = 64) throws(JSONSyntaxError) {
+    public init(parsing text: String, maximumDepth: Int = 64) throws(Mistake) {
         try self.init(parsing: Array(text.utf8), maximumDepth: maximumDepth)
     }
 }
@@ -41,7 +24,7 @@ private struct JSONParser {
         self.maximumDepth = maximumDepth
     }
 
-    mutating func parseDocument() throws(JSONSyntaxError) -> JSONValue {
+    mutating func parseDocument() throws(Mistake) -> JSONValue {
         skipSpace()
         let value = try parseValue()
         skipSpace()
@@ -49,11 +32,11 @@ private struct JSONParser {
         return value
     }
 
-    private mutating func parseValue() throws(JSONSyntaxError) -> JSONValue {
+    private mutating func parseValue() throws(Mistake) -> JSONValue {
         guard index < bytes.count else { throw failure("the JSON ends too early") }
         switch bytes[index] {
-        case UInt8(ascii: "{"): return try nested { (parser) throws(JSONSyntaxError) in try parser.parseObject() }
-        case UInt8(ascii: "["): return try nested { (parser) throws(JSONSyntaxError) in try parser.parseArray() }
+        case UInt8(ascii: "{"): return try nested { (parser) throws(Mistake) in try parser.parseObject() }
+        case UInt8(ascii: "["): return try nested { (parser) throws(Mistake) in try parser.parseArray() }
         case UInt8(ascii: "\""): return .string(try parseString())
         case UInt8(ascii: "t"): return try parseWord("true", .bool(true))
         case UInt8(ascii: "f"): return try parseWord("false", .bool(false))
@@ -63,8 +46,8 @@ private struct JSONParser {
     }
 
     private mutating func nested(
-        _ body: (inout JSONParser) throws(JSONSyntaxError) -> JSONValue
-    ) throws(JSONSyntaxError) -> JSONValue {
+        _ body: (inout JSONParser) throws(Mistake) -> JSONValue
+    ) throws(Mistake) -> JSONValue {
         depth += 1
         guard depth <= maximumDepth else { throw failure("nested deeper than \(maximumDepth) levels") }
         index += 1
@@ -73,7 +56,7 @@ private struct JSONParser {
         return value
     }
 
-    private mutating func parseObject() throws(JSONSyntaxError) -> JSONValue {
+    private mutating func parseObject() throws(Mistake) -> JSONValue {
         var members: [JSONMember] = []
         skipSpace()
         if take(UInt8(ascii: "}")) { return .object([]) }
@@ -92,7 +75,7 @@ private struct JSONParser {
         }
     }
 
-    private mutating func parseArray() throws(JSONSyntaxError) -> JSONValue {
+    private mutating func parseArray() throws(Mistake) -> JSONValue {
         var values: [JSONValue] = []
         skipSpace()
         if take(UInt8(ascii: "]")) { return .array([]) }
@@ -106,7 +89,7 @@ private struct JSONParser {
         }
     }
 
-    private mutating func parseString() throws(JSONSyntaxError) -> String {
+    private mutating func parseString() throws(Mistake) -> String {
         let start = index
         index += 1
         var text: [UInt8] = []
@@ -116,18 +99,18 @@ private struct JSONParser {
             switch byte {
             case UInt8(ascii: "\""):
                 guard let string = String(validating: text, as: UTF8.self) else {
-                    throw JSONSyntaxError(offset: start, message: "the text is not UTF-8")
+                    throw Mistake("the text is not UTF-8", at: start)
                 }
                 return string
             case UInt8(ascii: "\\"): try parseEscape(into: &text)
-            case 0..<0x20: throw JSONSyntaxError(offset: index - 1, message: "there is a control character inside a text")
+            case 0..<0x20: throw Mistake("there is a control character inside a text", at: index - 1)
             default: text.append(byte)
             }
         }
-        throw JSONSyntaxError(offset: start, message: "the text has no closing quote")
+        throw Mistake("the text has no closing quote", at: start)
     }
 
-    private mutating func parseEscape(into text: inout [UInt8]) throws(JSONSyntaxError) {
+    private mutating func parseEscape(into text: inout [UInt8]) throws(Mistake) {
         guard index < bytes.count else { throw failure("the JSON ends too early") }
         let byte = bytes[index]
         index += 1
@@ -148,11 +131,11 @@ private struct JSONParser {
             }
             guard let scalar = Unicode.Scalar(code) else { throw failure("half of a surrogate pair") }
             text.append(contentsOf: Array(String(scalar).utf8))
-        default: throw JSONSyntaxError(offset: index - 2, message: "an unknown escape")
+        default: throw Mistake("an unknown escape", at: index - 2)
         }
     }
 
-    private mutating func parseHex() throws(JSONSyntaxError) -> UInt32 {
+    private mutating func parseHex() throws(Mistake) -> UInt32 {
         guard index + 4 <= bytes.count else { throw failure("the JSON ends too early") }
         var code: UInt32 = 0
         for byte in bytes[index..<index + 4] {
@@ -163,13 +146,13 @@ private struct JSONParser {
         return code
     }
 
-    private mutating func parseNumber() throws(JSONSyntaxError) -> JSONValue {
+    private mutating func parseNumber() throws(Mistake) -> JSONValue {
         let start = index
         _ = take(UInt8(ascii: "-"))
         let whole = digits()
-        guard whole > 0 else { throw JSONSyntaxError(offset: start, message: "expected a JSON value") }
+        guard whole > 0 else { throw Mistake("expected a JSON value", at: start) }
         guard whole == 1 || bytes[index - whole] != UInt8(ascii: "0") else {
-            throw JSONSyntaxError(offset: start, message: "a number must not begin with 0")
+            throw Mistake("a number must not begin with 0", at: start)
         }
         var isWhole = true
         if take(UInt8(ascii: ".")) {
@@ -184,7 +167,7 @@ private struct JSONParser {
         }
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
         if isWhole, let value = Int64(text) { return .integer(value) }
-        guard let value = Double(text), value.isFinite else { throw JSONSyntaxError(offset: start, message: "the number is too large") }
+        guard let value = Double(text), value.isFinite else { throw Mistake("the number is too large", at: start) }
         return .double(value)
     }
 
@@ -194,7 +177,7 @@ private struct JSONParser {
         return index - start
     }
 
-    private mutating func parseWord(_ word: StaticString, _ value: JSONValue) throws(JSONSyntaxError) -> JSONValue {
+    private mutating func parseWord(_ word: StaticString, _ value: JSONValue) throws(Mistake) -> JSONValue {
         let end = index + word.utf8CodeUnitCount
         let matches = word.withUTF8Buffer { expected in end <= bytes.count && bytes[index..<end].elementsEqual(expected) }
         guard matches else { throw failure("expected a JSON value") }
@@ -212,5 +195,5 @@ private struct JSONParser {
         while index < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[index]) { index += 1 }
     }
 
-    private func failure(_ message: String) -> JSONSyntaxError { JSONSyntaxError(offset: index, message: message) }
+    private func failure(_ message: String) -> Mistake { Mistake(message, at: index) }
 }

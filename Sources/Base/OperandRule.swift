@@ -9,16 +9,6 @@ public struct OperandRule {
         case template
     }
 
-    /// What is wrong with an operand, and what to write.
-    public struct Mistake: Error, Hashable {
-        /// Without a full stop.
-        public var message: String
-        /// Whole sentences.
-        public var remedy: String
-
-        init(_ message: String, remedy: String) { (self.message, self.remedy) = (message, remedy) }
-    }
-
     let column: String
     let comparison: ComparisonOperator
     let operand: String

@@ -8,20 +8,6 @@ public struct ProxyAddress: Hashable, Sendable, CustomStringConvertible {
         case socks4, socks4a, socks5, socks5h
     }
 
-    /// What is wrong with an address, in words that hold neither user nor password.
-    public struct Mistake: Error, Hashable, Sendable {
-        /// What is wrong, without a final full stop.
-        public var message: String
-        /// What to do, a whole sentence.
-        public var remedy: String
-
-        /// A mistake in words.
-        public init(message: String, remedy: String) {
-            self.message = message
-            self.remedy = remedy
-        }
-    }
-
     /// How the proxy is spoken to.
     public var scheme: Scheme
     /// A name or an address; IPv6 in brackets.
@@ -69,13 +55,13 @@ extension ProxyAddress {
         if let end = text.firstRange(of: "://") {
             guard let known = Scheme(rawValue: text[..<end.lowerBound].lowercased()) else {
                 throw Mistake(
-                    message: "the scheme of the proxy '\(shown)' is unknown",
+                    "the scheme of the proxy '\(shown)' is unknown",
                     remedy: "It must be one of \(Scheme.allCases.map(\.rawValue).joined(separator: ", ")).")
             }
             scheme = known
             rest = text[end.upperBound...]
         } else if form == .whole {
-            throw Mistake(message: "the proxy '\(shown)' has no scheme", remedy: "Add one, \(example.lowercasedFirst)")
+            throw Mistake("the proxy '\(shown)' has no scheme", remedy: "Add one, \(example.lowercasedFirst)")
         }
         if rest.last == "/" { rest.removeLast() }
         // A password may hold an @; a host cannot.
@@ -85,19 +71,19 @@ extension ProxyAddress {
         }
         let parts = HostPort(rest)
         host = String(parts.host)
-        guard Self.isHost(host) else { throw Mistake(message: "the proxy '\(shown)' has no host", remedy: example) }
+        guard Self.isHost(host) else { throw Mistake("the proxy '\(shown)' has no host", remedy: example) }
         self.port = scheme == .https ? 443 : 1080
         if password != nil, !takesPassword {
-            throw Mistake(message: "\(scheme.rawValue) takes a user but no password", remedy: "Remove the password, or use socks5h.")
+            throw Mistake("\(scheme.rawValue) takes a user but no password", remedy: "Remove the password, or use socks5h.")
         }
         guard parts.portText != nil else {
             guard form == .asInEnvironment else {
-                throw Mistake(message: "the proxy '\(shown)' has no port", remedy: "Add it: most proxies listen on 3128, 8080 or 1080.")
+                throw Mistake("the proxy '\(shown)' has no port", remedy: "Add it: most proxies listen on 3128, 8080 or 1080.")
             }
             return
         }
         guard let number = parts.port else {
-            throw Mistake(message: "the port of the proxy '\(shown)' must be a number from 1 to 65535", remedy: example)
+            throw Mistake("the port of the proxy '\(shown)' must be a number from 1 to 65535", remedy: example)
         }
         self.port = number
     }
@@ -115,7 +101,7 @@ extension ProxyAddress {
         let password = colon.map { text[text.index(after: $0)...] }
         guard let user = decoded(text[..<(colon ?? text.endIndex)]), let plain = decoded(password ?? "") else {
             throw Mistake(
-                message: "the proxy's user or password holds a % that is not followed by two hex digits",
+                "the proxy's user or password holds a % that is not followed by two hex digits",
                 remedy: "Write a % itself as %25.")
         }
         if user.isEmpty, plain.isEmpty { return (nil, nil) }

@@ -3,6 +3,7 @@
 #ifndef VOLLEY_LINUX_H
 #define VOLLEY_LINUX_H
 
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,6 +17,9 @@ static inline int volley_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0
 /// A descriptor that is readable once a child has ended, also before it is waited for; -1 with errno where the kernel (before 5.3) or a container's rules
 /// do not allow it. Closed by exec. Source: pidfd_open(2), which the C library has from glibc 2.36 on only.
 static inline int volley_open_process(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+/// A pipe, its reading end first, whose ends exec closes; -1 with errno if it cannot be made. Source: pipe2(2), which the C library declares for C only.
+static inline int volley_make_pipe(int ends[2]) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
 
 /// What is said, and with which code the process ends, before `*mark` is set and after.
 struct volley_last_words {

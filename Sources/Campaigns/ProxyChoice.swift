@@ -78,7 +78,7 @@ extension ProxyChoice {
             let text = variables(name)
         else { return nil }
         if let list = variables("no_proxy") ?? variables("NO_PROXY"), ProxyExceptions(list).contains(host: host, port: port) { return nil }
-        do throws(ProxyAddress.Mistake) {
+        do throws(Mistake) {
             return ProxyChoice(address: try ProxyAddress(text, .asInEnvironment), source: .variable(name))
         } catch {
             throw Diagnostic("the environment variable \(name) cannot be used: \(error.message)", remedy: error.remedy)

@@ -25,7 +25,7 @@ public struct Sender: Sendable {
         try settings.request.check()
         if let file = settings.endpoint.certificateAuthorityFile { try CertificateAuthorityFile.check(file) }
         if let proxy = settings.proxy {
-            do throws(ProxyAddress.Mistake) {
+            do throws(Mistake) {
                 _ = try ProxyAddress(proxy, .asInEnvironment)
             } catch {
                 throw Diagnostic(error.message, remedy: error.remedy)

@@ -32,6 +32,6 @@ public func check(_ campaign: CampaignFile, at now: Timestamp) -> CheckResult {
             errors: mistakes.all.filter { $0.severity == .error },
             lint: Lint(mistakes.all.filter { $0.severity == .warning }, allowed: [], lookedAt: []))
     } catch {
-        return CheckResult(errors: [error as? Diagnostic ?? Diagnostic("\(error)", file: campaign.path)], lint: nil)
+        return CheckResult(errors: [Diagnostic(explaining: error, file: campaign.path)], lint: nil)
     }
 }

@@ -229,7 +229,7 @@ extension Report {
     /// What a reason means and what to do, as far as Volley knows.
     func explanation(of reason: String) -> String {
         if let known = ReasonText.explanation(of: reason) { return known }
-        if reason.hasPrefix("HTTP") { return "\(service.displayName) answered with this status and gave no reason." }
+        if StatusReason.status(in: reason) != nil { return "\(service.displayName) answered with this status and gave no reason." }
         return "Volley does not know this reason. Look for it in \(service.reasonsPage)."
     }
 

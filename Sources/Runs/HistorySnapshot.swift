@@ -24,7 +24,7 @@ public struct HistorySnapshot: Sendable {
     }
 
     private static func reading<Value>(_ body: () throws -> Value) -> Result<Value, Diagnostic> {
-        do { return .success(try body()) } catch { return .failure(error as? Diagnostic ?? Diagnostic("\(error)")) }
+        do { return .success(try body()) } catch { return .failure(Diagnostic(explaining: error)) }
     }
 
     /// What a run's file is missing; nil when it misses nothing that was known, or was pruned.

@@ -40,7 +40,7 @@ public struct RunRemainder: Sendable {
             if run.catalog.holds(gone) {
                 do { _ = try run.catalog.open(gone) } catch {
                     throw Diagnostic(
-                        "the run was retried as \(gone), and what it reached cannot be read: \((error as? Diagnostic)?.message ?? "\(error)")",
+                        "the run was retried as \(gone), and what it reached cannot be read: \(Diagnostic(explaining: error).message)",
                         file: run.catalog.place(of: gone),
                         remedy: "Restore it, or make it readable for your user. Without it, devices could get the push twice.")
                 }

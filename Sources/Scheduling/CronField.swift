@@ -1,3 +1,5 @@
+import Base
+
 /// One of the five fields of a cron rule.
 struct CronField: Sendable {
     var name: String
@@ -19,7 +21,7 @@ struct CronField: Sendable {
 
     /// The values that a field names, as bits.
     /// - Parameter offset: where the field begins in the rule, in UTF-8 bytes.
-    func bits(_ text: Substring, at offset: Int) throws(ScheduleMistake) -> UInt64 {
+    func bits(_ text: Substring, at offset: Int) throws(Mistake) -> UInt64 {
         var bits: UInt64 = 0
         var place = offset
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -30,17 +32,17 @@ struct CronField: Sendable {
     }
 
     /// `*`, `5`, `1-5`, `mon-fri`, each also with `/step`.
-    private func part(_ text: Substring, at offset: Int) throws(ScheduleMistake) -> UInt64 {
+    private func part(_ text: Substring, at offset: Int) throws(Mistake) -> UInt64 {
         let halves = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         let range = try range(halves[0], at: offset)
         guard halves.count == 2 else { return Self.bits(range, step: 1) }
         let stepOffset = offset + halves[0].utf8.count + 1
         guard halves[0].contains("-") || halves[0] == "*" else {
-            throw ScheduleMistake(
+            throw Mistake(
                 "'\(text)' has a step from a single \(name)", remedy: remedy(forStep: halves[1], from: halves[0]), at: offset)
         }
         guard let step = Self.number(halves[1]), step > 0 else {
-            throw ScheduleMistake("'\(halves[1])' is not a step", remedy: "Write a whole number above 0, for example */5.", at: stepOffset)
+            throw Mistake("'\(halves[1])' is not a step", remedy: "Write a whole number above 0, for example */5.", at: stepOffset)
         }
         return Self.bits(range, step: step)
     }
@@ -51,7 +53,7 @@ struct CronField: Sendable {
 
     private var lastWritten: Int { values.upperBound == 7 ? 6 : values.upperBound }
 
-    private func range(_ text: Substring, at offset: Int) throws(ScheduleMistake) -> ClosedRange<Int> {
+    private func range(_ text: Substring, at offset: Int) throws(Mistake) -> ClosedRange<Int> {
         if text == "*" { return values.lowerBound...lastWritten }
         let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         let first = try value(ends[0], at: offset)
@@ -60,7 +62,7 @@ struct CronField: Sendable {
         // A week may end with Sunday: fri-sun.
         if values.upperBound == 7, last == 0, first > 0 { last = 7 }
         guard first <= last else {
-            throw ScheduleMistake(
+            throw Mistake(
                 "the range '\(text)' runs backwards",
                 remedy: "Write \(ends[0])-\(written(lastWritten, like: ends[0])),\(written(values.lowerBound, like: ends[1]))-\(ends[1]).",
                 at: offset)
@@ -75,16 +77,16 @@ struct CronField: Sendable {
     /// The name with its article.
     private var one: String { "\(name == "hour" ? "an" : "a") \(name)" }
 
-    private func value(_ text: Substring, at offset: Int) throws(ScheduleMistake) -> Int {
+    private func value(_ text: Substring, at offset: Int) throws(Mistake) -> Int {
         if let index = names.firstIndex(of: text.lowercased()) { return values.lowerBound + index }
         if let number = Self.number(text) {
             if values.contains(number) { return number }
-            throw ScheduleMistake(
+            throw Mistake(
                 "\(number) is not \(one)",
                 remedy: "\(one.prefix(1).uppercased())\(one.dropFirst()) is a number from \(values.lowerBound) to \(values.upperBound).",
                 at: offset)
         }
-        throw ScheduleMistake(
+        throw Mistake(
             text.isEmpty ? "\(one) is missing" : "'\(text.prefix(60))' is not \(one)", remedy: remedy(for: text), at: offset)
     }
 

@@ -1,4 +1,4 @@
-import Base
+public import Base
 
 /// Times that come again and again, in cron's five fields: minute, hour, day of the month, month, day of the week.
 ///
@@ -20,8 +20,8 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
     /// Whether both days of the month and days of the week are restricted, so that a day needs to be only one of the two.
     public var unitesDays: Bool { !daysAreFree && !weekdaysAreFree }
 
-    /// - Throws: `ScheduleMistake` if it is not a rule, or never applies.
-    public init(_ text: String) throws(ScheduleMistake) {
+    /// - Throws: `Mistake` if it is not a rule, or never applies.
+    public init(_ text: String) throws(Mistake) {
         description = text
         let fields = text.split(separator: " ").flatMap { $0.split(separator: "\t") }
         try Self.checkCount(fields, of: text)
@@ -41,22 +41,22 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         weekdaysAreFree = fields[4].hasPrefix("*")
         isWildcard = fields[0].hasPrefix("*") || fields[1].hasPrefix("*")
         guard hasSomeDay else {
-            throw ScheduleMistake(
+            throw Mistake(
                 "'\(fields[2]) \(fields[3])' is not a date of any year, so this would never be sent",
                 remedy: "Correct the day or the month.",
                 at: text.utf8.distance(from: text.startIndex, to: fields[2].startIndex))
         }
     }
 
-    private static func checkCount(_ fields: [Substring], of text: String) throws(ScheduleMistake) {
+    private static func checkCount(_ fields: [Substring], of text: String) throws(Mistake) {
         if text.hasPrefix("@") {
             let meaning = ["@hourly": "0 * * * *", "@daily": "0 9 * * *", "@weekly": "0 9 * * mon", "@monthly": "0 9 1 * *"]
-            throw ScheduleMistake(
+            throw Mistake(
                 "'\(text.prefix(60))' does not say at what time of the day",
                 remedy: "Write for example \"\(meaning[text] ?? "0 9 * * mon")\".")
         }
         guard fields.count != 5 else { return }
-        throw ScheduleMistake(
+        throw Mistake(
             "'\(text.prefix(60))' has \(fields.count) \(TextFormat.plural(fields.count, one: "field")) instead of five",
             remedy: fields.count == 6
                 ? "Write minute, hour, day of the month, month and day of the week, without seconds or a year: \"0 9 * * mon,thu\"."
@@ -65,20 +65,20 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// A free minute is mostly a slip: `* 9 * * mon` comes true sixty times. Who means it says so by a step.
-    private static func checkMinute(_ fields: [Substring]) throws(ScheduleMistake) {
+    private static func checkMinute(_ fields: [Substring]) throws(Mistake) {
         guard fields[0] == "*" else { return }
         let rest = fields.dropFirst().joined(separator: " ")
         let often = fields[1] == "*" ? "every minute" : "every minute of its hours, sixty times an hour"
-        throw ScheduleMistake(
+        throw Mistake(
             "'* \(rest.prefix(60))' sends \(often)",
             remedy: "Write \"0 \(rest)\" for the full hour, or \"*/1 \(rest)\" if you mean every minute.")
     }
 
     /// `fri#1`, as some schedulers write the first Friday of a month.
-    private static func checkWeekOfMonth(_ fields: [Substring], in text: String) throws(ScheduleMistake) {
+    private static func checkWeekOfMonth(_ fields: [Substring], in text: String) throws(Mistake) {
         let parts = fields[4].split(separator: "#", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, let week = Int(parts[1]), (1...5).contains(week) else { return }
-        throw ScheduleMistake(
+        throw Mistake(
             "'\(fields[4].prefix(60))' is not a day of the week: cron does not count the weeks of a month",
             remedy: week == 1
                 ? "To send only on days 1 to 7 that are such a day, write \"\(fields[0]) \(fields[1]) */31,1-7 \(fields[3]) \(parts[0])\": "

@@ -7,40 +7,40 @@ public struct QuietHours: Hashable, Sendable, CustomStringConvertible {
     /// Minutes since midnight, 0 to 1439; never the same as `begin`.
     public var end: Int
 
-    /// - Throws: `ScheduleMistake`: `text` is not of the form `21:00-08:00`, or says nothing.
-    public init(_ text: String) throws(ScheduleMistake) {
+    /// - Throws: `Mistake`: `text` is not of the form `21:00-08:00`, or says nothing.
+    public init(_ text: String) throws(Mistake) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         if let dash = text.first(where: WrittenDash.isDash) {
-            throw ScheduleMistake(
+            throw Mistake(
                 "'\(text.prefix(60))' has a dash ('\(dash)') instead of a hyphen between the two times",
                 remedy: "Write \(WrittenDash.replaced(text.filter { $0 != " " })), with the hyphen of the keyboard.")
         }
         let example = "Write when they begin and end, for example 21:00-08:00."
         let meant = parts.compactMap { TwelveHourClock.time(in: String($0)) }
         guard meant.count < 2 else {
-            throw ScheduleMistake(
+            throw Mistake(
                 "'\(text.prefix(60))' is written in the 12-hour clock", remedy: "Write \(meant.joined(separator: "-")).")
         }
-        guard parts.count == 2 else { throw ScheduleMistake("'\(text.prefix(60))' is not a range of hours", remedy: example) }
+        guard parts.count == 2 else { throw Mistake("'\(text.prefix(60))' is not a range of hours", remedy: example) }
         begin = try Self.minute(parts[0], at: 0, remedy: example)
         end = try Self.minute(parts[1], at: parts[0].utf8.count + 1, remedy: example)
         if end == 24 * 60 { end = 0 }
         guard begin != 24 * 60 else {
-            throw ScheduleMistake("a day begins at 00:00, not at 24:00", remedy: "Write 00:00-\(parts[1].drop { $0 == " " }).")
+            throw Mistake("a day begins at 00:00, not at 24:00", remedy: "Write 00:00-\(parts[1].drop { $0 == " " }).")
         }
         guard begin != end else {
-            throw ScheduleMistake("these hours begin and end at the same time", remedy: example)
+            throw Mistake("these hours begin and end at the same time", remedy: example)
         }
     }
 
-    private static func minute(_ text: Substring, at offset: Int, remedy: String) throws(ScheduleMistake) -> Int {
+    private static func minute(_ text: Substring, at offset: Int, remedy: String) throws(Mistake) -> Int {
         let spaces = text.prefix { $0 == " " }.utf8.count
         let trimmed = String(text.dropFirst(spaces).reversed().drop { $0 == " " }.reversed())
         let parts = trimmed.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ $0.utf8.count <= 2 && !$0.isEmpty && $0.utf8.allSatisfy { (48...57).contains($0) } }),
             parts[1].utf8.count == 2, let hour = Int(parts[0]), let minute = Int(parts[1]),
             hour < 24 && minute < 60 || hour == 24 && minute == 0
-        else { throw ScheduleMistake("'\(trimmed.prefix(60))' is not a time of day", remedy: remedy, at: offset + spaces) }
+        else { throw Mistake("'\(trimmed.prefix(60))' is not a time of day", remedy: remedy, at: offset + spaces) }
         return hour * 60 + minute
     }
 

@@ -86,7 +86,7 @@ import Testing
     func syntax(line: String) throws {
         #expect(try lines(Array(line.utf8)).map(\.cells) == [nil])
         #expect(throws: Diagnostic.self) { try array("[\(line)]") }
-        #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: line) }
+        #expect(throws: Mistake.self) { try JSONValue(parsing: line) }
     }
 
     @Test("values nested deeper than 64 levels are refused, those up to it are passed")

@@ -3,9 +3,9 @@ import Testing
 
 /// The value of a JSON text, written again on one line; or the error.
 private func rewritten(_ text: String) -> String {
-    do throws(JSONSyntaxError) {
+    do throws(Mistake) {
         return try JSONValue(parsing: text).text
-    } catch { return error.description }
+    } catch { return "byte \(error.utf8Offset + 1): \(error.message)" }
 }
 
 @Suite struct JSONParsingTests {
@@ -58,7 +58,7 @@ private func rewritten(_ text: String) -> String {
         "text that is not UTF-8 is an error",
         arguments: [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0xC0, 0x80], [0xF5, 0x80, 0x80, 0x80]] as [[UInt8]])
     func notUTF8(bytes: [UInt8]) {
-        #expect(throws: JSONSyntaxError(offset: 1, message: "the text is not UTF-8")) {
+        #expect(throws: Mistake("the text is not UTF-8", at: 1)) {
             try JSONValue(parsing: [0x5B, 0x22] + bytes + [0x22, 0x5D])
         }
     }
@@ -69,7 +69,7 @@ private func rewritten(_ text: String) -> String {
         #expect(rewritten(fits) == fits)
         #expect(rewritten("[" + fits + "]") == "byte 65: nested deeper than 64 levels")
         #expect(rewritten(String(repeating: "{\"a\":", count: 100_000)) == "byte 321: nested deeper than 64 levels")
-        #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: "[[1]]", maximumDepth: 1) }
+        #expect(throws: Mistake.self) { try JSONValue(parsing: "[[1]]", maximumDepth: 1) }
         // Values side by side do not add up.
         #expect(rewritten("[" + Array(repeating: "[]", count: 200).joined(separator: ",") + "]").hasPrefix("[[],[]"))
     }

@@ -22,36 +22,36 @@ struct AllowTests {
     }
 
     @Test("each mistake is said at its place, with what to do", arguments: mistakes)
-    func isSaid(_ mistake: Mistake) {
+    func isSaid(_ mistake: MistakeCase) {
         #expect(found { () throws(Diagnostics) in try readPart(mistake.yaml) } == mistake.expected)
     }
 
-    static let mistakes: [Mistake] = [
-        Mistake(
+    static let mistakes: [MistakeCase] = [
+        MistakeCase(
             "a misspelt name", "allow:\n  - {warning: text-cutoff, reason: x}\n",
             "campaign.yaml:2:15: there is no warning 'text-cutoff'. Did you mean 'text-cut-off'?"),
-        Mistake(
+        MistakeCase(
             "a name of nothing", "allow:\n  - {warning: everything, reason: x}\n",
             "campaign.yaml:2:15: there is no warning 'everything'. A warning's name is in brackets at its end."),
-        Mistake(
+        MistakeCase(
             "what reports unused entries", "allow:\n  - {warning: unused-allow, reason: x}\n",
             "campaign.yaml:2:15: there is no warning 'unused-allow'. A warning's name is in brackets at its end."),
-        Mistake(
+        MistakeCase(
             "no reason", "allow:\n  - {warning: text-cut-off}\n",
             "campaign.yaml:2:5: the key 'reason' is missing in the entry of 'allow'. Add it, for example: reason: \"The important part comes first.\"."
         ),
-        Mistake(
+        MistakeCase(
             "a name alone", "allow: [text-cut-off]\n",
             "campaign.yaml:1:9: 'text-cut-off' has no reason. Write {warning: text-cut-off, reason: \"…\"}, so that others know why."
         ),
-        Mistake(
+        MistakeCase(
             "no list", "allow: {warning: text-cut-off, reason: x}\n",
             "campaign.yaml:1:8: 'allow' must be a list of warnings with reasons, not a group of keys. For example: allow: [{warning: text-cut-off, reason: \"The important part comes first.\"}]."
         ),
-        Mistake(
+        MistakeCase(
             "the same twice", "allow:\n  - {warning: bad-row, reason: x}\n  - {warning: bad-row, reason: y}\n",
             "campaign.yaml:3:15: 'bad-row' is allowed twice. Keep one of them."),
-        Mistake(
+        MistakeCase(
             "another key", "allow:\n  - {warning: bad-row, reason: x, until: 2027-01-01}\n",
             "campaign.yaml:2:35: unknown key 'until' in the entry of 'allow'. Valid here: warning, reason."),
     ]

@@ -6,12 +6,12 @@ import Testing
 @Suite("Mistakes in the content")
 struct MistakesInContentTests {
     @Test("each is said at its place, with what to do", arguments: mistakes)
-    func isSaid(_ mistake: Mistake) {
+    func isSaid(_ mistake: MistakeCase) {
         #expect(found { () throws(Diagnostics) in try readPart(mistake.yaml) } == mistake.expected)
     }
 
-    static let mistakes: [Mistake] = [
-        Mistake(
+    static let mistakes: [MistakeCase] = [
+        MistakeCase(
             "an empty title and a blank body",
             #"""
             content:
@@ -23,7 +23,7 @@ struct MistakesInContentTests {
             campaign.yaml:2:10: 'title' is blank. For example: title: "Spring sale".
             campaign.yaml:3:9: 'body' is blank. For example: body: "20 % off everything.".
             """),
-        Mistake(
+        MistakeCase(
             "a title without value",
             #"""
             content:
@@ -32,15 +32,15 @@ struct MistakesInContentTests {
 
             """#,
             "campaign.yaml:2:9: 'title' has no value. For example: title: \"Spring sale\"."),
-        Mistake(
+        MistakeCase(
             "a title that is only a comment for YAML",
             "content:\n  title: #1 in sales\n",
             "campaign.yaml:2:9: 'title' has no text: YAML reads what follows # as a comment. Put the whole text in quotes."),
-        Mistake(
+        MistakeCase(
             "a title that is a list",
             "content:\n  title: [a]\n",
             "campaign.yaml:2:10: 'title' must be a text, not a list. For example: title: \"Spring sale\"."),
-        Mistake(
+        MistakeCase(
             "a text cut by a comment, and curly quotes",
             #"""
             content:
@@ -54,7 +54,7 @@ struct MistakesInContentTests {
             campaign.yaml:3:9: warning: the text ends before '#today only', which YAML reads as a comment. Put the whole text in quotes if that belongs to it. [comment-in-text]
             campaign.yaml:4:10: 'badge' must be a whole number, not 'x'. For example: badge: 1.
             """),
-        Mistake(
+        MistakeCase(
             "nothing to show",
             #"""
             content:
@@ -65,77 +65,77 @@ struct MistakesInContentTests {
             """
             campaign.yaml:2:3: the content shows nothing. Add a title, body, badge or sound, or write silent: true for a push that only wakes the app.
             """),
-        Mistake(
+        MistakeCase(
             "only wake_app",
             "content: {wake_app: true}\n",
             """
             campaign.yaml:1:10: the content shows nothing. Add a title, body, badge or sound, or write silent: true for a push that only wakes the app.
             """),
-        Mistake(
+        MistakeCase(
             "a badge that adds",
             "content: {badge: \"+1\"}\n",
             """
             campaign.yaml:1:18: APNs cannot add to a badge, it shows the number that it is sent. Send the number from your own data, for example: badge: 1.
             """),
-        Mistake(
+        MistakeCase(
             "a badge that adds, without quotes",
             "content: {badge: +1}\n",
             """
             campaign.yaml:1:18: APNs cannot add to a badge, it shows the number that it is sent. Send the number from your own data, for example: badge: 1.
             """),
-        Mistake(
+        MistakeCase(
             "a badge below 0",
             "content: {badge: -1}\n",
             "campaign.yaml:1:18: 'badge' must be a whole number from 0 to 2147483647, not '-1'. For example: badge: 1."),
-        Mistake(
+        MistakeCase(
             "a badge in quotes",
             "content: {badge: \"1\"}\n",
             "campaign.yaml:1:18: 'badge' must be a whole number, not a text in quotes. Remove the quotes."),
-        Mistake(
+        MistakeCase(
             "a badge with a fraction",
             "content: {badge: 1.5}\n",
             "campaign.yaml:1:18: 'badge' must be a whole number, not '1.5'. For example: badge: 1."),
-        Mistake(
+        MistakeCase(
             "a badge from a template",
             "content: {badge: \"{{ unread }}\"}\n",
             "campaign.yaml:1:18: 'badge' must be a whole number, not '{{ unread }}'. For example: badge: 1."),
-        Mistake(
+        MistakeCase(
             "a badge too large",
             "content: {badge: 99999999999}\n",
             """
             campaign.yaml:1:18: 'badge' must be a whole number from 0 to 2147483647, not '99999999999'. For example: badge: 1.
             """),
-        Mistake(
+        MistakeCase(
             "an image over http",
             "content: {title: Hi, image: \"http://example.com/a.jpg\"}\n",
             """
             campaign.yaml:1:29: 'image' must be a web address that begins with https://, not 'http://example.com/a.jpg'. For example: image: https://cdn.example.com/spring.jpg.
             """),
-        Mistake(
+        MistakeCase(
             "an image without host",
             "content: {title: Hi, image: \"https://\"}\n",
             """
             campaign.yaml:1:29: 'image' must be a web address that begins with https://, not 'https://'. For example: image: https://cdn.example.com/spring.jpg.
             """),
-        Mistake(
+        MistakeCase(
             "an image beside a badge only",
             "content: {badge: 1, image: \"https://example.com/a.jpg\"}\n",
             "campaign.yaml:1:21: an image needs a text with it. Add a title or a body."),
-        Mistake(
+        MistakeCase(
             "a sound that is a group",
             "content: {title: Hi, sound: {critical: 1}}\n",
             "campaign.yaml:1:29: 'sound' must be a text, not a group of keys. For example: sound: default."),
-        Mistake(
+        MistakeCase(
             "data that is a text",
             "content: {title: Hi, data: spring}\n",
             "campaign.yaml:1:28: 'data' must be a group of keys, not 'spring'. For example: data: {campaign: spring-sale}."),
-        Mistake(
+        MistakeCase(
             "data with aps",
             "content: {title: Hi, data: {aps: {badge: 1}}}\n",
             """
             campaign.yaml:1:29: 'data' must not hold 'aps', which belongs to APNs. Use the keys of 'content', or write the whole push as 'payload'.
             """),
-        Mistake(
+        MistakeCase(
             "data beside link and image",
             #"""
             content:
@@ -149,11 +149,11 @@ struct MistakesInContentTests {
             campaign.yaml:5:10: 'data' holds 'link', which 'content' sets too. Keep one of them.
             campaign.yaml:5:19: 'data' holds 'image', which 'content' sets too. Keep one of them.
             """),
-        Mistake(
+        MistakeCase(
             "data with a template as a key",
             "content: {title: Hi, data: {\"{{ store }}\": x}}\n",
             "campaign.yaml:1:29: a key cannot hold a template. Only values can; give the key a fixed name."),
-        Mistake(
+        MistakeCase(
             "numbers in data that cannot be sent",
             #"""
             content:
@@ -167,7 +167,7 @@ struct MistakesInContentTests {
             campaign.yaml:3:47: the number '1e999' cannot be sent. Put it in quotes to send it as text.
             campaign.yaml:3:58: the number '.nan' cannot be sent. Put it in quotes to send it as text.
             """),
-        Mistake(
+        MistakeCase(
             "numbers in data that change",
             #"""
             content:
@@ -183,7 +183,7 @@ struct MistakesInContentTests {
             campaign.yaml:4:48: warning: '3.10' is sent as the number 3.1. Put it in quotes to send it as written. [number-changed]
             campaign.yaml:4:59: warning: '0x10' is sent as the number 16. Put it in quotes to send it as written. [number-changed]
             """),
-        Mistake(
+        MistakeCase(
             "silent beside everything visible",
             #"""
             content:
@@ -208,15 +208,15 @@ struct MistakesInContentTests {
             campaign.yaml:9:11: a silent push has no 'thread'. Remove it, or remove 'silent' if people should see the push.
             campaign.yaml:10:10: a silent push has no 'image'. Remove it, or remove 'silent' if people should see the push.
             """),
-        Mistake(
+        MistakeCase(
             "silent and wake_app",
             "content: {silent: true, wake_app: true}\n",
             "campaign.yaml:1:25: 'wake_app' adds nothing to 'silent', which already wakes the app. Remove it."),
-        Mistake(
+        MistakeCase(
             "silent is a text",
             "content: {silent: maybe}\n",
             "campaign.yaml:1:19: 'silent' must be true or false, not 'maybe'. For example: silent: true."),
-        Mistake(
+        MistakeCase(
             "payload beside other keys",
             #"""
             content:
@@ -229,31 +229,31 @@ struct MistakesInContentTests {
             campaign.yaml:2:3: 'payload' is the whole push written by hand, so 'title' cannot be used with it. Write it into the payload, or remove 'payload'.
             campaign.yaml:3:3: 'payload' is the whole push written by hand, so 'data' cannot be used with it. Write it into the payload, or remove 'payload'.
             """),
-        Mistake(
+        MistakeCase(
             "payload without aps",
             "content: {payload: {alert: Hi}}\n",
             """
             campaign.yaml:1:20: the payload has no 'aps', so APNs would show nothing. For example: payload: {aps: {alert: Hello}}.
             """),
-        Mistake(
+        MistakeCase(
             "payload whose aps is a text",
             "content: {payload: {aps: Hi}}\n",
             "campaign.yaml:1:26: 'aps' must be a group of keys. For example: payload: {aps: {alert: Hello}}."),
-        Mistake(
+        MistakeCase(
             "payload that is a list",
             "content: {payload: [aps]}\n",
             """
             campaign.yaml:1:20: 'payload' must be a group of keys, not a list. For example: payload: {aps: {alert: Hello}}.
             """),
-        Mistake(
+        MistakeCase(
             "a misspelt title alone",
             "content: {titel: Hi}\n",
             "campaign.yaml:1:11: unknown key 'titel' in 'content'. Did you mean 'title'?"),
-        Mistake(
+        MistakeCase(
             "a key of the payload misspelt",
             "content: {paylod: {aps: {alert: Hi}}}\n",
             "campaign.yaml:1:11: unknown key 'paylod' in 'content'. Did you mean 'payload'?"),
-        Mistake(
+        MistakeCase(
             "a colon without space within a group",
             "content: {title:Hi}\n",
             "campaign.yaml:1:11: a space is missing after the ':' of 'title:Hi'. Write it as 'name: value'."),

@@ -6,41 +6,41 @@ import Testing
 @Suite("Mistakes in volley.yaml")
 struct MistakesInProjectTests {
     @Test("each is said at its place, with what to do", arguments: mistakes)
-    func isSaid(_ mistake: Mistake) {
+    func isSaid(_ mistake: MistakeCase) {
         #expect(found { () throws(Diagnostics) in try readProject(mistake.yaml) } == mistake.expected)
     }
 
-    static let mistakes: [Mistake] = [
-        Mistake(
+    static let mistakes: [MistakeCase] = [
+        MistakeCase(
             "no apps",
             "runs: runs\n",
             """
             volley.yaml:1:1: the key 'apps' is missing. Add it, for example: apps: {shop: {topic: com.example.shop, environment: simulator}}.
             """),
-        Mistake(
+        MistakeCase(
             "apps is empty",
             "apps: {}\n",
             "volley.yaml:1:7: 'apps' is empty. For example: apps: {shop: {topic: com.example.shop, environment: simulator}}."),
-        Mistake(
+        MistakeCase(
             "apps is a list",
             "apps: [shop]\n",
             """
             volley.yaml:1:7: 'apps' must be a group of keys, not a list. For example: apps: {shop: {topic: com.example.shop, environment: simulator}}.
             """),
-        Mistake(
+        MistakeCase(
             "an app that is a text",
             "apps: {shop: com.example.shop}\n",
             """
             volley.yaml:1:14: 'shop' must be a group of keys, not 'com.example.shop'. For example: shop: {topic: com.example.shop, environment: simulator}.
             """),
-        Mistake(
+        MistakeCase(
             "an app with nothing in it",
             "apps: {shop: {}}\n",
             """
             volley.yaml:1:14: the key 'topic' is missing in 'shop'. Add it, for example: topic: com.example.shop.
             volley.yaml:1:14: the key 'environment' is missing in 'shop'. Add it, for example: environment: sandbox.
             """),
-        Mistake(
+        MistakeCase(
             "keys misspelt everywhere",
             #"""
             run: runs
@@ -56,7 +56,7 @@ struct MistakesInProjectTests {
             volley.yaml:4:5: unknown key 'topik' in 'shop'. Did you mean 'topic'?
             volley.yaml:6:5: unknown key 'colums' in 'shop'. Did you mean 'columns'?
             """),
-        Mistake(
+        MistakeCase(
             "keys of no version",
             #"""
             apps:
@@ -73,7 +73,7 @@ struct MistakesInProjectTests {
             volley.yaml:6:5: unknown key 'holidays' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, frequency, approval, test_devices, proxy, notices.
             volley.yaml:7:5: unknown key 'volume' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, frequency, approval, test_devices, proxy, notices.
             """),
-        Mistake(
+        MistakeCase(
             "test devices that are none",
             #"""
             apps:
@@ -95,7 +95,7 @@ struct MistakesInProjectTests {
             volley.yaml:8:72: unknown key 'colour' in the test device. Valid here: name, token, language, cells.
             volley.yaml:9:9: the test device aabb…2233 is already in line 8. Keep one of them.
             """),
-        Mistake(
+        MistakeCase(
             "a topic with a blank",
             #"""
             apps:
@@ -107,7 +107,7 @@ struct MistakesInProjectTests {
             """
             volley.yaml:3:12: the topic 'com example' is not a bundle id; those have only letters, digits, hyphens and full stops. For example: topic: com.example.shop.
             """),
-        Mistake(
+        MistakeCase(
             "a topic that is the App Store's number, and one for calls",
             #"""
             apps:
@@ -123,7 +123,7 @@ struct MistakesInProjectTests {
             volley.yaml:3:12: the topic 'id123456789' is the app's number in the App Store, and APNs knows it by its bundle id. Write that, as in topic: com.example.shop.
             volley.yaml:6:12: the topic 'com.example.phone.voip' is for pushes of another kind, which show no text. Write the bundle id alone: topic: com.example.phone.
             """),
-        Mistake(
+        MistakeCase(
             "a misspelt environment",
             #"""
             apps:
@@ -136,7 +136,7 @@ struct MistakesInProjectTests {
             """
             volley.yaml:4:18: 'environment' must be production, sandbox or simulator, not 'prod'. Write environment: production.
             """),
-        Mistake(
+        MistakeCase(
             "a sandbox without key",
             #"""
             apps:
@@ -148,7 +148,7 @@ struct MistakesInProjectTests {
             """
             volley.yaml:3:5: the app 'shop' has neither 'key' nor 'certificate', and APNs answers no one without one. Add, for example: key: {file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}.
             """),
-        Mistake(
+        MistakeCase(
             "a key and a certificate",
             #"""
             apps:
@@ -160,7 +160,7 @@ struct MistakesInProjectTests {
 
             """#,
             "volley.yaml:6:5: 'key' and 'certificate' cannot be combined. Keep the one that this app uses."),
-        Mistake(
+        MistakeCase(
             "a key with wrong identifiers",
             #"""
             apps:
@@ -174,7 +174,7 @@ struct MistakesInProjectTests {
             volley.yaml:5:27: 'id' must be exactly 10 capital letters and digits, not 'abc123defg'. Copy it from Apple's developer site, for example: id: ABC123DEFG.
             volley.yaml:5:45: 'team' must be exactly 10 capital letters and digits, not 'DEF123GHI'. Copy it from Apple's developer site, for example: team: DEF123GHIJ.
             """),
-        Mistake(
+        MistakeCase(
             "a key without parts",
             #"""
             apps:
@@ -189,7 +189,7 @@ struct MistakesInProjectTests {
             volley.yaml:5:10: the key 'id' is missing in 'key'. Add it, for example: id: ABC123DEFG.
             volley.yaml:5:10: the key 'team' is missing in 'key'. Add it, for example: team: DEF123GHIJ.
             """),
-        Mistake(
+        MistakeCase(
             "a passphrase in the file",
             #"""
             apps:
@@ -202,7 +202,7 @@ struct MistakesInProjectTests {
             """
             volley.yaml:5:48: 'passphrase_env' must be the name of an environment variable. Keep the passphrase itself out of this file; write, for example: passphrase_env: PUSH_PASSPHRASE.
             """),
-        Mistake(
+        MistakeCase(
             "a certificate without file",
             #"""
             apps:
@@ -213,7 +213,7 @@ struct MistakesInProjectTests {
 
             """#,
             "volley.yaml:5:18: the key 'file' is missing in 'certificate'. Add it, for example: file: keys/push.p12."),
-        Mistake(
+        MistakeCase(
             "a server over http",
             #"""
             apps:
@@ -226,7 +226,7 @@ struct MistakesInProjectTests {
             """
             volley.yaml:4:24: the address 'http://localhost' must begin with https://. For example: url: "https://localhost:2197".
             """),
-        Mistake(
+        MistakeCase(
             "a server with a path",
             #"""
             apps:
@@ -239,7 +239,7 @@ struct MistakesInProjectTests {
             """
             volley.yaml:4:24: the address 'https://localhost:2197/3/device' must end after the host and port. Remove the path. For example: url: "https://localhost:2197".
             """),
-        Mistake(
+        MistakeCase(
             "a server with a port that is none",
             #"""
             apps:
@@ -252,7 +252,7 @@ struct MistakesInProjectTests {
             """
             volley.yaml:4:24: the port of 'https://localhost:99999' must be a number from 1 to 65535. For example: url: "https://localhost:2197".
             """),
-        Mistake(
+        MistakeCase(
             "a server without host",
             #"""
             apps:
@@ -263,7 +263,7 @@ struct MistakesInProjectTests {
 
             """#,
             "volley.yaml:4:24: the address 'https://:2197' names no host. For example: url: \"https://localhost:2197\"."),
-        Mistake(
+        MistakeCase(
             "a server with a user",
             #"""
             apps:
@@ -274,7 +274,7 @@ struct MistakesInProjectTests {
 
             """#,
             "volley.yaml:4:24: the address 'https://me@localhost' names no host. For example: url: \"https://localhost:2197\"."),
-        Mistake(
+        MistakeCase(
             "a server without address",
             #"""
             apps:
@@ -287,7 +287,7 @@ struct MistakesInProjectTests {
             """
             volley.yaml:4:18: the key 'url' is missing in 'environment'. Add it, for example: url: "https://localhost:2197".
             """),
-        Mistake(
+        MistakeCase(
             "columns of no standard name",
             #"""
             apps:
@@ -301,7 +301,7 @@ struct MistakesInProjectTests {
             volley.yaml:5:15: unknown key 'tokens' in 'columns'. Did you mean 'token'?
             volley.yaml:5:26: unknown key 'last_activ' in 'columns'. Did you mean 'last_active'?
             """),
-        Mistake(
+        MistakeCase(
             "keys that stand in a campaign, or are called otherwise",
             #"""
             timezone: Europe/Berlin
@@ -325,7 +325,7 @@ struct MistakesInProjectTests {
             volley.yaml:9:15: unknown key 'name' in 'columns'. Columns that you use in texts or in 'where' need no entry here: use their names from the export, for example {{ first_name }}.
             volley.yaml:9:33: unknown key 'user_id' in 'columns'. Volley calls it 'alias'.
             """),
-        Mistake(
+        MistakeCase(
             "a column that is a list",
             #"""
             apps:
@@ -339,7 +339,7 @@ struct MistakesInProjectTests {
             volley.yaml:5:22: 'token' must be a text, not a list. For example: token: token.
             volley.yaml:5:59: 'separator' must be a single character such as ; or |, not '; '. For example: separator: ";".
             """),
-        Mistake(
+        MistakeCase(
             "a tag separator that is nothing",
             #"""
             apps:
@@ -350,7 +350,7 @@ struct MistakesInProjectTests {
 
             """#,
             "volley.yaml:5:33: 'separator' has no value. For example: separator: \";\"."),
-        Mistake(
+        MistakeCase(
             "a pace of 0 and no devices",
             #"""
             apps:
@@ -365,24 +365,24 @@ struct MistakesInProjectTests {
             volley.yaml:5:14: 'devices' is an empty list. Name a file, or remove the key.
             volley.yaml:6:11: a pace of 0 would never send anything. Write at least 1, for example: 100/s.
             """),
-        Mistake(
+        MistakeCase(
             "an environment in the words of others",
             "apps: {shop: {topic: a.b, environment: development}}\n",
             "volley.yaml:1:40: 'environment' must be production, sandbox or simulator, not 'development'. Apple calls it sandbox: write environment: sandbox. Apps from TestFlight and the App Store are in production."
         ),
-        Mistake(
+        MistakeCase(
             "tags in the words of others",
             "apps: {shop: {topic: a.b, environment: simulator, columns: {tags: {name: tags, sep: \";\"}}}}\n",
             """
             volley.yaml:1:68: unknown key 'name' in 'tags'. Volley calls it 'column'.
             volley.yaml:1:80: unknown key 'sep' in 'tags'. Volley calls it 'separator'.
             """),
-        Mistake(
+        MistakeCase(
             "what a campaign says of its schedule",
             "apps: {shop: {topic: a.b, environment: simulator, timezone: UTC}}\n",
             "volley.yaml:1:51: unknown key 'timezone' in 'shop'. It belongs in a campaign, under 'schedule'. For a column of the exports write columns: {timezone: NAME}."
         ),
-        Mistake(
+        MistakeCase(
             "a test device by its alias",
             "apps: {shop: {topic: a.b, environment: simulator, test_devices: [{name: Anna, alias: a, token: \"00001111\"}]}}\n",
             "volley.yaml:1:79: unknown key 'alias' in the test device. Name a test device by its token: {name: Anna, token: 7276…}."),

@@ -7,15 +7,15 @@ import Testing
 @Suite("Schedules")
 struct MistakesInScheduleTests {
     @Test("each is said at its place, with what to do", arguments: mistakes + warnings)
-    func isSaid(_ mistake: Mistake) {
+    func isSaid(_ mistake: MistakeCase) {
         #expect(found { () throws(Diagnostics) in try readPart(mistake.yaml) } == mistake.expected)
     }
 
-    private static func one(_ title: String, _ schedule: String, _ expected: String) -> Mistake {
-        Mistake(title, "schedule: {\(schedule)}\n", "campaign.yaml:1:" + expected)
+    private static func one(_ title: String, _ schedule: String, _ expected: String) -> MistakeCase {
+        MistakeCase(title, "schedule: {\(schedule)}\n", "campaign.yaml:1:" + expected)
     }
 
-    static let mistakes: [Mistake] = [
+    static let mistakes: [MistakeCase] = [
         one(
             "no zone", "at: 2026-12-01 09:00",
             "11: the key 'timezone' is missing in 'schedule'. Add it, for example: timezone: Europe/Berlin, or timezone: recipient."),
@@ -150,13 +150,13 @@ struct MistakesInScheduleTests {
             27: unknown key 'on' in 'schedule'. Valid here: at, timezone, fallback_timezone, quiet_hours, repeat, late.
             campaign.yaml:1:49: unknown key 'quite_hours' in 'schedule'. Did you mean 'quiet_hours'?
             """),
-        Mistake(
+        MistakeCase(
             "no group", "schedule: 2026-12-01 09:00\n",
             "campaign.yaml:1:11: 'schedule' must be a group of keys, not '2026-12-01 09:00'. For example: schedule: {at: 2026-12-01 09:00, timezone: Europe/Berlin}."
         ),
     ]
 
-    private static let warnings: [Mistake] = [
+    private static let warnings: [MistakeCase] = [
         one(
             "days of the month and of the week that unite", "repeat: \"0 9 1-7 * mon\", timezone: Europe/Berlin",
             "20: warning: cron adds days of the week to days of the month: this is sent on days 1-7 of a month, and also on every mon. To send only on days 1 to 7 that are also that day of the week, write \"0 9 */31,1-7 * mon\": where a field begins with *, both must hold. [days-united]"
@@ -169,12 +169,12 @@ struct MistakesInScheduleTests {
             "a day of the week by its number", "repeat: \"0 9 1 * 1\", timezone: UTC",
             "20: warning: cron adds days of the week to days of the month: this is sent on day 1 of a month, and also on every Monday. Leave one of the two free (*), or allow the warning if that is what you want. [days-united]"
         ),
-        Mistake(
+        MistakeCase(
             "an expiry at one moment beside times that come again",
             "delivery: {expires: 2026-11-24 18:00 +01:00}\nschedule: {repeat: \"0 9 * * mon\", timezone: UTC}\n",
             "campaign.yaml:2:20: warning: the expiry 2026-11-24T17:00:00Z is a single moment, but 'repeat' continues after it: then nothing would be sent any more. Write a time from the start, for example expires: 4h. [expires-before-schedule]"
         ),
-        Mistake(
+        MistakeCase(
             "an expiry without a zone beside quiet hours",
             "delivery: {expires: 2026-11-24 18:00}\nschedule: {quiet_hours: 21:00-08:00, timezone: Europe/Berlin}\n",
             "campaign.yaml:1:21: warning: the expiry '2026-11-24 18:00' is in UTC: it is 2026-11-24 19:00 in Europe/Berlin, whose clock the schedule uses. Write 2026-11-24 18:00 +01:00 for the clock of Europe/Berlin, or 2026-11-24 18:00 +00:00. [expires-in-utc]"
@@ -211,18 +211,18 @@ struct MistakesInScheduleTests {
             "a time that clocks leave out", "at: 2027-03-28 02:30, timezone: Europe/Berlin",
             "16: warning: 2027-03-28 02:30 does not exist in Europe/Berlin, where clocks go forward at that moment; it means 2027-03-28 03:00. Write the time that you mean. [time-in-gap]"
         ),
-        Mistake(
+        MistakeCase(
             "an expiry before the time", "schedule: {at: 2026-12-01 09:00, timezone: UTC}\ndelivery: {expires: 2026-12-01 08:00}\n",
             "campaign.yaml:1:16: warning: 2026-12-01 09:00 is too late for the expiry 2026-12-01T08:00:00Z: then nothing would be sent any more. Write a later expiry, or a time from the start such as expires: 4h. [expires-before-schedule]"
         ),
-        Mistake(
+        MistakeCase(
             "quiet hours that outlast the expiry",
             "schedule: {at: 2026-12-01 20:59, timezone: UTC, quiet_hours: 20:00-08:00}\ndelivery: {expires: 2026-12-02 07:00}\nallow: [{warning: time-in-quiet-hours, reason: x}]\n",
             """
             campaign.yaml:1:16: warning: 20:59 is in the quiet hours 20:00-08:00, so everything is held until 08:00. Write at: 2026-12-02 08:00, or change the hours. [time-in-quiet-hours]
             campaign.yaml:1:16: warning: 2026-12-01 20:59 is too late for the expiry 2026-12-02T07:00:00Z: when the quiet hours end nothing would be sent any more. Write a later expiry, or a time from the start such as expires: 4h. [expires-before-schedule]
             """),
-        Mistake(
+        MistakeCase(
             "an expiry before the time of the last zone",
             "schedule: {at: 2026-12-01 09:00, timezone: recipient, fallback_timezone: UTC}\ndelivery: {expires: 2026-12-01 12:00}\n",
             "campaign.yaml:1:16: warning: 2026-12-01 09:00 is too late for the expiry 2026-12-01T12:00:00Z: in some zones nothing would be sent any more. Write a later expiry, or a time from the start such as expires: 4h. [expires-before-schedule]"

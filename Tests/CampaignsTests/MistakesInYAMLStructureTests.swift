@@ -6,30 +6,30 @@ import Testing
 @Suite("Files that are no group of keys and values")
 struct MistakesInYAMLStructureTests {
     @Test("each is said at its place, with what to do", arguments: mistakes)
-    func isSaid(_ mistake: Mistake) {
+    func isSaid(_ mistake: MistakeCase) {
         #expect(found { () throws(Diagnostics) in try readCampaign(mistake.yaml) } == mistake.expected)
     }
 
-    static let mistakes: [Mistake] = [
-        Mistake(
+    static let mistakes: [MistakeCase] = [
+        MistakeCase(
             "an empty file",
             "",
             "campaign.yaml:1:1: the file is empty. It must hold 'key: value' lines, for example: name: spring-sale."),
-        Mistake(
+        MistakeCase(
             "a file of comments only",
             "# nothing yet\n",
             "campaign.yaml:1:1: the file is empty. It must hold 'key: value' lines, for example: name: spring-sale."),
-        Mistake(
+        MistakeCase(
             "a file that is null",
             "~\n",
             "campaign.yaml:1:1: the file is empty. It must hold 'key: value' lines, for example: name: spring-sale."),
-        Mistake(
+        MistakeCase(
             "a list instead of keys",
             "- name: spring-sale\n- app: shop\n",
             """
             campaign.yaml:1:1: the file must hold 'key: value' lines, not a list. It begins, for example, with: name: spring-sale.
             """),
-        Mistake(
+        MistakeCase(
             "a tab as indentation",
             #"""
             name: a
@@ -40,19 +40,19 @@ struct MistakesInYAMLStructureTests {
             """
             campaign.yaml:3:1: there is a tab where YAML needs spaces. Replace every tab at the beginning of a line with two spaces.
             """),
-        Mistake(
+        MistakeCase(
             "a tab after spaces of indentation",
             "audience:\n  \ttags: [a]\n",
             """
             campaign.yaml:2:3: there is a tab where YAML needs spaces. Replace every tab at the beginning of a line with two spaces.
             """),
-        Mistake(
+        MistakeCase(
             "a key indented below a value",
             "name: a\n  app: shop\n",
             """
             campaign.yaml:2:3: this line is indented below a line that already has a value. Give it the same indentation as the line above it, or put a text of several lines in quotes.
             """),
-        Mistake(
+        MistakeCase(
             "a key at a column of its own",
             #"""
             audience:
@@ -63,7 +63,7 @@ struct MistakesInYAMLStructureTests {
             """
             campaign.yaml:3:3: this line begins at a column where nothing above it began. Indent it exactly as the other keys or entries of its group, with spaces.
             """),
-        Mistake(
+        MistakeCase(
             "list entries at different columns",
             #"""
             audience:
@@ -75,13 +75,13 @@ struct MistakesInYAMLStructureTests {
             """
             campaign.yaml:4:4: this line begins at a column where nothing above it began. Indent it exactly as the other keys or entries of its group, with spaces.
             """),
-        Mistake(
+        MistakeCase(
             "a list entry beside its key",
             "audience:\n  tags: - a\n",
             """
             campaign.yaml:2:9: a list entry '- ' is not allowed here. Put every entry on a line of its own below the key, or write [one, two]; a text that begins with '- ' needs quotes.
             """),
-        Mistake(
+        MistakeCase(
             "a list that is never closed",
             #"""
             audience:
@@ -93,17 +93,17 @@ struct MistakesInYAMLStructureTests {
             """
             campaign.yaml:2:9: the list that opens here lacks a ',' or its closing ']' before line 3, column 8. Put a comma between any two entries, and ']' at the end.
             """),
-        Mistake(
+        MistakeCase(
             "a group that is never closed",
             "audience: {tags: [a]\ncontent: {title: Hi}\n",
             """
             campaign.yaml:1:11: the group that opens here lacks a ',' or its closing '}' before line 2, column 1. Put a comma between any two entries, and '}' at the end.
             """),
-        Mistake(
+        MistakeCase(
             "two commas in a group",
             "audience: {tags: [a, , b]}\n",
             "campaign.yaml:1:22: a value is missing here. Write a value, or remove the comma or bracket."),
-        Mistake(
+        MistakeCase(
             "two documents",
             #"""
             name: a
@@ -114,7 +114,7 @@ struct MistakesInYAMLStructureTests {
             """
             campaign.yaml:2:1: a second document begins here. Keep each campaign in a file of its own, and remove the line '---'.
             """),
-        Mistake(
+        MistakeCase(
             "a key given twice",
             #"""
             name: a
@@ -131,7 +131,7 @@ struct MistakesInYAMLStructureTests {
             campaign.yaml:3:1: the key 'name' appears twice; the first is in line 1, column 1. Keep one of them.
             campaign.yaml:8:3: the key 'title' appears twice; the first is in line 6, column 3. Keep one of them.
             """),
-        Mistake(
+        MistakeCase(
             "a merge key",
             #"""
             name: a
@@ -141,7 +141,7 @@ struct MistakesInYAMLStructureTests {
 
             """#,
             "campaign.yaml:4:29: the merge key '<<' is not supported. Write the keys out where they are needed."),
-        Mistake(
+        MistakeCase(
             "a list as a key",
             #"""
             name: a
@@ -153,7 +153,7 @@ struct MistakesInYAMLStructureTests {
 
             """#,
             "campaign.yaml:5:3: a key must be a name, not a list. Write it as 'name: value'."),
-        Mistake(
+        MistakeCase(
             "an anchor inside itself",
             #"""
             name: a
@@ -162,7 +162,7 @@ struct MistakesInYAMLStructureTests {
 
             """#,
             "campaign.yaml:3:10: the alias '*a' is inside what it refers to. Write the values out instead."),
-        Mistake(
+        MistakeCase(
             "a directive after the beginning",
             #"""
             name: a
@@ -174,7 +174,7 @@ struct MistakesInYAMLStructureTests {
             """
             campaign.yaml:4:1: this line is outside of what the file began with. A campaign is a list of 'key: value' lines; lines with '%', '---' or '...' can be removed.
             """),
-        Mistake(
+        MistakeCase(
             "a question mark and a space in a list",
             #"""
             audience:
@@ -183,7 +183,7 @@ struct MistakesInYAMLStructureTests {
 
             """#,
             "campaign.yaml:3:6: a text cannot begin with '? ' here. Put the whole text in quotes."),
-        Mistake(
+        MistakeCase(
             "every required key missing",
             "description: x\n",
             """
@@ -192,10 +192,10 @@ struct MistakesInYAMLStructureTests {
             campaign.yaml:1:1: the key 'audience' is missing. Add it, for example: audience: {tags: [discount]}.
             campaign.yaml:1:1: the key 'content' is missing. Add it, for example: content: {title: Hello, body: "How are you?"}.
             """),
-        Mistake(
+        MistakeCase(
             "this user may not read the marks of a chat around the file", "```yaml\nname: a\n```\n",
             "campaign.yaml:1:1: ``` is how chats mark a piece of code; it is not YAML. Remove the lines with ```."),
-        Mistake(
+        MistakeCase(
             "a text that would be a comment", "content:\n  title: Hi\n  body:#new text\n",
             "campaign.yaml:3:3: a space is missing after the ':' of 'body'. Write body: \"#new text\"."),
     ]

@@ -22,7 +22,7 @@ struct NotationTests {
             "", "h", "4", "-4h", "4 h 30", "1h30min", "1.5h", "1,5h", "٣h", "4 fortnights", "5m", "1 month", "36501d", "4h h", "0x4h",
         ])
     func notDurations(_ text: String) {
-        #expect(throws: Complaint.self) { try DurationNotation.seconds(text) }
+        #expect(throws: Mistake.self) { try DurationNotation.seconds(text) }
     }
 
     @Test(
@@ -41,7 +41,7 @@ struct NotationTests {
             "", "/", "/s", "5000", "5/", "0/s", "-1/s", "1.5/s", "5,000/s", "5_000/s", "5k/s", "1000000001/s", "5/m", "5/s/s", "٥/s",
         ])
     func notPaces(_ text: String) {
-        #expect(throws: Complaint.self) { try PaceNotation.pace(text) }
+        #expect(throws: Mistake.self) { try PaceNotation.pace(text) }
     }
 
     @Test("percentages are read", arguments: [("0%", 0.0), ("1%", 0.01), ("0.5 %", 0.005), ("100%", 1.0)])
@@ -51,7 +51,7 @@ struct NotationTests {
 
     @Test("what is no percentage is refused", arguments: ["", "%", "1", "0.01", "-1%", "100.1%", "1e1%", "nan%", "1.1.1%", "0x1%"])
     func notPercentages(_ text: String) {
-        #expect(throws: Complaint.self) { try Percentage.share(text) }
+        #expect(throws: Mistake.self) { try Percentage.share(text) }
     }
 
     @Test(
@@ -124,7 +124,7 @@ struct NotationTests {
             "https://a:b", "https://a b", "https://u@a", "https://[::1", "https://ä", "https://a:1:2",
         ])
     func notServers(_ url: String) {
-        #expect(throws: Complaint.self) { try ServerURL.check(url, example: "https://localhost:2197") }
+        #expect(throws: Mistake.self) { try ServerURL.check(url, example: "https://localhost:2197") }
     }
 
     @Test("a device token in an error is cut to its ends")
@@ -153,5 +153,5 @@ struct NotationTests {
             "2 per 400 days",
             "two per day", "at most 2 per", "per 7 days", "2 per fortnight", "",
         ])
-    func noFrequency(text: String) { #expect(throws: Complaint.self) { try FrequencyNotation.cap(text) } }
+    func noFrequency(text: String) { #expect(throws: Mistake.self) { try FrequencyNotation.cap(text) } }
 }

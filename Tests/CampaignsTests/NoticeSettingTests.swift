@@ -40,80 +40,80 @@ struct NoticeSettingTests {
     }
 
     @Test("each mistake is said at its place, with what to do", arguments: mistakes)
-    func mistake(_ mistake: Mistake) {
+    func mistake(_ mistake: MistakeCase) {
         #expect(found { () throws(Diagnostics) in try readProject(mistake.yaml + Self.apps) } == mistake.expected)
     }
 
-    static let mistakes: [Mistake] = [
-        Mistake(
+    static let mistakes: [MistakeCase] = [
+        MistakeCase(
             "no list", "notices: {webhook: \"https://a.example\"}\n",
             """
             volley.yaml:1:10: 'notices' must be a list, not a group of keys. \
             For example: notices: [{webhook: "https://hooks.example.com/volley", secret_env: VOLLEY_SECRET}].
             """),
-        Mistake("an empty list", "notices: []\n", "volley.yaml:1:10: 'notices' is an empty list. Add an entry, or remove the key."),
-        Mistake(
+        MistakeCase("an empty list", "notices: []\n", "volley.yaml:1:10: 'notices' is an empty list. Add an entry, or remove the key."),
+        MistakeCase(
             "neither webhook nor command", "notices: [{events: [finished]}]\n",
             """
             volley.yaml:1:11: the key 'webhook' is missing in the entry of 'notices'. \
             Add it, for example: webhook: "https://hooks.example.com/volley".
             """),
-        Mistake(
+        MistakeCase(
             "both", "notices: [{webhook: \"https://a.example\", command: [a]}]\n",
             "volley.yaml:1:42: an entry of 'notices' is a webhook or a command, not both. Split it into two entries."),
-        Mistake(
+        MistakeCase(
             "an unknown event, the test's, and a misspelt one", "notices: [{command: [a], events: [done, test, finishd]}]\n",
             """
             volley.yaml:1:35: there is no event 'done'. The events are started, finished, stopped, approval_needed, skipped, failed, invalid, stuck.
             volley.yaml:1:41: there is no event 'test'. The events are started, finished, stopped, approval_needed, skipped, failed, invalid, stuck.
             volley.yaml:1:47: there is no event 'finishd'. Did you mean 'finished'?
             """),
-        Mistake(
+        MistakeCase(
             "no events", "notices: [{command: [a], events: []}]\n",
             "volley.yaml:1:34: 'events' is an empty list. Name an event, or remove the key to get all of them."),
-        Mistake(
+        MistakeCase(
             "http elsewhere", "notices: [{webhook: \"http://hooks.example.com/s3cret\"}]\n",
             """
             volley.yaml:1:21: a webhook must begin with https://; http is only for this machine. Write https://, or use a server at 127.0.0.1.
             """),
-        Mistake(
+        MistakeCase(
             "http at a host that only looks like this machine", "notices: [{webhook: \"http://127.0.0.1.example.com/\"}]\n",
             """
             volley.yaml:1:21: a webhook must begin with https://; http is only for this machine. Write https://, or use a server at 127.0.0.1.
             """),
-        Mistake(
+        MistakeCase(
             "no scheme", "notices: [{webhook: hooks.example.com}]\n",
             """
             volley.yaml:1:21: the address of a webhook must begin with https://. For example: webhook: "https://hooks.example.com/volley".
             """),
-        Mistake(
+        MistakeCase(
             "a password in the address", "notices: [{webhook: \"https://me:s3cret@a.example/\"}]\n",
             """
             volley.yaml:1:21: the address of a webhook holds a user or a password. Keep secrets out of this file: sign with secret_env instead.
             """),
-        Mistake(
+        MistakeCase(
             "a secret instead of its name", "notices: [{webhook: \"https://a.example\", secret_env: s3-cret}]\n",
             """
             volley.yaml:1:54: 'secret_env' must be the name of an environment variable. Keep the secret itself out of this file; write, for example: secret_env: VOLLEY_SECRET.
             """),
-        Mistake(
+        MistakeCase(
             "a secret for a command", "notices: [{command: [a], secret_env: A}]\n",
             "volley.yaml:1:26: 'secret_env' is for webhooks, and this entry is a command. Remove it."),
-        Mistake(
+        MistakeCase(
             "a command line", "notices: [{command: ./tell.sh --loud}]\n",
             """
             volley.yaml:1:21: 'command' must be a list of the program and its arguments, not './tell.sh --loud'. \
             For example: command: [./on-notice.sh].
             """),
-        Mistake(
+        MistakeCase(
             "a misspelt key", "notices: [{comand: [a]}]\n",
             "volley.yaml:1:12: unknown key 'comand' in the entry of 'notices'. Did you mean 'command'?"),
-        Mistake(
+        MistakeCase(
             "a file that no collector reads", "monitoring: {prometheus: volley.txt}\n",
             """
             volley.yaml:1:26: the file 'volley.txt' does not end with .prom, and node_exporter reads no others. For example: prometheus: volley.prom.
             """),
-        Mistake(
+        MistakeCase(
             "nothing to keep up to date", "monitoring: {}\n",
             """
             volley.yaml:1:13: 'monitoring' is empty. \

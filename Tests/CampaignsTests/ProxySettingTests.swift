@@ -54,49 +54,49 @@ struct ProxySettingTests {
     }
 
     @Test("each mistake is said at its place, with what to do and without a password", arguments: mistakes)
-    func mistake(_ mistake: Mistake) {
+    func mistake(_ mistake: MistakeCase) {
         let text = found { () throws(Diagnostics) in try readProject(mistake.yaml + apps) }
         #expect(text == mistake.expected)
         #expect(!text.contains("cret"))
     }
 
-    static let mistakes: [Mistake] = [
-        Mistake(
+    static let mistakes: [MistakeCase] = [
+        MistakeCase(
             "no scheme", "proxy: proxy:3128\n",
             "volley.yaml:1:8: the proxy 'proxy:3128' has no scheme. Add one, for example: http://proxy.example.com:3128."),
-        Mistake(
+        MistakeCase(
             "an unknown scheme", "proxy: htp://volley:s3cret@proxy:3128\n",
             """
             volley.yaml:1:8: the scheme of the proxy 'htp://…@proxy:3128' is unknown. It must be one of http, https, socks4, socks4a, socks5, socks5h.
             """),
-        Mistake(
+        MistakeCase(
             "no port", "proxy: http://volley:s3cret@proxy\n",
             "volley.yaml:1:8: the proxy 'http://…@proxy' has no port. Add it: most proxies listen on 3128, 8080 or 1080."),
-        Mistake("nothing", "proxy:\n", "volley.yaml:1:7: 'proxy' has no value. For example: proxy: http://proxy.example.com:3128."),
-        Mistake(
+        MistakeCase("nothing", "proxy:\n", "volley.yaml:1:7: 'proxy' has no value. For example: proxy: http://proxy.example.com:3128."),
+        MistakeCase(
             "a list", "proxy: [none]\n",
             "volley.yaml:1:8: 'proxy' must be a text, not a list. For example: proxy: http://proxy.example.com:3128."),
-        Mistake(
+        MistakeCase(
             "a password in the group", "proxy: {url: \"http://proxy:3128\", user: volley, password: s3cret}\n",
             "volley.yaml:1:49: unknown key 'password' in 'proxy'. Valid here: url, user, password_env."),
-        Mistake(
+        MistakeCase(
             "a password where its variable's name should be",
             "proxy: {url: \"http://proxy:3128\", user: volley, password_env: s3-cret}\n",
             """
             volley.yaml:1:63: 'password_env' must be the name of an environment variable. Keep the password itself out of this file; write, for example: password_env: PROXY_PASSWORD.
             """),
-        Mistake(
+        MistakeCase(
             "no url", "proxy: {user: volley}\n",
             """
             volley.yaml:1:8: the key 'url' is missing in 'proxy'. Add it, for example: url: "http://proxy.example.com:3128".
             """),
-        Mistake(
+        MistakeCase(
             "the proxy's password has no user", "proxy: {url: \"http://proxy:3128\", password_env: P}\n",
             "volley.yaml:1:49: the proxy's password has no user to go with it. Add user: NAME."),
-        Mistake(
+        MistakeCase(
             "two users", "proxy: {url: \"http://volley@proxy:3128\", user: other}\n",
             "volley.yaml:1:48: the proxy's user is in its url too. Keep one of the two."),
-        Mistake(
+        MistakeCase(
             "a password for SOCKS4", "proxy: {url: \"socks4://proxy:1080\", user: volley, password_env: P}\n",
             "volley.yaml:1:65: socks4 takes a user, but no password. Remove it, or use socks5h."),
     ]

@@ -46,7 +46,7 @@ private func source(_ yaml: String, _ file: String) throws(Diagnostics) -> YAMLS
 }
 
 /// A file with mistakes, and what a person is told of them.
-struct Mistake: Sendable, CustomTestStringConvertible {
+struct MistakeCase: Sendable, CustomTestStringConvertible {
     var title: String
     var yaml: String
     var expected: String

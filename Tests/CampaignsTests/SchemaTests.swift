@@ -107,7 +107,7 @@ struct SchemaTests {
 
     // MARK: - What is wrong
 
-    private static let all: [(Mistake, ofProject: Bool)] =
+    private static let all: [(MistakeCase, ofProject: Bool)] =
         (MistakesInKeysTests.mistakes + MistakesInAudienceTests.mistakes + MistakesInContentTests.mistakes
         + MistakesInDeliveryTests.mistakes + MistakesInScheduleTests.mistakes
         + VariantReadingTests.mistakes).map { ($0, false) } + MistakesInProjectTests.mistakes.map { ($0, true) }

@@ -35,6 +35,18 @@ struct HouseTests {
         }
     }
 
+    @Test("a room has one error of its own at most; what people read is a Diagnostic")
+    func errors() throws {
+        let declaration = #/\b(?:struct|enum|class)\s+(\w+)[^{\n]*:[^{\n]*\b(?:Error|ExplainedError)\b/#
+        var errors: [String: Set<String>] = [:]
+        for file in try SourceFile.all() where file.room != "Benchmarks" {
+            for found in file.code.matches(of: declaration) { errors[file.room, default: []].insert(String(found.1)) }
+        }
+        #expect(errors.removeValue(forKey: "Base") == ["Diagnostic", "Diagnostics", "FileError", "Mistake"])
+        for (room, names) in errors { #expect(names.count == 1, "\(room): \(names.sorted())") }
+        #expect(Set(errors.keys) == ["Audience", "Campaigns", "Runs", "Sending", "volley"])
+    }
+
     @Test(
         "comments and the contents of literals are no code",
         arguments: [

@@ -13,9 +13,10 @@ struct Wall {
     /// All walls of the house.
     static var all: [Wall] {
         [
+            // A child process begins with the standard streams that it was given.
             Wall(
                 name: "asks-and-prints", pattern: #"\b(?:print|readLine|isatty|confirms)\(|\bSTD(?:IN|OUT|ERR)_FILENO\b|\bconsole\."#,
-                rooms: ["volley", "Benchmarks"]),
+                rooms: ["volley", "Benchmarks", "Automation/Notices/CommandHook.swift"]),
             // A thread that writes to a closed connection blocks a signal for itself; a child process begins with those that it was given.
             Wall(
                 name: "exits-and-signals", pattern: #"(?<![.\w])(?:exit|_exit|abort|signal|sigaction)\("#,
@@ -31,12 +32,18 @@ struct Wall {
                 readsLiterals: true),
             Wall(name: "knows-sqlite", pattern: #"\bimport (?:GRDB|GRDBSQLite|SQLite3)\b"#, rooms: ["Runs/SQLite", "Benchmarks"]),
             Wall(
-                name: "decides-by-text", pattern: #"\breason [!=]= |\breason\.(?:isEmpty|hasPrefix|contains)|\bsettings\["#,
-                // What a service's reasons mean is decided there, once.
-                rooms: ["PushServices"]),
+                name: "decides-by-text",
+                pattern:
+                    #"\breason [!=]= (?!\.|nil\b|\d)|\b(?:message|sentence|remedy) [!=]= "|\b(?:reason|message|sentence|remedy)\??\.(?:hasPrefix|hasSuffix|contains|range)\b|\bsettings\["#,
+                // What a service's reasons mean is decided in its folder, and its simulator speaks of them as the service does. libyaml tells
+                // its errors apart by their texts alone.
+                rooms: ["PushServices", "Simulators", "Base/StatusReason.swift", "Campaigns/YAML/YAMLSyntaxTranslator.swift"]),
             // Locks of other processes and space on a disk announce nothing; they are tried again in one place, so often and no more.
             Wall(name: "polls", pattern: #"\bu?sleep\(|\bnanosleep\("#, rooms: ["Base/Retries.swift", "Benchmarks"]),
-            Wall(name: "addresses-runs-by-path", pattern: #"\b(?:SQLiteRun|RunFolder)\b"#, rooms: ["Runs/SQLite", "Benchmarks"]),
+            // One place decides how runs are kept.
+            Wall(
+                name: "addresses-runs-by-path", pattern: #"\b(?:SQLiteRun|RunFolder)\b"#,
+                rooms: ["Runs/SQLite", "Benchmarks", "Workspace/ProjectChoice.swift"]),
         ]
     }
 

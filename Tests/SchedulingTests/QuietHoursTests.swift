@@ -29,7 +29,7 @@ struct QuietHoursTests {
             ("24:00-08:00", 0, "a day begins at 00:00, not at 24:00"), ("22:00-24:01", 6, "'24:01' is not a time of day"),
         ])
     func mistakes(_ text: String, _ offset: Int, _ message: String) {
-        let mistake = #expect(throws: ScheduleMistake.self) { try QuietHours(text) }
+        let mistake = #expect(throws: Mistake.self) { try QuietHours(text) }
         #expect(mistake?.message == message && mistake?.utf8Offset == offset)
     }
 

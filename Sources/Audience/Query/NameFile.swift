@@ -64,7 +64,7 @@ public enum NameFile {
             let name = trimmed(UnsafeBufferPointer(start: buffer.base + buffer.start, count: min(end, buffer.end) - buffer.start))
             if let flaw = buffer.flaw(from: buffer.start, to: min(end, buffer.end)) {
                 throw Diagnostic(
-                    flaw.replacingRow(with: "line"), at: SourcePosition(file: path, line: line, column: 1),
+                    flaw.text(of: "line"), at: SourcePosition(file: path, line: line, column: 1),
                     remedy: "Save the list as UTF-8.")
             }
             if let first = name.first { first == UInt8(ascii: "#") ? comment(name, line) : body(name, line) }
@@ -73,12 +73,5 @@ public enum NameFile {
             buffer.start = end + (isPair ? 2 : 1)
             line += 1
         }
-    }
-}
-
-extension String {
-    /// "the row is not UTF-8" for something other than a row.
-    fileprivate func replacingRow(with word: String) -> String {
-        split(separator: " ", omittingEmptySubsequences: false).map { $0 == "row" ? word[...] : $0 }.joined(separator: " ")
     }
 }

@@ -144,21 +144,19 @@ public enum TokenList {
         return Cells(token: token, reason: header.firstIndex(of: "reason"), invalidSince: header.firstIndex(of: "invalid_since"))
     }
 
-    private struct Flaw: Error { var message: String }
-
-    private static func entry(_ row: CellRow, _ cells: Cells, _ targets: TargetForm, latest: Timestamp?) -> Result<Entry, Flaw> {
+    private static func entry(_ row: CellRow, _ cells: Cells, _ targets: TargetForm, latest: Timestamp?) -> Result<Entry, Mistake> {
         func text(_ cell: Int) -> String { String(decoding: row.bytes(cell), as: UTF8.self) }
-        guard let token = targets.target(text(cells.token)) else { return .failure(Flaw(message: noToken(text(cells.token), targets))) }
+        guard let token = targets.target(text(cells.token)) else { return .failure(Mistake(noToken(text(cells.token), targets))) }
         let date = row.bytes(cells.invalidSince)
         guard !date.isEmpty else { return .success(Entry(token: token, reason: text(cells.reason), invalidSince: nil)) }
         guard let moment = Timestamp(date) else {
             return .failure(
-                Flaw(message: "'\(TextFormat.foreign(text(cells.invalidSince), maximumBytes: 40))' in invalid_since is not a date"))
+                Mistake("'\(TextFormat.foreign(text(cells.invalidSince), maximumBytes: 40))' in invalid_since is not a date"))
         }
         // It would outlast every registration until then.
         if let latest, moment > latest {
             return .failure(
-                Flaw(message: "invalid_since is in the future: '\(TextFormat.foreign(text(cells.invalidSince), maximumBytes: 40))'"))
+                Mistake("invalid_since is in the future: '\(TextFormat.foreign(text(cells.invalidSince), maximumBytes: 40))'"))
         }
         return .success(Entry(token: token, reason: text(cells.reason), invalidSince: moment))
     }

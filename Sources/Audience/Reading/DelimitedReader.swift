@@ -34,6 +34,7 @@ struct DelimitedReader: RowReader, ~Copyable {
     private var headerNames: HeaderNames?
     private(set) var row: CellRow
     private var badReason = ""
+    private(set) var badRowIsUTF8 = true
     private(set) var state = ReadingState.start
     /// Bit i: byte `maskStart` + i is a separator or ends a line.
     private var mask: UInt64 = 0
@@ -154,7 +155,7 @@ struct DelimitedReader: RowReader, ~Copyable {
         case .record, .needsMore: break
         }
         if let flaw = buffer.flaw(from: recordStart, to: buffer.start) {
-            throw Diagnostic("the header row cannot be read: \(flaw)", at: position, remedy: "Save the export as UTF-8.")
+            throw Diagnostic("the header row cannot be read: \(flaw.text())", at: position, remedy: "Save the export as UTF-8.")
         }
         columnCount = fieldCount
         use(columns: Array(0..<columnCount))
@@ -176,12 +177,15 @@ struct DelimitedReader: RowReader, ~Copyable {
         switch found {
         case .end: return .end
         case .needsMore: return .needsMore
-        case .malformed: return .badRow
+        case .malformed:
+            badRowIsUTF8 = true
+            return .badRow
         case .record: break
         }
         guard fieldCount == columnCount else {
             try refuseHeader()
             badReason = "the row has \(fieldCount) \(TextFormat.plural(fieldCount, one: "field")) instead of \(columnCount)"
+            badRowIsUTF8 = true
             return .badRow
         }
         if buffer.start > buffer.cleanEnd, isFlawed() { return .badRow }
@@ -200,7 +204,8 @@ struct DelimitedReader: RowReader, ~Copyable {
 
     @inline(never) private mutating func isFlawed() -> Bool {
         guard let flaw = buffer.flaw(from: recordStart, to: buffer.start) else { return false }
-        badReason = flaw
+        badReason = flaw.text()
+        badRowIsUTF8 = flaw != .notUTF8
         return true
     }
 

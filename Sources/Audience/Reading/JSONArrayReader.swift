@@ -13,6 +13,7 @@ struct JSONArrayReader: JSONReader, ~Copyable {
     private var elementStart = 0
     private(set) var row: CellRow
     private(set) var badRow = Diagnostic("")
+    private(set) var badRowIsUTF8 = true
     let badRowLines = 1
 
     /// Reads a file from front to back.
@@ -122,12 +123,14 @@ struct JSONArrayReader: JSONReader, ~Copyable {
         }
         row.begin(count: end - start)
         var flaw = objects.flaw.map { failure($0.message, at: $0.offset) }
-        if end > buffer.cleanEnd, let message = buffer.flaw(from: start, to: end) { flaw = failure(message, at: start) }
+        let textFlaw = end > buffer.cleanEnd ? buffer.flaw(from: start, to: end) : nil
+        if let textFlaw { flaw = failure(textFlaw.text(), at: start) }
         if !isObject { flaw = failure("the element is not an object", at: start) }
         state = .separatorOrEnd
         (elementStart, buffer.start) = (start, end)
         guard let flaw else { return .row }
         badRow = flaw
+        badRowIsUTF8 = !isObject || textFlaw != .notUTF8
         (counted, countedTo) = (place(of: end), end)
         return .badRow
     }

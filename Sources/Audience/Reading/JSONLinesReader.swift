@@ -8,6 +8,7 @@ struct JSONLinesReader: JSONReader, ~Copyable {
     private var line = 1
     private(set) var row: CellRow
     private(set) var badRow = Diagnostic("")
+    private(set) var badRowIsUTF8 = true
     let badRowLines = 1
 
     /// Reads a file from front to back.
@@ -67,7 +68,10 @@ struct JSONLinesReader: JSONReader, ~Copyable {
 
     private mutating func read(from start: Int, to end: Int, lineStart: Int) -> RowEvent {
         // For nearly every line this is known: checking each would copy the buffer's state.
-        if end > buffer.cleanEnd, let flaw = buffer.flaw(from: start, to: end) { return bad(flaw, at: start, lineStart: lineStart) }
+        if end > buffer.cleanEnd, let flaw = buffer.flaw(from: start, to: end) {
+            defer { badRowIsUTF8 = flaw != .notUTF8 }
+            return bad(flaw.text(), at: start, lineStart: lineStart)
+        }
         guard buffer.base[start] == UInt8(ascii: "{") else { return bad("the line is not a JSON object", at: start, lineStart: lineStart) }
         row.begin(count: end - start)
         do {
@@ -87,6 +91,7 @@ struct JSONLinesReader: JSONReader, ~Copyable {
     private mutating func bad(_ message: String, at offset: Int, lineStart: Int) -> RowEvent {
         let column = 1 + scalarCount(UnsafeBufferPointer(start: buffer.base + lineStart, count: offset - lineStart))
         badRow = Diagnostic(message, at: SourcePosition(file: buffer.file, line: line - 1, column: column))
+        badRowIsUTF8 = true
         return .badRow
     }
 }

@@ -123,15 +123,25 @@ struct RecordBuffer: ~Copyable {
             remedy: "Export it again.")
     }
 
-    /// What is wrong with a record in another encoding.
-    static let notUTF8 = "the row is not UTF-8"
-
     /// Why a record cannot be used as text, or nil.
-    func flaw(from start: Int, to end: Int) -> String? {
+    func flaw(from start: Int, to end: Int) -> RecordFlaw? {
         guard end > cleanEnd else { return nil }
         let record = UnsafeBufferPointer(start: base + start, count: end - start)
-        if record.contains(0) { return "the row contains a NUL byte" }
-        return firstInvalidUTF8(record) == nil ? nil : Self.notUTF8
+        if record.contains(0) { return .holdsNUL }
+        return firstInvalidUTF8(record) == nil ? nil : .notUTF8
+    }
+}
+
+/// Why a record cannot be used as text.
+enum RecordFlaw {
+    case holdsNUL, notUTF8
+
+    /// For a message: `the row is not UTF-8`.
+    func text(of noun: String = "row") -> String {
+        switch self {
+        case .holdsNUL: "the \(noun) contains a NUL byte"
+        case .notUTF8: "the \(noun) is not UTF-8"
+        }
     }
 }
 

@@ -48,6 +48,8 @@ protocol RowReader: ~Copyable {
     var rowLine: Int { get }
     /// The mistake of the row that was just found to be unreadable, with its line.
     var badRow: Diagnostic { get }
+    /// Whether that row is UTF-8, at least.
+    var badRowIsUTF8: Bool { get }
     /// How many rows the unreadable one counts as: its lines, as each may be a row hidden by an open quote; 1 for JSON, which may be
     /// written on any number of lines.
     var badRowLines: Int { get }

@@ -39,7 +39,7 @@ extension BlockMerger {
             selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },
             languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, groups: byGroup, waves: byWave,
             skippedGroups: skippedByGroup, exclusions: exclusions(skippedByGroup[.excluded] ?? [:]),
-            conditions: conditionCounts, badTokens: badTokens.list, badRows: badRows,
+            conditions: conditionCounts, badTokens: badTokens.list, badRows: badRows.map(\.mistake),
             warnings: warnings + duplicateKeys + lookalikes + rowsForTags + tagSeparators + hashedNames + unseenNames() + spellings
                 + uselessNames
                 + plan.excluded.warnings(listedDevices) + conditionWarnings + comparisonWarnings
@@ -95,7 +95,7 @@ extension BlockMerger {
         let summary = Diagnostic(
             "\(count) of \(rows) rows cannot be read (\(percent(share)) %, at most \(percent(plan.query.maximumBadRowShare * 100)) % are allowed)",
             remedy: remedyForBadRows(share))
-        throw Diagnostics([summary] + badRows)
+        throw Diagnostics([summary] + badRows.map(\.mistake))
     }
 
     private func remedyForBadRows(_ share: Double) -> String {
@@ -103,7 +103,7 @@ extension BlockMerger {
             return "The quote left open at line \(position.line) of \(position.file) hides the rows after it: "
                 + "close it, or export the file again."
         }
-        if badRows.allSatisfy({ $0.message.hasPrefix(RecordBuffer.notUTF8) }) {
+        if badRows.allSatisfy({ !$0.isUTF8 }) {
             return
                 "The export seems to be written in an older encoding, such as Windows-1252. Save it again as UTF-8; spreadsheet programs call that 'CSV UTF-8'."
         }

@@ -6,7 +6,7 @@ struct BlockMerger: ~Copyable {
     private(set) var rows = 0
     /// Rows without a device.
     private(set) var skipped = SkipCounts()
-    private(set) var badRows: [Diagnostic] = []
+    private(set) var badRows: [BadRow] = []
     private(set) var warnings: [Diagnostic]
     /// The first unreadable row that hides many others.
     private(set) var longBadRow: Diagnostic?
@@ -137,7 +137,9 @@ struct BlockMerger: ~Copyable {
         digest.append(blockResult.digest)
         rowsWithDuplicateKeys += blockResult.rowsWithDuplicateKeys
         rowsWithLookalikes.merge(blockResult.rowsWithLookalikes, uniquingKeysWith: +)
-        for mistake in blockResult.badRows.prefix(BlockResult.shownBadRows - badRows.count) { badRows.append(placed(mistake)) }
+        for row in blockResult.badRows.prefix(BlockResult.shownBadRows - badRows.count) {
+            badRows.append(BadRow(mistake: placed(row.mistake), isUTF8: row.isUTF8))
+        }
         if longBadRow == nil, let mistake = blockResult.longBadRows.first { longBadRow = placed(mistake) }
         for mistake in blockResult.longBadRows.prefix(max(0, Self.mostWarnings - warnings.count)) {
             var warning = placed(mistake)

@@ -1,5 +1,13 @@
 import Base
 
+/// A row that cannot be read.
+struct BadRow {
+    /// With its place, counted from the block's first byte.
+    var mistake: Diagnostic
+    /// Whether it is text at least: rows that are not come from an older encoding.
+    var isUTF8: Bool
+}
+
 /// A row that has a device, as far as a block alone can tell.
 struct DeviceRow: BitwiseCopyable {
     /// Of its token.
@@ -68,7 +76,7 @@ struct BlockResult {
     /// Rows without a device.
     var skipped = SkipCounts()
     /// The first rows that could not be read; lines and columns count from the block's beginning.
-    var badRows: [Diagnostic] = []
+    var badRows: [BadRow] = []
     /// Rows that take up many lines and could not be read.
     var longBadRows: [Diagnostic] = []
 

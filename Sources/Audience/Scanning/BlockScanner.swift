@@ -101,7 +101,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
                     if reason == .badToken {
                         blockResult.badTokens.note(reader.row.bytes(columns.token), line: reader.rowLine, plan.query.targets)
                     }
-                case .badRow: note(reader.badRow, lines: reader.badRowLines, &blockResult)
+                case .badRow: note(BadRow(mistake: reader.badRow, isUTF8: reader.badRowIsUTF8), lines: reader.badRowLines, &blockResult)
                 case .needsMore, .end: break reading
                 }
             }
@@ -114,12 +114,12 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         (blockResult.consumed, blockResult.end, blockResult.state) = (reader.consumed, reader.place, reader.state)
     }
 
-    private func note(_ mistake: Diagnostic, lines: Int, _ blockResult: inout BlockResult) {
+    private func note(_ row: BadRow, lines: Int, _ blockResult: inout BlockResult) {
         // A quote that is never closed hides rows: each of its lines counts as one.
         blockResult.rows += lines
         blockResult.skipped[.badRow] += lines
-        if blockResult.badRows.count < BlockResult.shownBadRows { blockResult.badRows.append(mistake) }
-        if lines >= Self.suspiciousLines { blockResult.longBadRows.append(mistake) }
+        if blockResult.badRows.count < BlockResult.shownBadRows { blockResult.badRows.append(row) }
+        if lines >= Self.suspiciousLines { blockResult.longBadRows.append(row.mistake) }
     }
 
     // MARK: - Rows

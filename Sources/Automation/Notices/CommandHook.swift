@@ -3,7 +3,6 @@ import CLinux
 import Campaigns
 import Glibc
 import Runs
-import Synchronization
 
 /// A program that receives notices. It gets each notice as JSON on standard input, and the main parts of it in environment variables. What
 /// the program prints goes to standard error, line by line.
@@ -21,8 +20,6 @@ struct CommandHook: Sendable {
     private static let secondsPerLook = 0.02
     /// The bytes of a line that are kept; longer lines are cut.
     private static let longestLine = 1_000
-    /// Only one thread spawns at a time: between `pipe` and `FD_CLOEXEC`, a child of another thread would inherit the descriptors.
-    private static let spawning = Mutex(())
 
     /// Runs the program to its end.
     /// - Returns: what went wrong; nil if the program ended with exit code 0.
@@ -30,59 +27,55 @@ struct CommandHook: Sendable {
         let child: Child
         switch spawn(notice) {
         case .success(let started): child = started
-        case .failure(let failure): return failure.text
+        case .failure(let failure): return failure.message
         }
         return withPipeSignalBlocked { follow(child, document: Array((notice.json.text + "\n").utf8)) }
     }
 
     private struct Child { var process: pid_t, input: Int32, output: Int32 }
-    private struct SpawnFailure: Error { var text: String }
 
-    private func spawn(_ notice: Notice) -> Result<Child, SpawnFailure> {
-        Self.spawning.withLock { _ in
-            guard let input = Self.makePipe(), let output = Self.makePipe() else {
-                return .failure(SpawnFailure(text: "it cannot be started: \(String(cString: strerror(errno)))"))
-            }
-            Self.keepDescriptors()
-            var actions = posix_spawn_file_actions_t()
-            posix_spawn_file_actions_init(&actions)
-            defer { posix_spawn_file_actions_destroy(&actions) }
-            posix_spawn_file_actions_adddup2(&actions, input.read, STDIN_FILENO)
-            posix_spawn_file_actions_adddup2(&actions, output.write, STDOUT_FILENO)
-            posix_spawn_file_actions_adddup2(&actions, output.write, STDERR_FILENO)
-            var attributes = posix_spawnattr_t()
-            posix_spawnattr_init(&attributes)
-            defer { posix_spawnattr_destroy(&attributes) }
-            // A process group of its own: Ctrl-C for volley does not reach it, and everything that it started can be killed together.
-            posix_spawnattr_setpgroup(&attributes, 0)
-            var signals = sigset_t()
-            sigemptyset(&signals)
-            posix_spawnattr_setsigmask(&attributes, &signals)
-            sigaddset(&signals, SIGPIPE)
-            sigaddset(&signals, SIGXFSZ)
-            for number in IgnoredSignals.all { sigaddset(&signals, number) }
-            posix_spawnattr_setsigdefault(&attributes, &signals)
-            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-            var process = pid_t()
-            let code = withPointers(arguments) { words in
-                withPointers(environment(notice)) { posix_spawnp(&process, arguments[0], &actions, &attributes, words, $0) }
-            }
-            close(input.read)
-            close(output.write)
-            guard code == 0 else {
-                close(input.write)
-                close(output.read)
-                return .failure(SpawnFailure(text: "it cannot be started: \(String(cString: strerror(code)))"))
-            }
-            return .success(Child(process: process, input: input.write, output: output.read))
+    private func spawn(_ notice: Notice) -> Result<Child, Mistake> {
+        guard let input = Self.makePipe(), let output = Self.makePipe() else {
+            return .failure(Mistake("it cannot be started: \(String(cString: strerror(errno)))"))
         }
+        Self.keepDescriptors()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input.read, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, output.write, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, output.write, STDERR_FILENO)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // A process group of its own: Ctrl-C for volley does not reach it, and everything that it started can be killed together.
+        posix_spawnattr_setpgroup(&attributes, 0)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigaddset(&signals, SIGPIPE)
+        sigaddset(&signals, SIGXFSZ)
+        for number in IgnoredSignals.all { sigaddset(&signals, number) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        var process = pid_t()
+        let code = withPointers(arguments) { words in
+            withPointers(environment(notice)) { posix_spawnp(&process, arguments[0], &actions, &attributes, words, $0) }
+        }
+        close(input.read)
+        close(output.write)
+        guard code == 0 else {
+            close(input.write)
+            close(output.read)
+            return .failure(Mistake("it cannot be started: \(String(cString: strerror(code)))"))
+        }
+        return .success(Child(process: process, input: input.write, output: output.read))
     }
 
     /// A pipe that no other program inherits; nil if no more files can be opened.
     private static func makePipe() -> (read: Int32, write: Int32)? {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return nil }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard volley_make_pipe(&ends) == 0 else { return nil }
         return (ends[0], ends[1])
     }
 

@@ -1,3 +1,5 @@
+import Base
+
 /// Lengths of time as people write them: `30s`, `15min`, `4h`, `2d`, `1w`, `4 hours`, `2 days`.
 enum DurationNotation {
     static let examples = "30s, 15min, 4h, 2d, 1w"
@@ -13,30 +15,30 @@ enum DurationNotation {
     ]
 
     /// The seconds in a length of time, 0 to a hundred years.
-    static func seconds(_ text: String) throws(Complaint) -> Int {
+    static func seconds(_ text: String) throws(Mistake) -> Int {
         let text = text.trimmingSpaces()
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let unit = text.dropFirst(digits.count).trimmingSpaces().lowercased()
         guard !digits.isEmpty else { throw notADuration(text) }
         if unit.isEmpty {
-            throw Complaint("\(quoted(text)) lacks a unit", remedy: "Write \(digits)s, \(digits)min, \(digits)h or \(digits)d.")
+            throw Mistake("\(quoted(text)) lacks a unit", remedy: "Write \(digits)s, \(digits)min, \(digits)h or \(digits)d.")
         }
         if unit == "m" || unit.hasPrefix("mo") {
-            throw Complaint(
+            throw Mistake(
                 "the unit of \(quoted(text)) can be misread", remedy: "Write min for minutes; write months in days, for example: 30d.")
         }
         if unit.hasPrefix(".") || unit.hasPrefix(",") {
-            throw Complaint(
+            throw Mistake(
                 "\(quoted(text)) is not a whole number of its unit", remedy: "Use a smaller unit, such as 90min for an hour and a half.")
         }
         guard let seconds = units.first(where: { $0.names.contains(unit) })?.seconds else { throw notADuration(text) }
         guard let amount = Int(digits), amount <= maximumSeconds / seconds else {
-            throw Complaint("\(quoted(text)) is too long", remedy: "Write a shorter time.")
+            throw Mistake("\(quoted(text)) is too long", remedy: "Write a shorter time.")
         }
         return amount * seconds
     }
 
-    private static func notADuration(_ text: String) -> Complaint {
-        Complaint("\(quoted(text)) is not a length of time", remedy: "Write it like one of these: \(examples).")
+    private static func notADuration(_ text: String) -> Mistake {
+        Mistake("\(quoted(text)) is not a length of time", remedy: "Write it like one of these: \(examples).")
     }
 }

@@ -12,8 +12,8 @@ final class Findings {
         all.append(.warning(name, message: message, at: place, remedy: remedy))
     }
 
-    func error(_ complaint: Complaint, at place: SourcePosition) {
-        error(complaint.message, at: place, remedy: complaint.remedy)
+    func error(_ mistake: Mistake, at place: SourcePosition) {
+        error(mistake.message, at: place, remedy: mistake.remedy)
     }
 
     /// The mistake that ended the reading. If its line was already reported, this one only follows from that, and is left out.
@@ -36,16 +36,5 @@ final class Findings {
         let sorted = Diagnostics(all)
         if hasErrors { throw sorted }
         return sorted.all
-    }
-}
-
-/// What is wrong with a value whose place is not yet known.
-struct Complaint: Error, Hashable {
-    var message: String
-    var remedy: String?
-
-    init(_ message: String, remedy: String? = nil) {
-        self.message = message
-        self.remedy = remedy
     }
 }

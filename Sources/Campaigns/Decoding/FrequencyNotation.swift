@@ -8,14 +8,14 @@ enum FrequencyNotation {
     private static let maximumPushes = 200
 
     /// A cap from its notation.
-    static func cap(_ text: String) throws(Complaint) -> FrequencyCap {
+    static func cap(_ text: String) throws(Mistake) -> FrequencyCap {
         var words = text.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
         if words.prefix(2) == ["at", "most"] { words.removeFirst(2) }
         if words.count > 2, ["time", "times", "push", "pushes"].contains(words[1]) { words.remove(at: 1) }
         guard words.count >= 3, ["per", "in", "a", "every"].contains(words[1]) else { throw notACap(text) }
         guard words[0].allSatisfy({ $0.isASCII && $0.isNumber }), let pushes = Int(words[0]) else { throw notACap(text) }
         guard (1...maximumPushes).contains(pushes) else {
-            throw Complaint(
+            throw Mistake(
                 pushes == 0 ? "with 'at most 0' no device would ever get a push" : "\(quoted(text)) limits nothing",
                 remedy: "Write 1 to \(maximumPushes) pushes, for example: \(example).")
         }
@@ -23,15 +23,15 @@ enum FrequencyNotation {
         // `per day` is `per 1 day`.
         let seconds = try DurationNotation.seconds(length.first?.isNumber == true ? length : "1 " + length)
         guard seconds >= 3600, seconds % 3600 == 0, seconds <= maximumSeconds else {
-            throw Complaint(
+            throw Mistake(
                 "the time in \(quoted(text)) must be whole hours or days, at most 365 days", remedy: "For example: \(example).")
         }
         return FrequencyCap(pushes: pushes, seconds: seconds)
     }
 
-    private static func notACap(_ text: String) -> Complaint {
+    private static func notACap(_ text: String) -> Mistake {
         let meant = meant(by: text)
-        return Complaint(
+        return Mistake(
             "\(quoted(text)) does not say how often",
             remedy: meant.map { "Write frequency: \($0)." } ?? "Write it like this: \(example).")
     }

@@ -31,32 +31,32 @@ struct FileKeys: Sendable {
     var groups: [KeyGroup]
 
     /// What to say about a key that `group` does not have, and the key of the group that was probably meant.
-    func complaint(about key: String, in group: KeyGroup) -> (complaint: Complaint, meant: String?) {
+    func mistake(about key: String, in group: KeyGroup) -> (mistake: Mistake, meant: String?) {
         if let remedy = ForeignWords.remedy(for: key, in: group) {
-            return (Complaint("unknown key \(quoted(key)) \(group.location)", remedy: remedy.text), remedy.meant)
+            return (Mistake("unknown key \(quoted(key)) \(group.location)", remedy: remedy.text), remedy.meant)
         }
         if let meant = meantKey(key, group) { return meant }
-        return (complaint(aboutForeign: key, in: group), nil)
+        return (mistake(aboutForeign: key, in: group), nil)
     }
 
-    private func meantKey(_ key: String, _ group: KeyGroup) -> (Complaint, String?)? {
+    private func meantKey(_ key: String, _ group: KeyGroup) -> (Mistake, String?)? {
         if let colon = key.firstIndex(of: ":"), group.valid.contains(String(key[..<colon])) {
             return (
-                Complaint("a space is missing after the ':' of \(quoted(key))", remedy: "Write it as 'name: value'."), String(key[..<colon])
+                Mistake("a space is missing after the ':' of \(quoted(key))", remedy: "Write it as 'name: value'."), String(key[..<colon])
             )
         }
         // Nothing longer is a typing slip, and computing its distance would be expensive.
         guard key.utf8.count <= 64, !groups.contains(where: { $0.valid.contains(key) }) else { return nil }
         guard let nearest = nearestName(to: key, among: group.valid) else { return nil }
-        return (Complaint("unknown key \(quoted(key)) \(group.location)", remedy: "Did you mean '\(nearest)'?"), nearest)
+        return (Mistake("unknown key \(quoted(key)) \(group.location)", remedy: "Did you mean '\(nearest)'?"), nearest)
     }
 
-    private func complaint(aboutForeign key: String, in group: KeyGroup) -> Complaint {
+    private func mistake(aboutForeign key: String, in group: KeyGroup) -> Mistake {
         let message = "unknown key \(quoted(key)) \(group.location)"
         if let home = groups.first(where: { $0.valid.contains(key) }) {
-            return Complaint(message, remedy: "It belongs \(home.location); check the indentation.")
+            return Mistake(message, remedy: "It belongs \(home.location); check the indentation.")
         }
-        return Complaint(message, remedy: "Valid here: \(group.valid.joined(separator: ", ")).")
+        return Mistake(message, remedy: "Valid here: \(group.valid.joined(separator: ", ")).")
     }
 }
 

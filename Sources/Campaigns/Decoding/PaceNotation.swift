@@ -6,46 +6,46 @@ enum PaceNotation {
     static let maximumPushes = 1_000_000_000
 
     /// A pace from its notation.
-    static func pace(_ text: String) throws(Complaint) -> Pace {
+    static func pace(_ text: String) throws(Mistake) -> Pace {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { $0.trimmingSpaces() }
         let digits = parts[0].filter { $0.isASCII && $0.isNumber }
         guard parts.count == 2, !digits.isEmpty else {
             let isNumber = parts.count == 1 && digits.count == parts[0].count && !digits.isEmpty
             throw isNumber
-                ? Complaint("\(quoted(text)) does not say per what", remedy: "Write \(digits)/s, \(digits)/min or \(digits)/h.")
+                ? Mistake("\(quoted(text)) does not say per what", remedy: "Write \(digits)/s, \(digits)/min or \(digits)/h.")
                 : notAPace(text)
         }
         if ["d", "day", "days"].contains(parts[1].lowercased()), let pushes = Int(parts[0]), pushes > 0 {
-            throw Complaint(
+            throw Mistake(
                 "\(quoted(text)) is per day, but a pace is per second, minute or hour",
                 remedy: "Write \(max(1, pushes / 24))/h\(pushes < 24 ? ", the slowest pace" : "").")
         }
         guard let interval = interval(parts[1]) else {
-            throw Complaint("the unit of \(quoted(text)) is not known", remedy: "Write \(digits)/s, \(digits)/min or \(digits)/h.")
+            throw Mistake("the unit of \(quoted(text)) is not known", remedy: "Write \(digits)/s, \(digits)/min or \(digits)/h.")
         }
         let groups = parts[0].split(separator: ".", omittingEmptySubsequences: false)
         if groups.count == 2, (1...3).contains(groups[0].count), groups[0].first != "0", groups[1].count == 3,
             groups.allSatisfy({ $0.allSatisfy { $0.isASCII && $0.isNumber } })
         {
             let decimal = groups[1] == "000" ? String(groups[0]) : "\(groups[0]).\(groups[1])"
-            throw Complaint(
+            throw Mistake(
                 "\(quoted(text)) may mean \(digits)/\(parts[1]) or \(decimal)/\(parts[1])",
                 remedy: "For \(digits) write \(digits)/\(parts[1])"
                     + (groups[1] == "000" ? ", for \(decimal) write \(decimal)/\(parts[1])." : "."))
         }
         if let slower = slower(parts[0], interval: interval) {
-            throw Complaint("\(quoted(text)) is not a whole number of pushes", remedy: slower)
+            throw Mistake("\(quoted(text)) is not a whole number of pushes", remedy: slower)
         }
         if digits.count != parts[0].count {
             guard parts[0].allSatisfy({ $0.isASCII && ($0.isNumber || "_,. '".contains($0)) }) else { throw notAPace(text) }
-            throw Complaint(
+            throw Mistake(
                 "the number in \(quoted(text)) must be digits only", remedy: "Write it without separators, for example: 5000/s.")
         }
         guard let pushes = Int(digits), pushes <= maximumPushes else {
-            throw Complaint(
+            throw Mistake(
                 "\(quoted(text)) is faster than anything Volley can do", remedy: "Write at most \(maximumPushes), or leave 'pace' out.")
         }
-        guard pushes > 0 else { throw Complaint("a pace of 0 would never send anything", remedy: "Write at least 1, for example: 100/s.") }
+        guard pushes > 0 else { throw Mistake("a pace of 0 would never send anything", remedy: "Write at least 1, for example: 100/s.") }
         return Pace(pushes: pushes, intervalSeconds: interval)
     }
 
@@ -68,7 +68,7 @@ enum PaceNotation {
         }
     }
 
-    private static func notAPace(_ text: String) -> Complaint {
-        Complaint("\(quoted(text)) is not a pace", remedy: "Write it like one of these: 5000/s, 300000/min, 100/h.")
+    private static func notAPace(_ text: String) -> Mistake {
+        Mistake("\(quoted(text)) is not a pace", remedy: "Write it like one of these: 5000/s, 300000/min, 100/h.")
     }
 }

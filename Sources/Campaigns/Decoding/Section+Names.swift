@@ -69,8 +69,8 @@ extension Section {
                 at: name.position, remedy: "Type the name again; such a character often comes with text copied from a chat or a web page.")
             return
         }
-        if key != "tags", let complaint = RoundedNumber.complaint(about: name.value) {
-            findings.error(complaint, at: name.position)
+        if key != "tags", let mistake = RoundedNumber.mistake(about: name.value) {
+            findings.error(mistake, at: name.position)
             return
         }
         if key != "tags", let doubt = RoundedNumber.doubt(about: name.value) {

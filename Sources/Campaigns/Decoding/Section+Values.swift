@@ -66,14 +66,14 @@ extension Section {
     }
 
     /// A value with its own notation, such as a pace; nil when absent, or reported.
-    func parsed<Value>(_ key: String, example: String, _ parse: (String) throws(Complaint) -> Value) -> Value? {
+    func parsed<Value>(_ key: String, example: String, _ parse: (String) throws(Mistake) -> Value) -> Value? {
         guard let text = text(key, example: example) else { return nil }
         return checked(text, parse)
     }
 
     /// The value of a text with its own notation; nil, and reported, when the text does not follow it.
-    func checked<Value>(_ text: SourceText, _ parse: (String) throws(Complaint) -> Value) -> Value? {
-        do throws(Complaint) {
+    func checked<Value>(_ text: SourceText, _ parse: (String) throws(Mistake) -> Value) -> Value? {
+        do throws(Mistake) {
             return try parse(text.value)
         } catch {
             findings.error(error, at: text.position)
@@ -82,7 +82,7 @@ extension Section {
     }
 
     /// The text if a rule accepts it; nil, and reported, when it does not.
-    func accepted(_ text: SourceText, _ rule: (String) throws(Complaint) -> Void) -> SourceText? {
+    func accepted(_ text: SourceText, _ rule: (String) throws(Mistake) -> Void) -> SourceText? {
         checked(text, rule).map { text }
     }
 

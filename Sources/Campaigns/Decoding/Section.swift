@@ -23,8 +23,8 @@ struct Section {
         values = Dictionary(entries.map { ($0.key.value, $0) }) { first, _ in first }
         var meant: Set<String> = []
         for entry in entries where !group.holds(entry.key.value) {
-            let unknown = file.complaint(about: entry.key.value, in: group)
-            findings.error(unknown.complaint, at: entry.key.position)
+            let unknown = file.mistake(about: entry.key.value, in: group)
+            findings.error(unknown.mistake, at: entry.key.position)
             if let key = unknown.meant { meant.insert(key) }
         }
         self.meant = meant
@@ -36,7 +36,7 @@ struct Section {
         case .mapping(let entries): return entries
         case .unreadable: return nil
         case .scalar(let value, .plain) where KeySlip(Array(value.unicodeScalars)) != nil:
-            if let accident = KeySlip(Array(value.unicodeScalars)) { findings.error(accident.complaint, at: node.position) }
+            if let accident = KeySlip(Array(value.unicodeScalars)) { findings.error(accident.mistake, at: node.position) }
             return nil
         default:
             findings.error(

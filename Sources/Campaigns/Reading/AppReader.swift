@@ -33,8 +33,8 @@ struct AppReader {
     }
 
     private func accepted(_ text: SourceText, _ field: AccountField) -> SourceText? {
-        section.accepted(text) { value throws(Complaint) in
-            if let flaw = field.flaw(value, quoted(value)) { throw Complaint(flaw.message, remedy: flaw.remedy) }
+        section.accepted(text) { value throws(Mistake) in
+            if let flaw = field.flaw(value, quoted(value)) { throw flaw }
         }
     }
 
@@ -59,7 +59,7 @@ struct AppReader {
         guard let server = subsection(EnvironmentForm.key, ProjectKeys.environment, example: example) else { return nil }
         let authority = server.text("ca", example: "ca: ca.pem")
         guard let address = server.requiredText("url", example: "url: \"\(url)\""),
-            server.accepted(address, { address throws(Complaint) in try ServerURL.check(address, example: url) }) != nil
+            server.accepted(address, { address throws(Mistake) in try ServerURL.check(address, example: url) }) != nil
         else {
             return nil
         }
@@ -189,21 +189,21 @@ struct AppReader {
 /// The rules for the address of another server.
 enum ServerURL {
     /// Accepts `https://host` and `https://host:port`.
-    static func check(_ url: String, example: String) throws(Complaint) {
+    static func check(_ url: String, example: String) throws(Mistake) {
         let example = "For example: url: \"\(example)\"."
         guard url.lowercased().hasPrefix("https://") else {
-            throw Complaint("the address \(quoted(url)) must begin with https://", remedy: example)
+            throw Mistake("the address \(quoted(url)) must begin with https://", remedy: example)
         }
         let authority = url.dropFirst("https://".count)
         guard !authority.contains("/"), !authority.contains("?"), !authority.contains("#") else {
-            throw Complaint("the address \(quoted(url)) must end after the host and port", remedy: "Remove the path. \(example)")
+            throw Mistake("the address \(quoted(url)) must end after the host and port", remedy: "Remove the path. \(example)")
         }
         let parts = HostPort(authority), host = parts.host
         let isHost = !host.isEmpty && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "@") && $0 != UInt8(ascii: ":") }
         let isAddress = host.hasPrefix("[") && host.hasSuffix("]") && host.allSatisfy { $0.isHexDigit || "[]:.".contains($0) }
-        guard isHost || isAddress else { throw Complaint("the address \(quoted(url)) names no host", remedy: example) }
+        guard isHost || isAddress else { throw Mistake("the address \(quoted(url)) names no host", remedy: example) }
         guard parts.portText == nil || parts.port != nil else {
-            throw Complaint("the port of \(quoted(url)) must be a number from 1 to 65535", remedy: example)
+            throw Mistake("the port of \(quoted(url)) must be a number from 1 to 65535", remedy: example)
         }
     }
 }

@@ -127,13 +127,13 @@ struct AudienceReader {
 /// A share in percent: `1%`, `0.5%`.
 enum Percentage {
     /// The share, 0 to 1.
-    static func share(_ text: String) throws(Complaint) -> Double {
+    static func share(_ text: String) throws(Mistake) -> Double {
         let number = text.hasSuffix("%") ? text.dropLast().trimmingSpaces() : nil
         guard let number, !number.isEmpty, number.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }), let percent = Double(number)
         else {
-            throw Complaint("\(quoted(text)) is not a percentage", remedy: "Write it with a percent sign, for example: 1% or 0.5%.")
+            throw Mistake("\(quoted(text)) is not a percentage", remedy: "Write it with a percent sign, for example: 1% or 0.5%.")
         }
-        guard percent <= 100 else { throw Complaint("\(quoted(text)) is more than 100%", remedy: "Write 0% to 100%.") }
+        guard percent <= 100 else { throw Mistake("\(quoted(text)) is more than 100%", remedy: "Write 0% to 100%.") }
         return percent / 100
     }
 }

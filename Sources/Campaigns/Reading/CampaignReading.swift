@@ -100,13 +100,13 @@ enum CampaignName {
     static let maximumLength = 64
 
     /// Accepts `[a-z0-9-]`, 1 to 64 characters.
-    static func check(_ name: String) throws(Complaint) {
+    static func check(_ name: String) throws(Mistake) {
         let remedy = suggestion(for: name).map { "Write name: \($0)." } ?? "For example: name: spring-sale."
         guard name.utf8.allSatisfy(isAllowed) else {
-            throw Complaint("the name \(quoted(name)) may hold only lower-case letters a-z, digits and hyphens", remedy: remedy)
+            throw Mistake("the name \(quoted(name)) may hold only lower-case letters a-z, digits and hyphens", remedy: remedy)
         }
         guard name.utf8.count <= maximumLength else {
-            throw Complaint("the name \(quoted(name)) is longer than \(maximumLength) characters", remedy: remedy)
+            throw Mistake("the name \(quoted(name)) is longer than \(maximumLength) characters", remedy: remedy)
         }
     }
 

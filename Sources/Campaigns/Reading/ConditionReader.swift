@@ -42,9 +42,9 @@ struct ConditionReader {
             }
             guard isSingleValue(text, column: column) else { return nil }
             warnOfRounding(text)
-            return section.checked(text) { value throws(Complaint) in
+            return section.checked(text) { value throws(Mistake) in
                 if let meant = Self.conditionInWords(value) {
-                    throw Complaint(
+                    throw Mistake(
                         "\(quoted(value)) is not a condition",
                         remedy: "Write \(column): \(meant); for a cell with exactly this text, write a list: [\"\(value)\"].")
                 }
@@ -81,7 +81,7 @@ struct ConditionReader {
             return nil
         }
         let texts = items.compactMap { section.text($0, subject: "an entry of \(quoted(column))", example: "\(column): [one, two]") }
-        for text in texts { _ = section.checked(text) { value throws(Complaint) in try Self.check(value, of: column) } }
+        for text in texts { _ = section.checked(text) { value throws(Mistake) in try Self.check(value, of: column) } }
         texts.forEach(warnOfRounding)
         for text in texts where items.count > 1 {
             if case .oneOf? = try? Self.test(text.value, column: column) { continue }
@@ -110,7 +110,7 @@ struct ConditionReader {
     }
 
     /// What a single text asks of a cell.
-    static func test(_ text: String, column: String) throws(Complaint) -> ColumnTest {
+    static func test(_ text: String, column: String) throws(Mistake) -> ColumnTest {
         let text = text.trimmingSpaces()
         switch text {
         case "present": return .present
@@ -122,28 +122,28 @@ struct ConditionReader {
         guard !symbols.isEmpty else { return .oneOf([text]) }
         guard let comparison = ComparisonOperator(rawValue: String(symbols)) else {
             if let meant = almost[String(symbols)], let rest = plainRest(text, symbols) {
-                throw Complaint(
+                throw Mistake(
                     "\(quoted(String(symbols))) is not a comparison",
                     remedy:
                         "Write \(column): \(meant.isEmpty ? rest : "\"\(meant) \(rest)\""); for a text that begins like this, write a list: [\"…\"]."
                 )
             }
-            throw Complaint(
+            throw Mistake(
                 "\(quoted(String(symbols))) is not a comparison",
                 remedy: "Use one of >=, <=, >, <, == and !=; for a text that begins like this, write a list: [\"…\"].")
         }
         let operand = text.dropFirst(symbols.count).trimmingSpaces()
         guard !operand.isEmpty else {
-            throw Complaint("the comparison \(quoted(text)) has nothing to compare with", remedy: "For example: \">= 3.2.0\".")
+            throw Mistake("the comparison \(quoted(text)) has nothing to compare with", remedy: "For example: \">= 3.2.0\".")
         }
         if comparison == .equal || comparison == .notEqual {
             if let value = unquoted(operand) { return .comparison(comparison, value) }
             try checkSingle(operand, comparison, column: column)
         }
-        do throws(OperandRule.Mistake) {
+        do throws(Mistake) {
             try OperandRule(column: column, comparison: comparison, operand: operand, redact: TargetRedaction.certain).check()
         } catch {
-            throw Complaint(error.message, remedy: error.remedy)
+            throw Mistake(error.message, remedy: error.remedy)
         }
         return .comparison(comparison, operand)
     }
@@ -167,7 +167,7 @@ struct ConditionReader {
     }
 
     /// `!= gold, silver` would be true of both.
-    private static func checkSingle(_ operand: String, _ comparison: ComparisonOperator, column: String) throws(Complaint) {
+    private static func checkSingle(_ operand: String, _ comparison: ComparisonOperator, column: String) throws(Mistake) {
         let isBracketed = operand.first == "[" && operand.last == "]"
         let parts = operand.split { "[],|，、".contains($0) }.map { $0.trimmingSpaces() }.filter { !$0.isEmpty }
         guard isBracketed || parts.count > 1 else { return }
@@ -175,20 +175,20 @@ struct ConditionReader {
             comparison == .equal
             ? "For any of several values write a list: \(column): [\(parts.joined(separator: ", "))]."
             : "To leave out several, list the values that you want: \(column): [one, two]."
-        throw Complaint("'\(comparison.rawValue)' compares with a single value, and \(quoted(operand)) is read as one", remedy: remedy)
+        throw Mistake("'\(comparison.rawValue)' compares with a single value, and \(quoted(operand)) is read as one", remedy: remedy)
     }
 
     /// A value that no cell can have.
-    private static func check(_ value: String, of column: String) throws(Complaint) {
+    private static func check(_ value: String, of column: String) throws(Mistake) {
         let text = value.trimmingSpaces()
         if text.isEmpty {
-            throw Complaint("no cell matches a blank value", remedy: "For blank cells write \(column): missing.")
+            throw Mistake("no cell matches a blank value", remedy: "For blank cells write \(column): missing.")
         }
-        if let complaint = RoundedNumber.complaint(about: text) { throw complaint }
+        if let mistake = RoundedNumber.mistake(about: text) { throw mistake }
         let isPlain = !["present", "missing"].contains(text) && !text.contains { "<>=!~≥≤≠ ".contains($0) }
         guard column == ExportColumns.Standard.language.rawValue, isPlain, LanguageTag.normalized(text) == nil else { return }
         let meant = LanguageTag.named(text).map { "; \(quoted(text)) is '\($0)'" } ?? ""
-        throw Complaint("\(quoted(text)) is not a language", remedy: "Write a language tag such as de, pt-BR or zh-Hans\(meant).")
+        throw Mistake("\(quoted(text)) is not a language", remedy: "Write a language tag such as de, pt-BR or zh-Hans\(meant).")
     }
 
     /// What a condition in other words, such as `last 30 days` or `at least 3.2`, most likely means; nil when the text is not a condition.
@@ -217,18 +217,18 @@ struct ConditionReader {
         return String(moment.adding(seconds: 86_400).description.prefix(10))
     }
 
-    private static func age(_ text: String) throws(Complaint) -> ColumnTest? {
+    private static func age(_ text: String) throws(Mistake) -> ColumnTest? {
         let words = text.split(separator: " ").map { $0.lowercased() }
         if words.first == "within" { return .within(seconds: try seconds(in: words.dropFirst(), of: text)) }
         if words.starts(with: ["older", "than"]) { return .olderThan(seconds: try seconds(in: words.dropFirst(2), of: text)) }
         return nil
     }
 
-    private static func seconds(in words: ArraySlice<String>, of text: String) throws(Complaint) -> Int {
-        do throws(Complaint) {
+    private static func seconds(in words: ArraySlice<String>, of text: String) throws(Mistake) -> Int {
+        do throws(Mistake) {
             return try DurationNotation.seconds(words.joined(separator: " "))
         } catch {
-            throw Complaint(
+            throw Mistake(
                 "in \(quoted(text)), \(error.message)",
                 remedy: "Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: [\"…\"].")
         }

@@ -38,7 +38,7 @@ struct DeliveryReader {
 
     private func collapseID() -> SourceText? {
         guard let text = section.text("collapse", example: "collapse: spring-sale") else { return nil }
-        return section.accepted(text) { text throws(Complaint) in try CollapseID.check(text, service) }
+        return section.accepted(text) { text throws(Mistake) in try CollapseID.check(text, service) }
     }
 
     private func expiry() -> Expiry? {
@@ -74,7 +74,7 @@ struct DeliveryReader {
     }
 
     /// `0`, a length of time, or a date with a time.
-    static func expiry(_ text: String) throws(Complaint) -> Expiry {
+    static func expiry(_ text: String) throws(Mistake) -> Expiry {
         let text = text.trimmingSpaces()
         if text == "0" { return .immediately }
         let dateLength = 10
@@ -83,11 +83,11 @@ struct DeliveryReader {
             return seconds == 0 ? .immediately : .after(seconds: seconds)
         }
         guard text.utf8.count > dateLength else {
-            throw Complaint(
+            throw Mistake(
                 "the date \(quoted(text)) lacks a time", remedy: "For example: expires: \(text) 18:00 (UTC), or \(text) 18:00 +02:00.")
         }
         guard let moment = Timestamp(text) else {
-            throw Complaint(
+            throw Mistake(
                 "\(quoted(text)) is not a date and time", remedy: "Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.")
         }
         return .at(moment)
@@ -105,14 +105,14 @@ extension Expiry {
 /// Lengths of time of `expires`, which takes moments too.
 private enum ExpiryNotation {
     /// The seconds of a length of time.
-    static func seconds(_ text: String) throws(Complaint) -> Int {
+    static func seconds(_ text: String) throws(Mistake) -> Int {
         if looksLikeDate(text) {
-            throw Complaint(
+            throw Mistake(
                 "\(quoted(text)) is not a date as Volley reads it: the year comes first, because day and month are easily mixed up",
                 remedy: "Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.")
         }
         guard text.first?.isNumber == true else {
-            throw Complaint(
+            throw Mistake(
                 "\(quoted(text)) is neither a length of time nor a date",
                 remedy: "Write for example 4h or 2d, counted from the start, or a moment such as 2026-12-01 18:00 +01:00.")
         }
@@ -129,26 +129,26 @@ private enum ExpiryNotation {
 /// The rules for collapse ids.
 enum CollapseID {
     /// Accepts a text of one line that is not longer than the service takes it.
-    static func check(_ text: String, _ service: any PushService) throws(Complaint) {
+    static func check(_ text: String, _ service: any PushService) throws(Mistake) {
         guard text.utf8.count <= service.rules.collapseIDBytes else {
-            throw Complaint(
+            throw Mistake(
                 "'collapse' has \(text.utf8.count) bytes, and \(service.displayName) takes at most \(service.rules.collapseIDBytes)",
                 remedy: "Shorten it; letters beyond a-z count as two to four bytes each.")
         }
         guard !text.contains("{{"), !text.contains("{%") else {
-            throw Complaint(
+            throw Mistake(
                 "'collapse' cannot hold a template: it is the same for every device",
                 remedy: "Write a fixed name, for example: collapse: spring-sale.")
         }
         // A tab at an end is reported as the space that it looks like.
         let trimmed = HeaderSpace.trimmed(text)
         guard trimmed.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
-            throw Complaint(
+            throw Mistake(
                 "'collapse' must be a single line without control characters",
                 remedy: "Write a short name, for example: collapse: spring-sale.")
         }
         guard trimmed == text else {
-            throw Complaint(
+            throw Mistake(
                 "'collapse' begins or ends with a space, which \(service.displayName) does not take",
                 remedy: isPlain(trimmed) ? "Write collapse: \(trimmed)." : "Write it without the spaces around it.")
         }

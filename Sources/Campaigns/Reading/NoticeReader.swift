@@ -112,28 +112,28 @@ struct MonitoringReader {
 /// The rules for the address of a webhook.
 enum WebhookURL {
     /// Accepts `https://host[:port][/path][?query]`, and the same with http where the host is this machine.
-    static func check(_ url: String) throws(Complaint) {
+    static func check(_ url: String) throws(Mistake) {
         let example = "For example: webhook: \"https://hooks.example.com/volley\"."
         let lower = url.lowercased()
         guard let scheme = ["https://", "http://"].first(where: { lower.hasPrefix($0) }) else {
-            throw Complaint("the address of a webhook must begin with https://", remedy: example)
+            throw Mistake("the address of a webhook must begin with https://", remedy: example)
         }
         let rest = url.dropFirst(scheme.count)
         let authority = String(rest.prefix { !"/?#".contains($0) })
         // The path itself may be a secret, so it is not repeated.
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !rest.contains("#") else {
-            throw Complaint("the address of a webhook holds characters that no URL may have", remedy: "Write them percent-encoded, as %20.")
+            throw Mistake("the address of a webhook holds characters that no URL may have", remedy: "Write them percent-encoded, as %20.")
         }
         guard !authority.contains("@") else {
-            throw Complaint(
+            throw Mistake(
                 "the address of a webhook holds a user or a password",
                 remedy: "Keep secrets out of this file: sign with secret_env instead.")
         }
         do { try ServerURL.check("https://\(authority)", example: "") } catch {
-            throw Complaint("the webhook's host or port cannot be read: \(quoted(authority))", remedy: example)
+            throw Mistake("the webhook's host or port cannot be read: \(quoted(authority))", remedy: example)
         }
         guard scheme == "https://" || isThisMachine(authority) else {
-            throw Complaint(
+            throw Mistake(
                 "a webhook must begin with https://; http is only for this machine",
                 remedy: "Write https://, or use a server at 127.0.0.1.")
         }

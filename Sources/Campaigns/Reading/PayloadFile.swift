@@ -31,7 +31,7 @@ extension Expiry {
     /// Reads `0`, a length of time such as `4h`, or a date with a time, as `delivery.expires` of a campaign has it.
     /// - Throws: a `Diagnostic` that says how to write it.
     public init(notation: String) throws(Diagnostic) {
-        do throws(Complaint) {
+        do throws(Mistake) {
             self = try DeliveryReader.expiry(notation)
         } catch {
             throw Diagnostic(error.message, remedy: error.remedy)

@@ -49,7 +49,7 @@ struct ProxyReader {
     }
 
     private func address(_ text: SourceText) -> ProxyAddress? {
-        do throws(ProxyAddress.Mistake) {
+        do throws(Mistake) {
             let address = try ProxyAddress(text.value)
             if address.password != nil {
                 findings.warning(

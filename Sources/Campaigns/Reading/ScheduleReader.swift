@@ -12,7 +12,7 @@ struct ScheduleReader {
     /// The schedule; nil when something needed is missing or wrong, which was reported.
     func read() -> Schedule? {
         let zone = ScheduleZoneReader(section: section).read()
-        let at = section.parsed("at", example: "at: 2026-12-01 09:00") { text throws(Complaint) in try Self.localTime(text, in: zone) }
+        let at = section.parsed("at", example: "at: 2026-12-01 09:00") { text throws(Mistake) in try Self.localTime(text, in: zone) }
         let quietHours = notation("quiet_hours", example: "quiet_hours: 21:00-08:00", QuietHours.init)
         let rule = notation("repeat", example: "repeat: \"0 9 * * mon,thu\"", CronRule.init)
         let late = section.parsed("late", example: "late: skip after 2h", Self.latePolicy) ?? .usual
@@ -27,9 +27,9 @@ struct ScheduleReader {
         return schedule
     }
 
-    private func notation<Value>(_ key: String, example: String, _ read: (String) throws(ScheduleMistake) -> Value) -> Value? {
+    private func notation<Value>(_ key: String, example: String, _ read: (String) throws(Mistake) -> Value) -> Value? {
         guard let text = section.text(key, example: example) else { return nil }
-        do throws(ScheduleMistake) {
+        do throws(Mistake) {
             return try read(text.value)
         } catch {
             section.findings.error(error.message, at: text.position(atUTF8Offset: error.utf8Offset), remedy: error.remedy)
@@ -39,7 +39,7 @@ struct ScheduleReader {
 
     /// `2026-12-01 09:00`
     /// - Parameter zone: whose clock it is, for times written with an offset from UTC; nil where that is not known.
-    static func localTime(_ text: String, in zone: Schedule.Zone?) throws(Complaint) -> LocalTime {
+    static func localTime(_ text: String, in zone: Schedule.Zone?) throws(Mistake) -> LocalTime {
         let text = text.trimmingSpaces()
         if let time = LocalTime(text) { return time }
         let usual = "Write it like 2026-12-01 09:00."
@@ -49,47 +49,47 @@ struct ScheduleReader {
         let clock = words.dropFirst().first ?? ""
         let isDate = words.first.map { LocalTime("\($0) 00:00") != nil } ?? false
         if isDate, words.count == 1 {
-            throw Complaint("the date \(quoted(text)) lacks a time", remedy: "For example: at: \(text) 09:00.")
+            throw Mistake("the date \(quoted(text)) lacks a time", remedy: "For example: at: \(text) 09:00.")
         }
         if isDate, let date = words.first, let time = TwelveHourClock.time(in: words.dropFirst().joined(separator: " ")) {
-            throw Complaint("\(quoted(text)) is written in the 12-hour clock", remedy: "Write at: \(date) \(time).")
+            throw Mistake("\(quoted(text)) is written in the 12-hour clock", remedy: "Write at: \(date) \(time).")
         }
         let digits = clock.prefix { $0.isASCII && ($0.isNumber || $0 == ":") }
         let time = digits.utf8.prefix(2).last == UInt8(ascii: ":") ? "0\(digits)" : String(digits)
         guard isDate, let date = words.first, let meant = LocalTime("\(date) \(time.prefix(5))") else {
             let forms = OperandRule.dates(meantBy: text).filter { LocalTime($0) != nil }
             if !forms.isEmpty {
-                throw Complaint(
+                throw Mistake(
                     "\(quoted(text)) is not written the way Volley reads times", remedy: "Write at: \(forms.joined(separator: " or ")).")
             }
             let looksLikeDate = text.utf8.count >= 10 && text.utf8.prefix(10).filter { $0 == UInt8(ascii: "-") }.count == 2
-            throw Complaint(
+            throw Mistake(
                 looksLikeDate ? "\(quoted(text)) is not a date and time that exists" : "\(quoted(text)) is not a date and time",
                 remedy: usual)
         }
         if clock.count > digits.count || words.count > 2 {
             // What follows the time moves it: 09:00Z is 10:00 in Berlin.
             if case .named(let zone)? = zone, let moment = Timestamp(text) {
-                throw Complaint(
+                throw Mistake(
                     "\(quoted(text)) has an offset from UTC; 'timezone' says whose clock is meant",
                     remedy: "For that moment in \(zone.name) write at: \(zone.localTime(at: moment).words).")
             }
-            throw Complaint(
+            throw Mistake(
                 "\(quoted(text)) says more than a date and a time; 'timezone' says whose clock is meant",
                 remedy: "Write at: \(meant.words), and in 'timezone' write the place whose clock shows that.")
         }
-        throw Complaint(
+        throw Mistake(
             time.utf8.count > 5 ? "\(quoted(text)) has seconds, but schedules go by the minute" : "\(quoted(text)) is not a date and time",
             remedy: "Write at: \(meant.words).")
     }
 
     /// `send`, `skip`, `skip after 2h`
-    static func latePolicy(_ text: String) throws(Complaint) -> LatePolicy {
+    static func latePolicy(_ text: String) throws(Mistake) -> LatePolicy {
         let words = text.split(separator: " ").map(String.init)
         if words == ["send"] { return .send }
         if words == ["skip"] { return .skip(afterSeconds: LatePolicy.shortestSeconds) }
         guard words.starts(with: ["skip", "after"]), words.count > 2 else {
-            throw Complaint(
+            throw Mistake(
                 "'late' must be send, skip or skip after a time, not \(quoted(text))", remedy: "For example: late: skip after 2h.")
         }
         return .skip(afterSeconds: max(LatePolicy.shortestSeconds, try DurationNotation.seconds(words.dropFirst(2).joined(separator: " "))))

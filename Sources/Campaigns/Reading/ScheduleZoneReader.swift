@@ -38,11 +38,11 @@ struct ScheduleZoneReader {
 
     private func zone(_ text: SourceText, key: String, mayBeRecipient: Bool) -> ZoneRules? {
         let name = text.value.trimmingSpaces()
-        if let complaint = complaint(about: name, key: key, mayBeRecipient: mayBeRecipient) {
-            section.findings.error(complaint, at: text.position)
+        if let mistake = mistake(about: name, key: key, mayBeRecipient: mayBeRecipient) {
+            section.findings.error(mistake, at: text.position)
             return nil
         }
-        do throws(ZoneDatabase.Mistake) {
+        do throws(Mistake) {
             let zone = try ZoneDatabase.system.zone(named: name)
             if ZoneAbbreviation.isGreenwich(name) {
                 section.findings.warning(
@@ -56,30 +56,30 @@ struct ScheduleZoneReader {
         }
     }
 
-    private func complaint(about name: String, key: String, mayBeRecipient: Bool) -> Complaint? {
+    private func mistake(about name: String, key: String, mayBeRecipient: Bool) -> Mistake? {
         let small = name.lowercased()
         let meansOwnClock = nearestName(to: small, among: [Self.ownClock]) != nil || ["local", "device", "user"].contains(small)
         if meansOwnClock {
             return mayBeRecipient
-                ? Complaint(
+                ? Mistake(
                     "there is no time zone \(quoted(name))", remedy: "Did you mean '\(Self.ownClock)', each device by its own clock?")
-                : Complaint(
+                : Mistake(
                     "'\(key)' must be a zone, not \(quoted(name)): it is for devices whose own is not known",
                     remedy: "For example: \(key): Europe/Berlin.")
         }
         if let places = ZoneAbbreviation.places(name) {
-            return Complaint(
+            return Mistake(
                 "\(quoted(name)) is an abbreviation, not a place; abbreviations leave open whether summer time counts",
                 remedy: "Write \(key): \(orList(places)).")
         }
         let offset = small.hasPrefix("etc/gmt") ? small.dropFirst("etc/gmt".count) : ""
         if let sign = offset.first, let hours = Int(offset.dropFirst()), hours > 0, sign == "+" || sign == "-" {
-            return Complaint(
+            return Mistake(
                 "\(quoted(name)) is \(hours) \(TextFormat.plural(hours, one: "hour")) \(sign == "+" ? "behind" : "ahead of") UTC, as these names reverse the sign",
                 remedy: "Write the place, for example \(key): Europe/Berlin.")
         }
         if ZoneAbbreviation.isOffset(name) {
-            return Complaint(
+            return Mistake(
                 "\(quoted(name)) is an offset from UTC, which knows no summer time",
                 remedy: "Write the place, for example \(key): Europe/Berlin.")
         }

@@ -34,22 +34,22 @@ struct StopReader {
     }
 
     /// `20%`, `0.5%`: above 0 and at most 100.
-    static func share(_ text: String) throws(Complaint) -> StopShare {
+    static func share(_ text: String) throws(Mistake) -> StopShare {
         let text = text.trimmingSpaces()
         guard text.hasSuffix("%") else {
             guard let number = number(text), number > 0 else { throw noPercentage(text) }
             // 0.2 may mean a fifth or a fifth of a percent: the author must say which.
             throw number < 1
-                ? Complaint(
+                ? Mistake(
                     "\(quoted(text)) may mean \(trimmed(number * 100))% or \(trimmed(number))%",
                     remedy: "Write it with a percent sign, for example: \(trimmed(number * 100))%.")
-                : Complaint("\(quoted(text)) lacks a percent sign", remedy: "Write \(text)%.")
+                : Mistake("\(quoted(text)) lacks a percent sign", remedy: "Write \(text)%.")
         }
         guard let percent = number(text.dropLast().trimmingSpaces()) else { throw noPercentage(text) }
-        guard percent <= 100 else { throw Complaint("\(quoted(text)) is more than 100%", remedy: "Write a share above 0% and up to 100%.") }
+        guard percent <= 100 else { throw Mistake("\(quoted(text)) is more than 100%", remedy: "Write a share above 0% and up to 100%.") }
         let millionths = Int((percent * 10_000).rounded())
         guard millionths > 0 else {
-            throw Complaint(
+            throw Mistake(
                 "a limit of \(quoted(text)) would stop the run at the first such answer, and some are normal in any list",
                 remedy: "Write a share above 0%, for example: 1%.")
         }
@@ -66,7 +66,7 @@ struct StopReader {
         String(StopShare(millionths: max(1, Int((percent * 10_000).rounded()))).description.dropLast())
     }
 
-    private static func noPercentage(_ text: String) -> Complaint {
-        Complaint("\(quoted(text)) is not a percentage", remedy: "Write it with a percent sign, for example: 20% or 0.5%.")
+    private static func noPercentage(_ text: String) -> Mistake {
+        Mistake("\(quoted(text)) is not a percentage", remedy: "Write it with a percent sign, for example: 20% or 0.5%.")
     }
 }

@@ -135,22 +135,22 @@ struct VariantReader {
     }
 
     /// `45`, `33.33`, `45%`: hundredths of a percent.
-    static func share(_ text: String) throws(Complaint) -> Int {
+    static func share(_ text: String) throws(Mistake) -> Int {
         var digits = text.trimmingSpaces()[...]
         if digits.hasSuffix("%") { digits = digits.dropLast().trimmingSpaces()[...] }
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
         let isNumber = parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
         guard isNumber, parts[0].utf8.count <= 3, let whole = Int(parts[0]) else {
             let example = digits.contains(",") ? digits.replacing(",", with: ".") : "45"
-            throw Complaint("\(quoted(text)) is not a share", remedy: "Write a percentage, for example: share: \(example).")
+            throw Mistake("\(quoted(text)) is not a share", remedy: "Write a percentage, for example: share: \(example).")
         }
         let fraction = parts.count == 2 ? parts[1] : "0"
         guard fraction.utf8.count <= 2, let hundredths = Int(fraction.utf8.count == 1 ? fraction + "0" : fraction) else {
-            throw Complaint("\(quoted(text)) is finer than a hundredth of a percent", remedy: "Write at most two digits after the point.")
+            throw Mistake("\(quoted(text)) is finer than a hundredth of a percent", remedy: "Write at most two digits after the point.")
         }
         let share = whole * 100 + hundredths
         guard (1...MessageVariant.wholeShare).contains(share) else {
-            throw Complaint("a share must be above 0 and at most 100, not \(quoted(text))", remedy: "For example: share: 45.")
+            throw Mistake("a share must be above 0 and at most 100, not \(quoted(text))", remedy: "For example: share: 45.")
         }
         return share
     }

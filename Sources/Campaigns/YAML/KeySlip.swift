@@ -4,7 +4,7 @@ import Base
 struct KeySlip {
     /// Where the key begins, counted from 1.
     let column: Int
-    let complaint: Complaint
+    let mistake: Mistake
 
     /// Looks at a line: `title:Hello`, `title：你好`.
     init?(_ line: [Unicode.Scalar]) {
@@ -24,9 +24,9 @@ struct KeySlip {
         switch line[name.endIndex] {
         // An address such as https://example.com is not a key.
         case ":" where rest.first != nil && rest.first != " " && rest.first != "\t" && !rest.starts(with: "//".unicodeScalars):
-            complaint = Complaint("a space is missing after the ':' of '\(key)'", remedy: "Write \(repaired)")
+            mistake = Mistake("a space is missing after the ':' of '\(key)'", remedy: "Write \(repaired)")
         case "：", "﹕":
-            complaint = Complaint(
+            mistake = Mistake(
                 "the colon after '\(key)' is a full-width one (\(String(line[name.endIndex])))", remedy: "Write \(repaired)")
         default: return nil
         }

@@ -33,7 +33,7 @@ struct YAMLSource {
                 "the file is written in UTF-16, not in UTF-8", file: file,
                 remedy: "Save it again with the encoding UTF-8; most editors offer that under 'Save as'.")
         }
-        if let complaint = Self.otherDocument(bytes) { throw Diagnostic(complaint.message, file: file, remedy: complaint.remedy) }
+        if let mistake = Self.otherDocument(bytes) { throw Diagnostic(mistake.message, file: file, remedy: mistake.remedy) }
         self.file = file
         self.bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
         (lineStarts, endColumn) = try Self.checkCharacters(of: self.bytes, file: file)
@@ -61,11 +61,11 @@ struct YAMLSource {
     }
 
     /// What word processors save by default.
-    private static func otherDocument(_ bytes: [UInt8]) -> Complaint? {
+    private static func otherDocument(_ bytes: [UInt8]) -> Mistake? {
         let remedy = "Save it as plain text (.txt, UTF-8) and name it .yaml, or write it with a text editor."
-        if bytes.starts(with: "{\\rtf".utf8) { return Complaint("this is a Rich Text document, not a text file", remedy: remedy) }
+        if bytes.starts(with: "{\\rtf".utf8) { return Mistake("this is a Rich Text document, not a text file", remedy: remedy) }
         if bytes.starts(with: "PK\u{3}\u{4}".utf8) {
-            return Complaint("this is a word processor or spreadsheet document, not a text file", remedy: remedy)
+            return Mistake("this is a word processor or spreadsheet document, not a text file", remedy: remedy)
         }
         return nil
     }
@@ -93,7 +93,7 @@ struct YAMLSource {
             }
             if byte < 0x20 || byte > 0x7E {
                 guard let scalar = scalar(at: offset, in: bytes) else { throw notUTF8(byte: byte, at: place) }
-                if let complaint = complaint(about: scalar) { throw Diagnostic(complaint.message, at: place, remedy: complaint.remedy) }
+                if let mistake = mistake(about: scalar) { throw Diagnostic(mistake.message, at: place, remedy: mistake.remedy) }
                 offset += UTF8.width(scalar)
             } else {
                 offset += 1
@@ -117,19 +117,19 @@ struct YAMLSource {
     }
 
     /// libyaml takes U+0085, U+2028 and U+2029 for line ends (YAML 1.1), which editors do not show and YAML 1.2 no longer has.
-    private static func complaint(about scalar: Unicode.Scalar) -> Complaint? {
+    private static func mistake(about scalar: Unicode.Scalar) -> Mistake? {
         switch scalar.value {
         case 0x09, 0x0A, 0x0D, 0x20...0x7E: return nil
         case 0x85, 0x2028, 0x2029:
-            return Complaint(
+            return Mistake(
                 "there is an invisible line separator (\(TextFormat.codePoint(scalar))) here",
                 remedy: "Delete it, and press Enter where a new line should begin; it often comes with text copied from a word processor.")
         case 0xFEFF:
-            return Complaint(
+            return Mistake(
                 "there is an invisible byte order mark (U+FEFF) in the middle of the file",
                 remedy: "Delete it; it often appears where two files were put together.")
         case 0..<0x20, 0x7F..<0xA0, 0xFFFE, 0xFFFF:
-            return Complaint(
+            return Mistake(
                 "there is an invisible control character (\(TextFormat.codePoint(scalar))) here",
                 remedy: "Delete it, or write the line again by hand.")
         default: return nil

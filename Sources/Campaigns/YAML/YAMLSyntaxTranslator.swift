@@ -1,6 +1,6 @@
 import Base
 
-/// Translates libyaml's complaints for people who write campaigns, and adds what to do. libyaml names the place where it gave up;
+/// Translates libyaml's errors for people who write campaigns, and adds what to do. libyaml names the place where it gave up;
 /// the mistake itself is often earlier (a quote that was never closed), and that is the place reported.
 struct YAMLSyntaxTranslator {
     let problem: YAMLSyntaxProblem
@@ -170,8 +170,8 @@ struct YAMLSyntaxTranslator {
         for number in [problem.position.line, above].compactMap(\.self) {
             guard let accident = KeySlip(source.line(number)) else { continue }
             return Diagnostic(
-                accident.complaint.message, at: SourcePosition(file: source.file, line: number, column: accident.column),
-                remedy: accident.complaint.remedy)
+                accident.mistake.message, at: SourcePosition(file: source.file, line: number, column: accident.column),
+                remedy: accident.mistake.remedy)
         }
         return nil
     }
@@ -183,7 +183,7 @@ struct YAMLSyntaxTranslator {
     private func missingColon() -> Diagnostic {
         let line = source.line(beginning.line)
         if let accident = KeySlip(line) {
-            return Diagnostic(accident.complaint.message, at: beginning, remedy: accident.complaint.remedy)
+            return Diagnostic(accident.mistake.message, at: beginning, remedy: accident.mistake.remedy)
         }
         let rest = String(String.UnicodeScalarView(line.dropFirst(beginning.column - 1)))
         if rest.contains(":") {

@@ -289,12 +289,12 @@ struct ConditionTag {
 
     /// Whether cells can be held against this, by the rule of `where`.
     private mutating func isComparable(_ operand: String, _ comparison: ComparisonOperator, column: String, at index: Int) -> Bool {
-        do throws(OperandRule.Mistake) {
+        do throws(Mistake) {
             try OperandRule(column: column, comparison: comparison, operand: operand, notation: .template, redact: TargetRedaction.certain)
                 .check()
             return true
         } catch {
-            report(error.message, at: index, remedy: error.remedy)
+            report(error.message, at: index, remedy: error.remedy ?? "")
             return false
         }
     }

@@ -18,12 +18,6 @@ enum DatePart: Hashable, Sendable {
 
 /// Reads directives such as `%d %B %Y`: the part of strftime that Liquid has and a push can use. Source: Liquid's `date`, Ruby's Time#strftime.
 struct DateDirectives {
-    struct Mistake: Error {
-        let message: String
-        let index: String.Index
-        let remedy: String
-    }
-
     private static let padded: [Character: @Sendable (DatePart.Padding) -> DatePart] = [
         "m": { .month($0) }, "d": { .day($0) }, "e": { .day($0) }, "H": { .hour($0) }, "k": { .hour($0) }, "I": { .hour12($0) },
         "l": { .hour12($0) }, "M": { .minute($0) }, "S": { .second($0) }, "j": { .dayOfYear($0) },
@@ -63,15 +57,17 @@ struct DateDirectives {
     private static func checkMinutes(_ text: String) throws(Mistake) {
         if let match = text.firstMatch(of: /%[-0_]?[HIkl]:%[-0_]?m/) {
             throw Mistake(
-                message: "'%m' is the month, but follows the hour", index: match.range.lowerBound,
-                remedy: "Write '%M' for minutes: '\(text.replacing(match.output, with: match.output.replacing("m", with: "M")))'.")
+                "'%m' is the month, but follows the hour",
+                remedy: "Write '%M' for minutes: '\(text.replacing(match.output, with: match.output.replacing("m", with: "M")))'.",
+                at: offset(of: match.range.lowerBound, in: text))
         }
         guard let minute = text.firstMatch(of: /%[-0_]?M/), !text.contains(/%[-0_]?[HIklTRmbBhFDj]/), text.contains(/%[-0_]?[deyY]/) else {
             return
         }
         throw Mistake(
-            message: "'\(minute.output)' is the minute, but is in a date without hours", index: minute.range.lowerBound,
-            remedy: "Write '%m' for the month: '\(text.replacing(minute.output, with: minute.output.replacing("M", with: "m")))'.")
+            "'\(minute.output)' is the minute, but is in a date without hours",
+            remedy: "Write '%m' for the month: '\(text.replacing(minute.output, with: minute.output.replacing("M", with: "m")))'.",
+            at: offset(of: minute.range.lowerBound, in: text))
     }
 
     private static func directive(in text: String, _ index: inout String.Index, from start: String.Index) throws(Mistake) -> [DatePart] {
@@ -88,14 +84,16 @@ struct DateDirectives {
             text.formIndex(after: &index)
         }
         guard index < text.endIndex else {
-            throw Mistake(message: "the date format ends with '%'", index: start, remedy: "Write '%%' for a percent sign.")
+            throw Mistake("the date format ends with '%'", remedy: "Write '%%' for a percent sign.", at: offset(of: start, in: text))
         }
         let letter = text[index]
         text.formIndex(after: &index)
         if let make = padded[letter] { return [make(padding ?? ("ekl".contains(letter) ? .space : .zero))] }
         if let parts = plain[letter] { return capitals ? [.capitals] + parts : parts }
-        throw Mistake(message: "'date' does not know '\(text[start..<index])'", index: start, remedy: "It knows \(known).")
+        throw Mistake("'date' does not know '\(text[start..<index])'", remedy: "It knows \(known).", at: offset(of: start, in: text))
     }
+
+    private static func offset(of index: String.Index, in text: String) -> Int { text.utf8.distance(from: text.startIndex, to: index) }
 
     private static func noDirective(_ text: String) -> Mistake {
         let names = NamedDateStyle.allCases.map(\.name)
@@ -107,7 +105,7 @@ struct DateDirectives {
         } else {
             remedy = "Write 'short', 'medium', 'long' or 'full', or directives such as '%d %B %Y'."
         }
-        return Mistake(message: "'\(text)' is not a date format", index: text.startIndex, remedy: remedy)
+        return Mistake("'\(text)' is not a date format", remedy: remedy)
     }
 
     private static func nearest(_ text: String, names: [String]) -> String? {

@@ -233,11 +233,11 @@ struct FilterReader {
             report("'date' needs a date format in quotes", at: token.range.lowerBound, remedy: example)
             return nil
         }
-        do throws(DateDirectives.Mistake) {
+        do throws(Mistake) {
             return .date(.directives(try DateDirectives.parse(text)))
         } catch {
-            let offset = text.unicodeScalars.distance(from: text.unicodeScalars.startIndex, to: error.index)
-            report(error.message, at: token.range.lowerBound + 1 + offset, remedy: error.remedy)
+            let scalars = String(text.utf8.prefix(error.utf8Offset))?.unicodeScalars.count ?? 0
+            report(error.message, at: token.range.lowerBound + 1 + scalars, remedy: error.remedy ?? "")
             return nil
         }
     }

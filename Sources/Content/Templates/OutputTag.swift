@@ -118,7 +118,7 @@ struct OutputTag {
         case .name(let word) where TemplateLanguage.filters.contains(word):
             let example = TemplateLanguage.filterExamples[word] ?? word
             report("'|' is missing before '\(word)'", at: place, remedy: "For example: {{ \(name) | \(example) }}.")
-        case .name where mistakes.contains { $0.message.contains("invisible") }: break
+        case .name where tokenizer.holdsInvisible: break
         case .junk(let sign) where ["*", "+", "/"].contains(sign):
             report(
                 "'{{ }}' does not calculate", at: place,

@@ -44,6 +44,8 @@ struct TemplateTokenizer {
     private var index: Int
     private(set) var tokens: [TemplateToken] = []
     private(set) var mistakes: [TemplateMistake] = []
+    /// Whether one of them is about an invisible character, which cuts a name in two.
+    private(set) var holdsInvisible = false
 
     /// - Parameters:
     ///   - scalars: between the braces, with the indices of the whole text.
@@ -68,6 +70,7 @@ struct TemplateTokenizer {
         } else if Self.isInvisible(scalar) {
             let code = String(scalar.value, radix: 16, uppercase: true)
             report("there is an invisible character (U+\(code)) here", at: start, remedy: "Delete it; it often comes with copied text.")
+            holdsInvisible = true
             index += 1
         } else if Self.isLetter(scalar) || scalar == "_" {
             readWhile(Self.isNameScalar)

@@ -256,5 +256,5 @@ extension DeliveryMachine {
         settle(request, pushes[request].mayBeDelivered ? .unknown : .failed, reason: pushes[request].reason, at: now)
     }
 
-    func reasonText(_ answer: Answer) -> String { answer.reason.isEmpty ? "HTTP\(answer.status)" : answer.reason }
+    func reasonText(_ answer: Answer) -> String { answer.reason.isEmpty ? StatusReason.text(answer.status) : answer.reason }
 }

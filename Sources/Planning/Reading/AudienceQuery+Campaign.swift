@@ -98,10 +98,8 @@ struct AudienceCompiler {
                                 ?? "Paths are relative to the file that names them."))
                 }
                 files += found.map(FilePaths.plain).filter { !files.contains($0) && FilePaths.exists($0) }
-            } catch let error as Diagnostics {
-                mistakes += error.all.map { placed($0, at: path.position) }
             } catch {
-                mistakes.append(error as? Diagnostic ?? Diagnostic("\(error)", at: path.position))
+                mistakes += Diagnostics(explaining: error).all.map { placed($0, at: path.position) }
             }
         }
         // Of two equally new rows of a device, the one that is read last counts. Sorting by name keeps that independent of the order in

@@ -44,7 +44,7 @@ extension SendingTime {
 
     private static func refusal(_ campaign: Campaign, time: LocalTime, _ catalog: any RunCatalog) throws(Diagnostic) -> Diagnostic? {
         do { return try ScheduledTime.refusal(campaign, occurrence: time, in: catalog) } catch {
-            throw error as? Diagnostic ?? Diagnostic("\(error)")
+            throw Diagnostic(explaining: error)
         }
     }
 

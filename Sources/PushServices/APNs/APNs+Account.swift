@@ -1,3 +1,5 @@
+import Base
+
 /// What an app's account with Apple is made of.
 /// Source: Apple, "Establishing a token-based connection to APNs", "Establishing a certificate-based connection to APNs".
 extension APNs {
@@ -62,16 +64,16 @@ extension APNs {
         ], otherNames: [], file: nil)
 
     /// What is wrong with a bundle id. Source: Apple, CFBundleIdentifier: letters, digits, hyphens and full stops.
-    @Sendable private static func topicFlaw(_ topic: String, shown: String) -> AccountField.Flaw? {
+    @Sendable private static func topicFlaw(_ topic: String, shown: String) -> Mistake? {
         guard topic.utf8.allSatisfy({ ASCIISet.lettersAndDigits.contains($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }) else {
             return .init(
-                message: "the topic \(shown) is not a bundle id; those have only letters, digits, hyphens and full stops",
+                "the topic \(shown) is not a bundle id; those have only letters, digits, hyphens and full stops",
                 remedy: "For example: topic: com.example.shop.")
         }
         // Source: App Store Connect calls this number the app's Apple ID.
         if topic.wholeMatch(of: /(?:id)?[0-9]+/) != nil {
             return .init(
-                message: "the topic \(shown) is the app's number in the App Store, and APNs knows it by its bundle id",
+                "the topic \(shown) is the app's number in the App Store, and APNs knows it by its bundle id",
                 remedy: "Write that, as in topic: com.example.shop.")
         }
         // Source: Apple, "Sending notification requests to APNs", apns-topic: such topics are for pushes that show nothing to people.
@@ -80,7 +82,7 @@ extension APNs {
         ]
         return suffixes.first(where: topic.hasSuffix).map { suffix in
             .init(
-                message: "the topic \(shown) is for pushes of another kind, which show no text",
+                "the topic \(shown) is for pushes of another kind, which show no text",
                 remedy: "Write the bundle id alone: topic: \(topic.dropLast(suffix.count)).")
         }
     }

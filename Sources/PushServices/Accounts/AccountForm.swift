@@ -1,3 +1,5 @@
+public import Base
+
 /// What an app of volley.yaml says of its account with a service: its keys beside those that all apps have.
 public struct AccountForm: Sendable {
     /// What the service calls an app.
@@ -32,14 +34,6 @@ public struct AccountField: Sendable {
         case passphraseVariable
     }
 
-    /// What is wrong with a text.
-    public struct Flaw: Error, Hashable, Sendable {
-        /// Without a full stop.
-        public let message: String
-        /// Whole sentences.
-        public let remedy: String
-    }
-
     /// Its key.
     public let key: String
     /// What stands in it.
@@ -55,12 +49,12 @@ public struct AccountField: Sendable {
     /// How a message that it is missing goes on behind the option of a command: "the ten characters that …".
     public let whatToAdd: String
     /// What else is wrong with a text; `shown` is the text as a message shows it.
-    public let flaw: @Sendable (_ text: String, _ shown: String) -> Flaw?
+    public let flaw: @Sendable (_ text: String, _ shown: String) -> Mistake?
 
     /// A field.
     public init(
         _ key: String, _ kind: Kind, description: String, example: String, otherNames: [String] = [], source: String = "",
-        whatToAdd: String = "", flaw: @escaping @Sendable (_ text: String, _ shown: String) -> Flaw? = { _, _ in nil }
+        whatToAdd: String = "", flaw: @escaping @Sendable (_ text: String, _ shown: String) -> Mistake? = { _, _ in nil }
     ) {
         self.key = key
         self.kind = kind

@@ -84,7 +84,7 @@ private struct ServiceStopWords {
     private static let check = "check the environment and topic in volley.yaml, and that the export belongs to this app."
 
     private func refused(_ reason: String, status: Int, lagSeconds: Double?) -> String {
-        let code = reason.isEmpty ? "HTTP\(status)" : reason
+        let code = reason.isEmpty ? StatusReason.text(status) : reason
         let advice = service.service?.advice(status: status, reason: reason) ?? Self.check
         var clock = ""
         if service.service?.words(about: reason)?.mayBeClock == true, let complaint = clockComplaint(lagSeconds) {

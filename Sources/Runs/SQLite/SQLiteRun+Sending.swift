@@ -121,7 +121,7 @@ extension SQLiteRun {
                     throw broken("recipient \(settled.recipient) is \(settled.outcome) but was never claimed")
                 }
                 let reason = settled.reason.isEmpty ? 0 : try reasons.number(of: settled.reason)
-                do { try board.record(OutcomeSlot(settled, reason: reason), of: settled.recipient) } catch is OutcomeBoard.Refusal {
+                guard try board.record(OutcomeSlot(settled, reason: reason), of: settled.recipient) else {
                     throw broken("recipient \(settled.recipient) was settled twice")
                 }
                 if let since = settled.invalidSince { try keep(since, of: settled.recipient, db) }

@@ -67,7 +67,7 @@ extension SQLiteRun {
                 }
                 let unsent = Settlement(
                     recipient: id, outcome: .unsent, own: reason, attempts: slot.isEmpty ? 0 : slot.attempts, settledAt: now)
-                do { try board.record(OutcomeSlot(unsent, reason: number), of: id) } catch is OutcomeBoard.Refusal { continue }
+                guard try board.record(OutcomeSlot(unsent, reason: number), of: id) else { continue }
                 count += 1
             }
             try board.store()

@@ -227,7 +227,7 @@ public final class ScheduleStore: Sendable {
             let name = String.fromDatabaseValue(row[4]), let problem = String.fromDatabaseValue(row[5]),
             let begins = Int64.fromDatabaseValue(row[6]), let ends = Int64.fromDatabaseValue(row[7]),
             let changedAt = Int64.fromDatabaseValue(row[8])
-        else { throw Unreadable() }
+        else { throw unreadable }
         guard let state = ScheduledRun.State(rawValue: name) else { return nil }
         return ScheduledRun(
             key: .init(campaign: campaign, occurrence: occurrence), file: file, run: run, state: state,
@@ -240,14 +240,16 @@ public final class ScheduleStore: Sendable {
         try Row.fetchAll(db, sql: "SELECT name, file, times, decided_through FROM campaign ORDER BY name").map { row in
             guard let name = String.fromDatabaseValue(row[0]), let file = String.fromDatabaseValue(row[1]),
                 let times = String.fromDatabaseValue(row[2]), let decidedThrough = Int64.fromDatabaseValue(row[3])
-            else { throw Unreadable() }
+            else { throw unreadable }
             return ScheduledCampaign(
                 name: name, file: file, times: times, decidedThrough: Timestamp(epochMilliseconds: decidedThrough))
         }
     }
 
-    /// A value is not what it should be.
-    private struct Unreadable: Error {}
+    /// A value is not what it should be; `translating` adds the file.
+    private static let unreadable = Diagnostic(
+        "the record of a schedule is damaged: a value in it cannot be read",
+        remedy: "Restore it from a backup. Without it Volley does not know which times were sent already.")
 
     /// A file that was emptied is not an empty record: what it said is gone. One that a killed process has just made is.
     private static func checkNothingKnown(_ folder: String) throws {
@@ -292,10 +294,9 @@ public final class ScheduleStore: Sendable {
     }
 
     private static func translating<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch is Unreadable {
-            throw Diagnostic(
-                "the record of a schedule is damaged: a value in it cannot be read", file: path,
-                remedy: "Restore it from a backup. Without it Volley does not know which times were sent already.")
+        do { return try body() } catch var mistake as Diagnostic where mistake.file == nil {
+            mistake.file = path
+            throw mistake
         } catch let error as DatabaseError {
             switch error.resultCode {
             case .SQLITE_NOTADB, .SQLITE_CORRUPT: throw notASchedule(path)

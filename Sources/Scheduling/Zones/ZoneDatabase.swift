@@ -1,4 +1,4 @@
-import Base
+public import Base
 import Glibc
 
 /// The tz database of the system: Debian's package tzdata, kept up to date like any other.
@@ -15,16 +15,8 @@ public struct ZoneDatabase: Sendable {
         return ZoneDatabase(folder: named.isEmpty ? "/usr/share/zoneinfo" : named)
     }
 
-    /// Why a zone cannot be had.
-    public struct Mistake: Error, Hashable, Sendable {
-        /// What is wrong, without a full stop.
-        public var message: String
-        /// What to do, a whole sentence.
-        public var remedy: String
-    }
-
     /// The rules of a zone, by its name in the tz database. Names are case-sensitive.
-    /// - Throws: `Mistake`: there is no such zone, with the nearest one, or no database.
+    /// - Throws: there is no such zone, with the nearest one, or no database.
     public func zone(named name: String) throws(Mistake) -> ZoneRules {
         if Self.isName(name), let file = read(name).flatMap(ZoneFile.init) { return ZoneRules(name: name, file) }
         // Without the database there is still UTC, which needs none.
@@ -74,16 +66,16 @@ public struct ZoneDatabase: Sendable {
         let shown = name.unicodeScalars.prefix(60).map { $0.value < 0x20 ? " " : String($0) }.joined()
         if names.count < 10 {
             return Mistake(
-                message: "there is no time zone database in \(folder), so the zone '\(shown)' is not known",
+                "there is no time zone database in \(folder), so the zone '\(shown)' is not known",
                 remedy: "Install the package tzdata, or name its folder in TZDIR.")
         }
         let wanted = name.replacingSpaces()
         if names.contains(name) {
             return Mistake(
-                message: "the file of the zone '\(shown)' in \(folder) cannot be read", remedy: "Reinstall the package tzdata.")
+                "the file of the zone '\(shown)' in \(folder) cannot be read", remedy: "Reinstall the package tzdata.")
         }
         return Mistake(
-            message: "there is no time zone '\(shown)'",
+            "there is no time zone '\(shown)'",
             remedy: nearest(to: wanted, among: names).map { "Did you mean '\($0)'?" }
                 ?? "Zones are named after a continent and a city, for example Europe/Berlin, America/New_York or Asia/Shanghai.")
     }

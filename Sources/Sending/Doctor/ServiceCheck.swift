@@ -27,7 +27,7 @@ public struct ServiceCheck: Sendable {
     public func steps() -> [CheckStep] {
         let settings: RunSettings
         do { settings = try RunSettings(app, projectFile: project.file, pushType: .alert) } catch {
-            return [.failed("settings", Self.diagnostic(error))]
+            return [.failed("settings", Diagnostic(explaining: error))]
         }
         let credentials = CredentialsCheck(settings: settings, now: now).step()
         let route: ProxyRoute
@@ -47,7 +47,7 @@ public struct ServiceCheck: Sendable {
             defer { _ = gateway.close() }
             return steps + way(gateway.endpoint, gateway.credentials, settings, route, missing: nil)
         } catch {
-            return steps + [.failed("server", Self.diagnostic(error))]
+            return steps + [.failed("server", Diagnostic(explaining: error))]
         }
     }
 
@@ -85,6 +85,4 @@ public struct ServiceCheck: Sendable {
             missingCredentials: missing, result: result
         ).steps()
     }
-
-    private static func diagnostic(_ error: any Error) -> Diagnostic { error as? Diagnostic ?? Diagnostic("\(error)") }
 }

@@ -79,7 +79,7 @@ enum RefusalText {
     static func siblingIsUnreadable(_ run: any RecordedRun, sibling: String, _ error: any Error) -> Diagnostic {
         Diagnostic(
             "\(sibling), another retry of \(run.plan.retryOf ?? ""), was sent, and Volley cannot read which devices it reached: "
-                + "\((error as? Diagnostic)?.message ?? "\(error)")", file: run.place,
+                + "\(Diagnostic(explaining: error).message)", file: run.place,
             remedy: "Put its file back next to this one, and make it readable for this user. Without it, devices could get the push twice.")
     }
 

@@ -23,12 +23,12 @@ struct SendPermission {
         var reached = 0, claimed = 0
         var siblings: [String] = []
         var givenUp: Set<String> = []
-        var texts: [SendGate.Refusal: any Error] = [:]
+        var texts: [SendGate.Refusal: [Diagnostic]] = [:]
 
         /// Whether `body` succeeds; if it throws, the error is kept as the text of the refusal.
         mutating func keep(_ refusal: SendGate.Refusal, _ body: () throws -> Void) -> Bool {
             do { try body() } catch {
-                texts[refusal] = error
+                texts[refusal] = Diagnostics(explaining: error).all
                 return false
             }
             return true
@@ -47,9 +47,9 @@ struct SendPermission {
     }
 
     /// Checks that the step would pass now.
-    /// - Throws: why it would be refused.
+    /// - Throws: `SendRefused`.
     func check(_ step: SendGate.Step) throws {
-        if let refused = try refusal(of: step) { throw refused.diagnostic }
+        if let refused = try refusal(of: step) { throw refused }
     }
 
     // MARK: - Passing
@@ -91,7 +91,7 @@ struct SendPermission {
             case .admit: return SendPermit(run: run, time: time)
             case .refuse(let why):
                 if why != .isBusy { run.unlock() }
-                throw try failure ?? refused(why, seen, step).diagnostic
+                throw try failure ?? refused(why, seen, step)
             }
         }
     }
@@ -179,7 +179,7 @@ struct SendPermission {
         if let time {
             let (whose, mistake) = try time.look(step)
             look.facts.time = whose
-            look.texts[.timeIsTaken] = mistake
+            look.texts[.timeIsTaken] = mistake.map { [$0] }
         }
         return look
     }
@@ -251,7 +251,7 @@ struct SendPermission {
     // MARK: - Messages
 
     private func refused(_ why: SendGate.Refusal, _ look: Inspection, _ step: SendGate.Step) throws -> SendRefused {
-        SendRefused(why: why, diagnostic: try look.texts[why] ?? diagnostic(why, step))
+        SendRefused(why: why, diagnostics: try look.texts[why] ?? [diagnostic(why, step)])
     }
 
     private func diagnostic(_ why: SendGate.Refusal, _ step: SendGate.Step) throws -> Diagnostic {

@@ -54,11 +54,11 @@ public struct Pruning: Sendable {
                 try run.prune(at: now, ifStill: status)
                 pruned.append(
                     Pruned(run: run.plan.id, recipients: run.plan.audience, bytesBefore: before, bytesAfter: run.fileSize))
-            } catch { failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: run.place)) }
+            } catch { failures.append(Diagnostic(explaining: error, file: run.place)) }
         }
         for plan in abandonedPlans where !cancellation.isRequested {
             do { if try plan.remove() { removed.append(plan) } } catch {
-                failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: plan.place))
+                failures.append(Diagnostic(explaining: error, file: plan.place))
             }
         }
     }

@@ -32,7 +32,7 @@ extension WaveAgenda {
 extension RunLedger {
     /// The time zone of a wave's devices.
     func zone(of wave: RunWave) throws(Diagnostic) -> ZoneRules {
-        do throws(ZoneDatabase.Mistake) { return try ZoneDatabase.system.zone(named: wave.zone) } catch {
+        do throws(Mistake) { return try ZoneDatabase.system.zone(named: wave.zone) } catch {
             throw Diagnostic(error.message, file: place, remedy: error.remedy)
         }
     }

@@ -46,11 +46,12 @@ extension Connection {
         let digits = Self.digits(request.answer.status), seconds = retryAfterSeconds.map { Array(String($0).utf8) } ?? []
         let dateText = date.map { Array($0.utf8) } ?? []
         let id = request[.id] ?? UnsafeBufferPointer(start: nil, count: 0)
+        let padding = dressing.contains(.largeHeaders) ? Self.padding : []
         // The first id enters the compression table, so that later answers can refer to its name. Later ids would only churn the table.
         let isFirst = !hasAnswered
         hasAnswered = true
         digits.withUnsafeBufferPointer { digits in
-            withBuffers(seconds, second: dateText) { seconds, dateText in
+            withBuffers(seconds, dateText, padding) { seconds, dateText, padding in
                 withUnsafeTemporaryAllocation(of: Field.self, capacity: 4 + Self.paddingFields) { fields in
                     fields.initializeElement(at: 0, to: Field(":status", digits))
                     fields.initializeElement(at: 1, to: Field("apns-id", id, isIndexed: isFirst))
@@ -63,7 +64,12 @@ extension Connection {
                         fields.initializeElement(at: count, to: Field("date", dateText))
                         count += 1
                     }
-                    if dressing.contains(.largeHeaders) { addPadding(to: fields, count: &count) }
+                    if !padding.isEmpty {
+                        for _ in 0..<Self.paddingFields {
+                            fields.initializeElement(at: count, to: Field("x-padding", padding, isIndexed: false))
+                            count += 1
+                        }
+                    }
                     let used = UnsafeBufferPointer(rebasing: fields[..<count])
                     submitAnswer(used, hasBody: !request.unsentBody.isEmpty || request.hasTrailers, streamID: request.streamID)
                 }
@@ -85,9 +91,12 @@ extension Connection {
     }
 
     private func withBuffers(
-        _ first: [UInt8], second: [UInt8], _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Void
+        _ first: [UInt8], _ second: [UInt8], _ third: [UInt8],
+        _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Void
     ) {
-        first.withUnsafeBufferPointer { first in second.withUnsafeBufferPointer { second in body(first, second) } }
+        first.withUnsafeBufferPointer { first in
+            second.withUnsafeBufferPointer { second in third.withUnsafeBufferPointer { third in body(first, second, third) } }
+        }
     }
 
     private func submitInformation(before request: PushRequest) {
@@ -103,22 +112,9 @@ extension Connection {
 
     private func submit(_ fields: [Field], _ body: (UnsafeBufferPointer<Field>) -> Void) { fields.withUnsafeBufferPointer(body) }
 
-    private func addPadding(to fields: UnsafeMutableBufferPointer<Field>, count: inout Int) {
-        for _ in 0..<Self.paddingFields {
-            fields.initializeElement(at: count, to: Field("x-padding", UnsafeBufferPointer(Self.padding), isIndexed: false))
-            count += 1
-        }
-    }
-
     /// The number of headers that together are longer than a frame. Huffman coding would lengthen a tilde, so they are not shortened.
     private static let paddingFields = 3
-    /// `nonisolated(unsafe)`: written once, before any thread can read it, and never freed.
-    nonisolated(unsafe) private static let padding: UnsafeMutableBufferPointer<UInt8> = {
-        let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 7000)
-        bytes.initialize(repeating: UInt8(ascii: "~"))
-        return bytes
-    }()
-
+    private static let padding = [UInt8](repeating: UInt8(ascii: "~"), count: 7000)
     private static let accepted = Array("200".utf8)
 
     private static func digits(_ status: Int) -> [UInt8] { status == 200 ? accepted : Array(String(status).utf8) }

@@ -154,8 +154,10 @@ extension PushCommand.Message {
             let payload = ContentNode(try JSONValue(parsing: try FilePaths.read(file)), at: place)
             guard case .object = payload else { throw Diagnostic("the payload is not a JSON object", file: file) }
             return payload
-        } catch let error as JSONSyntaxError {
-            throw Diagnostic("the payload is not JSON: \(error)", file: file, remedy: "A file with YAML must be named .yaml.")
+        } catch let error as Mistake {
+            throw Diagnostic(
+                "the payload is not JSON: byte \(error.utf8Offset + 1): \(error.message)", file: file,
+                remedy: "A file with YAML must be named .yaml.")
         }
     }
 }

@@ -42,7 +42,7 @@ public enum RetryCommand {
         } catch let refused as SendRefused {
             // Keep a retry that needs approval: the first run was sent when no approval was required.
             if refused.why != .needsApproval { try retry.run.remove() }
-            throw refused.diagnostic
+            throw refused
         } catch {
             try retry.run.remove()
             throw error

@@ -91,7 +91,7 @@ public enum SendCommand {
             } else {
                 _ = try? discard(planned.run)
             }
-            throw (error as? SendRefused)?.diagnostic ?? error
+            throw error
         }
     }
 
@@ -109,10 +109,7 @@ public enum SendCommand {
     private static func sendPlan(_ argument: String, isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
         let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
         let attendance = console.running(options)
-        let proposal: SendProposal
-        do { proposal = try propose(run, in: options.project, attendance.context) } catch let refused as SendRefused {
-            throw refused.diagnostic
-        }
+        let proposal = try propose(run, in: options.project, attendance.context)
         console.show(proposal.warnings)
         if let file = proposal.changedFile {
             console.warn(

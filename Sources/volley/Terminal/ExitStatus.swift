@@ -32,7 +32,7 @@ public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitSt
         report([Diagnostic("interrupted", remedy: "Nothing was sent.")], console, isJSON: isJSON)
         return .interrupted
     } catch {
-        report((error as? Diagnostics)?.all ?? [error as? Diagnostic ?? Diagnostic("\(error)")], console, isJSON: isJSON)
+        report(Diagnostics(explaining: error).all, console, isJSON: isJSON)
         return .wrong
     }
 }

@@ -28,7 +28,7 @@ struct ReferenceJSON {
 
     /// Whether a text ends for `JSONValue` at a number beyond `Double`, which exports may hold: there it stays text.
     static func holdsHugeNumber(_ text: [UInt8]) -> Bool {
-        do throws(JSONSyntaxError) {
+        do throws(Mistake) {
             _ = try JSONValue(parsing: text, maximumDepth: 65)
             return false
         } catch { return error.message == "the number is too large" }

@@ -4,12 +4,6 @@ import GRDB
 /// The blocks that a transaction changes: read when first touched, written back by `store`. Settlements of neighbouring recipients come
 /// together, so a block is read and written once for many of them.
 struct OutcomeBoard {
-    /// Why a settlement was not taken.
-    enum Refusal: Error {
-        /// It is settled, and not `unsent`.
-        case settledTwice
-    }
-
     private let run: SQLiteRun
     private let select: PreparedStatement
     private let upsert: PreparedStatement
@@ -35,16 +29,18 @@ struct OutcomeBoard {
         return OutcomeSlot(high: words[place], low: words[place + 1])
     }
 
-    /// Records a settlement; a second one for the same recipient is refused, unless the first was `unsent`.
-    @inline(__always) mutating func record(_ slot: OutcomeSlot, of id: Int) throws {
+    /// Records a settlement, unless the recipient already has one other than `unsent`.
+    /// - Returns: whether it was recorded.
+    @inline(__always) mutating func record(_ slot: OutcomeSlot, of id: Int) throws -> Bool {
         let place = try place(of: id)
         let earlier = OutcomeSlot(high: words[place], low: words[place + 1])
         guard earlier.isEmpty || earlier.isUnsent else {
             guard earlier.outcome != nil else { throw run.unreadableOutcome(of: id) }
-            throw Refusal.settledTwice
+            return false
         }
         words[place] = slot.high
         words[place + 1] = slot.low
+        return true
     }
 
     /// Removes the outcome of a recipient.
