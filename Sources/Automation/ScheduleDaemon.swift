@@ -1,4 +1,4 @@
-public import Workspace
+import Workspace
 import Sending
 public import Base
 public import Campaigns
@@ -73,9 +73,9 @@ public final class ScheduleDaemon {
     ///   - lock: ensures that this is the only `volley schedule` for the record.
     /// - Throws: a `Diagnostic` if the record cannot be used.
     public init(
-        files: ScheduleFiles, project: Project, catalog: any RunCatalog, lock: ScheduleLock, in choice: ProjectChoice,
-        _ attendance: ScheduleAttendance
+        files: ScheduleFiles, project: Project, lock: ScheduleLock, _ attendance: ScheduleAttendance
     ) throws {
+        let catalog = files.catalog
         self.files = files
         self.lock = lock
         self.project = project
@@ -83,7 +83,7 @@ public final class ScheduleDaemon {
         observer = attendance.observer
         cancellation = attendance.cancellation
         watchdog = WatchdogThread(heartbeats)
-        work = ScheduledRunWork(catalog: catalog, choice: choice, attendance: attendance, heartbeats: heartbeats)
+        work = ScheduledRunWork(catalog: catalog, choice: files.choice, attendance: attendance, heartbeats: heartbeats)
         store = try catalog.schedule.open()
         notices = Notices(project, patience: .long, observer.notices)
         monitoring = ScheduleMonitoring(project, catalog, counting: work.counter, observer.monitoring)

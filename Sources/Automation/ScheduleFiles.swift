@@ -26,8 +26,8 @@ public struct ScheduleFiles: Sendable {
     private struct Stamp: Hashable { var size: Int64, seconds: Int, nanoseconds: Int, inode: UInt64 }
 
     private let arguments: [String]
-    private let choice: ProjectChoice
-    private let catalog: any RunCatalog
+    let choice: ProjectChoice
+    let catalog: any RunCatalog
     private let folders: Set<String>
     /// The campaign files that were last seen in each folder.
     private var seen: [String: Set<String>] = [:]

@@ -31,29 +31,26 @@ public struct ScheduleList: Sendable {
     private let here: ZoneRules
 
     /// - Parameters:
-    ///   - scheduledRuns: those of the last days, and all open ones.
-    ///   - records: the saved state of the campaigns.
+    ///   - saved: the scheduled runs of the last days, all open ones, and the saved state of the campaigns.
     ///   - needsApproval: whether the app of this name requires approval.
     public init(
-        _ reading: ScheduleFiles.Reading, scheduledRuns: [ScheduledRun], records: [ScheduledCampaign], isAtWork: Bool, here: ZoneRules,
-        now: Timestamp,
-        needsApproval: (String) -> Bool
+        _ reading: ScheduleFiles.Reading, saved: SavedSchedule, here: ZoneRules, now: Timestamp, needsApproval: (String) -> Bool
     ) {
         ignoredFiles = reading.ignoredFiles
         mistakes = reading.mistakes
         unscheduledFiles = reading.unscheduledFiles
-        self.isAtWork = isAtWork
+        isAtWork = saved.isAtWork
         self.here = here
         let campaigns = Dictionary(reading.campaigns.map { ($0.name, $0) }) { first, _ in first }
-        let decided = Set(scheduledRuns.map(\.key))
-        var rows = scheduledRuns.map { scheduledRun in
+        let decided = Set(saved.scheduledRuns.map(\.key))
+        var rows = saved.scheduledRuns.map { scheduledRun in
             Row(
                 campaign: campaigns[scheduledRun.key.campaign], name: scheduledRun.key.campaign, occurrence: scheduledRun.key.occurrence,
                 begins: scheduledRun.begins,
                 ends: scheduledRun.ends, notes: Self.notes(scheduledRun), scheduledRun: scheduledRun)
         }
         for campaign in reading.campaigns {
-            let record = records.first { $0.name == campaign.name }
+            let record = saved.campaigns.first { $0.name == campaign.name }
             // Begin where a process that starts now would begin, so that times that it would find due are listed.
             let isKnown = record?.times == campaign.schedule.timesInWords
             let start = campaign.schedule.repeat == nil ? .distantPast : (isKnown ? record?.decidedThrough : nil) ?? now

@@ -21,12 +21,16 @@ public struct CompactDate: Hashable, Sendable {
         guard let year = number(0, count: 4), (1970...2199).contains(year), let month = number(4, count: 2), (1...12).contains(month),
             let day = number(6, count: 2), (1...daysInMonth(month, year: year)).contains(day)
         else { return nil }
-        (self.year, self.month, self.day) = (year, month, day)
+        self.year = year
+        self.month = month
+        self.day = day
         guard bytes.count > 8 else { return }
         guard let hour = number(8, count: 2), hour < 24, let minute = number(10, count: 2), minute < 60,
             let second = bytes.count == 14 ? number(12, count: 2) : 0, second < 61
         else { return nil }
-        (self.hour, self.minute, self.second) = (hour, minute, second)
+        self.hour = hour
+        self.minute = minute
+        self.second = second
     }
 
     /// The moment in UTC.

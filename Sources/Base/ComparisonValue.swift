@@ -25,7 +25,8 @@ public struct ComparisonValue: Sendable {
     public init(_ text: String, column: String) {
         let bytes = Array(text.utf8)
         let date = bytes.withUnsafeBufferPointer(dateMilliseconds)
-        (self.bytes, self.date) = (bytes, date ?? 0)
+        self.bytes = bytes
+        self.date = date ?? 0
         let isDigits = bytes.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 }
         kind = bytes.withUnsafeBufferPointer { value in
             // 2026-11-01 would be a version with a suffix, and 20261101 is a number but in a column of dates.

@@ -30,7 +30,11 @@ public struct FileStamp: Hashable, Sendable {
 
     /// A stamp of given values.
     public init(device: UInt64, inode: UInt64, size: Int, modified: Moment, changed: Moment) {
-        (self.device, self.inode, self.size, self.modified, self.changed) = (device, inode, size, modified, changed)
+        self.device = device
+        self.inode = inode
+        self.size = size
+        self.modified = modified
+        self.changed = changed
     }
 
     init(_ status: stat) {

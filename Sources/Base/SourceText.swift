@@ -28,7 +28,9 @@ public struct SourceText: Hashable, Sendable {
 
         /// A part.
         public init(offset: Int, line: Int, column: Int) {
-            (self.offset, self.line, self.column) = (offset, line, column)
+            self.offset = offset
+            self.line = line
+            self.column = column
         }
     }
 

@@ -50,7 +50,8 @@ public struct Sender: Sendable {
                 withPipeSignalBlocked {
                     do throws(Diagnostic) {
                         var loop = try SenderLoop(
-                            settings, source: source, results: results, team: team, paceShare: share, after: earlier, isHelper: isHelper)
+                            settings, machine: MachineSettings(settings, after: earlier, isHelper: isHelper),
+                            queues: SenderQueues(source: source, results: results), team: team, paceShare: share)
                         return loop.run()
                     } catch {
                         team.leave()
@@ -86,4 +87,10 @@ public struct Sender: Sendable {
     }
 
     private var largestTeam: Int { settings.pace == nil && settings.sharedPace == nil ? max(1, settings.loops) : 1 }
+}
+
+/// What a sender's loops take pushes from and put settlements into.
+struct SenderQueues: Sendable {
+    let source: BoundedQueue<PushBatch>
+    let results: BoundedQueue<[Settlement]>
 }

@@ -36,20 +36,14 @@ struct SenderLoop {
 
     /// - Throws: a `Diagnostic` when no more files can be opened.
     init(
-        _ settings: SenderSettings, source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, team: LoopGroup,
-        paceShare: PaceShare?, after earlier: EarlierAnswers, isHelper: Bool
+        _ settings: SenderSettings, machine machineSettings: MachineSettings, queues: SenderQueues, team: LoopGroup, paceShare: PaceShare?
     ) throws(Diagnostic) {
         self.settings = settings
-        self.source = source
-        self.results = results
+        source = queues.source
+        results = queues.results
         self.team = team
         template = settings.request
         texts = TextIndex(settings.service.batching)
-        var machineSettings = MachineSettings(settings)
-        machineSettings.connectsFirst = isHelper
-        machineSettings.earlier = earlier
-        // A helper has no canary: the first loop asks for help only once its canary is over.
-        if isHelper { (machineSettings.canaryPushes, machineSettings.earlier.canary) = (0, 0) }
         machine = DeliveryMachine(machineSettings)
         machine.paceShare = paceShare
         transport = try HTTP2Transport(settings)
@@ -160,7 +154,7 @@ struct SenderLoop {
         let stored = store.insert(batch)
         for (index, push) in batch.pushes.enumerated() {
             if machine.largestRequest > 1 {
-                texts.add(push.recipient, batch: stored, index: index, to: &machine, &store, at: now)
+                texts.add(push.recipient, in: (stored, index), &store, to: &machine, at: now)
             } else {
                 store.assign(machine.add(recipient: push.recipient, at: now), batch: stored, index: index)
             }

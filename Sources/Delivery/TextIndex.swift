@@ -19,8 +19,9 @@ struct TextIndex {
 
     /// Adds a push of a stored batch to a request that it fits, or to a new one.
     mutating func add(
-        _ recipient: Int, batch: Int, index: Int, to machine: inout DeliveryMachine, _ store: inout PushStore, at now: Moment
+        _ recipient: Int, in stored: (batch: Int, index: Int), _ store: inout PushStore, to machine: inout DeliveryMachine, at now: Moment
     ) {
+        let (batch, index) = stored
         let payload = store.payload(batch: batch, index: index)
         let place = hasOwnTexts ? 0 : Self.place(of: payload)
         let known = Int(requests[place])

@@ -141,8 +141,8 @@ struct Planner {
         if writer != nil { try checkShrinking(comparison) }
         let schedule = previewSchedule(times ?? clocks, result.waves)
         let lint = try lint(
-            query, result, found, comparison, schedule,
-            (isUnattended ? [] : earlier?.warnings(context) ?? [])
+            query, result, samples: found, schedule: schedule,
+            further: comparisonWarnings(comparison) + (isUnattended ? [] : earlier?.warnings(context) ?? [])
                 + PaceLint(context: context, audience: result.audience, schedule: schedule, now: now).warnings)
         attendance.observer(.lint(lint))
         let preview = Preview(
@@ -210,16 +210,14 @@ struct Planner {
     }
 
     private func lint(
-        _ query: AudienceQuery, _ result: AudienceResult, _ samples: [PreviewSample], _ comparison: RunComparison?,
-        _ schedule: PreviewSchedule?, _ unfinished: [Diagnostic]
+        _ query: AudienceQuery, _ result: AudienceResult, samples: [PreviewSample], schedule: PreviewSchedule?, further: [Diagnostic]
     ) throws -> Lint {
         let age = ExportAge.warnings(of: query.files, environment: try RunSettings(context).environment, now: now)
         let rows =
             unknownLanguages(result) + result.warnings + result.badRows.map(asWarning)
             + AudienceLint(context: context, result: result).warnings
             + RenderedLint(context: context, samples: samples, known: Set(result.warnings.compactMap(\.name))).warnings
-            + comparisonWarnings(comparison)
-            + unfinished
+            + further
             + (schedule?.warnings(context.campaign) ?? [])
         // For devices that would be due after the expiry, the schedule's warning, from the rows, says more than the campaign's own.
         let repeats = context.campaign.schedule?.repeat != nil

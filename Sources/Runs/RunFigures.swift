@@ -159,7 +159,9 @@ public struct RunTimeline: Hashable, Sendable {
         for (outcome, counts) in seconds.enumerated() {
             for (second, recipients) in counts { steps[(second - start) / length][outcome] += recipients }
         }
-        (self.start, secondsPerStep, self.steps) = (Timestamp(epochSeconds: Int64(start)), length, steps)
+        self.start = Timestamp(epochSeconds: Int64(start))
+        secondsPerStep = length
+        self.steps = steps
     }
 
     /// When a step begins.
@@ -178,7 +180,8 @@ public struct RunTimeline: Hashable, Sendable {
         else { return nil }
         steps = values.compactMap(\.numbers)
         guard steps.count == values.count, steps.allSatisfy({ $0.count == Outcome.unsent.rawValue }) else { return nil }
-        (self.start, secondsPerStep) = (Timestamp(epochSeconds: start), Int(length))
+        self.start = Timestamp(epochSeconds: start)
+        secondsPerStep = Int(length)
     }
 }
 
@@ -199,7 +202,9 @@ public struct RunGroup: Hashable, Sendable {
 
     /// A group.
     public init(language: String, variant: String, outcomes: [Int]) {
-        (self.language, self.variant, self.outcomes) = (language, variant, outcomes)
+        self.language = language
+        self.variant = variant
+        self.outcomes = outcomes
     }
 
     var json: JSONValue { .array([.string(language), .string(variant)] + outcomes.map { .integer(Int64($0)) }) }

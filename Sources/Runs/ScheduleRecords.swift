@@ -1,5 +1,22 @@
 public import Base
 
+/// What is on record of schedules, and whether a process works with it.
+public struct SavedSchedule: Sendable {
+    /// Times that became due.
+    public var scheduledRuns: [ScheduledRun]
+    /// What is known of campaigns with a schedule, beyond their files.
+    public var campaigns: [ScheduledCampaign]
+    /// Whether a `volley schedule` works with it.
+    public var isAtWork: Bool
+
+    /// What is on record.
+    public init(scheduledRuns: [ScheduledRun] = [], campaigns: [ScheduledCampaign] = [], isAtWork: Bool = false) {
+        self.scheduledRuns = scheduledRuns
+        self.campaigns = campaigns
+        self.isAtWork = isAtWork
+    }
+}
+
 /// What became of the times of schedules whose runs are kept in one place, and who works with it.
 public struct ScheduleRecords: Sendable {
     private let folder: String
@@ -17,9 +34,10 @@ public struct ScheduleRecords: Sendable {
     /// What it says, whether or not a process is writing it; nothing when there is none.
     /// - Parameter since: scheduled runs that ended before this moment and are not open are left out.
     /// - Throws: as `open`.
-    public func read(since: Timestamp = Timestamp(epochMilliseconds: 0)) throws -> (
-        scheduledRuns: [ScheduledRun], campaigns: [ScheduledCampaign]
-    ) { try ScheduleStore.read(folder: folder, since: since) }
+    public func read(since: Timestamp = Timestamp(epochMilliseconds: 0)) throws -> SavedSchedule {
+        let (scheduledRuns, campaigns) = try ScheduleStore.read(folder: folder, since: since)
+        return SavedSchedule(scheduledRuns: scheduledRuns, campaigns: campaigns, isAtWork: isAtWork)
+    }
 
     /// Takes the right to be the one `volley schedule` that works with it.
     /// - Throws: `Diagnostic` when another process has it.

@@ -16,7 +16,8 @@ public struct WaveSorter {
     ///   - wave: the place in sending order of a recipient's wave, 0 ..< waves.
     public init(waves: Int, wave: @escaping (RecipientRecord) -> Int) {
         precondition((1...Self.mostWaves).contains(waves), "a byte is kept for each recipient")
-        (self.waves, self.wave) = (waves, wave)
+        self.waves = waves
+        self.wave = wave
     }
 
     /// A recipient is stored at its slot, which is the next one or one that was stored before.

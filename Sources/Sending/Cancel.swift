@@ -54,7 +54,7 @@ private func noteCancelled(_ run: any RecordedRun, warnings: inout [String]) {
         let record = run.catalog.history
         // A process may have been killed after it noted the beginning and before it began: the run counts as not begun.
         guard try !run.hasBegun(), try record.entry(of: run.plan.id).map({ try $0.previousLife == run.life() }) ?? true else { return }
-        let (scheduledRuns, _) = try run.catalog.schedule.read()
+        let scheduledRuns = try run.catalog.schedule.read().scheduledRuns
         let settings = try run.plan.settings.get()
         let time = ScheduledTime.onRecord(run, settings)
         // schedule.sqlite may be lost; then the plan itself shows that `volley schedule` made it.

@@ -18,7 +18,9 @@ package struct CurrentProject {
     private init(_ plan: RunPlan, file: String) throws {
         self.plan = plan
         let (project, warnings) = try Project.read(file: file)
-        (self.project, app, self.warnings) = (project, project.app(named: plan.app), warnings)
+        self.project = project
+        app = project.app(named: plan.app)
+        self.warnings = warnings
     }
 
     /// Reads the file that counts: the one that was named, or else the plan's own.

@@ -42,7 +42,7 @@ public struct ScheduledTime: Sendable {
 
     /// Whether `volley schedule` is at work and will send this run itself.
     public var isForSchedule: Bool {
-        guard catalog.schedule.isAtWork, let (scheduledRuns, _) = try? catalog.schedule.read()
+        guard catalog.schedule.isAtWork, let scheduledRuns = try? catalog.schedule.read().scheduledRuns
         else { return false }
         return scheduledRuns.contains { $0.key == scheduledRun.key && $0.run == run.plan.id && $0.state.isOpen }
     }
@@ -80,7 +80,7 @@ public struct ScheduledTime: Sendable {
     /// Why a campaign cannot go out at a time that a run has taken; nil when the records show the time as free.
     package static func refusal(_ campaign: Campaign, occurrence: LocalTime, in catalog: any RunCatalog) throws -> Diagnostic? {
         let name = campaign.name.value
-        let (scheduledRuns, _) = try catalog.schedule.read()
+        let scheduledRuns = try catalog.schedule.read().scheduledRuns
         if let scheduledRun = scheduledRuns.first(where: {
             $0.key == .init(campaign: name, occurrence: "\(occurrence)") && $0.state != .skipped
         }) {

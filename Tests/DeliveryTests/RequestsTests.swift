@@ -28,7 +28,7 @@ struct RequestsTests {
             for recipient in recipients { batch.append(recipient: recipient, token: "\(recipient)", payload: Array(text(recipient).utf8)) }
             let stored = store.insert(batch)
             for (index, push) in batch.pushes.enumerated() {
-                texts.add(push.recipient, batch: stored, index: index, to: &machine, &store, at: now)
+                texts.add(push.recipient, in: (stored, index), &store, to: &machine, at: now)
             }
         }
 

@@ -47,6 +47,34 @@ struct HouseTests {
         #expect(Set(errors.keys) == ["Audience", "Campaigns", "Runs", "Sending", "volley"])
     }
 
+    @Test("no function needs more than five arguments; an initialiser may list what its value is made of")
+    func parameters() throws {
+        for file in try SourceFile.all() where file.room != "Benchmarks" {
+            for declaration in Declaration.all(in: file.code) where declaration.required.count > 5 && !declaration.isMemberwise {
+                Issue.record("\(file.path):\(declaration.line): \(declaration.name) needs \(declaration.required.count)")
+            }
+        }
+    }
+
+    @Test("parameters are counted without those that have a default, and calls are no declarations")
+    func declarations() {
+        let code = """
+            struct S {
+                init(a: Int, b b2: [Int: Int], _ c: (Int, Int) -> Int, d: Int = 1) {
+                    self.a = a
+                    self.b2 = b2
+                    self.c = c
+                }
+                func f<T>(_ a: T, @Own b: inout Int) { g(a, b, 1) }
+            }
+            """
+        let found = Declaration.all(in: code)
+        #expect(found.map(\.name) == ["init", "func f"])
+        #expect(found.map(\.required) == [["a", "b2", "c"], ["a", "b"]])
+        #expect(found.map(\.isMemberwise) == [true, false])
+        #expect(found.map(\.line) == [2, 7])
+    }
+
     @Test(
         "comments and the contents of literals are no code",
         arguments: [

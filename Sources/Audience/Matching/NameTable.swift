@@ -50,15 +50,16 @@ final class NameTable: @unchecked Sendable {
         mask = capacity - 1
         table = .allocate(capacity: capacity)
         firstBytes = names.reduce(0) { $0 | 1 << UInt64(($1.utf8.first ?? 0) & 0x3F) }
+        let filling = Filling(table: table, mask: mask, entries: entries, texts: texts, count: names.count)
         var best = (multiplier: UInt64(0), collisions: Int.max)
         for _ in 0..<(names.count <= Self.perfectCount ? Self.tries : 1) where best.collisions > 0 {
             let multiplier = UInt64.random(in: .min ... .max) | 1
-            let collisions = Self.fill(table, mask: mask, multiplier: multiplier, entries, texts, count: names.count)
+            let collisions = filling.fill(multiplier: multiplier)
             if collisions < best.collisions { best = (multiplier, collisions) }
         }
         multiplier = best.multiplier
         collisions = best.collisions
-        if best.collisions > 0 { _ = Self.fill(table, mask: mask, multiplier: multiplier, entries, texts, count: names.count) }
+        if best.collisions > 0 { _ = filling.fill(multiplier: multiplier) }
     }
 
     deinit {
@@ -122,23 +123,29 @@ final class NameTable: @unchecked Sendable {
         return Int(truncatingIfNeeded: product.high ^ product.low) & mask
     }
 
-    /// - Returns: how many steps finding every name takes beyond the first.
-    private static func fill(
-        _ table: UnsafeMutablePointer<UInt32>, mask: Int, multiplier: UInt64, _ entries: UnsafeMutablePointer<Entry>,
-        _ texts: UnsafeMutablePointer<UInt8>, count: Int
-    ) -> Int {
-        table.initialize(repeating: 0, count: mask + 1)
-        var collisions = 0
-        for number in 0..<count {
-            let entry = entries[number]
-            let text = UnsafeBufferPointer(start: texts + entry.start, count: entry.count)
-            var place = place(text, first: entry.first, last: entry.last, multiplier: multiplier, mask: mask)
-            while table[place] != 0 {
-                place = (place + 1) & mask
-                collisions += 1
+    /// The table that is made, and the names that it is made of.
+    private struct Filling {
+        let table: UnsafeMutablePointer<UInt32>
+        let mask: Int
+        let entries: UnsafeMutablePointer<Entry>
+        let texts: UnsafeMutablePointer<UInt8>
+        let count: Int
+
+        /// - Returns: how many steps finding every name takes beyond the first.
+        func fill(multiplier: UInt64) -> Int {
+            table.initialize(repeating: 0, count: mask + 1)
+            var collisions = 0
+            for number in 0..<count {
+                let entry = entries[number]
+                let text = UnsafeBufferPointer(start: texts + entry.start, count: entry.count)
+                var place = NameTable.place(text, first: entry.first, last: entry.last, multiplier: multiplier, mask: mask)
+                while table[place] != 0 {
+                    place = (place + 1) & mask
+                    collisions += 1
+                }
+                table[place] = UInt32(number + 1)
             }
-            table[place] = UInt32(number + 1)
+            return collisions
         }
-        return collisions
     }
 }

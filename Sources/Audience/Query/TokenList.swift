@@ -36,7 +36,8 @@ public enum TokenList {
             switch ExportFormat(path: path)?.records {
             case nil: try readLines(path, limits, &mistakes, body)
             case .delimited(let separator):
-                try readTable(path, separator: separator, columns, allowsExport: allowsExport, limits, &mistakes, body)
+                let table = Table(path: path, separator: separator, columns: columns, allowsExport: allowsExport)
+                try read(table, limits, &mistakes, body)
             case .jsonLines, .jsonArray:
                 throw Diagnostic(
                     "a list of tokens cannot be JSON", file: path,
@@ -94,12 +95,19 @@ public enum TokenList {
         }
     }
 
-    private static func readTable(
-        _ path: String, separator: UInt8, _ columns: ExportColumns, allowsExport: Bool, _ limits: ReadingLimits,
-        _ mistakes: inout Mistakes, _ body: (Entry) throws -> Void
+    /// A list with columns, and what it may hold.
+    private struct Table {
+        let path: String
+        let separator: UInt8
+        let columns: ExportColumns
+        let allowsExport: Bool
+    }
+
+    private static func read(
+        _ table: Table, _ limits: ReadingLimits, _ mistakes: inout Mistakes, _ body: (Entry) throws -> Void
     ) throws(Diagnostic) {
-        let isGzip = ExportFormat(path: path)?.isGzip ?? false
-        var reader = try DelimitedReader.open(path: path, isGzip: isGzip, separator: separator, limits: limits)
+        let isGzip = ExportFormat(path: table.path)?.isGzip ?? false
+        var reader = try DelimitedReader.open(path: table.path, isGzip: isGzip, separator: table.separator, limits: limits)
         let header = reader.header
         var cells: Cells
         if header.count == 1, let token = limits.targets.target(header[0]) {
@@ -107,7 +115,8 @@ public enum TokenList {
             mistakes.attempt { try body(Entry(token: token, reason: "", invalidSince: nil)) }
             cells = Cells(token: 0, reason: nil, invalidSince: nil)
         } else {
-            cells = try Self.columns(ColumnResolver(columns: columns, header: header, file: path), allowsExport: allowsExport)
+            let resolver = ColumnResolver(columns: table.columns, header: header, file: table.path)
+            cells = try columns(resolver, allowsExport: table.allowsExport)
         }
         reader.use(columns: cells.used)
         while true {

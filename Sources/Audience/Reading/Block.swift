@@ -31,7 +31,9 @@ final class Block: @unchecked Sendable {
     var room: UnsafeMutableBufferPointer<UInt8> { UnsafeMutableBufferPointer(start: memory + count, count: capacity - count) }
 
     func begin(number: Int, file: Int, isFirst: Bool) {
-        (self.number, self.file, self.isFirst) = (number, file, isFirst)
+        self.number = number
+        self.file = file
+        self.isFirst = isFirst
         (count, skipped, isLast) = (0, 0, false)
     }
 
@@ -49,7 +51,8 @@ final class Block: @unchecked Sendable {
     /// Ends it after so many bytes of its text.
     func end(after bytes: Int, isLast: Bool, bytesRead: Int) {
         count = bytes + skipped
-        (self.isLast, self.bytesRead) = (isLast, bytesRead)
+        self.isLast = isLast
+        self.bytesRead = bytesRead
         memset(memory + count, 0x0A, RecordBuffer.slack)
     }
 }

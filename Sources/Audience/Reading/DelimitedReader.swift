@@ -72,18 +72,18 @@ struct DelimitedReader: RowReader, ~Copyable {
         }
     }
 
-    /// Reads a block of a file whose header has so many columns.
+    /// Reads a block of an export whose header is known.
     /// - Parameters:
     ///   - state: what is to be expected at the block's first byte.
-    ///   - names: what a second header looks like.
     ///   - targets: what targets look like.
     static func ofBlock(
-        _ block: BlockBytes, expecting state: ReadingState, file: String, separator: UInt8, columnCount: Int, names: HeaderNames?,
-        targets: TargetForm
+        _ block: BlockBytes, expecting state: ReadingState, of export: ExportFile, separator: UInt8, targets: TargetForm
     ) -> DelimitedReader {
-        var reader = DelimitedReader(buffer: .ofBlock(block, file: file), separator: separator, targets)
-        reader.makeRoom(forFields: columnCount)
-        (reader.columnCount, reader.headerNames, reader.state) = (columnCount, names, state)
+        var reader = DelimitedReader(buffer: .ofBlock(block, file: export.path), separator: separator, targets)
+        reader.columnCount = export.header.count
+        reader.makeRoom(forFields: reader.columnCount)
+        reader.headerNames = export.names
+        reader.state = state
         return reader
     }
 

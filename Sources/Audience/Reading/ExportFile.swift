@@ -1,5 +1,4 @@
 import Base
-import PushServices
 
 /// An export whose columns are known.
 struct ExportFile: Sendable {
@@ -12,15 +11,6 @@ struct ExportFile: Sendable {
     let otherActivity: String?
     /// What a second header looks like; nil for JSON.
     let names: HeaderNames?
-
-    init(path: String, format: ExportFormat, header: [String], plan: ColumnPlan, otherActivity: String?, targets: TargetForm) {
-        self.path = path
-        self.format = format
-        self.header = header
-        self.plan = plan
-        self.otherActivity = otherActivity
-        if case .delimited = format.records { names = HeaderNames(header, targets) } else { names = nil }
-    }
 
     /// Where its blocks may end.
     var cutter: BlockCutter {

@@ -60,7 +60,10 @@ struct JSONObjectReader {
 
     /// Skips a value of any kind, as `read` does an object.
     mutating func skip(_ base: UnsafeMutablePointer<UInt8>, from start: Int, to limit: Int) throws(JSONStop) -> Int {
-        (self.base, self.limit, position, flaw) = (base, limit, start, nil)
+        self.base = base
+        self.limit = limit
+        position = start
+        flaw = nil
         try skipValue(depth: 0)
         return position
     }
@@ -70,7 +73,10 @@ struct JSONObjectReader {
     mutating func read(
         _ base: UnsafeMutablePointer<UInt8>, from start: Int, to limit: Int, into cells: UnsafeMutableBufferPointer<Cell>
     ) throws(JSONStop) -> Int {
-        (self.base, self.limit, position, flaw) = (base, limit, start + 1, nil)
+        self.base = base
+        self.limit = limit
+        position = start + 1
+        flaw = nil
         for cell in cells.indices { cells[cell] = Cell(base) }
         (firstKeysSeen, hasDuplicate) = (0, false)
         if !laterKeysSeen.isEmpty { laterKeysSeen.removeAll(keepingCapacity: true) }

@@ -70,8 +70,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         switch export.format.records {
         case .delimited(let separator):
             var reader = DelimitedReader.ofBlock(
-                block.bytes, expecting: state, file: export.path, separator: separator, columnCount: export.header.count,
-                names: export.names, targets: plan.query.targets)
+                block.bytes, expecting: state, of: export, separator: separator, targets: plan.query.targets)
             reader.use(columns: export.plan.columns)
             scan(&reader, export.plan, &blockResult)
         case .jsonLines:
@@ -146,7 +145,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let fingerprint = plan.hash.fingerprint(token)
         let isListed = hasExcludedDevices && isListed(fingerprint, &blockResult)
         let lastActive = lastActive(row, columns, &blockResult)
-        if samplesTags { sampleTags(row, columns, token, fingerprint, lastActive: lastActive, &blockResult) }
+        let device = Device(token: token, fingerprint: fingerprint, lastActive: lastActive)
+        if samplesTags { sampleTags(row, columns, of: device, &blockResult) }
         if let reason {
             let exclusions = reason == .excluded ? exclusions(row, columns, fingerprint) : []
             blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reason, exclusions: exclusions))
@@ -154,7 +154,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             let exclusions = exclusions(row, columns, fingerprint)
             blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: .excluded, exclusions: exclusions))
         } else {
-            add(row, columns, token, fingerprint, lastActive: lastActive, selector.selected, &blockResult)
+            add(row, columns, of: device, selected: selector.selected, &blockResult)
         }
         return nil
     }
@@ -179,7 +179,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         if isExcluded { facts += RowFacts.excluded(by: exclusions(row, columns, fingerprint).subtracting(.tags)) }
         let lastActive = lastActive(row, columns, &blockResult)
         if passes && !isExcluded {
-            add(row, columns, token, fingerprint, lastActive: lastActive, facts, &blockResult)
+            let device = Device(token: token, fingerprint: fingerprint, lastActive: lastActive)
+            add(row, columns, of: device, selected: facts, &blockResult)
         } else {
             blockResult.devices.append(
                 DeviceRow(fingerprint, ActivityMoment(lastActive), reason: nil, facts: selection(facts, &blockResult)))
@@ -187,15 +188,21 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         return nil
     }
 
-    private mutating func sampleTags(
-        _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, _ fingerprint: TokenFingerprint, lastActive: Int64,
-        _ blockResult: inout BlockResult
-    ) {
-        guard samplesAllTags || TagSample.isAlwaysTaken(token) else { return }
+    /// The device of a row.
+    private struct Device {
+        let token: UnsafeBufferPointer<UInt8>
+        let fingerprint: TokenFingerprint
+        /// Milliseconds since 1970, or `never`.
+        let lastActive: Int64
+    }
+
+    private mutating func sampleTags(_ row: CellRow, _ columns: ColumnPlan, of device: Device, _ blockResult: inout BlockResult) {
+        guard samplesAllTags || TagSample.isAlwaysTaken(device.token) else { return }
         // Cells that are not dates may differ.
-        if lastActive == ActivityMoment.never, !Blank.isCell(row.bytes(columns.lastActive)) { return }
+        if device.lastActive == ActivityMoment.never, !Blank.isCell(row.bytes(columns.lastActive)) { return }
         let tags = SequenceDigest.element(row.bytes(columns.tags), with: 0)
-        blockResult.tagSamples.append(TagSample(fingerprint: fingerprint, lastActive: lastActive, tags: tags, token: token))
+        blockResult.tagSamples.append(
+            TagSample(fingerprint: device.fingerprint, lastActive: device.lastActive, tags: tags, token: device.token))
     }
 
     /// Whether a list of excluded devices has the token. This is noted for every row, even one that nothing selects: lines of lists that
@@ -220,10 +227,10 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     }
 
     /// Adds a row whose device is a recipient when it is the newest one, and what the judge says.
-    private mutating func add(
-        _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, _ fingerprint: TokenFingerprint, lastActive: Int64,
-        _ selected: [UInt32], _ blockResult: inout BlockResult
+    @inline(__always) private mutating func add(
+        _ row: CellRow, _ columns: ColumnPlan, of device: Device, selected: [UInt32], _ blockResult: inout BlockResult
     ) {
+        let (token, fingerprint, lastActive) = (device.token, device.fingerprint, device.lastActive)
         suppressed?.prefetch(fingerprint.word)
         capped?.prefetch(fingerprint.word)
         watch.look(at: row)

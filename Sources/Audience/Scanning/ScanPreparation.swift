@@ -91,13 +91,13 @@ struct ScanPreparation {
         guard format.records == .jsonLines || format.records == .jsonArray else {
             return ExportFile(
                 path: path, format: format, header: resolver.header, plan: plan, otherActivity: resolver.otherActivity,
-                targets: query.targets)
+                names: HeaderNames(resolver.header, query.targets))
         }
         let later = ExportColumns.Standard.allCases.filter { resolver.column(of: $0) == nil }
         let header = resolver.header + later.map { query.columns.candidates(for: $0)[0] }
         return ExportFile(
             path: path, format: format, header: header, plan: try columns(header, path: path), otherActivity: resolver.otherActivity,
-            targets: query.targets)
+            names: nil)
     }
 
     private func columns(_ header: [String], path: String) throws(Diagnostics) -> ColumnPlan {

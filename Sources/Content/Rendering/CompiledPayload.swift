@@ -148,7 +148,8 @@ private struct ShownGaps {
     mutating func add(_ output: Int, bytes: [UInt8]) {
         // With nothing to see in between, the later gap has the same text on both sides, and perhaps one more blank before it.
         if place >= 0, !Content.isBlank(bytes, from: place) { found = failure(bytes) }
-        (place, self.output) = (bytes.count, output)
+        place = bytes.count
+        self.output = output
     }
 
     /// What is wrong with the text; nil when no gap leaves punctuation behind.

@@ -130,10 +130,19 @@ public struct SendGate: Sendable {
             isInPlace: Bool, isOutdated: Bool, state: State, hasBegun: Bool, isUnchanged: Bool, settingsHold: Bool, lacksApproval: Bool,
             isRetried: Bool, parentWentOn: Bool, isTooLate: Bool, runsBesideAnother: Bool, isSuperseded: Bool, time: Time
         ) {
-            (self.isInPlace, self.isOutdated, self.state, self.hasBegun) = (isInPlace, isOutdated, state, hasBegun)
-            (self.isUnchanged, self.settingsHold, self.lacksApproval) = (isUnchanged, settingsHold, lacksApproval)
-            (self.isRetried, self.parentWentOn, self.isTooLate, self.time) = (isRetried, parentWentOn, isTooLate, time)
-            (self.runsBesideAnother, self.isSuperseded) = (runsBesideAnother, isSuperseded)
+            self.isInPlace = isInPlace
+            self.isOutdated = isOutdated
+            self.state = state
+            self.hasBegun = hasBegun
+            self.isUnchanged = isUnchanged
+            self.settingsHold = settingsHold
+            self.lacksApproval = lacksApproval
+            self.isRetried = isRetried
+            self.parentWentOn = parentWentOn
+            self.isTooLate = isTooLate
+            self.runsBesideAnother = runsBesideAnother
+            self.isSuperseded = isSuperseded
+            self.time = time
         }
     }
 

@@ -46,7 +46,7 @@ final class Dialer {
     private(set) var attemptEndsAt: Int64?
 
     private let plan: DialPlan
-    private let socket: ConnectionSocket
+    let socket: ConnectionSocket
     /// The lookup of the proxy, or of the server if there is no proxy.
     private let lookup: AddressLookup
     /// The lookup of the server, for a proxy protocol that cannot carry names.

@@ -42,15 +42,13 @@ final class HTTP2Connection {
     private var hasReportedLeaving = false
     private var hasAnswered = false
 
-    init(
-        index: Int, epoll: Int32, plan: DialPlan, session: HTTP2ClientSession, service: any PushService, token: SignedToken?, wakeup: Wakeup
-    ) {
+    init(index: Int, dialer: Dialer, session: HTTP2ClientSession, service: any PushService, token: SignedToken?) {
         self.service = service
         self.index = index
         self.token = token
         self.session = session
-        socket = ConnectionSocket(epoll: epoll, name: UInt64(index))
-        phase = .dialing(Dialer(plan, socket: socket, wakeup: wakeup))
+        socket = dialer.socket
+        phase = .dialing(dialer)
     }
 
     deinit { output.deallocate() }

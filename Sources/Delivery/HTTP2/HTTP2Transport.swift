@@ -66,9 +66,10 @@ final class HTTP2Transport {
             // A failure that may pass: there may be memory later.
             return events.append(.failed(connection: connection, .unreachable(error.message)))
         }
+        let socket = ConnectionSocket(epoll: epoll.descriptor, name: UInt64(connection))
         connections[connection] = HTTP2Connection(
-            index: connection, epoll: epoll.descriptor, plan: plan, session: session, service: settings.service, token: token,
-            wakeup: wakeup)
+            index: connection, dialer: Dialer(plan, socket: socket, wakeup: wakeup), session: session, service: settings.service,
+            token: token)
     }
 
     /// Closes a connection, whatever is in flight on it. No event names it afterwards.

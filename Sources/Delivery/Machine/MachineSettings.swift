@@ -48,7 +48,11 @@ struct MachineSettings: Sendable {
         self.usesProviderToken = usesProviderToken
     }
 
-    init(_ settings: SenderSettings) {
+    /// Settings of one loop of a sender.
+    /// - Parameters:
+    ///   - earlier: the answers of earlier lives of the run.
+    ///   - isHelper: whether other loops run already.
+    init(_ settings: SenderSettings, after earlier: EarlierAnswers = EarlierAnswers(), isHelper: Bool = false) {
         service = settings.service
         endpoint = settings.endpoint.description
         if case .token = settings.credentials { usesProviderToken = true } else { usesProviderToken = false }
@@ -68,6 +72,13 @@ struct MachineSettings: Sendable {
         pingAfterSeconds = min(5, answerTimeoutSeconds / 6)
         pingTimeoutSeconds = min(10, answerTimeoutSeconds / 3)
         jitterSeed = .random(in: .min ... .max)
+        self.earlier = earlier
+        connectsFirst = isHelper
+        // A helper has no canary: the first loop asks for help only once its canary is over.
+        if isHelper {
+            canaryPushes = 0
+            self.earlier.canary = 0
+        }
     }
 
     /// Returns how many pushes to keep ready so that no stream waits for the source. With a pace it is never

@@ -52,7 +52,9 @@ package struct CampaignContext {
             return messages
         }
         guard mistakes.isEmpty, let campaign = draft.campaign, let project, let messages, let app else {
-            mistakes += audienceMistakes(draft, file: file, project, app, messages, now: now)
+            if let project, let app, let compiler = audience(draft, file: file, project, app, messages) {
+                mistakes += audienceMistakes(compiler, now: now)
+            }
             throw Diagnostics(mistakes)
         }
         return CampaignContext(
@@ -60,14 +62,18 @@ package struct CampaignContext {
             catalog: project.catalog(named.project))
     }
 
-    /// Mistakes in the lists, exports and columns of a campaign that has other mistakes.
-    private static func audienceMistakes(
-        _ draft: CampaignDraft, file: String, _ project: Project?, _ app: App?, _ messages: MessageCatalog?, now: Timestamp
-    ) -> [Diagnostic] {
-        guard let audience = draft.audience, let project, let app else { return [] }
+    /// The audience of a campaign that has mistakes elsewhere; nil if it has none that can be read.
+    private static func audience(
+        _ draft: CampaignDraft, file: String, _ project: Project, _ app: App, _ messages: MessageCatalog?
+    ) -> AudienceCompiler? {
+        guard let audience = draft.audience else { return nil }
         let fields =
             messages?.columns ?? draft.content.map { MessageCatalog.columns(of: $0, for: app.service, variants: draft.variants) } ?? []
-        let compiler = AudienceCompiler(audience: audience, file: file, app: app, project: project, fields: fields)
+        return AudienceCompiler(audience: audience, file: file, app: app, project: project, fields: fields)
+    }
+
+    /// Mistakes in the lists, exports and columns of an audience.
+    private static func audienceMistakes(_ compiler: AudienceCompiler, now: Timestamp) -> [Diagnostic] {
         do {
             _ = try compiler.query(now: now).checkColumns()
             return []

@@ -18,15 +18,14 @@ extension ReportPage {
             let text = texts.filter { $0.variant == variant.name }.max { $0.recipients < $1.recipients }
             let card: HTML = text.map { PushCard(app: report.plan.app, $0.push).html } ?? ""
             return box(
-                "\(variant.name)", figure("variants/\(variant.name)/audience", number: variant.audience), count: variant.audience, of: all,
-                gotIt(variant),
-                card)
+                "\(variant.name)", number: figure("variants/\(variant.name)/audience", number: variant.audience),
+                share: "\(Self.percent(variant.audience, of: all))", what: gotIt(variant), card: card)
         }
         if let holdout = report.holdout {
             boxes.append(
                 box(
-                    "Holdout", figure("skipped/holdout", number: holdout), count: holdout, of: all, "got nothing, to compare with", "",
-                    isHoldout: true))
+                    "Holdout", number: figure("skipped/holdout", number: holdout), share: "\(Self.percent(holdout, of: all))",
+                    what: "got nothing, to compare with", isHoldout: true))
         }
         let table = groupTable("Variant", path: "variants", variants)
         return """
@@ -40,11 +39,11 @@ extension ReportPage {
     }
 
     private func box(
-        _ name: HTML, _ number: HTML, count: Int, of all: Int, _ what: HTML, _ card: HTML, isHoldout: Bool = false
+        _ name: HTML, number: HTML, share: HTML, what: HTML, card: HTML = "", isHoldout: Bool = false
     ) -> HTML {
         """
         <div class="group\(isHoldout ? " holdout" : "" as HTML)"><p class="name" dir="auto">\(name)</p>
-        <p><b>\(number)</b> devices, \(Self.percent(count, of: all))</p><p class="note">\(what)</p>\(card)</div>
+        <p><b>\(number)</b> devices, \(share)</p><p class="note">\(what)</p>\(card)</div>
         """
     }
 

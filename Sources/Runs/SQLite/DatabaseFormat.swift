@@ -1,19 +1,20 @@
 import Base
 import GRDB
 
-/// Distinguishes a database of Volley from any other, and from one of a newer Volley.
-enum DatabaseFormat {
-    /// Looks at the two numbers in a database's header.
-    /// - Parameters:
-    ///   - applicationID: the id of such a file (`PRAGMA application_id`).
-    ///   - version: the newest version that this program reads (`PRAGMA user_version`).
-    ///   - name: what the file is, as an error begins: "the record of what was sent".
-    ///   - stranger: what to throw for a file that is something else.
+/// A kind of database of Volley, told apart from any other, and from one of a newer Volley, by two numbers in its header.
+struct DatabaseFormat {
+    /// The id of such a file (`PRAGMA application_id`).
+    let applicationID: Int
+    /// The newest version that this program reads (`PRAGMA user_version`).
+    let version: Int
+    /// What the file is, as an error begins: "the record of what was sent".
+    let name: String
+
+    /// Looks at a database's header.
+    /// - Parameter stranger: what to throw for a file that is something else.
     /// - Returns: false when the file is empty.
     /// - Throws: `Diagnostic`: a newer Volley wrote it; or `stranger`.
-    static func check(
-        _ db: Database, applicationID: Int, version: Int, name: String, path: String, stranger: @autoclosure () -> Diagnostic
-    ) throws -> Bool {
+    func check(_ db: Database, path: String, stranger: @autoclosure () -> Diagnostic) throws -> Bool {
         let identity = try Int.fetchOne(db, sql: "PRAGMA application_id")
         if identity != applicationID {
             guard identity == 0, try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0 else { throw stranger() }

@@ -283,8 +283,8 @@ public final class ScheduleStore: Sendable {
     /// - Returns: false when the file is empty.
     /// - Throws: `Diagnostic` when it is not a schedule that this version can use.
     private static func check(_ db: Database, path: String) throws -> Bool {
-        try DatabaseFormat.check(
-            db, applicationID: applicationID, version: version, name: "the schedule's record", path: path, stranger: notASchedule(path))
+        try DatabaseFormat(applicationID: applicationID, version: version, name: "the schedule's record")
+            .check(db, path: path, stranger: notASchedule(path))
     }
 
     private static func notASchedule(_ path: String) -> Diagnostic {

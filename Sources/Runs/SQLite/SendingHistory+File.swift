@@ -100,9 +100,8 @@ extension SendingHistory {
 
     /// - Returns: false when the file is empty.
     private func check(_ db: Database) throws -> Bool {
-        try DatabaseFormat.check(
-            db, applicationID: Self.applicationID, version: Self.version, name: "the record of what was sent", path: path,
-            stranger: notARecord)
+        try DatabaseFormat(applicationID: Self.applicationID, version: Self.version, name: "the record of what was sent")
+            .check(db, path: path, stranger: notARecord)
     }
 
     func damaged(_ what: String) -> Diagnostic {

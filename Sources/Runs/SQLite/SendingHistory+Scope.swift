@@ -10,7 +10,9 @@ extension SendingHistory {
 
         /// A scope.
         public init(app: String, environment: String, isTest: Bool) {
-            (self.app, self.environment, self.isTest) = (app, environment, isTest)
+            self.app = app
+            self.environment = environment
+            self.isTest = isTest
         }
     }
 }

@@ -63,7 +63,10 @@ public struct SendingHistory: Sendable {
 
         /// A time.
         public init(campaign: String, occurrence: String, file: String, realFile: String) {
-            (self.campaign, self.occurrence, self.file, self.realFile) = (campaign, occurrence, file, realFile)
+            self.campaign = campaign
+            self.occurrence = occurrence
+            self.file = file
+            self.realFile = realFile
         }
     }
 

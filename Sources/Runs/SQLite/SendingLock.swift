@@ -16,7 +16,8 @@ struct SendingLock: ~Copyable {
     /// - Parameter isSending: false to only keep others from sending.
     /// - Throws: `Diagnostic` when another process (or another store of this one) holds it.
     init(run: String, isSending: Bool = true) throws {
-        (path, self.isSending) = (run + ".lock", isSending)
+        path = run + ".lock"
+        self.isSending = isSending
         descriptor = try Self.take(path, run: run)
         stamp()
     }

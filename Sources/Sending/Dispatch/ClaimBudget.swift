@@ -31,7 +31,9 @@ final class ClaimBudget: @unchecked Sendable {
     ///   - batching: the service's batching; its requests should be full.
     ///   - wakeup: woken by others once there is nothing more to wait for.
     package init(control: SendControl, recorded: WatchedCount, pace: Pace?, batching: Batching = .single, wakeup: Wakeup) {
-        (self.control, self.recorded, self.wakeup) = (control, recorded, wakeup)
+        self.control = control
+        self.recorded = recorded
+        self.wakeup = wakeup
         least = pace.map(batching.pushesAhead) ?? max(256, batching.largestTargets)
         leastUnrecorded =
             pace.map { max(1, Int($0.perSecond * Self.secondsUnrecorded * Double(batching.pushesCountedAsOne))) } ?? 5000

@@ -30,7 +30,8 @@ struct RecordingWatch {
     ///   - recorded: how many settlements are on the disk.
     mutating func isStuck(answered: Int, recorded: Int, at seconds: Double) -> Bool {
         guard answered > recorded, recorded == self.recorded, let since = stuckSince else {
-            (self.recorded, stuckSince) = (recorded, answered > recorded ? seconds : nil)
+            self.recorded = recorded
+            stuckSince = answered > recorded ? seconds : nil
             return false
         }
         return seconds - since >= Self.patienceSeconds

@@ -48,9 +48,16 @@ struct PushReader: Sendable {
         onCapped: @escaping @Sendable ([Settlement]) -> Void = { _ in },
         onEarlierAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }, onInDoubt: @escaping @Sendable ([Int]) -> Void = { _ in }
     ) {
-        (self.run, self.messages, self.pace) = (run, messages, pace)
-        (self.resendsUnknown, self.allowance, self.now, self.onEarlierAttempts) = (resendsUnknown, allowance, now, onEarlierAttempts)
-        (self.capped, self.onCapped, self.onInDoubt) = (capped, onCapped, onInDoubt)
+        self.run = run
+        self.messages = messages
+        self.pace = pace
+        self.resendsUnknown = resendsUnknown
+        self.allowance = allowance
+        self.now = now
+        self.onEarlierAttempts = onEarlierAttempts
+        self.capped = capped
+        self.onCapped = onCapped
+        self.onInDoubt = onInDoubt
     }
 
     private var claimSize: Int { min(Self.largestClaim * (1 + furtherMessages.count), pace.map(batching.pushesAhead) ?? .max) }

@@ -191,7 +191,9 @@ package struct RunSender: Sendable {
                 throw error
             }
             do throws(Diagnostic) {
-                reader = try WorkerThread("read") { read(ids, into: batches, allowance, state, control, capped) }
+                reader = try WorkerThread("read") {
+                    read(ids, with: makeReader(allowance, state, capped: capped), into: batches, state, control)
+                }
             } catch {
                 batches.close()
                 _ = loop.join()
@@ -235,12 +237,7 @@ package struct RunSender: Sendable {
         (1..<renderers).map { _ in (try? MessageCatalog(frozenIn: run.plan)) ?? messages }
     }
 
-    /// - Returns: recipients that were claimed but not handed over.
-    private func read(
-        _ ids: Range<Int>, into batches: BoundedQueue<PushBatch>, _ allowance: ClaimBudget, _ state: SendState, _ control: SendControl,
-        _ capped: CappedDevices?
-    ) -> [Int] {
-        defer { batches.close() }
+    private func makeReader(_ allowance: ClaimBudget, _ state: SendState, capped: CappedDevices?) -> PushReader {
         var reader = PushReader(
             run: run, messages: messages, pace: settings.pace, resendsUnknown: resendsUnknown, allowance: allowance,
             now: clock.now, capped: capped,
@@ -258,6 +255,15 @@ package struct RunSender: Sendable {
             }
             return true
         }
+        return reader
+    }
+
+    /// - Returns: recipients that were claimed but not handed over.
+    private func read(
+        _ ids: Range<Int>, with reader: consuming PushReader, into batches: BoundedQueue<PushBatch>, _ state: SendState,
+        _ control: SendControl
+    ) -> [Int] {
+        defer { batches.close() }
         do { return try reader.read(ids, into: batches) } catch let end as NotSending {
             control.interrupt(.cancelled)
             if !end.isCancelled { state.fail(.ledger(.takenOver)) }

@@ -33,7 +33,10 @@ struct RelatedRuns {
     ///   - known: what is known about the runs of its folder.
     ///   - order: the order of their beginnings.
     package init(_ run: any RecordedRun, _ settings: RunSettings, chain: RunChain?, known: HistorySnapshot, order: LifeSequence) throws {
-        (self.run, self.chain, self.known, self.order) = (run, chain, known, order)
+        self.run = run
+        self.chain = chain
+        self.known = known
+        self.order = order
         isFresh = chain == nil
         begun = known.begun(of: run.plan.campaign)
         let links = chain?.runs ?? [run]

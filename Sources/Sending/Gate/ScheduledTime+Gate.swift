@@ -6,8 +6,8 @@ import Workspace
 extension ScheduledTime {
     /// Finds out which run has the scheduled time, and why this run cannot have it; nil if it can.
     func look(_ step: SendGate.Step) throws -> (SendGate.Facts.Time, Diagnostic?) {
-        let (scheduledRuns, campaigns) = try catalog.schedule.read()
-        let present = scheduledRuns.first { $0.key == scheduledRun.key }
+        let saved = try catalog.schedule.read()
+        let present = saved.scheduledRuns.first { $0.key == scheduledRun.key }
         if let present, present.run != run.plan.id, isScheduler || present.state != .skipped { return (.taken, isTaken(by: present)) }
         // The record of sending knows the runs that have begun, even without the schedule's record or under the campaign's former name.
         if let other = try catalog.history.run(having: onRecord, besides: run.plan.id) {
@@ -20,7 +20,7 @@ extension ScheduledTime {
         }
         let isOwn = present?.run == run.plan.id
         if !isScheduler, step == .begin, catalog.schedule.isAtWork,
-            campaigns.contains(where: { $0.name == run.plan.campaign && !$0.times.isEmpty })
+            saved.campaigns.contains(where: { $0.name == run.plan.campaign && !$0.times.isEmpty })
         {
             return (.taken, isForSchedule(isOwn: isOwn))
         }

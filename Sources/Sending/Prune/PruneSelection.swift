@@ -107,7 +107,9 @@ public struct PruneSelection: Sendable {
         private var order: LifeSequence?
 
         init(_ runs: [any RecordedRun], _ retries: [String: [any RecordedRun]]) {
-            (all, self.runs, self.retries) = (runs, Dictionary(grouping: runs, by: \.plan.campaign), retries)
+            all = runs
+            self.runs = Dictionary(grouping: runs, by: \.plan.campaign)
+            self.retries = retries
         }
 
         mutating func ofCampaign(_ campaign: String, _ known: HistorySnapshot?) throws -> [RelatedRuns] {

@@ -34,7 +34,10 @@ public struct Pruning: Sendable {
 
     /// Prepares the pruning of a selection. Nothing is pruned before `prune`.
     public init(isDryRun: Bool, selection: PruneSelection, abandonedPlans: [UnfinishedPlan], broken: [Diagnostic]) {
-        (self.isDryRun, self.selection, self.abandonedPlans, self.broken) = (isDryRun, selection, abandonedPlans, broken)
+        self.isDryRun = isDryRun
+        self.selection = selection
+        self.abandonedPlans = abandonedPlans
+        self.broken = broken
         pruned = selection.chosen.map { Pruned(run: $0.run.plan.id, recipients: $0.run.plan.audience, bytesBefore: $0.run.fileSize) }
     }
 

@@ -21,7 +21,8 @@ package final class Gateway {
     package init(_ settings: RunSettings, _ context: SendingContext, now: Timestamp) throws {
         let read = try AppCredentials(settings, now: now)
         let (credentials, trusted) = Self.credentials(read, settings, context)
-        (self.credentials, warnings) = (credentials, read.warnings)
+        self.credentials = credentials
+        warnings = read.warnings
         switch settings.environment {
         case .named(let environment): (endpoint, simulator, authorityFile) = (Endpoint(environment), nil, nil)
         case .server(let host, let port, let authority):
@@ -32,7 +33,8 @@ package final class Gateway {
             configuration.keys = trusted.map { [$0] } ?? []
             let simulator = try Self.standIn(settings).start(configuration)
             let file = try AuthorityFile(simulator.certificateAuthorityPEM)
-            (self.simulator, authorityFile) = (simulator, file)
+            self.simulator = simulator
+            authorityFile = file
             endpoint = Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: file.path)
         }
     }

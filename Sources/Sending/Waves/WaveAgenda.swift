@@ -38,7 +38,10 @@ struct WaveAgenda {
         lastActivity: Timestamp?
     ) {
         self.waves = waves.map { Wave(zone: $0.zone, due: $0.due, isOver: $0.isOver) }
-        (self.quietHours, self.late, self.planning, self.lastActivity) = (quietHours, late, planning, lastActivity)
+        self.quietHours = quietHours
+        self.late = late
+        self.planning = planning
+        self.lastActivity = lastActivity
     }
 
     /// The step to take now.

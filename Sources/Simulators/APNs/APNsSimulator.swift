@@ -23,16 +23,13 @@ public final class APNsSimulator: ServiceSimulator {
         let (certificate, trusted) = Self.certificate(configuration)
         let context = try TLSServerContext(certificate: certificate, clients: Self.clientPolicy(configuration))
         let listener = try Listener(port: configuration.port)
-        var ledgerFile: LedgerFile?
-        if let path = configuration.ledgerFile { ledgerFile = try LedgerFile(path: path, recordsPayloads: configuration.recordsPayloads) }
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw Diagnostic("no more files can be opened", remedy: "Raise the limit with ulimit -n") }
         for end in ends { Listener.makeNonBlocking(end) }
         port = listener.port
         certificateAuthorityPEM = trusted
         wakeSocket = ends[1]
-        let server = try Server(
-            configuration, listener: listener, context: context, ledgerFile: ledgerFile, wakeSocket: ends[0], shared: shared)
+        let server = try Server(configuration, listener: listener, context: context, wakeSocket: ends[0], shared: shared)
         thread = Mutex(try Self.start(server))
     }
 

@@ -37,8 +37,8 @@ final class Server {
 
     /// - Parameter wakeSocket: becomes readable when the server must stop.
     init(
-        _ configuration: SimulatorConfiguration, listener: consuming Listener, context: TLSServerContext, ledgerFile: LedgerFile?,
-        wakeSocket: Int32, shared: SharedSummary
+        _ configuration: SimulatorConfiguration, listener: consuming Listener, context: TLSServerContext, wakeSocket: Int32,
+        shared: SharedSummary
     ) throws(Diagnostic) {
         faults = configuration.faults
         callbacks = try HTTP2ServerCallbacks(givesWindowsByHand: configuration.faults.windows != nil)
@@ -46,7 +46,10 @@ final class Server {
         self.context = context
         self.wakeSocket = wakeSocket
         self.shared = shared
-        ledger = Ledger(file: ledgerFile)
+        let file = try configuration.ledgerFile.map { path throws(Diagnostic) in
+            try LedgerFile(path: path, recordsPayloads: configuration.recordsPayloads)
+        }
+        ledger = Ledger(file: file)
         checker = RequestChecker(configuration)
         plan = FaultPlan(configuration.faults)
     }

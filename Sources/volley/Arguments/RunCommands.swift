@@ -66,8 +66,8 @@ struct Prune: ParsableCommand {
         let console = shared.console
         try perform(console, json) {
             try PruneCommand.run(
-                keep: keep, includesStopped: includeStopped, isDryRun: dryRun, isConfirmed: yes, options: shared.common(json: json),
-                console: console)
+                .init(keep: keep, includesStopped: includeStopped, isDryRun: dryRun, isConfirmed: yes),
+                options: shared.common(json: json), console: console)
         }
     }
 }

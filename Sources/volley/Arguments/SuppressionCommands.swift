@@ -57,7 +57,8 @@ struct SuppressionImport: ParsableCommand {
         let console = shared.console
         try perform(console, json) {
             try SuppressionCommand.add(
-                file: file, reason: reason, takesExport: everyDevice, app: list.app, options: shared.common(json: json), console: console)
+                .init(path: file, reason: reason, mayBeExport: everyDevice), app: list.app, options: shared.common(json: json),
+                console: console)
         }
     }
 }

@@ -6,15 +6,29 @@ import Sending
 
 /// `volley prune`: removes recipients from the files of old runs, and keeps the figures.
 public enum PruneCommand {
+    /// Which runs are pruned, and how.
+    public struct Settings: Sendable {
+        /// How long ago a run must have ended, as a length of time.
+        public var keep: String
+        /// Whether runs that could be resumed or retried are pruned too.
+        public var includesStopped: Bool
+        /// Whether to show only what would be done.
+        public var isDryRun: Bool
+        /// Whether to skip the question.
+        public var isConfirmed: Bool
+
+        /// Creates settings.
+        public init(keep: String, includesStopped: Bool, isDryRun: Bool, isConfirmed: Bool) {
+            self.keep = keep
+            self.includesStopped = includesStopped
+            self.isDryRun = isDryRun
+            self.isConfirmed = isConfirmed
+        }
+    }
+
     /// Asks, and prunes the runs of a folder.
-    /// - Parameters:
-    ///   - keep: how long ago a run must have ended, as a length of time.
-    ///   - includesStopped: whether runs that could be resumed or retried are pruned too.
-    ///   - isRehearsal: whether to show only what would be done.
-    ///   - isConfirmed: whether to skip the question.
-    public static func run(
-        keep: String, includesStopped: Bool, isDryRun: Bool, isConfirmed: Bool, options: CommonOptions, console: Console
-    ) throws -> ExitStatus {
+    public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
+        let (keep, isDryRun, isConfirmed) = (settings.keep, settings.isDryRun, settings.isConfirmed)
         let seconds = try LengthOfTime.seconds(keep)
         guard isDryRun || isConfirmed || console.inputIsTerminal else {
             throw Diagnostic(
@@ -24,7 +38,8 @@ public enum PruneCommand {
         Interruption.install()
         let now = Timestamp.now()
         var pruning = try Pruning(
-            of: Project.catalog(options.project), keepSeconds: seconds, includesStopped: includesStopped, isDryRun: isDryRun, at: now
+            of: Project.catalog(options.project), keepSeconds: seconds, includesStopped: settings.includesStopped, isDryRun: isDryRun,
+            at: now
         )
         let (selection, abandonedPlans) = (pruning.selection, pruning.abandonedPlans)
         if !selection.chosen.isEmpty || !abandonedPlans.isEmpty, !isDryRun {

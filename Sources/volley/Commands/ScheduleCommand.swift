@@ -17,7 +17,7 @@ public enum ScheduleCommand {
         let lock = try catalog.schedule.lock()
         let observer = console.scheduleObserver
         let daemon = try ScheduleDaemon(
-            files: files, project: project, catalog: catalog, lock: lock, in: options.project,
+            files: files, project: project, lock: lock,
             ScheduleAttendance(
                 observer: observer, cancellation: Interruption.process, context: SendingContext(threads: options.threads),
                 memory: options.memory))
@@ -33,10 +33,10 @@ public enum ScheduleCommand {
         let (project, catalog) = try project(paths, options)
         let files = try ScheduleFiles(paths, catalog: catalog, in: options.project)
         let now = Timestamp.now()
-        let (scheduledRuns, records) = try catalog.schedule.read(since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
+        let saved = try catalog.schedule.read(since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
         let list = ScheduleList(
-            files.read(now: now), scheduledRuns: scheduledRuns, records: records, isAtWork: catalog.schedule.isAtWork,
-            here: ZoneDatabase.system.machineZone, now: now, needsApproval: { project.app(named: $0)?.needsApproval ?? false })
+            files.read(now: now), saved: saved, here: ZoneDatabase.system.machineZone, now: now,
+            needsApproval: { project.app(named: $0)?.needsApproval ?? false })
         try options.isJSON ? console.out(list.json) : console.out(list.text(colour: console.colour))
         return .done
     }

@@ -71,7 +71,8 @@ public enum SimulateCommand {
             try FilePaths.create(settings.keyFile, bytes: Array(madeKey.pem.utf8), mode: 0o600)
         }
         let url = "https://\(configuration.certificate?.hostName ?? "localhost"):\(simulator.port)"
-        try announce(simulator, url: url, settings, hasOwnKey: madeKey != nil, options, console)
+        let announcement = announcement(of: simulator, at: url, settings, hasOwnKey: madeKey != nil)
+        options.isJSON ? try console.out(announcement.json) : try console.out(announcement.text)
         Interruption.process.waitForRequest(atMost: settings.seconds)
         let summary = simulator.stop()
         console.say(
@@ -90,26 +91,22 @@ public enum SimulateCommand {
         try FilePaths.replace(file, bytes: Array(pem.utf8))
     }
 
-    private static func announce(
-        _ simulator: any ServiceSimulator, url: String, _ settings: Settings, hasOwnKey: Bool, _ options: CommonOptions,
-        _ console: Console
-    ) throws {
+    /// How to reach a simulator.
+    private static func announcement(
+        of simulator: any ServiceSimulator, at url: String, _ settings: Settings, hasOwnKey: Bool
+    ) -> (json: JSONValue, text: String) {
         let authority = FilePaths.absolute(settings.authorityFile)
-        if options.isJSON {
-            try console.out(
-                .object(pairs: [
-                    ("url", .string(url)), ("port", .integer(Int64(simulator.port))), ("ca", .string(authority)),
-                    ("key", hasOwnKey ? .string(FilePaths.absolute(settings.keyFile)) : .null),
-                    ("ledger", settings.ledgerFile.map { .string(FilePaths.absolute($0)) } ?? .null),
-                ]))
-            return
-        }
+        let json = JSONValue.object(pairs: [
+            ("url", .string(url)), ("port", .integer(Int64(simulator.port))), ("ca", .string(authority)),
+            ("key", hasOwnKey ? .string(FilePaths.absolute(settings.keyFile)) : .null),
+            ("ledger", settings.ledgerFile.map { .string(FilePaths.absolute($0)) } ?? .null),
+        ])
         var lines = ["The simulator listens at \(url). In volley.yaml:", "", "    environment: {url: \"\(url)\", ca: \(authority)}"]
         if hasOwnKey {
             let key = FilePaths.absolute(settings.keyFile)
             lines.append("    key: {file: \(key), id: \(Simulators.standard.keyID), team: \(Simulators.standard.teamID)}")
         }
-        try console.out((lines + ["", "Ctrl-C ends it."]).joined(separator: "\n"))
+        return (json, (lines + ["", "Ctrl-C ends it."]).joined(separator: "\n"))
     }
 
     /// The keys of all apps in volley.yaml, so that the simulator recognises their pushes.

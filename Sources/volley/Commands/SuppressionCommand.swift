@@ -41,13 +41,26 @@ public enum SuppressionCommand {
         return .done
     }
 
-    /// Adds the devices of a file: tokens one a line, or a CSV or TSV with a column of tokens, and perhaps `reason` and `invalid_since`.
-    /// - Parameters:
-    ///   - reason: the reason for devices for which the file names none.
-    ///   - takesExport: whether the file may be an export, with columns that lists of tokens do not have.
-    public static func add(
-        file: String, reason: String?, takesExport: Bool, app: String?, options: CommonOptions, console: Console
-    ) throws -> ExitStatus {
+    /// A file of devices: tokens one a line, or a CSV or TSV with a column of tokens, and perhaps `reason` and `invalid_since`.
+    public struct DeviceFile: Sendable {
+        /// Its path.
+        public var path: String
+        /// The reason for devices for which the file names none; nil for a standard one.
+        public var reason: String?
+        /// Whether the file may be an export, with columns that lists of tokens do not have.
+        public var mayBeExport: Bool
+
+        /// A file.
+        public init(path: String, reason: String?, mayBeExport: Bool) {
+            self.path = path
+            self.reason = reason
+            self.mayBeExport = mayBeExport
+        }
+    }
+
+    /// Adds the devices of a file.
+    public static func add(_ devices: DeviceFile, app: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
+        let file = devices.path
         let (list, settings) = try self.list(app, options)
         guard FilePaths.exists(file) else {
             throw Diagnostic(
@@ -55,11 +68,12 @@ public enum SuppressionCommand {
                 remedy: FilePaths.nearest(to: file).map { "Did you mean \($0)?" } ?? "Paths are relative to the folder that you are in.")
         }
         let now = Timestamp.now()
-        let reason = reason ?? "Imported"
+        let reason = devices.reason ?? "Imported"
         var read = 0
         let change = try list.add(at: now) { entries in
             let latest = now.adding(seconds: clockErrorSeconds)
-            try TokenList.read(file, targets: list.targets, columns: settings.columns, latest: latest, allowsExport: takesExport) { entry in
+            try TokenList.read(file, targets: list.targets, columns: settings.columns, latest: latest, allowsExport: devices.mayBeExport) {
+                entry in
                 read += 1
                 try entries.add(entry.token, reason: entry.reason.isEmpty ? reason : entry.reason, invalidSince: entry.invalidSince ?? now)
             }

@@ -232,7 +232,7 @@ final class SimulatedLoop {
         let stored = store.insert(bytes)
         for (index, recipient) in batch.enumerated() {
             if machine.largestRequest > 1 {
-                texts.add(recipient, batch: stored, index: index, to: &machine, &store, at: now)
+                texts.add(recipient, in: (stored, index), &store, to: &machine, at: now)
             } else {
                 store.assign(machine.add(recipient: recipient, at: now), batch: stored, index: index)
             }
