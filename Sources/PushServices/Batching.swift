@@ -10,7 +10,7 @@ public struct Batching: Hashable, Sendable {
         case targets
     }
 
-    /// Targets of a request at most, from 1 on.
+    /// The most targets that a request may have, at least 1.
     public var largestTargets: Int
     /// Whether each target of a request may have its own text; otherwise all have the same.
     public var hasOwnTexts: Bool
@@ -28,25 +28,25 @@ public struct Batching: Hashable, Sendable {
     /// Each request carries one push.
     public static let single = Batching(largestTargets: 1, hasOwnTexts: true, paceUnit: .requests)
 
-    /// Pushes that a request carries at most when they may leave at this pace; nil for no limit. Where targets are counted, what leaves at one moment is
-    /// no more than a twentieth of what may leave in a second.
+    /// The most pushes that a request may carry at this pace; nil means no limit. If the pace counts targets, the pushes that leave at one
+    /// moment are at most a twentieth of those that may leave in a second.
     public func largestRequest(at pace: Pace?) -> Int {
         guard paceUnit == .targets, let pace else { return largestTargets }
         return min(largestTargets, pace.pushesAhead)
     }
 
-    /// Pushes that a run may claim or keep at hand ahead of a pace (`Pace.pushesAhead`), so that its requests can be full.
+    /// How many pushes a run may claim or hold ahead of a pace (`Pace.pushesAhead`), so that its requests can be full.
     public func pushesAhead(of pace: Pace) -> Int { pace.pushesAhead * pushesCountedAsOne }
 
-    /// Pushes at most that count as one against a pace.
+    /// The most pushes that count as one against a pace.
     public var pushesCountedAsOne: Int { paceUnit == .requests ? largestTargets : 1 }
 }
 
 /// A push as the body of a request carries it.
 public struct RequestPush: Sendable {
-    /// Its own id, derived from run and recipient.
+    /// The push's own id, derived from run and recipient.
     public var id: PushID
-    /// Bytes of the target as the service calls the device.
+    /// The target's bytes.
     public var target: ArraySlice<UInt8>
     /// The rendered payload; the same for all pushes of a request where the service takes one text.
     public var payload: ArraySlice<UInt8>

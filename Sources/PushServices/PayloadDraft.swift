@@ -1,18 +1,18 @@
 public import Base
 
-/// A payload before its templates are compiled: what stands where, and which texts have rules of their own.
+/// A payload before its templates are compiled: its structure, and the texts that have rules of their own.
 public indirect enum PayloadNode: Sendable {
     /// Always the same.
     case constant(JSONValue)
     /// As written in a campaign's `data` or `payload`: every text in it is a template.
     case content(ContentNode)
-    /// A text with templates.
+    /// A text that may contain templates.
     case text(SourceText)
-    /// A text that people see. `mustShow`: a push in which it comes out blank is not sent. `isStrict`: what looks like a tag must be one.
+    /// A text that people see. `mustShow`: a push in which this text is blank is not sent. `isStrict`: what looks like a tag must be one.
     case shown(SourceText, mustShow: Bool, isStrict: Bool = true)
     /// A web address with templates. `mustBeSecure`: it begins with https://.
     case address(SourceText, mustBeSecure: Bool = false)
-    /// Members in writing order.
+    /// Members in the order in which they are written.
     case object([(name: String, value: PayloadNode)])
 }
 

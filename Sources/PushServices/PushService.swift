@@ -1,30 +1,30 @@
 public import Base
 
-/// Everything that is particular to one push service, as facts and values: nothing here reads a file, opens a connection or knows the time.
+/// Everything that is specific to one push service, as facts and values. Nothing here reads a file, opens a connection or knows the time.
 ///
-/// A service is a folder beside this file, and an entry of `PushServices.all`.
+/// A service is a folder next to this file, and an entry of `PushServices.all`.
 public protocol PushService: Sendable {
-    /// The word that volley.yaml, run files and JSON use: lower-case letters.
+    /// The name in volley.yaml, run files and JSON: lower-case letters.
     var name: String { get }
     /// The name in sentences.
     var displayName: String { get }
-    /// The name with a word about what it is, for those who never heard of it: no full stop.
+    /// The name with a few words about what it is, for people who have never heard of it: no full stop.
     var introduction: String { get }
-    /// Where the service's owner explains reasons, as a sentence ends: "Apple's page about …".
+    /// Where the service's owner explains its reasons, as the end of a sentence: "Apple's page about …".
     var reasonsPage: String { get }
-    /// What CSV and JSON call a push's id at this service.
+    /// The column for a push's id at this service, in CSV and JSON.
     var idColumn: String { get }
-    /// What people who look after a firewall need to know beside the port that is used: "443 and 2197".
+    /// The ports to open in a firewall, including the one that is used: "443 and 2197".
     var ports: String { get }
-    /// A whole sentence for those who look after a firewall: where the service's servers are.
+    /// Where the service's servers are, for people who run a firewall: a whole sentence.
     var networks: String { get }
-    /// Whose it is.
+    /// The service's owner.
     var owner: String { get }
-    /// What an app says of its account.
+    /// The keys that describe an app's account.
     var account: AccountForm { get }
-    /// What it takes of a campaign.
+    /// What the service accepts of a campaign.
     var rules: CampaignRules { get }
-    /// What it calls things.
+    /// The service's terms.
     var terms: ServiceTerms { get }
     /// Warnings that only its rules have.
     var warnings: [WarningName] { get }
@@ -35,75 +35,75 @@ public protocol PushService: Sendable {
     /// How many pushes a request carries.
     var batching: Batching { get }
 
-    /// What a payload becomes of a campaign's content, and what the service's rules say about it.
+    /// The payload of a campaign's content, and what the service's rules say about it.
     func payload(of content: MessageContent) -> PayloadDraft
-    /// What is allowed in a payload by hand, and rarely meant.
+    /// What is allowed in a hand-written payload but rarely meant.
     func lint(payload: [ContentMember]) -> PayloadLint
-    /// What a phone makes of a payload, which is a JSON object.
+    /// What a phone shows of a payload, which is a JSON object.
     func shown(_ payload: JSONValue) -> ShownPush
-    /// The topic that a certificate is for, by its subject; blank where that does not say.
+    /// The topic of a certificate, by its subject; blank if the subject does not say.
     func topic(ofCertificate commonName: String, userID: String) -> String
     /// The largest payload of a push type, in bytes.
     func payloadLimit(of type: PushType) -> Int
-    /// What the topic of a push type must end with; blank for nothing.
+    /// The required end of the topic for a push type; blank for none.
     func topicSuffix(of type: PushType) -> String
     /// What all requests of a run have in common.
     func request(_ options: PushOptions) -> RequestTemplate
-    /// What the body of an answer says that is not "accepted", or that may say something of each target.
+    /// What the body of an answer says. Asked for every answer except "accepted", and for those that may say something about each target.
     func details(of body: JSONValue) -> AnswerDetails
     /// What an answer means for all pushes of its request, and for the run.
     func meaning(of answer: ServiceAnswer) -> AnswerMeaning
-    /// What an answer means for each push of its request, in their order; nil: for all the same. Asked where a request may carry several, also when it
-    /// carries one.
-    /// - Parameter targets: what the answer says of each (`AnswerDetails.targets`), blank for one that it does not name.
+    /// What an answer means for each push of its request, in their order; nil if it means the same for all. Asked for services whose
+    /// requests may carry several pushes, even if the request carries one.
+    /// - Parameter targets: what the answer says about each (`AnswerDetails.targets`), blank for one that it does not name.
     func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]?
-    /// What the report says of a reason; nil for one that the service does not document.
+    /// What the report says about a reason; nil for one that the service does not document.
     func words(about reason: String) -> ReasonWords?
     /// Reasons that wrong settings cause as well as dead targets.
     var blamingReasons: Set<String> { get }
-    /// What to check when a push was refused so that all others would be refused, too: a whole sentence.
+    /// What to check if a push was refused and all others would be refused, too: a whole sentence.
     func advice(status: Int, reason: String) -> String
-    /// What `doctor` learns from the answer to a push to a device that does not exist.
+    /// What `doctor` learns from the answer to a push to a nonexistent device.
     func probeMeaning(status: Int, reason: String) -> ProbeMeaning
 }
 
 extension PushService {
-    /// How long a signed credential is good for; nil for a service that takes none.
+    /// The lifetime of a signed credential; nil for a service that takes none.
     public var signedToken: SignedTokenFacts? { account.signedToken }
 
-    /// One push a request, as most services have it.
+    /// One push per request, as with most services.
     public var batching: Batching { .single }
 
     /// Every answer is for the request as a whole.
     public func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]? { nil }
 
-    /// None: those of Volley's own do for most services.
+    /// None: Volley's own warnings are enough for most services.
     public var warnings: [WarningName] { [] }
 
-    /// Nothing to say.
+    /// No findings.
     public func lint(payload: [ContentMember]) -> PayloadLint { PayloadLint() }
 
-    /// Certificates say nothing of a topic.
+    /// Blank: certificates do not name a topic.
     public func topic(ofCertificate commonName: String, userID: String) -> String { "" }
 
-    /// A topic as requests name it: with what the push type needs at its end, unless it has that already.
+    /// A topic as requests name it: with the suffix that the push type needs, added if it is missing.
     public func topic(_ topic: String, for type: PushType) -> String {
         let suffix = topicSuffix(of: type)
         return topic.hasSuffix(suffix) ? topic : topic + suffix
     }
 }
 
-/// Of credentials that are signed on this machine (JWT, ES256) and renewed.
+/// Facts about credentials that are signed on this machine (JWT, ES256) and renewed.
 public struct SignedTokenFacts: Hashable, Sendable {
     /// The field of the token's header that names the key.
     public let keyIDField: String
-    /// The claim that names who signs.
+    /// The claim that names the signer.
     public let issuerClaim: String
-    /// The service takes one that is younger.
+    /// The service accepts tokens younger than this.
     public let lifetimeSeconds: Double
-    /// Replaced after as much time: the server's clock may be ahead of this machine's.
+    /// The token is replaced after this time, before it expires: the server's clock may be ahead of this machine's.
     public let renewalSeconds: Double
-    /// The service takes another one only after as much time.
+    /// The service accepts a different token only after this time.
     public let shortestRenewalSeconds: Double
 }
 
@@ -111,22 +111,22 @@ public struct SignedTokenFacts: Hashable, Sendable {
 public struct ReasonWords: Hashable, Sendable {
     /// What it means and what to do, one to three sentences.
     public let explanation: String
-    /// The outcome to which it leads as a rule.
+    /// The outcome that it usually leads to.
     public let meaning: AnswerMeaning
-    /// A machine whose clock is wrong gets this reason, too.
+    /// Whether a machine with a wrong clock gets this reason, too.
     public let mayBeClock: Bool
 }
 
-/// What the answer to a push to a device that does not exist says of the way there.
+/// What the answer to a push to a nonexistent device says about the connection and the settings.
 public enum ProbeMeaning: Hashable, Sendable {
-    /// The service knows who asks, and takes pushes to the topic.
+    /// The service knows the sender, and accepts pushes to the topic.
     case fine
-    /// The service knows who asks, and takes no pushes to this topic from them.
+    /// The service knows the sender, but does not accept pushes to this topic from it.
     case wrongTopic
-    /// The service does not take the credentials.
+    /// The service does not accept the credentials.
     case wrongCredentials
-    /// The service has trouble, or too much to do.
+    /// The service has trouble or is overloaded.
     case busy
-    /// The service would not answer so.
+    /// The service would not answer like this.
     case notTheService
 }

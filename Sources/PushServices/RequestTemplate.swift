@@ -1,16 +1,16 @@
 public import Base
 
-/// What an app and a campaign say about all pushes of a run, as far as requests carry it.
+/// What an app and a campaign set for all pushes of a run, as far as requests carry it.
 public struct PushOptions: Hashable, Sendable {
-    /// The app as the service calls it, with whatever the push type adds to it.
+    /// The app's name at the service, with the suffix that the push type adds.
     public var topic: String
     /// What kind of push it is.
     public var pushType: PushType
     /// How urgent it is.
     public var priority: PushPriority
-    /// When it is no longer worth delivering: epoch seconds, 0 = try once; nil leaves it to the service.
+    /// When the push is no longer worth delivering: epoch seconds, 0 = try once; nil leaves this to the service.
     public var expiration: Int64?
-    /// A push replaces one with the same on a device: at most 64 bytes; nil for none.
+    /// A push replaces an earlier one with the same id on a device: at most 64 bytes; nil for none.
     public var collapseID: String?
 
     /// Options of a run.
@@ -25,14 +25,14 @@ public struct PushOptions: Hashable, Sendable {
 
 /// What all requests of a run have in common: POST over HTTPS.
 public struct RequestTemplate: Sendable {
-    /// Appends the body of a request to bytes, around the pushes that it carries, in their order.
+    /// Appends the body of a request to `bytes`: the pushes that it carries, in their order.
     public typealias Body = @Sendable (_ pushes: [RequestPush], _ bytes: inout [UInt8]) -> Void
 
     /// A header field.
     public struct Header: Hashable, Sendable {
-        /// In lower-case letters, as HTTP/2 wants it.
+        /// In lower-case letters, as HTTP/2 requires.
         public var name: String
-        /// Without a secret: who asks is said by the credential.
+        /// Never a secret: the credential says who sends.
         public var value: String
 
         /// A header field.
@@ -42,13 +42,13 @@ public struct RequestTemplate: Sendable {
         }
     }
 
-    /// The path; without a `body` of its own up to the target, which is its last component then.
+    /// The path. Without a `body`, the part before the target, which is then the last component.
     public var pathPrefix: String
     /// Fields in the order in which they are sent.
     public var headers: [Header]
-    /// The field that carries a request's own id, which is that of its first push, and in which answers give it back.
+    /// The field that carries the request's id, which is the id of its first push. Answers repeat it.
     public var idHeader: String
-    /// Makes the body; nil where the payload is the body, and the path names the target.
+    /// Makes the body; nil if the payload is the body and the path names the target.
     public var body: Body?
 
     /// Requests of a run.
@@ -72,12 +72,12 @@ public struct ProbePush: Hashable, Sendable {
 public struct AnswerDetails: Hashable, Sendable {
     /// The reason, as the service wrote it; blank when it gave none.
     public var reason = ""
-    /// Since when the target is dead.
+    /// When the target stopped being valid.
     public var invalidSince: Timestamp?
-    /// What it says of single targets of the request, in the service's words, by the target as the request named it; empty where it answers for
-    /// the request as a whole.
+    /// What the answer says about single targets of the request, in the service's words, by target as the request named it; empty if the
+    /// answer is for the request as a whole.
     public var targets: [String: String] = [:]
 
-    /// Nothing.
+    /// No details.
     public init() {}
 }

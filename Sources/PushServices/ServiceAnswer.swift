@@ -1,6 +1,6 @@
-/// An answer to a request, as far as it matters what it means.
+/// The parts of an answer to a request that decide what it means.
 public struct ServiceAnswer: Hashable, Sendable {
-    /// Whether an answer has the id that the push was given.
+    /// Whether an answer carries the id of the push.
     public enum Identity: Hashable, Sendable {
         case missing, other, own
     }
@@ -9,9 +9,9 @@ public struct ServiceAnswer: Hashable, Sendable {
     public var status: Int
     /// The service's reason; blank when it gave none.
     public var reason: String
-    /// Whose id it has.
+    /// Whose id the answer carries.
     public var id: Identity
-    /// Its body ended before its end.
+    /// Whether the body was cut off.
     public var isCutOff: Bool
 
     /// An answer.
@@ -25,39 +25,40 @@ public struct ServiceAnswer: Hashable, Sendable {
 
 /// What an answer means for the pushes of a request and for the run.
 public enum AnswerMeaning: Hashable, Sendable {
-    /// The service has taken the push.
+    /// The service accepted the push.
     case accepted
-    /// The target is dead. `blamesSettings`: when many are refused so, environment or topic are wrong, not the targets.
+    /// The target is dead. `blamesSettings`: if many are refused this way, environment or topic is wrong, not the targets.
     case invalidTarget(blamesSettings: Bool)
-    /// Refused for good, this push alone.
+    /// Permanently refused, this push only.
     case rejected
-    /// Refused for good, as every other push would be.
+    /// Permanently refused, as every other push would be.
     case stop
-    /// Refused for now: again, later.
+    /// Refused for now; try again later.
     case retry(Retry)
-    /// The service did nothing about it because of another target of its request: again at once, which is not an attempt. Without those that the answer
-    /// settled, or, when it settled none, in two halves. A request of one target is refused for good.
+    /// The service did nothing because of another target of the request. Send again at once, without the targets that the answer settled,
+    /// or in two halves if it settled none; this does not count as an attempt. If the request has a single target, the push is refused
+    /// permanently.
     case split
-    /// Something in front of the service answered, or the answer was cut off before its reason: the service may have taken the push.
+    /// Something in front of the service answered, or the answer was cut off before its reason: the service may have accepted the push.
     case maybeTaken
-    /// Something else than the service answers, as if it were the service: what it does with pushes is not known.
+    /// Something other than the service answers in its place: what it does with pushes is unknown.
     case notTheService
 
     /// What a push that was refused for now waits for.
     public enum Retry: Hashable, Sendable {
-        /// This device gets too many pushes; says nothing of the others.
+        /// This device gets too many pushes; the others are not affected.
         case deviceBusy
-        /// The service has trouble: all others will have it, too.
+        /// The service has trouble, which affects all other pushes, too.
         case serviceBusy
-        /// The service has trouble and leaves: over another connection.
+        /// The service has trouble and closes the connection: try again on another one.
         case serviceLeaves
-        /// The connection was idle for too long: over another one, at once.
+        /// The connection was idle for too long: try again on another one, at once.
         case connectionIdle
-        /// With a new credential and over another connection, at once.
+        /// The credential expired: try again at once, with a new one and on another connection.
         case credentialExpired
     }
 
-    /// Whether the service took the push, or refused it for good.
+    /// Whether the service accepted the push or refused it permanently.
     public var isFinal: Bool {
         switch self {
         case .accepted, .invalidTarget, .rejected, .stop: true
@@ -65,7 +66,8 @@ public enum AnswerMeaning: Hashable, Sendable {
         }
     }
 
-    /// Whether the service says that it cannot take so many at a time. One push alone cannot tell whether 429 means its device or all of them.
+    /// Whether the service says that it gets too many pushes at a time. For a single push, 429 does not tell whether the device gets too
+    /// many or the service.
     public func isOverload(status: Int) -> Bool {
         switch self {
         case .retry(.deviceBusy): true

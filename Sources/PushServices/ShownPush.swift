@@ -1,17 +1,17 @@
-/// How a device shows a payload: what people see and hear of it, and what only the app reads.
+/// What a device does with a payload: what people see and hear, and what only the app reads.
 public struct ShownPush: Sendable {
     /// What people read, by the keys of `content`; blank where a push has no such text.
     public var title = "", subtitle = "", body = ""
     /// Whether it is invisible: a background push.
     public var isSilent = false
-    /// The address of the image beside the text; blank when there is none.
+    /// The address of the image next to the text; blank if there is none.
     public var image = ""
-    /// What else it says, as people would say it: sound, badge, category, …
+    /// Other properties in plain words: sound, badge, category, …
     public var marks: [(name: String, value: String)] = []
-    /// Own keys, with their values as JSON; texts without quotes.
+    /// Own keys with their values as JSON; texts are without quotes.
     public var ownKeys: [(name: String, value: String)] = []
 
-    /// A push of which only the texts are known, as in the campaign.
+    /// A push of which only the texts are known, as they are in the campaign.
     public init(title: String = "", subtitle: String = "", body: String = "") {
         self.title = title
         self.subtitle = subtitle

@@ -1,7 +1,7 @@
 import Base
 
-/// What an app's account with Apple is made of.
-/// Source: Apple, "Establishing a token-based connection to APNs", "Establishing a certificate-based connection to APNs".
+/// The parts of an app's account with Apple. Source: Apple, "Establishing a token-based connection to APNs", "Establishing a
+/// certificate-based connection to APNs".
 extension APNs {
     /// Topic, environment, and a key or a certificate.
     public var account: AccountForm { Self.account }
@@ -87,7 +87,7 @@ extension APNs {
         }
     }
 
-    /// Apple names the topic in the certificate's user id and behind the colon of its common name (`Apple Push Services: com.example.shop`).
+    /// Apple puts the topic in the certificate's user id and after the colon of its common name (`Apple Push Services: com.example.shop`).
     public func topic(ofCertificate commonName: String, userID: String) -> String {
         guard userID.isEmpty, commonName.hasPrefix("Apple "), let colon = commonName.firstRange(of: ": ") else { return userID }
         return String(commonName[colon.upperBound...])

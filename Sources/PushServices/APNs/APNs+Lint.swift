@@ -1,8 +1,8 @@
 public import Base
 
-/// What is allowed in `aps` by hand, and rarely meant.
+/// Things in a hand-written `aps` that are allowed but rarely meant.
 extension APNs {
-    /// Looks at a payload by hand.
+    /// Checks a hand-written payload.
     public func lint(payload members: [ContentMember]) -> PayloadLint {
         var lint = PayloadLint()
         guard case .object(let aps, _)? = members.first(where: { $0.name.value == "aps" })?.value else { return lint }

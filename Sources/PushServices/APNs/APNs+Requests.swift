@@ -1,7 +1,7 @@
 public import Base
 
-/// How APNs is asked, and what its answers hold.
-/// Source: Apple, "Sending notification requests to APNs", "Handling notification responses from APNs".
+/// Requests to APNs and the answers to them. Source: Apple, "Sending notification requests to APNs", "Handling notification responses from
+/// APNs".
 extension APNs {
     /// A POST to `/3/device/TOKEN` with the headers of the push.
     public func request(_ options: PushOptions) -> RequestTemplate {
@@ -18,14 +18,14 @@ extension APNs {
     public func details(of body: JSONValue) -> AnswerDetails {
         var details = AnswerDetails()
         details.reason = body["reason"]?.stringValue ?? ""
-        // What lies outside of the years that can be written down is not a moment.
+        // A time outside the years that `Timestamp` can write is ignored.
         if let milliseconds = body["timestamp"]?.integerValue, (0...253_402_300_799_999).contains(milliseconds) {
             details.invalidSince = Timestamp(epochMilliseconds: milliseconds)
         }
         return details
     }
 
-    /// A token is random, and never of zeros alone.
+    /// Device tokens are random; no device has one of only zeros.
     public var probe: ProbePush { ProbePush(target: String(repeating: "0", count: 64), payload: "{\"aps\":{}}") }
 
     /// Source: Apple, "Sending notification requests to APNs", apns-topic.
@@ -43,7 +43,7 @@ extension APNs {
         }
     }
 
-    /// The `aps` dictionary with the campaign's own data beside it.
+    /// The `aps` dictionary with the campaign's own data next to it.
     public func payload(of content: MessageContent) -> PayloadDraft { APNsPayload.draft(of: content) }
 
     /// Bytes.

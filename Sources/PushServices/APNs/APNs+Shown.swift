@@ -1,6 +1,6 @@
 public import Base
 
-/// What an iPhone makes of a payload.
+/// What an iPhone shows of a payload.
 extension APNs {
     /// - Parameter payload: a JSON object.
     public func shown(_ payload: JSONValue) -> ShownPush {
@@ -30,7 +30,7 @@ extension ShownPush {
                 case "title": title = Self.plain(text.value)
                 case "subtitle": subtitle = Self.plain(text.value)
                 case "body": body = Self.plain(text.value)
-                // Texts that the app translates itself are known by their keys only.
+                // Of texts that the app translates itself, only the keys are known.
                 case "title-loc-key" where title.isEmpty: title = "‹\(Self.plain(text.value))›"
                 case "subtitle-loc-key" where subtitle.isEmpty: subtitle = "‹\(Self.plain(text.value))›"
                 case "loc-key" where body.isEmpty: body = "‹\(Self.plain(text.value))›"

@@ -1,7 +1,8 @@
-/// What device tokens look like. Source: Apple, `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)`: "device tokens are of variable length. Do
-/// not hard-code their size." So only what could never be one is refused: other characters, half a byte, fewer than 8 or more than 512 digits.
+/// What device tokens look like. Source: Apple, `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)`: "device tokens are of
+/// variable length. Do not hard-code their size." So a token is refused only if it can never be one: other characters, half a byte, fewer
+/// than 8 or more than 512 digits.
 extension APNs {
-    /// Bytes in hex; people mostly see 64 digits.
+    /// Bytes in hex; most tokens have 64 digits.
     public var target: TargetForm { Self.deviceTokens }
 
     static let deviceTokens = TargetForm(

@@ -5,9 +5,9 @@ public import Base
 public struct APNs: PushService {
     /// `apns`, in run files and as the key in volley.yaml.
     public let name = "apns"
-    /// As people call it.
+    /// The name that people use.
     public let displayName = "APNs"
-    /// As it is named where it is mentioned first.
+    /// The name at its first mention.
     public let introduction = "APNs, Apple's push service"
     /// Where Apple documents the reasons.
     public let reasonsPage = "Apple's \"Handling notification responses from APNs\""
@@ -17,44 +17,45 @@ public struct APNs: PushService {
     public let ports = "443 and 2197"
     /// Apple's own address blocks.
     public let networks = "For Apple that is 17.0.0.0/8 and 2620:149::/32."
-    /// Apple
+    /// Apple.
     public let owner = "Apple"
-    /// As Apple's documentation has them.
+    /// The terms of Apple's documentation.
     public let terms = ServiceTerms(pushID: idHeader, aPushID: "an apns-id", collapseID: collapseHeader, pushType: pushTypeHeader)
     /// Source: Apple, "Sending notification requests to APNs": a notification is stored for at most 30 days, a collapse id has at most 64 bytes,
     /// and background pushes with priority 10 are an error.
     public let rules = CampaignRules(
         longestStorageDays: 30, collapseIDBytes: 64, silentPriority: .normal, payloadKey: "aps", payloadExample: "aps: {alert: Hello}",
         payloadExampleJSON: .object(pairs: [("aps", .object(pairs: [("alert", .string("Hello"))]))]))
-    /// Of keys that stand beside `aps`.
+    /// For keys that are next to `aps`.
     public let warnings = [WarningName.outsideAPS]
 
     static let idHeader = "apns-id", collapseHeader = "apns-collapse-id", pushTypeHeader = "apns-push-type"
 
-    /// Anything younger than 20 minutes is answered by TooManyProviderTokenUpdates, anything older than 60 by ExpiredProviderToken.
+    /// APNs answers TooManyProviderTokenUpdates to tokens younger than 20 minutes, and ExpiredProviderToken to those older than 60.
     static let tokens = SignedTokenFacts(
         keyIDField: "kid", issuerClaim: "iss", lifetimeSeconds: 3600, renewalSeconds: 3000, shortestRenewalSeconds: 1200)
 
-    /// The only one there is.
+    /// The only APNs there is.
     public init() {}
 
-    /// What an answer says about the push, the device and the run.
+    /// What an answer means for the push, the device and the run.
     public func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
         let meaning = Self.meaning(status: answer.status, reason: answer.reason)
         switch meaning {
-        // 200 says all that matters.
+        // Status 200 is enough.
         case .accepted: return meaning
-        // So does 410 when APNs says it: its answers have the push's apns-id, also those that are cut off, as it comes with the status.
+        // 410 is enough, too, if APNs itself says it. Its answers carry the push's apns-id, even those that are cut off: the id comes with
+        // the status.
         case .invalidTarget(blamesSettings: false):
             return answer.id == .own || Self.row(answer.status, answer.reason) != nil ? meaning : .notTheService
         default: if answer.isCutOff { return .maybeTaken }
         }
-        // A proxy or a load balancer, which may have passed the push on.
+        // A proxy or a load balancer answers, and may have passed the push on.
         if answer.status >= 500, answer.id != .own, Self.row(answer.status, answer.reason) == nil { return .maybeTaken }
         return meaning
     }
 
-    /// What a report says of a reason that Apple documents; nil for others.
+    /// What the report says about a reason that Apple documents; nil for others.
     public func words(about reason: String) -> ReasonWords? {
         Self.rowsByReason[reason].map { ReasonWords(explanation: $0.explanation, meaning: $0.meaning, mayBeClock: $0.mayBeClock) }
     }
@@ -83,13 +84,13 @@ public struct APNs: PushService {
         if status == 200 { return .accepted }
         if let row = row(status, reason) { return row.meaning }
         switch status {
-        // Whatever Apple may add: it is about who sends, not about the device.
+        // Also reasons that Apple adds later: a 403 is about the sender, not the device.
         case 403: return .stop
         case 404, 405: return reason.isEmpty ? .stop : .rejected
         case 410: return .invalidTarget(blamesSettings: false)
         case 429: return .retry(.deviceBusy)
         case 500...: return .retry(.serviceBusy)
-        // Odd: 1xx and 3xx, other 2xx, unknown 4xx. By the status' class these are no temporary refusals.
+        // Unexpected: 1xx and 3xx, other 2xx, unknown 4xx. None of these classes means a temporary refusal.
         default: return .rejected
         }
     }

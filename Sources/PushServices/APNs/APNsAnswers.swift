@@ -1,15 +1,15 @@
 extension APNs {
     /// A reason that APNs documents.
     struct Answer: Sendable {
-        /// The statuses with which it means this.
+        /// The statuses for which this row holds.
         let statuses: ClosedRange<Int>
         let reason: String
         let meaning: AnswerMeaning
-        /// What the report says of it.
+        /// What the report says about it.
         let explanation: String
-        /// What to check when it stops a run.
+        /// What to check when this answer stops a run.
         let advice: String?
-        /// What `doctor` learns from it.
+        /// What `doctor` learns from this answer.
         let probe: ProbeMeaning
         let mayBeClock: Bool
 
@@ -27,13 +27,13 @@ extension APNs {
         }
     }
 
-    /// What is documented for a reason with a status; nil for what is not.
+    /// The documented row for a status and a reason; nil if Apple documents none.
     static func row(_ status: Int, _ reason: String) -> Answer? {
         guard !reason.isEmpty, let row = rowsByReason[reason], row.statuses.contains(status) else { return nil }
         return row
     }
 
-    /// Reasons that blame a token, and come for all of them when environment or topic is wrong.
+    /// Reasons that blame a token, although a wrong environment or topic causes them for all tokens.
     public var blamingReasons: Set<String> { Self.blaming }
 
     private static let blaming = Set(rows.filter { $0.meaning == .invalidTarget(blamesSettings: true) }.map(\.reason))
@@ -41,7 +41,7 @@ extension APNs {
     static let rowsByReason = Dictionary(uniqueKeysWithValues: rows.map { ($0.reason, $0) })
 
     private static let badRequest = 400...400, forbidden = 403...403, wrongPath = 404...405, gone = 410...410, tooMany = 429...429
-    /// The reason counts, whichever of these comes with it.
+    /// The reason decides, whichever of these statuses comes with it.
     private static let trouble = 500...999
 
     private static let replan = "Correct the campaign or volley.yaml, then plan it again: every push would have failed."

@@ -1,8 +1,8 @@
 import Base
 
-/// A payload by hand: sent as written, checked against Apple's rules for `aps`.
+/// A hand-written payload: sent as written, checked against Apple's rules for `aps`.
 extension APNsPayload {
-    /// Checks the payload and answers its push type.
+    /// Checks the payload and returns its push type.
     mutating func checkByHand(_ payload: ContentNode) -> PushType {
         let example = "For example: payload: {aps: {alert: Hello}}."
         guard case .object(let members, let place) = payload else {
@@ -23,8 +23,8 @@ extension APNsPayload {
         return checkAPS(keys, at: aps.name.position)
     }
 
-    /// A value of the payload; what people see of it keeps the rules for such texts.
-    /// - Parameter path: the names above it, as far as they lead to what people see.
+    /// A value of the payload. Texts that people see follow the rules for such texts.
+    /// - Parameter path: the names above the value, as far as they lead to texts that people see.
     mutating func byHand(_ node: ContentNode, path: [String]) -> PayloadNode {
         switch (node, path.count) {
         case (.text(let text), 2): return .shown(text, mustShow: true, isStrict: false)
@@ -148,7 +148,7 @@ extension APNsPayload {
                 "interruption-level", what: "one of \(levels.joined(separator: ", "))", value,
                 remedy: "For example: interruption-level: active.")
         }
-        // What a cell will hold is not known here.
+        // The contents of a cell are not known here.
         guard !Self.isTemplate(text), !levels.contains(text.value) else { return }
         error(
             "'interruption-level' must be one of \(levels.joined(separator: ", ")), not '\(text.value)'", at: text.position,

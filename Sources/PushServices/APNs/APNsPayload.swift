@@ -6,7 +6,7 @@ struct APNsPayload {
 
     var findings: [Diagnostic] = []
 
-    /// What APNs makes of content.
+    /// The payload that APNs makes of content.
     static func draft(of content: MessageContent) -> PayloadDraft {
         var payload = APNsPayload()
         let (root, pushType) =
@@ -28,7 +28,7 @@ struct APNsPayload {
 
     // MARK: - By the keys of content
 
-    /// The whole payload. Only what is set is written; own keys stand beside aps.
+    /// The whole payload. Only keys that are set are written; own keys are next to `aps`.
     private mutating func fields(_ content: MessageContent) -> PayloadNode {
         let aps = content.isSilent ? [("content-available", .constant(.integer(1)))] : aps(content)
         var members: [Member] = [("aps", .object(aps))]
@@ -75,7 +75,7 @@ struct APNsPayload {
         }
     }
 
-    /// Warns of an own key that APNs would look for inside aps.
+    /// Warns about an own key that APNs expects inside `aps`.
     mutating func warnOutsideAPS(_ member: ContentMember, remedy: String?) {
         let name = member.name.value
         guard APSRules.keys.contains(where: { $0.name == name }) else { return }

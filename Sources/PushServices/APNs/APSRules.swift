@@ -1,6 +1,6 @@
-/// What may stand in `aps`. Source: Apple, "Generating a remote notification".
+/// What `aps` may contain. Source: Apple, "Generating a remote notification".
 enum APSRules {
-    /// What a key takes.
+    /// The values that a key takes.
     enum Rule {
         case alert, badge, sound, text, flag, interruptionLevel, relevanceScore
     }
@@ -22,6 +22,6 @@ enum APSRules {
 
     static let interruptionLevels = ["passive", "active", "time-sensitive", "critical"]
 
-    /// What of `aps` people tend to write beside it, with the key of `content` that is meant.
+    /// Keys of `aps` that people tend to write next to it, with the key of `content` that they mean.
     static let contentKeys = ["sound": "sound", "category": "category", "badge": "badge", "alert": "body", "thread-id": "thread"]
 }

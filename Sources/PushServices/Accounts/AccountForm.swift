@@ -1,34 +1,34 @@
 public import Base
 
-/// What an app of volley.yaml says of its account with a service: its keys beside those that all apps have.
+/// The keys of an app in volley.yaml that describe its account with a service, in addition to those that all apps have.
 public struct AccountForm: Sendable {
     /// What the service calls an app.
     public let topic: AccountField
     /// Which of the service's servers an app talks to.
     public let environments: EnvironmentForm
-    /// By which of them an app may show who it is; it has one.
+    /// The ways in which an app may authenticate; it uses one of them.
     public let credentials: [CredentialForm]
 
     /// The keys below an app, in the order in which they are written.
     public var keys: [String] { [topic.key, EnvironmentForm.key] + credentials.map(\.key) }
 
-    /// How long signed tokens are good for; nil for a service that takes none.
+    /// Lifetimes of signed tokens; nil for a service that takes none.
     public var signedToken: SignedTokenFacts? {
         credentials.lazy.compactMap { if case .signingKey(let facts) = $0.kind { facts } else { nil } }.first
     }
 }
 
-/// A text that volley.yaml holds.
+/// A text in volley.yaml.
 public struct AccountField: Sendable {
-    /// What stands in it.
+    /// What it contains.
     public enum Kind: Hashable, Sendable {
         /// A name of some characters; `pattern` is a regular expression, for editors.
         case name(pattern: String)
         /// The path of a file with a key or a certificate.
         case file
-        /// Capital letters and digits: which key it is.
+        /// Capital letters and digits that identify the key.
         case keyID(length: Int)
-        /// Capital letters and digits: who signs.
+        /// Capital letters and digits that identify the signer.
         case issuer(length: Int)
         /// The name of an environment variable with a passphrase.
         case passphraseVariable
@@ -36,17 +36,17 @@ public struct AccountField: Sendable {
 
     /// Its key.
     public let key: String
-    /// What stands in it.
+    /// What it contains.
     public let kind: Kind
-    /// For editors: whole sentences.
+    /// For editors, in whole sentences.
     public let description: String
-    /// A value.
+    /// An example of a value.
     public let example: String
     /// What other tools call it.
     public let otherNames: [String]
-    /// Where people find it: a whole sentence without its end.
+    /// Where people find the value: a sentence without its full stop.
     public let source: String
-    /// How a message that it is missing goes on behind the option of a command: "the ten characters that …".
+    /// How a message continues after the option of a command that is missing: "the ten characters that …".
     public let whatToAdd: String
     /// What else is wrong with a text; `shown` is the text as a message shows it.
     public let flaw: @Sendable (_ text: String, _ shown: String) -> Mistake?
@@ -67,51 +67,51 @@ public struct AccountField: Sendable {
     }
 }
 
-/// How an app shows who it is.
+/// A way for an app to authenticate.
 public struct CredentialForm: Sendable {
-    /// What is done with it. Those of other services follow with them.
+    /// How the credential is used. Kinds for other services will be added with those services.
     public enum Kind: Hashable, Sendable {
         /// A P-256 key, which signs tokens (JWT, ES256).
         case signingKey(SignedTokenFacts)
-        /// A certificate that TLS shows.
+        /// A certificate for TLS.
         case clientCertificate
     }
 
     /// Its key below an app.
     public let key: String
-    /// What is done with it.
+    /// How the credential is used.
     public let kind: Kind
-    /// For editors: whole sentences.
+    /// For editors, in whole sentences.
     public let description: String
-    /// Key and value as an app has them.
+    /// Key and value as they appear in an app.
     public let example: String
-    /// The same in short.
+    /// The same, shortened.
     public let shortExample: String
     /// Where it comes from: "from …".
     public let origin: String
     /// The keys below it.
     public let fields: [AccountField]
-    /// What other tools call it, and parts of it.
+    /// What other tools call it and its parts.
     public let otherNames: [String]
-    /// What its file is, for people who named another one.
+    /// What its file is, for people who named a different one.
     public let file: KeyFileFacts?
 }
 
-/// What a service's files of keys are.
+/// Facts about a service's key files.
 public struct KeyFileFacts: Hashable, Sendable {
     /// "the .p8 file that …"
     public let description: String
-    /// What their names begin with, before the key's id.
+    /// The start of their names, before the key's id.
     public let namePrefix: String
-    /// What they end with.
+    /// The end of their names.
     public let nameSuffix: String
-    /// Capital letters and digits of an id.
+    /// The length of an id: capital letters and digits.
     public let idLength: Int
 
-    /// The name of a key's file; without an id that of any.
+    /// The name of a key's file; without an id, the name that all such files share.
     public func name(id: String = "") -> String { (id.isEmpty ? String(namePrefix.dropLast()) : namePrefix + id) + nameSuffix }
 
-    /// The id in a file's name; nil where none stands in it.
+    /// The id in a file's name; nil if the name has none.
     public func id(inName file: String) -> String? {
         let name = file.split(separator: "/").last ?? ""
         guard name.hasPrefix(namePrefix), name.hasSuffix(nameSuffix) else { return nil }

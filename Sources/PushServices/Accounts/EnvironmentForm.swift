@@ -3,24 +3,24 @@ public struct EnvironmentForm: Sendable {
     /// The key below an app.
     public static let key = "environment"
 
-    /// The service's own servers, the one that people's devices are at first.
+    /// The service's own servers. The first one is for people's devices.
     public let choices: [ServiceEnvironment]
-    /// What to write for a word of other tools, in small letters: whole sentences.
+    /// What to write instead of a word of other tools, by that word in lower-case letters: whole sentences.
     public let remedies: [String: String]
-    /// The one in examples.
+    /// The one that examples use.
     public let example: String
-    /// The address of a server that stands in for the service.
+    /// The address of a server that replaces the service.
     public let serverExample: String
 
-    /// The one with this name; nil when there is none.
+    /// The environment with this name; nil if there is none.
     public func named(_ name: String) -> ServiceEnvironment? { choices.first { $0.name == name } }
 }
 
 /// One of a service's own servers.
 public struct ServiceEnvironment: Hashable, Sendable {
-    /// As volley.yaml and run files have it.
+    /// The name in volley.yaml and run files.
     public let name: String
-    /// Which devices are there, where that is worth a word.
+    /// Which devices use it, if that needs to be said.
     public let purpose: String?
     /// The same for editors.
     public let note: String?
@@ -41,6 +41,6 @@ public struct ServiceEnvironment: Hashable, Sendable {
         self.otherHosts = otherHosts
     }
 
-    /// Whether a host is this server.
+    /// Whether this server has this host name.
     public func isAt(_ host: String) -> Bool { host == self.host || otherHosts.contains(host) }
 }

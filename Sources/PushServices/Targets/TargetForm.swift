@@ -1,29 +1,29 @@
 public import Base
 
-/// What the targets of a service look like, to which its pushes go: an app on a device, or a user.
+/// What the targets of a service look like: an app on a device, or a user.
 public struct TargetForm: Sendable {
     /// How they are written.
     public enum Notation: Hashable, Sendable {
         /// Bytes as hex digits of either case, so an even number of them. Kept in lower case.
         case hex(digits: ClosedRange<Int>)
-        /// ASCII characters, of this number. Case counts, and nothing is changed.
+        /// ASCII characters; `length` is their number. Case is significant, and nothing is changed.
         case text(ASCIISet, length: ClosedRange<Int>)
     }
 
     /// How they are written.
     public let notation: Notation
-    /// From so many bytes on a text in this notation is nothing but a target, so that it is not shown whole even where something else should be;
-    /// nil where names and numbers look alike.
+    /// From this many bytes on, a text in this notation can only be a target, so it is never shown whole, even where something else is
+    /// expected; nil if names and numbers look the same.
     public let tellingLength: Int?
-    /// One of them in sentences: "device token".
+    /// What a target is called in sentences: "device token".
     public let noun: String
-    /// How they are written, behind a comma: "in hex".
+    /// How they are written, after a comma: "in hex".
     public let writing: String
-    /// A whole sentence without its full stop, for those who write one into a file.
+    /// What a target must look like, for people who write one into a file: a sentence without its full stop.
     public let rule: String
-    /// A whole sentence for those who typed a wrong one.
+    /// What to do, for people who typed a wrong one: a whole sentence.
     public let remedy: String
-    /// Shapes in which other services, and other programs, write what is not a target here, with what is said of them: "it …".
+    /// Shapes that other services and programs use and that are not targets here, with a clause for each: "it …".
     public let foreignShapes: [TargetShape: String]
 
     /// A form of targets.
@@ -40,7 +40,7 @@ public struct TargetForm: Sendable {
         self.foreignShapes = foreignShapes
     }
 
-    /// How many bytes one may have.
+    /// How many bytes a target may have.
     public var lengths: ClosedRange<Int> {
         switch notation {
         case .hex(let digits): digits
@@ -56,7 +56,7 @@ public struct TargetForm: Sendable {
         }
     }
 
-    /// The characters of one that is kept.
+    /// The characters of a stored target.
     public var characters: ASCIISet {
         switch notation {
         case .hex: .lowercaseHex
@@ -74,7 +74,7 @@ extension TargetForm {
         return normalize(&bytes) ? Target(normalized: String(decoding: bytes, as: UTF8.self)) : nil
     }
 
-    /// Brings a target into the form in which it is kept and compared, in place; false when the text cannot be one.
+    /// Converts a target in place to the form in which it is stored and compared; false if the text cannot be one.
     public func normalize(_ bytes: inout [UInt8]) -> Bool {
         guard lengths.contains(bytes.count) else { return false }
         guard case .hex = notation else { return bytes.allSatisfy(characters.contains) }
@@ -82,13 +82,13 @@ extension TargetForm {
         return bytes.count % 2 == 0 && bytes.allSatisfy(characters.contains)
     }
 
-    /// The small letter of a hex digit; other bytes as they are.
+    /// A hex digit in lower case; other bytes unchanged.
     private static func folded(_ byte: UInt8) -> UInt8 { (byte &- UInt8(ascii: "A")) <= 5 ? byte | 0x20 : byte }
 
-    /// Whether a text is written like a target in a notation in which little else is: also where it stands instead of something else.
+    /// Whether a text is written like a target, in a notation that little else uses. Also for texts where something else is expected.
     public func recognizes(_ text: some StringProtocol) -> Bool { tellingLength != nil && target(text) != nil }
 
-    /// Whether a text can be nothing but a target.
+    /// Whether a text can only be a target.
     public func isCertain(_ text: some StringProtocol) -> Bool {
         tellingLength.map { text.utf8.count >= $0 } ?? false && target(text) != nil
     }
@@ -99,22 +99,23 @@ extension TargetForm {
         return normalize(&bytes)
     }
 
-    /// A part of a target as it stands in one that is kept; nil when no target has it.
+    /// A part of a target in its stored form; nil if no target can contain it.
     public func part(_ text: some StringProtocol) -> [UInt8]? {
         var bytes = Array(text.utf8)
         if case .hex = notation { bytes = bytes.map(Self.folded) }
         return bytes.allSatisfy(characters.contains) ? bytes : nil
     }
 
-    /// What files that Volley wrote keep as targets.
+    /// The form of targets in files that Volley wrote.
     public var kept: KeptTargets { KeptTargets(lengths: lengths, characters: characters) }
 }
 
-/// What files that Volley wrote keep as targets: as such a file may have been damaged or edited, each is looked at before it gets into a request.
+/// The form of targets in files that Volley wrote. Such a file may have been damaged or edited, so each target is checked before it goes
+/// into a request.
 public struct KeptTargets: Sendable {
     @usableFromInline let lengths: ClosedRange<Int>, characters: ASCIISet
 
-    /// Whether a text may be one.
+    /// Whether a text may be a target.
     @inlinable public func contains(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard lengths.contains(text.count) else { return false }
         for byte in text where !characters.contains(byte) { return false }
@@ -125,7 +126,7 @@ public struct KeptTargets: Sendable {
 // MARK: - Mistakes
 
 extension TargetForm {
-    /// Why a text cannot be a target, for the person who gave it; nil when it can.
+    /// Why a text cannot be a target, for the person who typed it; nil if it can.
     public func flaw(of text: String) -> String? {
         guard target(text) == nil else { return nil }
         let count = text.utf8.count
@@ -138,16 +139,16 @@ extension TargetForm {
         return "'\(Target.redact(text))' cannot be a \(noun), as \(clause(of: .oddDigits, length: count))"
     }
 
-    /// What one character of it is called, several of them.
+    /// What its characters are called, in the plural.
     private var unit: String { if case .hex = notation { "digits" } else { "characters" } }
 
-    /// Whether a byte may stand in one that somebody wrote.
+    /// Whether a target that a person wrote may contain a byte.
     public func isCharacter(_ byte: UInt8) -> Bool {
         if case .hex = notation { return characters.contains(Self.folded(byte)) }
         return characters.contains(byte)
     }
 
-    /// "it …", and what to do where that is known.
+    /// "it …", and what to do if that is known.
     /// - Parameter length: of the text, in bytes.
     public func clause(of shape: TargetShape, length: Int) -> String {
         if let clause = foreignShapes[shape] { return clause }

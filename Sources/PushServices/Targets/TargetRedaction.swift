@@ -1,26 +1,26 @@
 import Base
 
-/// What may be shown of texts in which targets of any service may stand, where something else was to be expected: a cell, a name, a line of a file.
+/// How texts are shown that may contain targets of any service where something else is expected: a cell, a name, a line of a file.
 public enum TargetRedaction {
-    /// The short form of a text that can be nothing but a target; nil for others.
+    /// The short form of a text that can only be a target; nil for others.
     public static func certain(_ text: String) -> String? { isCertain(text) ? Target.redact(text) : nil }
 
-    /// Whether a text can be nothing but a target.
+    /// Whether a text can only be a target.
     public static func isCertain(_ text: String) -> Bool {
         forms.contains { $0.isCertain(text) }
     }
 
-    /// The short form, normalised, of a text that may be a target, though it may be a number or a name as well; nil for one that cannot.
+    /// The short form, normalised, of a text that may be a target, or else a number or a name; nil if it cannot be a target.
     public static func possible(_ text: String) -> String? {
         forms.lazy.filter { $0.tellingLength != nil }.compactMap { $0.target(text)?.redacted }.first
     }
 
-    /// A text in which whatever is as long as a target, and written like one, is shortened.
+    /// A text in which everything that is written like a target, and as long as one, is shortened.
     public static func withoutTargets(_ text: String) -> String {
         forms.reduce(text) { text, form in form.tellingLength.map { form.shortened(text, from: $0) } ?? text }
     }
 
-    /// A line in which each target is shortened; as a whole where it is long and holds none.
+    /// A line in which each target is shortened. A long line without a target is shortened as a whole.
     public static func line(_ text: String) -> String {
         let (bytes, targets) = (Array(text.utf8), Hex.runs(in: text))
         if targets.isEmpty { return text.count < 20 ? text : Target.redact(text) }
@@ -37,7 +37,7 @@ public enum TargetRedaction {
 }
 
 extension TargetForm {
-    /// A text in which each run of a target's characters, from a length on, is shortened.
+    /// A text in which each run of a target's characters is shortened if it has this length or more.
     fileprivate func shortened(_ text: String, from length: Int) -> String {
         var (shown, run): ([UInt8], [UInt8]) = ([], [])
         func flush() {

@@ -1,11 +1,11 @@
 import Base
 
-/// What a text that is not a target seems to be instead, by its shape.
+/// What a text that is not a target seems to be, by its shape.
 public enum TargetShape: String, CaseIterable, Hashable, Sendable {
     case brackets, shortened, uuid, blanks, separated, oddDigits, prefix, exponent, word, email, surrounded, fcm, base64, tooShort, tooLong,
         other
 
-    /// "it …", the same whatever the service.
+    /// "it …", the same for every service.
     var clause: String {
         switch self {
         case .brackets: "it is in brackets"
@@ -24,13 +24,13 @@ public enum TargetShape: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether it is looked for whatever the service, or only where the service says what it means.
+    /// Whether this shape is checked only if the service gives it a clause. The others are checked for every service.
     fileprivate var isForeign: Bool { self == .fcm || self == .base64 }
 
-    /// Whether it is about hex digits.
+    /// Whether it is a shape of hex digits.
     fileprivate var isOfHex: Bool { [.uuid, .blanks, .surrounded, .separated, .prefix, .exponent].contains(self) }
 
-    /// Whether nothing else than a target was meant by a text of this shape, so that it can be no name of another kind either.
+    /// Whether a text of this shape was certainly meant as a target, so that it cannot be any other kind of name.
     public func wasTarget(_ text: String) -> Bool {
         switch self {
         case .brackets, .shortened, .blanks, .separated, .prefix, .exponent: true
@@ -42,7 +42,7 @@ public enum TargetShape: String, CaseIterable, Hashable, Sendable {
 }
 
 extension TargetForm {
-    /// What a text seems to be of which nothing else is known than that it is not a target; nil when it is one, and for a blank text.
+    /// What a text that is not a target seems to be, by the text alone; nil if it is a target, and for a blank text.
     public func shape(of text: String) -> TargetShape? {
         guard !text.isEmpty, target(text) == nil else { return nil }
         let count = text.utf8.count
@@ -59,11 +59,11 @@ extension TargetForm {
     }
 }
 
-/// Hex digits, and what people and programs make of them.
+/// Hex digits, and how people and programs write them.
 enum Hex {
     typealias Shape = (shape: TargetShape, matches: @Sendable (String) -> Bool)
 
-    /// In the order in which they are looked for.
+    /// In the order in which they are checked.
     static let shapes: [Shape] = [
         (.brackets, { $0.first == "<" && $0.last == ">" || $0.first == "{" && $0.last == "}" }),
         (.shortened, { text in ["…", "..."].contains { text.contains($0) } && text.utf8.count <= 40 }),
@@ -103,7 +103,7 @@ enum Hex {
         return parts.count == 2 && parts[1].first == "+" && parts[0].allSatisfy { $0.isNumber || ".,".contains($0) }
     }
 
-    /// Where whole bytes stand in a text: 32 hex digits or more, with no letter or digit beside them.
+    /// The hex strings in a text: 32 digits or more, an even number, with no letter or digit next to them.
     static func runs(in text: String) -> [Range<Int>] {
         let bytes = Array(text.utf8)
         var (found, start): ([Range<Int>], Int) = ([], 0)
