@@ -9,7 +9,7 @@ public func availableCores() -> Int {
     while fgets(&line, Int32(line.count), status) != nil {
         let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         guard text.hasPrefix("Cpus_allowed:") else { continue }
-        // Groups of eight hex digits with commas in between, a bit for each core.
+        // Groups of eight hex digits, separated by commas, with a bit for each core.
         return max(1, min(machine, text.dropFirst(13).compactMap(\.hexDigitValue).reduce(0) { $0 + $1.nonzeroBitCount }))
     }
     return machine

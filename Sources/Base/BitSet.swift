@@ -1,16 +1,16 @@
-/// A set of numbers from 0 on, a bit each.
+/// A set of numbers from 0 on, one bit for each.
 public struct BitSet: Sendable, Hashable {
     private var words: [UInt64] = []
-    /// How many numbers are in it.
+    /// The number of elements.
     public private(set) var count = 0
 
     /// The empty set.
     public init() {}
 
-    /// Whether it holds nothing.
+    /// Whether the set is empty.
     public var isEmpty: Bool { count == 0 }
 
-    /// Adds a number, which may be in it already.
+    /// Adds a number; one that is already in the set has no effect.
     public mutating func insert(_ number: Int) {
         precondition(number >= 0, "a number below 0")
         let (word, bit) = (number >> 6, UInt64(1) << UInt64(number & 63))
@@ -35,7 +35,7 @@ public struct BitSet: Sendable, Hashable {
         }
     }
 
-    /// Says how many numbers of the set are below others.
+    /// Counts the numbers of the set that are below a number.
     public struct Ranks {
         private let words: [UInt64]
         /// How many numbers are below the first of each group of words.

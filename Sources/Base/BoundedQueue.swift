@@ -1,16 +1,16 @@
 import Glibc
 
-/// A queue between two threads that holds at most `capacity` elements: the one who puts waits while it is full, the one who takes
-/// waits while it is empty. Made for batches, not for single items: a hand-over costs a lock and perhaps a wake-up.
-/// A thread that sleeps elsewhere, on sockets say, takes what is ready and has itself woken by what comes next.
+/// A queue between two threads that holds at most `capacity` elements: the producer waits while it is full, the consumer waits while it is
+/// empty. Made for batches, not for single items: each hand-over costs a lock and perhaps a wake-up. A thread that sleeps elsewhere, for
+/// example on sockets, takes what is ready and is woken by the next element.
 ///
-/// `@unchecked Sendable`: every access to its variables happens between lock and unlock of `mutex`; the condition
-/// variables are only ever used with that mutex, and all three stay at their addresses until deinit.
+/// `@unchecked Sendable`: every access to its variables happens between lock and unlock of `mutex`; the condition variables are only ever
+/// used with that mutex, and all three stay at their addresses until deinit.
 public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
     private let capacity: Int
     private var elements: [Element] = []
     private var wasClosed = false
-    /// Of threads that sleep elsewhere: woken once, by what comes next.
+    /// For threads that sleep elsewhere: each is woken once, by the next element.
     private var sleepers: [Wakeup] = []
     /// Woken when the queue is closed.
     private var closingSleepers: [Wakeup] = []
@@ -25,7 +25,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
-        // `take(until:)` uses a clock that cannot be set.
+        // `take(until:)` uses a clock that nobody can set.
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         pthread_cond_init(notEmpty, &attributes)
         pthread_condattr_destroy(&attributes)
@@ -41,7 +41,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Waits for room and puts; false when the queue is closed, and the element is dropped.
+    /// Waits until there is space, and puts the element. Returns false, and drops the element, if the queue is closed.
     @discardableResult
     public func put(_ element: Element) -> Bool {
         pthread_mutex_lock(mutex)
@@ -69,7 +69,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         return removeFirst()
     }
 
-    /// Waits for an element until a moment of the monotonic clock, in nanoseconds; nil when none came, or the queue is closed and empty.
+    /// Waits for an element until a moment of the monotonic clock, in nanoseconds; nil if none came, or if the queue is closed and empty.
     public func take(until deadline: Int64) -> Element? {
         var moment = timespec(tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
         pthread_mutex_lock(mutex)
@@ -80,7 +80,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         return removeFirst()
     }
 
-    /// An element if one is there; never waits. If none is, the caller is woken once something is put or the queue is closed.
+    /// An element if one is ready; never waits. Otherwise the caller is woken by the next element, or when the queue is closed.
     public func takeIfReady(orWake wakeup: Wakeup) -> Element? {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -88,7 +88,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         return removeFirst()
     }
 
-    /// Whether the queue is closed and everything in it was taken. If not, the caller is woken when that comes true, or earlier.
+    /// Whether the queue is closed and everything in it was taken. Otherwise the caller is woken when this becomes true, or earlier.
     public func isFinished(orWake wakeup: Wakeup) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -96,14 +96,14 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         return wasClosed && elements.isEmpty
     }
 
-    /// Wakes it when the queue is closed, at once if it is.
+    /// Wakes a thread when the queue is closed; at once if it already is.
     public func wakeWhenClosed(_ wakeup: Wakeup) {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         if wasClosed { wakeup.wake() } else { closingSleepers.append(wakeup) }
     }
 
-    /// An element if one is there; never waits.
+    /// An element if one is ready; never waits.
     public func takeIfReady() -> Element? {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -124,7 +124,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         return wasClosed && elements.isEmpty
     }
 
-    /// Nothing more can be put; what is in the queue can still be taken. Wakes everyone who waits.
+    /// Closes the queue: nothing more can be put, but what is in the queue can still be taken. Wakes every thread that waits.
     public func close() {
         pthread_mutex_lock(mutex)
         wasClosed = true
@@ -149,17 +149,17 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
 
     private func wakeSleepers() {
         guard !sleepers.isEmpty else { return }
-        // All of them: the first may have no use for it.
+        // Wakes all of them: the first may not use the element.
         for wakeup in sleepers { wakeup.wake() }
         sleepers.removeAll(keepingCapacity: true)
     }
 
     private func removeFirst() -> Element? {
         guard !elements.isEmpty else { return nil }
-        // At most `capacity` batches: shifting them costs less than a ring would.
+        // At most `capacity` batches: shifting them is cheaper than a ring buffer.
         let element = elements.removeFirst()
         pthread_cond_signal(notFull)
-        // It is finished.
+        // Now the queue is finished.
         if wasClosed, elements.isEmpty { wakeSleepers() }
         return element
     }

@@ -1,8 +1,8 @@
 /// A cell of CSV as Volley writes it: RFC 4180, and safe to open in a spreadsheet.
 public enum CSVCell {
-    /// Appends a cell, in quotes where they are needed. One that a spreadsheet would run as a formula (first character `= + - @`, tab or
-    /// line break) gets an apostrophe in front. Other control characters than tab and line break are written as escapes, `\u001B`: they would
-    /// steer the terminal that shows the file.
+    /// Appends a cell, in quotes if it needs them. A cell that a spreadsheet would run as a formula (first character `= + - @`, tab or line
+    /// break) gets an apostrophe in front. Control characters other than tab and line break are written as escapes, `\u001B`: they would
+    /// control the terminal that shows the file.
     public static func append(_ text: String, _ form: CSVForm = .plain, to bytes: inout [UInt8]) {
         var text = text
         text.withUTF8 { append($0, form, to: &bytes) }
@@ -16,7 +16,7 @@ public enum CSVCell {
             var shown = escaped(text)
             return shown.withUTF8 { ExcelText.append($0, to: &bytes) }
         }
-        // Each byte is looked at, as an early end would keep several from being looked at at once.
+        // Looks at every byte: without an early exit the compiler can test several bytes at once.
         var needsQuotes = false, mayNeedEscapes = false
         for byte in text {
             needsQuotes = needsQuotes || Self.needsQuotes(byte, separator: form.separator)
@@ -51,7 +51,7 @@ public enum CSVCell {
         return shown
     }
 
-    /// 0xC2 begins the C1 control characters, and some letters.
+    /// 0xC2 is the first byte of the C1 control characters, and of some letters.
     private static func mayNeedEscape(_ byte: UInt8) -> Bool {
         byte < 0x20 && byte != 0x09 && byte != 0x0A && byte != 0x0D || byte == 0x7F || byte == 0xC2
     }

@@ -1,15 +1,15 @@
-/// What a cell shows of the way it came: letters that went through the wrong encoding, HTML.
+/// Damage that a cell suffered on its way: letters that went through the wrong encoding, HTML.
 public enum CellFlaw: CaseIterable, Hashable, Sendable {
     /// UTF-8 that was read as Windows-1252 (`JÃ¼rgen`), or that could not be read (U+FFFD).
     case garbled
     /// `Zo&euml;`
     case entity
 
-    /// The first flaw of a cell, in UTF-8; nil for nearly all.
+    /// The first flaw of a cell, in UTF-8; nil for nearly all cells.
     @inlinable public static func of(_ cell: UnsafeBufferPointer<UInt8>) -> CellFlaw? {
         for index in cell.indices {
             let byte = cell[index]
-            // U+00C3 and above U+EFFF begin with these.
+            // U+00C3, and characters above U+EFFF, begin with these bytes.
             guard byte == 0xC3 || byte == 0xEF || byte == UInt8(ascii: "&") else { continue }
             if let flaw = flaw(UnsafeBufferPointer(rebasing: cell[index...])) { return flaw }
         }
@@ -21,7 +21,7 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
         if bytes.starts(with: [0xEF, 0xBF, 0xBD]) { return .garbled }
         guard bytes[0] == 0xC3, bytes.count > 3 else { return nil }
         switch bytes[1] {
-        // Ã and Â, before what Windows-1252 makes of a byte from 0x80 to 0xBF.
+        // Ã and Â, before the character that Windows-1252 makes of a byte from 0x80 to 0xBF.
         case 0x83, 0x82: return continuation(bytes, at: 2) > 0 ? .garbled : nil
         // â€ and ðŸ
         case 0xA2: return bytes.dropFirst(2).starts(with: [0xE2, 0x82, 0xAC]) ? .garbled : nil
@@ -37,7 +37,7 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The bytes of a character that Windows-1252 has for 0x80 to 0xBF; 0 for others.
+    /// The number of bytes of a character that Windows-1252 has for 0x80 to 0xBF; 0 for others.
     private static func continuation(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
         guard index + 1 < bytes.count else { return 0 }
         switch bytes[index] {

@@ -1,8 +1,8 @@
-/// One condition of `where`: a column, and what must hold of its cell.
+/// One condition of `where`: a column, and a test of its cell.
 public struct ColumnCondition: Hashable, Sendable {
     /// A name as in the export's header, or one of the standard names (`language`, `last_active`, …).
     public var column: SourceText
-    /// What must hold.
+    /// The test of its cell.
     public var test: ColumnTest
 
     /// A condition on a column.
@@ -12,15 +12,15 @@ public struct ColumnCondition: Hashable, Sendable {
     }
 }
 
-/// What must hold of a cell.
+/// A test of a cell.
 public enum ColumnTest: Hashable, Sendable {
-    /// Equal to one of these.
+    /// Equal to one of these texts.
     case oneOf([String])
     /// `>= 3.2.0`: as `ComparisonValue` compares.
     case comparison(ComparisonOperator, String)
-    /// `within 30 days`: a date not further back than so many seconds.
+    /// `within 30 days`: a date at most this many seconds ago.
     case within(seconds: Int)
-    /// `older than 90 days`: a date further back than so many seconds.
+    /// `older than 90 days`: a date more than this many seconds ago.
     case olderThan(seconds: Int)
     /// Not blank.
     case present

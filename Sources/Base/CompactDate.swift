@@ -1,12 +1,12 @@
-/// A date without marks, as spreadsheets and databases like to write it: `20261101`, `202611010930`, `20261101093015`.
+/// A date without separators, as spreadsheets and databases often write it: `20261101`, `202611010930`, `20261101093015`.
 ///
-/// Twelve and fourteen digits could also be milliseconds since 1970. Those that make a date of the years 1970 to 2199 are taken for it: as
-/// milliseconds they would be a moment of 1976, or of the years 2594 and later.
+/// Twelve and fourteen digits could also be milliseconds since 1970. They are read as a date if they make a date of the years 1970 to 2199:
+/// as milliseconds they would be a moment in 1976, or in the year 2594 or later.
 public struct CompactDate: Hashable, Sendable {
     /// As written.
     public var year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0
 
-    /// nil for anything else than the digits of such a date.
+    /// nil for anything other than the digits of such a date.
     public init?(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard bytes.count == 8 || bytes.count == 12 || bytes.count == 14 else { return nil }
         func number(_ first: Int, count: Int) -> Int? {

@@ -1,14 +1,14 @@
-/// Reads a date as `Timestamp` does, without an allocation for the two forms that most exports hold: `2026-11-01` and
-/// `2026-11-01T09:30:15` with `Z` or without.
-/// - Returns: milliseconds since 1970, or nil when it is not a date.
+/// Reads a date as `Timestamp` does, without an allocation for the two most common forms in exports: `2026-11-01` and
+/// `2026-11-01T09:30:15`, with or without `Z`.
+/// - Returns: milliseconds since 1970, or nil if it is not a date.
 public func dateMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     if bytes.count == 10 || bytes.count == 19 || bytes.count == 20, let moment = commonDate(bytes) { return moment }
     guard bytes.count >= 8, bytes.count <= 64 else { return nil }
     return Timestamp(bytes)?.epochMilliseconds
 }
 
-/// The last moment that a cell may mean: a date alone is all of its day.
-/// - Returns: milliseconds since 1970, or nil when it is not a date.
+/// The last moment that a cell may mean: a date without a time means its whole day.
+/// - Returns: milliseconds since 1970, or nil if it is not a date.
 public func latestMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     dateMilliseconds(bytes).map { isDayOnly(bytes) ? $0 + 86_399_999 : $0 }
 }
@@ -36,7 +36,7 @@ public func latestMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
 
 /// `daysFromCivil` of a year above 0, in a third of the steps.
 @inline(__always) private func days(_ year: Int, month: Int, day: Int) -> Int {
-    // Years begin in March, so that the day that leap years have more is their last.
+    // Years begin in March, so that the leap day is their last.
     let isBeforeMarch = month < 3
     let years = UInt32(truncatingIfNeeded: isBeforeMarch ? year - 1 : year)
     let months = UInt32(truncatingIfNeeded: isBeforeMarch ? month + 9 : month - 3)
@@ -48,25 +48,25 @@ public func latestMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
 private struct Digits {
     private let values: UInt64
 
-    /// nil when the bytes are not of the form: a digit for each 0, and all else to the letter.
+    /// nil if the bytes do not have the form: a digit for each 0, and every other character exactly.
     @inline(__always) init?(_ raw: UnsafeRawBufferPointer, _ place: Int, of form: StaticString) {
         let template = UInt64(littleEndian: UnsafeRawPointer(form.utf8Start).loadUnaligned(as: UInt64.self))
         let zeros: UInt64 = 0x3030_3030_3030_3030
-        // 0 where the template has a digit, and something else elsewhere: there nothing may differ.
+        // 0 where the template has a digit, and not 0 elsewhere, where every bit must match.
         let fixed = template ^ zeros
         values = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)) ^ template
         let isFixed = (fixed &+ 0x7F7F_7F7F_7F7F_7F7F) & 0x8080_8080_8080_8080
-        // Beyond 9, or anything at all where something is fixed, the high bit comes up.
+        // The high bit is set for a digit beyond 9, and for any difference at a fixed character.
         let most = 0x7676_7676_7676_7676 &+ (isFixed &>> 7) &* 9
         guard ((values &+ most) | values) & 0x8080_8080_8080_8080 == 0 else { return nil }
     }
 
-    /// The number that two digits make.
+    /// The number made of two digits.
     @inline(__always) func pair(_ place: Int) -> Int {
         let two = values >> UInt64(8 * place)
         return Int(two & 0xF) * 10 + Int(two >> 8 & 0xF)
     }
 }
 
-/// Whether a date says no time of day: `2026-11-01`, `20261101`.
+/// Whether a date has no time of day: `2026-11-01`, `20261101`.
 public func isDayOnly(_ date: UnsafeBufferPointer<UInt8>) -> Bool { date.count == 8 || date.count == 10 && date[4] == UInt8(ascii: "-") }

@@ -1,6 +1,7 @@
-/// A number as a cell holds it, `-1234.50`, taken apart without rounding: the digits before and behind the point.
+/// A number in a cell, `-1234.50`, split without rounding: the digits before and after the point.
 ///
-/// White space at either end is passed over, and a plus sign. Grouped digits and exponents are no numbers here: `1,234` may be one or a thousand.
+/// White space at either end and a plus sign are ignored. Grouped digits and exponents are not numbers here: `1,234` may be one or a
+/// thousand.
 public struct DecimalText {
     /// The text.
     public let bytes: UnsafeBufferPointer<UInt8>
@@ -8,10 +9,10 @@ public struct DecimalText {
     public private(set) var isNegative = false
     /// Digits before the point, without zeros at the beginning; empty for 0.
     public private(set) var whole: Range<Int> = 0..<0
-    /// Digits behind the point, without zeros at the end.
+    /// Digits after the point, without zeros at the end.
     public private(set) var fraction: Range<Int> = 0..<0
 
-    /// nil when the text is not a number.
+    /// nil if the text is not a number.
     public init?(_ bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
         var (index, end) = (0, bytes.count)

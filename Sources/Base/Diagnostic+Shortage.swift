@@ -1,8 +1,8 @@
 extension Diagnostic {
-    /// A C library could not make something, for want of memory as a rule.
+    /// A C library could not make something, usually for lack of memory.
     /// - Parameters:
-    ///   - thing: what was to be made: `a TLS connection`.
-    ///   - cause: the library's own words; nil when it has none.
+    ///   - thing: what could not be made: `a TLS connection`.
+    ///   - cause: the library's own words; nil if it gives none.
     public static func cannotMake(_ thing: String, cause: String? = nil) -> Diagnostic {
         Diagnostic(
             "\(thing) cannot be made: \(cause ?? "there is not enough memory")",

@@ -1,6 +1,6 @@
 /// A place in a file that a person wrote. Lines and columns count from 1, columns in Unicode scalars.
 public struct SourcePosition: Hashable, Sendable, CustomStringConvertible {
-    /// The file as the reader named it.
+    /// The file as it was named to Volley.
     public var file: String
     /// 1 for the first line.
     public var line: Int
@@ -18,22 +18,22 @@ public struct SourcePosition: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(file):\(line):\(column)" }
 }
 
-/// One mistake, said to the person who made it: where it is, what is wrong, what to do next.
+/// One mistake, explained to the person who made it: where it is, what is wrong, what to do next.
 public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the mistake stops the command.
     public enum Severity: String, Hashable, Sendable { case error, warning }
 
     /// Whether the mistake stops the command.
     public var severity: Severity
-    /// Where it is; nil when it belongs to no file.
+    /// Where it is; nil if it belongs to no file.
     public var position: SourcePosition?
-    /// The file alone, for mistakes that have no line (a missing file, a directory).
+    /// The file without a place, for mistakes that have no line (a missing file, a directory).
     public var file: String?
     /// What is wrong, without a final full stop.
     public var message: String
-    /// What to do next, a whole sentence or nil when the message says it already.
+    /// What to do next, a whole sentence; nil if the message already says it.
     public var remedy: String?
-    /// What a warning is called; nil for errors.
+    /// The name of a warning; nil for errors.
     public var name: WarningName?
 
     /// A mistake at a line and column.
@@ -45,7 +45,7 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
         self.remedy = remedy
     }
 
-    /// A mistake of a whole file, or of none.
+    /// A mistake in a whole file, or in none.
     public init(_ message: String, file: String? = nil, remedy: String? = nil, severity: Severity = .error) {
         self.severity = severity
         self.position = nil
@@ -63,7 +63,7 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
         return warning
     }
 
-    /// A warning about a whole file, or about none.
+    /// A warning about a whole file, or about no file.
     public static func warning(_ name: WarningName, message: String, file: String? = nil, remedy: String? = nil) -> Diagnostic {
         var warning = Diagnostic(message, file: file, remedy: remedy, severity: .warning)
         warning.name = name
@@ -86,12 +86,12 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// All mistakes of one reading, thrown together so that a person repairs a file in one go.
+/// All mistakes found in one reading, thrown together so that a person can correct a file in one go.
 public struct Diagnostics: Error, Sendable, CustomStringConvertible {
     /// In the order of their places.
     public var all: [Diagnostic]
 
-    /// Takes mistakes in any order; sorts them by file, line and column.
+    /// Takes mistakes in any order, and sorts them by file, line and column.
     public init(_ all: [Diagnostic]) {
         self.all = all.enumerated().sorted { left, right in
             let (a, b) = (left.element.position, right.element.position)
@@ -104,6 +104,6 @@ public struct Diagnostics: Error, Sendable, CustomStringConvertible {
     /// A single mistake.
     public init(_ one: Diagnostic) { all = [one] }
 
-    /// One line a mistake.
+    /// One line per mistake.
     public var description: String { all.map(\.description).joined(separator: "\n") }
 }

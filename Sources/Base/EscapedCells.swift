@@ -1,8 +1,8 @@
-/// The strings of a JSON array as they stand in it, escaped: where each lies between its quotes. Nothing is decoded or copied.
+/// The strings of a JSON array in their escaped form: the range of each between its quotes. Nothing is decoded or copied.
 ///
-/// Made for cells that come from a run file and go into payloads. Both are JSON, so a cell can be copied as it stands, as long as it is
-/// escaped the way `JSONWriter` escapes. Only that form is taken: no white space between the strings, valid UTF-8, and no escape but `\"`,
-/// `\\`, `\n`, `\r`, `\t`, and `\u00` with two lower-case hex digits for the other control characters.
+/// Made for cells that come from a run file and go into payloads. Both are JSON, so a cell can be copied unchanged if it is escaped the way
+/// `JSONWriter` escapes. Only that form is accepted: no white space between the strings, valid UTF-8, and no escape but `\"`, `\\`, `\n`,
+/// `\r`, `\t`, and `\u00` with two lower-case hex digits for the other control characters.
 public struct EscapedCells {
     private var bytes = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
     private var ranges: [Range<Int>] = []
@@ -10,15 +10,15 @@ public struct EscapedCells {
     /// No cells.
     public init() {}
 
-    /// How many cells there are.
+    /// The number of cells.
     public var count: Int { ranges.count }
 
-    /// The bytes of a cell, escaped. Valid as long as those that `locate` was called with.
+    /// The bytes of a cell, escaped. Valid as long as the bytes that were passed to `locate`.
     public subscript(cell: Int) -> UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: bytes[ranges[cell]]) }
 
-    /// Finds the cells of a JSON array. Allocates nothing once there was an array of as many.
-    /// - Parameter bytes: must stay where they are while this value is used.
-    /// - Returns: false, and no cells, when this is not an array of strings or not in the form described above.
+    /// Finds the cells of a JSON array. Allocates nothing after an array with as many cells.
+    /// - Parameter bytes: must stay in place while this value is used.
+    /// - Returns: false, and no cells, if this is not an array of strings or not in the form described above.
     public mutating func locate(in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         self.bytes = bytes
         ranges.removeAll(keepingCapacity: true)
@@ -57,7 +57,7 @@ public struct EscapedCells {
         }
     }
 
-    /// The length of an escape without its backslash; nil when `JSONWriter` would not write it.
+    /// The length of an escape without its backslash; nil if `JSONWriter` would not write it.
     private static func escapeLength(in bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
         switch bytes.first {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"): return 1

@@ -1,16 +1,18 @@
-/// Texts that Excel takes for something else when it opens a CSV: `12e45` for a number of 47 digits, `0012` for 12, an id of 18 digits for one whose last three are
-/// zeros, `3-4` for a day in April, `true` for a truth value. Quotes around a cell change nothing of that.
+/// Texts that Excel misreads when it opens a CSV: `12e45` as a number of 47 digits, `0012` as 12, an id of 18 digits as one whose last
+/// three are zeros, `3-4` as a day in April, `true` as a truth value. Quotes around a cell do not prevent this.
 ///
-/// They are written as `="0012"`, a formula whose value is that text and nothing else. An apostrophe, or a tab, would become part of the text, which then equals no
-/// cell of another table. Volley reads such a cell as the text in it (`CellRow`), and so it does what Excel makes of it when it saves the file.
+/// They are written as `="0012"`, a formula whose value is exactly that text. An apostrophe, or a tab, would become part of the text, which
+/// would then equal no cell of another table. Volley reads such a cell as the text in it (`CellRow`), which is also what Excel makes of it
+/// when it saves the file.
 enum ExcelText {
-    /// No number with letters in it, day or time of day is longer, in any language.
+    /// No number with letters in it, day or time of day is longer than this, in any language.
     private static let longestDate = 20
-    /// Characters of a text within a formula. Source: Microsoft, "Excel specifications and limits".
+    /// The most characters of a text within a formula. Source: Microsoft, "Excel specifications and limits".
     private static let longestText = 255
 
-    /// Whether Excel would take it for something else, as far as that can be told without its language: any short text with a digit, as months have names.
-    /// What begins like a formula is left to the apostrophe unless it is made like a number: when Excel saves the file, `="=1+1"` becomes `=1+1`.
+    /// Whether Excel would misread the text, as far as this is known without Excel's language: any short text with a digit, because months
+    /// have names. A text that begins like a formula is left to the apostrophe unless it has the form of a number: when Excel saves the
+    /// file, `="=1+1"` becomes `=1+1`.
     static func changes(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = text.first, text.count <= longestText else { return false }
         var hasDigit = false, exponents = 0, isLikeNumber = true
@@ -34,7 +36,7 @@ enum ExcelText {
         }
     }
 
-    /// Appends it as the text that it is: `"=""0012"""`.
+    /// Appends the text so that Excel keeps it: `"=""0012"""`.
     static func append(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: "\"=\"\"".utf8)
         bytes.append(contentsOf: text)

@@ -1,4 +1,4 @@
-/// When a push is no longer wanted.
+/// When a push is no longer worth delivering.
 public enum Expiry: Hashable, Sendable {
     /// `0`: the service tries once and does not store it.
     case immediately

@@ -1,6 +1,6 @@
-/// Where an app's exports keep what Volley needs: the header names behind the standard names.
+/// Where an app's exports keep what Volley needs: the header names for the standard names.
 public struct ExportColumns: Hashable, Sendable {
-    /// The standard names, as campaigns and templates may use them whatever the export calls its columns.
+    /// The standard names, which campaigns and templates may use whatever the export calls its columns.
     public enum Standard: String, CaseIterable, Hashable, Sendable {
         case token
         case registrationID = "registration_id"
@@ -12,19 +12,19 @@ public struct ExportColumns: Hashable, Sendable {
         case registeredAt = "registered_at"
     }
 
-    /// Which rows of a device decide about it.
+    /// Which of a device's rows count.
     public enum Rows: String, CaseIterable, Hashable, Sendable {
-        /// The newest alone.
+        /// Only the newest.
         case newest
-        /// The tags of all of them together, and the newest about all else: for exports with a row for each tag.
+        /// The tags of all rows together, and the newest row for everything else: for exports with one row per tag.
         case merge
     }
 
-    /// Header names by standard name, for those that volley.yaml sets; the rest are called like their standard name.
+    /// Header names by standard name, for those that volley.yaml sets; the others have their standard name.
     public var names: [Standard: SourceText]
     /// What separates tags within a cell.
     public var tagSeparator: String
-    /// Which rows of a device decide about it.
+    /// Which of a device's rows count.
     public var rows = Rows.newest
 
     /// Columns with the names that volley.yaml gives.
@@ -33,7 +33,7 @@ public struct ExportColumns: Hashable, Sendable {
         self.tagSeparator = tagSeparator
     }
 
-    /// The header names to look for, best first. Without a name in volley.yaml the token may also stand under `device_token`.
+    /// The header names to look for, best first. Unless volley.yaml names it, the token's column may also be called `device_token`.
     public func candidates(for standard: Standard) -> [String] {
         if let name = names[standard] { return [name.value] }
         return standard == .token ? ["token", "device_token"] : [standard.rawValue]

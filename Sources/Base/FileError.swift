@@ -4,10 +4,10 @@ import Glibc
 public enum FileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// An error number of the system: errno.
     case system(Int32)
-    /// Something else than a regular file, which may be read from for ever.
+    /// Something other than a regular file, from which reading might never end.
     case notAFile(FileKind)
 
-    /// errno, or what the system would say of a file that is of the wrong kind.
+    /// errno, or the number that the system would give for a file of the wrong kind.
     public var errorNumber: Int32 {
         switch self {
         case .system(let code): code

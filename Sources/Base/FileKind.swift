@@ -1,16 +1,16 @@
 import Glibc
 
-/// What stands under a name.
+/// The kind of thing that has a name.
 public enum FileKind: Hashable, Sendable {
-    /// A file in the usual sense: what it holds can be read to its end.
+    /// A file in the usual sense: its content can be read to its end.
     case regular
     /// A directory.
     case folder
-    /// A FIFO: reading it waits for a process that writes into it.
+    /// A FIFO: a read waits for a process that writes into it.
     case namedPipe
     /// A socket of the file system.
     case socket
-    /// A terminal, a disk, `/dev/zero`: it may wait, or have no end.
+    /// A terminal, a disk, `/dev/zero`: a read may wait, or never end.
     case device
 
     /// - Parameter mode: `st_mode` of stat(2).
@@ -24,14 +24,14 @@ public enum FileKind: Hashable, Sendable {
         }
     }
 
-    /// What a path leads to, symbolic links followed; nil when nothing is there, or nothing that this user may look at.
+    /// What a path leads to, with symbolic links followed; nil if nothing is there, or this user has no access to it.
     public init?(path: String) {
         var status = stat()
         guard !path.utf8.contains(0), stat(path, &status) == 0 else { return nil }
         self.init(mode: status.st_mode)
     }
 
-    /// What an open descriptor leads to; nil when it is not open.
+    /// What an open descriptor leads to; nil if it is not open.
     public init?(descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
@@ -49,10 +49,10 @@ public enum FileKind: Hashable, Sendable {
         }
     }
 
-    /// What is said when something else than a file stands where one is to be read.
+    /// The error for something other than a file where a file is to be read.
     /// - Parameters:
     ///   - wanted: what the file should be: `a file`, `a key file`.
-    ///   - remedy: nil for what helps with most files.
+    ///   - remedy: nil for the one that helps with most files.
     public func refusal(_ file: String, wanted: String = "a file", remedy: String? = nil) -> Diagnostic {
         let usual =
             self == .folder ? "Name a file in it." : "Volley reads only files: save its output as a file, and name that file instead."

@@ -2,7 +2,7 @@ public import Glibc
 
 /// Paths in campaigns and volley.yaml are relative to the file that names them.
 public enum FilePaths {
-    /// `path` as it is when absolute, else below the folder of `file`. `~/` is the home folder.
+    /// `path` unchanged if it is absolute, otherwise relative to the folder of `file`. `~/` is the home folder.
     public static func resolve(_ path: String, besideFile file: String) -> String {
         if path.hasPrefix("/") { return path }
         if path.hasPrefix("~/"), let home = getenv("HOME") { return String(cString: home) + path.dropFirst() }
@@ -10,26 +10,27 @@ public enum FilePaths {
         return folder == "." ? path : folder + "/" + path
     }
 
-    /// The folder of a file; `.` when the path names none.
+    /// The folder of a file; `.` if the path names none.
     public static func folder(of file: String) -> String {
         guard let slash = file.lastIndex(of: "/") else { return "." }
         return slash == file.startIndex ? "/" : String(file[..<slash])
     }
 
-    /// The same path without what says nothing: `./b.csv` and `b.csv` are one file, and one name.
+    /// The same path without redundant parts: `./b.csv` and `b.csv` are one file, and get one name.
     public static func plain(_ path: String) -> String {
         let parts = path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
         return path.hasPrefix("/") ? "/" + parts : parts
     }
 
-    /// An absolute path, symbolic links resolved; the path itself when it does not exist.
+    /// An absolute path, with symbolic links resolved; the path itself if it does not exist.
     public static func absolute(_ path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
-    /// An absolute path, symbolic links kept: where a secret is rotated by turning a link to another folder, as Kubernetes does, the link is what stays.
+    /// An absolute path, with symbolic links kept: where a secret is rotated by pointing a link to another folder, as in Kubernetes, the
+    /// link is the lasting name.
     public static func anchored(_ path: String) -> String {
         if path.hasPrefix("/") { return path }
         guard let folder = getcwd(nil, 0) else { return path }
@@ -37,8 +38,8 @@ public enum FilePaths {
         return join(String(cString: folder), name: path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
     }
 
-    /// An absolute path with symbolic links kept, and without `.` and `..`: one spelling of a file's name. What follows a link and leads up again is
-    /// resolved as the system does it.
+    /// An absolute path with symbolic links kept, and without `.` and `..`: one spelling of a file's name. A `..` after a link is resolved
+    /// as the system does it.
     public static func named(_ path: String) -> String {
         var names = ""
         for name in anchored(path).split(separator: "/") where name != "." {
@@ -49,7 +50,7 @@ public enum FilePaths {
             if let resolved = realpath(names + "/..", nil) {
                 defer { free(resolved) }
                 let above = folder(of: names)
-                // Only where the name above is a link does `..` not undo it.
+                // `..` removes the name above it, unless that name is a link.
                 names = areOneFile(above, names + "/..") ? above : String(cString: resolved)
             } else {
                 names = folder(of: names)
@@ -59,29 +60,29 @@ public enum FilePaths {
         return names.isEmpty ? "/" : names
     }
 
-    /// Whether two paths lead to one file just now.
+    /// Whether two paths lead to the same file now.
     public static func areOneFile(_ path: String, _ other: String) -> Bool {
         if path == other { return true }
         guard let one = FileStamp(path: path), let two = FileStamp(path: other) else { return false }
         return one.isSameFile(as: two)
     }
 
-    /// Whether a file holds a text, but for a byte order mark.
+    /// Whether a file contains exactly a text, apart from a byte order mark.
     public static func holds(_ file: String, text: String) -> Bool {
         guard let bytes = try? RegularFile.bytes(of: file, atMost: text.utf8.count + 3) else { return false }
         return bytes.count <= text.utf8.count + 3 && bytes.suffix(text.utf8.count).elementsEqual(text.utf8)
     }
 
-    /// A file of a folder.
+    /// The path of a file in a folder.
     public static func join(_ folder: String, name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
 
-    /// As it is typed at a prompt.
+    /// The path as you would type it at a prompt.
     public static func inShell(_ path: String) -> String { quoted(path, quote: "'\\''") }
 
-    /// As it is written into a list or a mapping of YAML.
+    /// The path as you would write it into a list or a mapping of YAML.
     public static func inYAML(_ path: String) -> String { quoted(path, quote: "''") }
 
-    /// - Parameter quote: what stands for a quote within quotes.
+    /// - Parameter quote: how a quote is written within quotes.
     private static func quoted(_ path: String, quote: String) -> String {
         let isPlain = path.utf8.allSatisfy { byte in
             switch byte {
@@ -92,10 +93,10 @@ public enum FilePaths {
         return isPlain && path.hasPrefix("/") ? path : "'\(path.replacing("'", with: quote))'"
     }
 
-    /// Whether something is there that this process may look for; a link that leads nowhere is nothing.
+    /// Whether something is there that this process may look up; a link that leads nowhere does not count.
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// The file that a path with slips of the finger most likely means; nil when none is near.
+    /// The file that a mistyped path most likely means; nil if there is none.
     public static func nearest(to path: String) -> String? {
         var found = path.hasPrefix("/") ? "/" : ""
         // Backslashes come from Windows.
@@ -111,12 +112,12 @@ public enum FilePaths {
         return found == path || found.isEmpty ? nil : found
     }
 
-    /// What a folder holds, sorted; of a very large one, some of it.
+    /// The names in a folder, sorted; of a very large folder, some of them.
     private static func entries(of folder: String) -> [String] {
         (try? Folder.names(in: folder, atMost: 10_000) { !$0.hasPrefix(".") }) ?? []
     }
 
-    /// Makes a folder and those above it.
+    /// Makes a folder and its parent folders.
     public static func makeFolder(_ path: String) throws(Diagnostic) {
         if path.isEmpty || exists(path) { return }
         try makeFolder(path.contains("/") ? folder(of: path) : "")
@@ -125,7 +126,7 @@ public enum FilePaths {
         }
     }
 
-    /// Writes a whole new file; refuses to overwrite one, and follows no link.
+    /// Writes a complete new file; refuses to overwrite one, and follows no link.
     /// - Parameter mode: permissions, before the umask.
     public static func create(_ path: String, bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
@@ -138,7 +139,7 @@ public enum FilePaths {
         }
     }
 
-    /// Writes a whole file, in place of whatever has its name.
+    /// Writes a complete file, and replaces whatever has its name.
     /// - Parameter mode: permissions, before the umask.
     public static func replace(_ path: String, bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
         do throws(FileError) {

@@ -1,16 +1,16 @@
 import Glibc
 
-/// What tells whether a file is still the one that was looked at, and still holds the same: two looks that are equal saw the same file, and nobody
-/// wrote to it in between. A write within the same tick of the file system's clock that leaves the size as it was goes unnoticed.
+/// Tells whether a file is still the same, with the same content: if two stamps are equal, they are of the same file, and nobody wrote to
+/// it in between. A write within the same tick of the file system's clock that keeps the size goes unnoticed.
 public struct FileStamp: Hashable, Sendable {
-    /// A moment on the file system's clock, to the nanosecond.
+    /// A time on the file system's clock, to the nanosecond.
     public struct Moment: Hashable, Comparable, Sendable {
         /// Since 1970.
         public var seconds: Int
         /// 0 to 999,999,999.
         public var nanoseconds: Int
 
-        /// A moment.
+        /// A time.
         public init(seconds: Int, nanoseconds: Int = 0) { (self.seconds, self.nanoseconds) = (seconds, nanoseconds) }
 
         /// The earlier one is less.
@@ -19,7 +19,7 @@ public struct FileStamp: Hashable, Sendable {
         }
     }
 
-    /// Device and inode: which file it is, whatever it is called.
+    /// Device and inode: they identify the file, whatever its name.
     public var device: UInt64, inode: UInt64
     /// Bytes.
     public var size: Int
@@ -45,13 +45,13 @@ public struct FileStamp: Hashable, Sendable {
         changed = Moment(seconds: status.st_ctim.tv_sec, nanoseconds: status.st_ctim.tv_nsec)
     }
 
-    /// Of what a path leads to now; nil when nothing is there.
+    /// The stamp of the file that a path leads to now; nil if nothing is there.
     public init?(path: String) {
         var status = stat()
         guard !path.utf8.contains(0), stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 
-    /// Whether both are of the same file, whatever was written to it.
+    /// Whether both are of the same file, whatever was written to it in between.
     public func isSameFile(as other: FileStamp) -> Bool { device == other.device && inode == other.inode }
 }

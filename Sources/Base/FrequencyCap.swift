@@ -1,8 +1,8 @@
-/// How many pushes a device may get in a stretch of time: `at most 2 per 7 days`.
+/// How many pushes a device may get in a period: `at most 2 per 7 days`.
 public struct FrequencyCap: Hashable, Sendable, CustomStringConvertible {
     /// At least 1.
     public var pushes: Int
-    /// The stretch, in seconds: a whole number of hours, at most a year.
+    /// The period, in seconds: a whole number of hours, at most a year.
     public var seconds: Int
 
     /// The most pushes per device in any period of the given seconds.

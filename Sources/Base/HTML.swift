@@ -1,21 +1,21 @@
-/// A piece of a page. Whatever text is interpolated is escaped, so that nothing from an export or a campaign can become markup.
+/// A piece of a page. Interpolated text is escaped, so that nothing from an export or a campaign can become markup.
 public struct HTML: ExpressibleByStringInterpolation, Sendable {
     /// As a browser reads it.
     public let markup: String
 
-    /// Markup that stands in the source.
+    /// Markup from a literal in the source.
     public init(stringLiteral value: String) { markup = value }
 
-    /// Markup that stands in the source, with what is interpolated escaped.
+    /// Markup from a literal in the source; interpolated text is escaped.
     public init(stringInterpolation: StringInterpolation) { markup = stringInterpolation.markup }
 
-    /// Pieces in a row.
+    /// A sequence of pieces.
     public init(_ pieces: [HTML]) { markup = pieces.map(\.markup).joined(separator: "\n") }
 
     /// Pieces with nothing between them, for words of a sentence.
     public init(joined pieces: [HTML]) { markup = pieces.map(\.markup).joined() }
 
-    /// What literals with `\(…)` are made of.
+    /// The parts of literals with `\(…)`.
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var markup = ""
 
@@ -34,11 +34,11 @@ public struct HTML: ExpressibleByStringInterpolation, Sendable {
         /// A piece within a piece.
         public mutating func appendInterpolation(_ piece: HTML) { markup += piece.markup }
 
-        /// Pieces in a row.
+        /// A sequence of pieces.
         public mutating func appendInterpolation(_ pieces: [HTML]) { markup += HTML(pieces).markup }
     }
 
-    /// Text that can stand between tags and in attributes with quotes.
+    /// Text for use between tags and in quoted attributes.
     public static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
@@ -50,7 +50,7 @@ public struct HTML: ExpressibleByStringInterpolation, Sendable {
             case "'": escaped += "&#39;"
             case "\n", "\t": escaped.unicodeScalars.append(scalar)
             default:
-                // Browsers do not take control characters, not even as references.
+                // Browsers do not accept control characters, not even as references.
                 let isControl = scalar.properties.generalCategory == .control
                 escaped.unicodeScalars.append(isControl ? "\u{FFFD}" : scalar)
             }

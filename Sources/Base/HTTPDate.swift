@@ -3,7 +3,7 @@ extension Timestamp {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
-    /// Reads the form that servers must write; nil for anything else, the two obsolete forms included.
+    /// Reads the form that servers must write; nil for anything else, including the two obsolete forms.
     public init?(httpDate text: String) {
         guard text.utf8.count == 29, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
@@ -22,7 +22,7 @@ extension Timestamp {
         self.init(epochSeconds: Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second))
     }
 
-    /// This moment as servers write it, to the second.
+    /// This moment in the form that servers write, to the second.
     public var httpDate: String {
         let days = Int((Double(epochSeconds) / 86_400).rounded(.down))
         let date = civilDate(fromDays: days)

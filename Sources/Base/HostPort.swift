@@ -1,12 +1,12 @@
-/// `host` or `host:port`, as the authority of a URL has it (RFC 3986 section 3.2), an IPv6 address in brackets. Splits, and judges the port; what a host may
-/// look like differs from place to place.
+/// `host` or `host:port`, as in the authority of a URL (RFC 3986 section 3.2), with an IPv6 address in brackets. Splits the text and checks
+/// the port; the rules for hosts differ from place to place.
 public struct HostPort: Hashable, Sendable {
-    /// What stands before the colon, brackets included.
+    /// The part before the colon, including brackets.
     public var host: Substring
-    /// What stands behind it, whatever that is; nil without a colon.
+    /// Anything after the colon; nil if there is no colon.
     public var portText: Substring?
 
-    /// Splits at the first colon behind the brackets. A bare IPv6 address, whose colons are its own, has a colon in its `portText`.
+    /// Splits at the first colon after the brackets. For a bare IPv6 address, `portText` then contains a colon.
     public init(_ authority: Substring) {
         let bracket = authority.lastIndex(of: "]") ?? authority.startIndex
         guard let colon = authority[bracket...].firstIndex(of: ":") else {
@@ -25,7 +25,7 @@ public struct HostPort: Hashable, Sendable {
         return number
     }
 
-    /// Without the brackets of an IPv6 address, as sockets and certificates want it.
+    /// Without the brackets of an IPv6 address, as sockets and certificates need it.
     public var plainHost: String { Self.plain(host) }
 
     /// A host without the brackets of an IPv6 address.

@@ -5,7 +5,7 @@ public struct IPAddress: Hashable, Sendable {
     /// 4 or 16, in network order.
     public var bytes: [UInt8]
 
-    /// nil when the text is not an address.
+    /// nil if the text is not an address.
     public init?(_ text: String) {
         for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
             var bytes = [UInt8](repeating: 0, count: count)
@@ -17,7 +17,7 @@ public struct IPAddress: Hashable, Sendable {
         return nil
     }
 
-    /// An address in its bytes, 4 or 16 of them.
+    /// An address from its bytes, 4 or 16 of them.
     public init(bytes: [UInt8]) {
         precondition(bytes.count == 4 || bytes.count == 16, "no address")
         self.bytes = bytes

@@ -1,6 +1,6 @@
 extension JSONValue {
     /// Reads exactly one JSON value (RFC 8259); white space around it is allowed, anything else is an error.
-    /// - Parameter maximumDepth: how deep arrays and objects may nest, so that hostile input cannot exhaust the stack.
+    /// - Parameter maximumDepth: how deeply arrays and objects may nest, so that hostile input cannot exhaust the stack.
     public init(parsing bytes: [UInt8], maximumDepth: Int = 64) throws(Mistake) {
         var parser = JSONParser(bytes: bytes, maximumDepth: maximumDepth)
         self = try parser.parseDocument()
@@ -12,7 +12,7 @@ extension JSONValue {
     }
 }
 
-/// A plain recursive-descent reader for small documents: payloads, answers, key files. Exports have their own.
+/// A plain recursive-descent parser for small documents: payloads, answers, key files. Exports have their own.
 private struct JSONParser {
     let bytes: [UInt8]
     let maximumDepth: Int

@@ -2,7 +2,7 @@
 public enum JSONWriter {
     private static let hex = Array("0123456789abcdef".utf8)
 
-    /// Appends `text` between quotes, escaped as RFC 8259 section 7 asks; everything beyond ASCII stays as it is.
+    /// Appends `text` between quotes, escaped as RFC 8259 section 7 requires; everything beyond ASCII is unchanged.
     public static func appendString(_ text: String, to bytes: inout [UInt8]) {
         var text = text
         bytes.append(UInt8(ascii: "\""))
@@ -30,8 +30,7 @@ public enum JSONWriter {
         bytes.append(contentsOf: text[clean...])
     }
 
-    /// The control character behind four hex digits after `\u`; nil when `appendEscaped` would write that character otherwise, or the
-    /// digits otherwise.
+    /// The control character of the four hex digits after `\u`; nil if `appendEscaped` would write the character or the digits differently.
     static func controlCharacter(ofEscape digits: Slice<UnsafeBufferPointer<UInt8>>) -> UInt8? {
         let digits = digits.prefix(4)
         guard digits.count == 4, digits.prefix(2).allSatisfy({ $0 == UInt8(ascii: "0") }),
@@ -78,7 +77,7 @@ extension JSONValue {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The value over several lines, two spaces a level; empty arrays and objects stay on one line.
+    /// The value on several lines, two spaces per level; empty arrays and objects stay on one line.
     public var indentedText: String {
         var text = ""
         appendIndented(to: &text, depth: 0)

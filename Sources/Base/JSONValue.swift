@@ -8,23 +8,23 @@ public indirect enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([JSONMember])
 
-    /// An object from pairs in writing order.
+    /// An object from pairs, in the order in which they are written.
     public static func object(pairs: [(String, JSONValue)]) -> JSONValue {
         .object(pairs.map { JSONMember($0.0, $0.1) })
     }
 
-    /// The value of the last member with that name, as most parsers answer; nil for anything but an object.
+    /// The value of the last member with this name, as in most parsers; nil for anything but an object.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name == name }?.value
     }
 
-    /// The text of a string, else nil.
+    /// The text of a string, otherwise nil.
     public var stringValue: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// The number of an integer, else nil.
+    /// The number of an integer, otherwise nil.
     public var integerValue: Int64? {
         if case .integer(let value) = self { value } else { nil }
     }

@@ -1,10 +1,10 @@
 /// Language tags as exports and campaigns write them: `zh-Hans-CN`, `pt_BR`, `de`.
 /// Source: RFC 5646 (the shape of a tag), RFC 4647 3.4 (lookup by leaving out subtags from the end).
 public enum LanguageTag {
-    /// Bytes. Language, script, region, variants: more is written nowhere (RFC 5646, 4.4.1).
+    /// Bytes of language, script, region and variants. Nobody writes longer tags (RFC 5646, 4.4.1).
     public static let longestTag = 35
 
-    /// Lower case, with hyphens, without an encoding behind a dot or a modifier behind @; nil when it cannot be a language tag.
+    /// Lower case, with hyphens, without an encoding after a dot or a modifier after @; nil if it cannot be a language tag.
     public static func normalized(_ tag: some StringProtocol) -> String? {
         var text: [UInt8] = []
         for byte in tag.utf8 {
@@ -29,20 +29,20 @@ public enum LanguageTag {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The tags in which a text for a device may be written, the nearest first: `zh-hans-cn`, `zh-hans`, `zh`. A region that implies a script
-    /// counts as that script, and old codes of a language as the new ones.
-    /// - Parameter tag: of the device, as its export has it.
-    /// - Returns: normalised tags; none when the device's is not a tag.
+    /// The tags that a text for a device may have, nearest first: `zh-hans-cn`, `zh-hans`, `zh`. A region that implies a script counts as
+    /// that script, and old codes of a language count as the new ones.
+    /// - Parameter tag: the device's tag, as in its export.
+    /// - Returns: normalised tags; none if the device's text is not a tag.
     public static func fallbacks(of tag: some StringProtocol) -> [String] {
         guard let normal = normalized(tag) else { return [] }
         var chain = shortened(normal)
         let parts = normal.split(separator: "-")
         if parts[0] == "zh", parts.count > 1, parts[1].count != 4 {
-            // zh-TW is written in Hant, and finds its text below zh-Hant before that of zh.
+            // zh-TW is written in Hant; its text is looked up under zh-Hant before zh.
             let script = ["tw", "hk", "mo"].contains(parts[1]) ? "zh-hant" : "zh-hans"
             chain.insert(contentsOf: ["\(script)-\(parts[1])", script], at: chain.count - 1)
         }
-        // Chinese that says no more is mostly written in simplified characters.
+        // Chinese without a script or region is usually written in simplified characters.
         if normal == "zh" { chain.append("zh-hans") }
         if let other = synonyms[String(parts[0])] { chain += shortened(other + normal.dropFirst(parts[0].count)) }
         return chain
@@ -54,14 +54,14 @@ public enum LanguageTag {
         return chain
     }
 
-    /// Codes for the same language. Source: IANA language subtag registry (deprecated subtags with a preferred value); Norwegian `no` is
-    /// written as Bokmål by nearly everybody.
+    /// Codes for the same language. Source: IANA language subtag registry (deprecated subtags with a preferred value). Nearly everybody
+    /// writes Norwegian `no` as Bokmål.
     private static let synonyms = [
         "iw": "he", "he": "iw", "in": "id", "id": "in", "ji": "yi", "yi": "ji", "tl": "fil", "fil": "tl", "no": "nb", "nb": "no",
         "mo": "ro",
     ]
 
-    /// What a wrong tag probably means, or the tag of a language that is rarely meant: countries' codes, and codes of three letters.
+    /// What a wrong tag probably means, or a tag of a language that is rarely meant: country codes, and codes of three letters.
     public static func meant(by tag: String) -> String? {
         guard let normal = normalized(tag) else { return nil }
         if normal == "en-uk" { return "en-GB" }
@@ -74,7 +74,7 @@ public enum LanguageTag {
         "fra": "fr", "fre": "fr", "spa": "es", "ita": "it", "por": "pt", "zho": "zh", "chi": "zh", "jpn": "ja", "kor": "ko", "rus": "ru",
     ]
 
-    /// The tag of a language that is written out, in English or by its own name; nil if it is not a common one.
+    /// The tag of a language whose name is written out, in English or in the language itself; nil if it is not a common one.
     public static func named(_ name: String) -> String? { names[name.lowercased()] }
 
     private static let names = [

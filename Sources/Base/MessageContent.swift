@@ -1,6 +1,6 @@
-/// What a campaign says, as written: texts are still templates and know their places.
+/// The message of a campaign, as written: its texts are still templates and know their places.
 public struct MessageContent: Hashable, Sendable {
-    /// Where `content` stands in the campaign.
+    /// The place of `content` in the campaign.
     public var position: SourcePosition
     /// The first line that people see.
     public var title: SourceText?
@@ -8,11 +8,11 @@ public struct MessageContent: Hashable, Sendable {
     public var subtitle: SourceText?
     /// The text.
     public var body: SourceText?
-    /// A sound's name, or `default`.
+    /// The name of a sound, or `default`.
     public var sound: SourceText?
     /// The number on the app's icon; 0 clears it.
     public var badge: Int?
-    /// Which buttons the app shows with it.
+    /// Selects the buttons that the app shows with the push.
     public var category: SourceText?
     /// Pushes of one thread are shown together.
     public var thread: SourceText?
@@ -22,16 +22,16 @@ public struct MessageContent: Hashable, Sendable {
     public var link: SourceText?
     /// The app's own keys: always a `.object`.
     public var data: ContentNode?
-    /// Wakes the app beside a visible push.
+    /// Wakes the app in addition to showing the push.
     public var wakesApp: Bool
-    /// Wakes the app, and shows nothing.
+    /// Wakes the app and shows nothing.
     public var isSilent: Bool
-    /// The whole payload by hand, instead of all of the above: always a `.object`.
+    /// The whole payload, written by hand, instead of all of the above: always a `.object`.
     public var payload: ContentNode?
     /// What devices of a language get instead, in the order of the file.
     public var languages: [Translation] = []
 
-    /// Content with nothing in it yet.
+    /// Empty content.
     public init(position: SourcePosition) {
         self.position = position
         wakesApp = false
@@ -40,7 +40,8 @@ public struct MessageContent: Hashable, Sendable {
 }
 
 extension MessageContent {
-    /// This content with everything that `other` sets in its place; `data` and `payload` are replaced whole. Languages stay as they are.
+    /// This content, with everything that `other` sets replaced by it; `data` and `payload` are replaced as a whole. Languages are
+    /// unchanged.
     public func overlaid(by other: MessageContent) -> MessageContent {
         var result = self
         result.position = other.position
@@ -63,7 +64,7 @@ extension MessageContent {
 public struct Translation: Hashable, Sendable {
     /// A BCP 47 tag as written: `zh-Hans`.
     public var language: SourceText
-    /// Only what differs.
+    /// Only the differences.
     public var content: MessageContent
 
     /// A translation.
@@ -73,15 +74,16 @@ public struct Translation: Hashable, Sendable {
     }
 }
 
-/// By what devices are dealt to variants.
+/// How devices are assigned to variants.
 public enum VariantDealing: String, CaseIterable, Hashable, Sendable {
-    /// By the alias of a device's newest row, so that nobody reads two texts on two phones. Devices without one go by their token.
+    /// By the alias of a device's newest row, so that nobody reads two texts on two phones. Devices without an alias are assigned by their
+    /// token.
     case alias
     /// By the device's token.
     case device
 }
 
-/// A part of the audience that gets something of its own, or nothing.
+/// A part of the audience that gets its own content, or nothing.
 public struct MessageVariant: Hashable, Sendable {
     /// The name of the variant whose devices get nothing.
     public static let holdoutName = "holdout"
@@ -90,9 +92,9 @@ public struct MessageVariant: Hashable, Sendable {
 
     /// As written.
     public var name: SourceText
-    /// Of the audience, in hundredths of a percent; the shares of a campaign add up to `wholeShare`.
+    /// The share of the audience, in hundredths of a percent; the shares of a campaign add up to `wholeShare`.
     public var share: Int
-    /// What differs from the campaign's content; nil when nothing does.
+    /// The differences from the campaign's content; nil for none.
     public var content: MessageContent?
 
     /// A variant.
@@ -106,7 +108,7 @@ public struct MessageVariant: Hashable, Sendable {
     public var isHoldout: Bool { name.value == Self.holdoutName }
 }
 
-/// JSON as written in a campaign's `data` or `payload`: texts are templates and know their places.
+/// JSON as written in a campaign's `data` or `payload`: its texts are templates and know their places.
 public indirect enum ContentNode: Hashable, Sendable {
     case null(SourcePosition)
     case bool(Bool, SourcePosition)
@@ -116,7 +118,7 @@ public indirect enum ContentNode: Hashable, Sendable {
     case array([ContentNode], SourcePosition)
     case object([ContentMember], SourcePosition)
 
-    /// Where the node starts.
+    /// The place where the node starts.
     public var position: SourcePosition {
         switch self {
         case .null(let place), .bool(_, let place), .integer(_, let place), .double(_, let place), .array(_, let place),
@@ -142,7 +144,8 @@ public struct ContentMember: Hashable, Sendable {
 }
 
 extension [ContentMember] {
-    /// A mistake for each name that stands here a second time. JSON readers disagree about such a name, so that nobody could say what a phone makes of it.
+    /// A mistake for each name that is repeated. JSON readers treat a repeated name differently, so that it is unknown what a phone would
+    /// make of it.
     public var repeatedNames: [Diagnostic] {
         var seen: Set<String> = []
         return filter { !seen.insert($0.name.value).inserted }.map {

@@ -1,4 +1,4 @@
-/// What is wrong with a piece of text, before anyone knows where the text stands. With its place it becomes a `Diagnostic`.
+/// What is wrong with a piece of text, before the place of the text is known. With its place it becomes a `Diagnostic`.
 public struct Mistake: Error, Hashable, Sendable {
     /// What is wrong, without a final full stop.
     public var message: String
@@ -7,7 +7,7 @@ public struct Mistake: Error, Hashable, Sendable {
     /// The place in the text, in UTF-8 bytes from its start.
     public var utf8Offset: Int
 
-    /// A mistake in words.
+    /// A mistake.
     public init(_ message: String, remedy: String? = nil, at utf8Offset: Int = 0) {
         self.message = message
         self.remedy = remedy
@@ -21,6 +21,6 @@ extension Diagnostic {
         self.init(mistake.message, at: position, remedy: mistake.remedy)
     }
 
-    /// A mistake in a file, or in none.
+    /// A mistake in a file, or in no file.
     public init(_ mistake: Mistake, file: String? = nil) { self.init(mistake.message, file: file, remedy: mistake.remedy) }
 }

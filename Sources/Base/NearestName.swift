@@ -1,6 +1,5 @@
-/// The valid name that a misspelt one most likely means: the least edit distance (with neighbouring letters swapped counting
-/// once), within a third of the length; nil when nothing is near. Never one that means the opposite: `vip` for `!vip`, `subscribed` for
-/// `unsubscribed`.
+/// The valid name that a misspelt one most likely means: the one with the least edit distance (a swap of neighbouring letters counts once),
+/// within a third of the length; nil if none is near. Never one that means the opposite: `vip` for `!vip`, `subscribed` for `unsubscribed`.
 public func nearestName(to name: String, among valid: some Sequence<String>) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars)
     let limit = max(1, (wanted.count + 1) / 3)
@@ -13,7 +12,7 @@ public func nearestName(to name: String, among valid: some Sequence<String>) -> 
     return best?.name
 }
 
-/// Whether one is the other behind a sign or word of negation.
+/// Whether one is the other with a sign or word of negation in front.
 private func isOpposite(_ left: String, right: String) -> Bool {
     let (short, long) = left.utf8.count < right.utf8.count ? (left, right) : (right, left)
     guard long.hasSuffix(short), !short.isEmpty else { return false }

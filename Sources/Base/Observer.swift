@@ -1,4 +1,5 @@
-/// Is told what happens, in order, on the thread where it happens. Who makes one decides whether it becomes a line on a terminal, a page, a count or nothing.
+/// Is told what happens, in order, on the thread where it happens. The code that makes an observer decides whether an event becomes a line
+/// on a terminal, a page, a count or nothing.
 public struct Observer<Event: Sendable>: Sendable {
     private let observe: (@Sendable (Event) -> Void)?
 
@@ -10,7 +11,7 @@ public struct Observer<Event: Sendable>: Sendable {
     /// An observer that ignores every event.
     public static var silent: Observer { Observer() }
 
-    /// Tells it.
+    /// Reports an event.
     /// - Parameter event: not evaluated if the observer ignores events.
     public func callAsFunction(_ event: @autoclosure () -> Event) { observe?(event()) }
 

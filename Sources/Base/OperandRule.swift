@@ -1,11 +1,11 @@
-/// What a comparison of `where` or of a template may compare with: a number, a version or a date, as `ComparisonValue` tells them apart. What is
-/// none of them, or may be two things, is a mistake, as it would hold of all or of nobody.
+/// What a comparison of `where` or of a template may compare with: a number, a version or a date, as `ComparisonValue` tells them apart.
+/// Anything else, or anything ambiguous, is a mistake: the comparison would hold for all devices or for none.
 public struct OperandRule {
-    /// Where a comparison stands, which decides how it is written.
+    /// Where a comparison is written, which decides its form.
     public enum Notation {
         /// In `where`: `points: ">= 1000"`.
         case condition
-        /// Behind `{% if`: `points >= 1000`, `born < '1990-12-24'`.
+        /// After `{% if`: `points >= 1000`, `born < '1990-12-24'`.
         case template
     }
 
@@ -18,7 +18,7 @@ public struct OperandRule {
     /// - Parameters:
     ///   - column: as written before the operator.
     ///   - operand: without white space around it.
-    ///   - redact: gives the short form of an operand that must not be shown whole; nil for others.
+    ///   - redact: returns the short form of an operand that must not be shown whole; nil for others.
     public init(
         column: String, comparison: ComparisonOperator, operand: String, notation: Notation = .condition,
         redact: @escaping (String) -> String? = { _ in nil }
@@ -30,7 +30,7 @@ public struct OperandRule {
         self.redact = redact
     }
 
-    /// The comparison with another operand, as it is written there.
+    /// The comparison with another operand, as you would write it in this place.
     private func written(_ operand: String) -> String {
         switch notation {
         case .condition: "\"\(comparison.rawValue) \(operand)\""
@@ -46,11 +46,11 @@ public struct OperandRule {
     private var isOrder: Bool { comparison != .equal && comparison != .notEqual }
     private var isVersionColumn: Bool { ComparisonValue.isVersion(column: column) }
 
-    /// The dates that a text means which writes them as people do elsewhere, `01.12.1990`, `2026-12-1 9.00`, as Volley reads them: several where day and
-    /// month may be either; none for other texts.
+    /// The dates, in Volley's form, that a text in another common form may mean (`01.12.1990`, `2026-12-1 9.00`): several if day and month
+    /// could be swapped; none for other texts.
     public static func dates(meantBy text: String) -> [String] { WrittenDate(text)?.dates { $0 } ?? [] }
 
-    /// - Throws: what is wrong with the operand.
+    /// - Throws: a `Mistake` that says what is wrong with the operand.
     public func check() throws(Mistake) {
         let kind = ComparisonValue(operand, column: column).kind
         if !isVersionColumn, kind != .date, let date = WrittenDate(operand) {
@@ -73,7 +73,7 @@ public struct OperandRule {
         }
     }
 
-    /// `1.000` is a thousand where people write so, and one for Volley; `1.000.000` would be a version.
+    /// `1.000` is a thousand in some countries, and one for Volley; `1.000.000` would be a version.
     private func checkGroups() throws(Mistake) {
         let digits = operand.first == "-" ? operand.dropFirst() : operand[...]
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)

@@ -1,4 +1,4 @@
-/// How fast a run may push at most, as it was written: `5000/s`, `300000/min`, `100/h`.
+/// The highest rate at which a run may push, as it was written: `5000/s`, `300000/min`, `100/h`.
 public struct Pace: Hashable, Sendable, CustomStringConvertible {
     /// Pushes in each interval, at least 1.
     public var pushes: Int
@@ -11,11 +11,11 @@ public struct Pace: Hashable, Sendable, CustomStringConvertible {
         self.intervalSeconds = intervalSeconds
     }
 
-    /// The mean in pushes per second.
+    /// The mean rate in pushes per second.
     public var perSecond: Double { Double(pushes) / Double(intervalSeconds) }
 
-    /// The pushes of a twentieth of a second, at least 1: what a run may claim or keep at hand ahead of its pace. Whatever is claimed ahead
-    /// would be unknown after a crash.
+    /// The pushes of a twentieth of a second, at least 1: what a run may claim or hold ahead of its pace. After a crash, everything that
+    /// was claimed ahead would be unknown.
     public var pushesAhead: Int { max(1, Int(perSecond / 20)) }
 
     /// As written in a campaign.
@@ -23,7 +23,7 @@ public struct Pace: Hashable, Sendable, CustomStringConvertible {
         "\(pushes)/\(intervalSeconds == 1 ? "s" : intervalSeconds == 60 ? "min" : "h")"
     }
 
-    /// The slower of two, where nil stands for no limit.
+    /// The slower of two; nil means no limit.
     public static func slower(_ left: Pace?, _ right: Pace?) -> Pace? {
         guard let left, let right else { return left ?? right }
         return left.perSecond <= right.perSecond ? left : right

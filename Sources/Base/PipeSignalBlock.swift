@@ -1,7 +1,7 @@
 import Glibc
 
-/// Keeps SIGPIPE from this thread: writing to a connection or a pipe that the peer closed must be an error, not the end of the process. libcurl
-/// leaves signals alone when it is told so (CURLOPT_NOSIGNAL), and OpenSSL writes without MSG_NOSIGNAL.
+/// Blocks SIGPIPE in this thread: a write to a connection or a pipe that the peer closed must be an error, and must not end the process.
+/// libcurl leaves signals alone if CURLOPT_NOSIGNAL is set, and OpenSSL writes without MSG_NOSIGNAL.
 public func withPipeSignalBlocked<Result>(_ body: () -> Result) -> Result {
     var pipe = sigset_t()
     sigemptyset(&pipe)
@@ -9,7 +9,7 @@ public func withPipeSignalBlocked<Result>(_ body: () -> Result) -> Result {
     var before = sigset_t()
     pthread_sigmask(SIG_BLOCK, &pipe, &before)
     defer {
-        // One that is pending would strike as soon as it is let in again.
+        // A pending signal would be delivered as soon as it is unblocked.
         var noWait = timespec()
         if sigismember(&before, SIGPIPE) == 0 { while sigtimedwait(&pipe, nil, &noWait) == SIGPIPE {} }
         pthread_sigmask(SIG_SETMASK, &before, nil)

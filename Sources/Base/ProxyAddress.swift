@@ -1,20 +1,20 @@
-/// A proxy and who Volley is to it. Describes itself without user and password, so that neither reaches a message or a log.
+/// A proxy and Volley's credentials for it. Its description leaves out user and password, so that neither reaches a message or a log.
 public struct ProxyAddress: Hashable, Sendable, CustomStringConvertible {
-    /// How the proxy is spoken to.
+    /// The protocol of the proxy.
     public enum Scheme: String, Hashable, Sendable, CaseIterable {
         /// CONNECT (RFC 9110 section 9.3.6), `https` over TLS.
         case http, https
-        /// `socks4` and `socks5` look names up here, the others leave it to the proxy.
+        /// `socks4` and `socks5` resolve names here, the others leave it to the proxy.
         case socks4, socks4a, socks5, socks5h
     }
 
-    /// How the proxy is spoken to.
+    /// The protocol of the proxy.
     public var scheme: Scheme
     /// A name or an address; IPv6 in brackets.
     public var host: String
     /// 1 to 65535.
     public var port: Int
-    /// Who asks; nil for nobody.
+    /// The user; nil for none.
     public var user: String?
     /// nil for none.
     public var password: String?
@@ -22,7 +22,7 @@ public struct ProxyAddress: Hashable, Sendable, CustomStringConvertible {
     /// `host:port`
     public var description: String { "\(host):\(port)" }
 
-    /// The whole address, with user and password, as libcurl takes it: never to be shown.
+    /// The whole address, with user and password, in the form that libcurl takes: never show it.
     public var url: String {
         var credentials = ""
         if let user {
@@ -33,16 +33,16 @@ public struct ProxyAddress: Hashable, Sendable, CustomStringConvertible {
         return "\(scheme.rawValue)://\(credentials)\(host):\(port)"
     }
 
-    /// Whether a password can be shown to such a proxy; SOCKS4 knows a user alone.
+    /// Whether such a proxy accepts a password; SOCKS4 only has a user.
     public var takesPassword: Bool { scheme != .socks4 && scheme != .socks4a }
 }
 
 extension ProxyAddress {
-    /// What may be left out of an address.
+    /// Which parts of an address may be missing.
     public enum Form: Sendable {
-        /// Scheme and port must be there: without them programs guess differently.
+        /// Scheme and port must be there: without them, programs guess differently.
         case whole
-        /// As in the environment: `http` without a scheme, and port 1080 (443 for `https`) without a port. Source: curl(1), --proxy.
+        /// As in environment variables: `http` without a scheme, and port 1080 (443 for `https`) without a port. Source: curl(1), --proxy.
         case asInEnvironment
     }
 
@@ -88,7 +88,7 @@ extension ProxyAddress {
         self.port = number
     }
 
-    /// An address without what stands before its last @, which may be a user and a password.
+    /// An address without the part before its last @, which may be a user and a password.
     public static func redact(_ text: String) -> String {
         let separator = text.firstRange(of: "://").flatMap { text[..<$0.lowerBound].allSatisfy { $0.isLetter || $0.isNumber } ? $0 : nil }
         let start = separator?.upperBound ?? text.startIndex
@@ -139,7 +139,7 @@ extension ProxyAddress {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// nil when a % is not followed by two hex digits.
+    /// nil if a % is not followed by two hex digits.
     private static func decoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]

@@ -1,5 +1,5 @@
-/// Servers that are reached without a proxy, as `no_proxy` lists them. Source: curl(1), NO_PROXY; beyond it an entry may end with a
-/// port, and then stands for that port alone.
+/// Servers that are reached without a proxy, as listed in `no_proxy`. Source: curl(1), NO_PROXY. In addition, an entry may end with a port,
+/// and then applies only to that port.
 public struct ProxyExceptions: Sendable {
     private let entries: [String]
 
@@ -8,8 +8,8 @@ public struct ProxyExceptions: Sendable {
         entries = list.lowercased().split { $0 == "," || $0.isWhitespace }.map(String.init)
     }
 
-    /// Whether a server is on the list: by itself, below a domain that is (`example.com` and `.example.com` hold `a.example.com`, and not
-    /// `badexample.com`), or in a network.
+    /// Whether a server is on the list: by its name, below a domain on the list (`example.com` and `.example.com` include `a.example.com`,
+    /// but not `badexample.com`), or in a network.
     public func contains(host: String, port: Int) -> Bool {
         let host = Self.bare(host.lowercased())
         return entries.contains { Self.matches($0, host: host, port: port) }
@@ -25,10 +25,10 @@ public struct ProxyExceptions: Sendable {
         return !domain.isEmpty && (host == domain || host.hasSuffix(".\(domain)"))
     }
 
-    /// `host:port`, when there is a port; the colons of a bare IPv6 address are its own.
+    /// `host:port`, if there is a port; the colons of a bare IPv6 address belong to the address.
     private static func split(_ entry: String) -> (Substring, Int?) {
         let parts = HostPort(entry[...])
-        // A port that no server has is no reason to match without one.
+        // An entry with an invalid port must not match as if it had none.
         guard let port = parts.portText.flatMap({ Int($0) }) else { return (entry[...], nil) }
         return (parts.host, port)
     }

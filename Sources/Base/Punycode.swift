@@ -1,7 +1,7 @@
-/// The spelling in ASCII that a host with other letters is asked for by. Source: RFC 3492, RFC 5891.
+/// The ASCII form of a host name with other letters. Source: RFC 3492, RFC 5891.
 public enum Punycode {
     /// `xn--mller-kva.de` for `müller.de`; nil for a host whose letters have several spellings, of which one would have to be chosen first.
-    /// - Parameter host: labels with points between.
+    /// - Parameter host: labels separated by full stops.
     public static func host(_ host: some StringProtocol) -> String? {
         let labels = host.lowercased().split(separator: ".", omittingEmptySubsequences: false).map { label(Array($0.unicodeScalars)) }
         return labels.contains(nil) ? nil : labels.compactMap(\.self).joined(separator: ".")
@@ -10,7 +10,7 @@ public enum Punycode {
     private static func label(_ scalars: [Unicode.Scalar]) -> String? {
         let plain = scalars.filter(\.isASCII)
         guard plain.count < scalars.count else { return String(String.UnicodeScalarView(plain)) }
-        // A letter and its accent apart, full-width letters: RFC 5891 5.3 wants them composed and narrow.
+        // A letter and its accent apart, or full-width letters: RFC 5891 5.3 requires composed and narrow ones.
         let isOpen = scalars.contains { $0.properties.canonicalCombiningClass != .notReordered || (0xFF00...0xFFEF).contains($0.value) }
         guard !isOpen else { return nil }
         let prefix = String(String.UnicodeScalarView(plain))

@@ -1,6 +1,6 @@
-/// The id that a push has on the wire: a lower-case UUID (version 8, RFC 9562) derived from the run and the recipient, so that a repeat of
-/// the same push is recognisable and the id needs no storage. Within a run no two recipients share one: recipient ids
-/// pass a bijection on the 62 bits that the UUID leaves free.
+/// The id that a push has on the wire: a lower-case UUID (version 8, RFC 9562) derived from the run and the recipient, so that a repetition
+/// of the same push is recognisable and the id needs no storage. Within a run no two recipients share one: recipient ids pass a bijection
+/// on the 62 bits that the UUID leaves free.
 public struct PushID: Hashable, Sendable, CustomStringConvertible {
     /// The UUID's first and last eight bytes.
     public let high: UInt64, low: UInt64
@@ -24,7 +24,7 @@ public struct PushID: Hashable, Sendable, CustomStringConvertible {
     public static let textCount = 36
 
     /// Writes the 36 characters of the UUID.
-    /// - Parameter text: room for at least 36 bytes.
+    /// - Parameter text: at least 36 bytes long.
     public func write(to text: UnsafeMutableBufferPointer<UInt8>) {
         precondition(text.count >= 36, "a UUID needs 36 characters")
         Self.write(high >> 32, digits: 8, to: text, at: 0)
@@ -57,7 +57,7 @@ public struct PushID: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Lower-case with hyphens, as it stands in headers.
+    /// In lower case with hyphens, as in headers.
     public var description: String {
         String(unsafeUninitializedCapacity: Self.textCount) { text in
             write(to: text)
@@ -66,7 +66,7 @@ public struct PushID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// 128 random bits that tell one run from every other.
+/// 128 random bits that distinguish one run from every other.
 public struct RunSeed: Hashable, Sendable {
     /// The first and last 64 bits.
     public let high: UInt64, low: UInt64

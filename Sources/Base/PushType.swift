@@ -1,14 +1,14 @@
-/// What kind of push it is, as `volley push --push-type` names it.
+/// The kind of a push, as named by `volley push --push-type`.
 public enum PushType: String, CaseIterable, Hashable, Sendable {
     case alert, background, voip, complication, fileprovider, location, liveactivity, pushtotalk, mdm, widgets, controls
 }
 
 /// How urgent a push is.
 public enum PushPriority: Int, Hashable, Sendable {
-    /// 1: power first, never wakes the device.
+    /// 1: saving power comes first; never wakes the device.
     case low = 1
     /// 5: when it suits the device; the only one allowed for background pushes.
     case normal = 5
-    /// 10: now. The default.
+    /// 10: immediately. The default.
     case high = 10
 }

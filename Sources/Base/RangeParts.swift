@@ -1,15 +1,15 @@
-/// How a range of ids is shared out among threads: a value that decides, and starts none.
+/// How a range of ids is divided among threads: a value that decides, and starts no thread.
 public struct RangeParts {
-    /// Ids of a part at least, and of each but the last a multiple of it.
+    /// The least number of ids in a part; each part but the last has a multiple of it.
     private let unit: Int
     private let threads: Int
 
     /// - Parameters:
-    ///   - unit: ids that stay together, as those of a batch do: a part has that many at least.
-    ///   - threads: how many work on parts, the one that asks among them.
+    ///   - unit: ids that stay together, such as those of a batch: a part has at least this many.
+    ///   - threads: the threads that work on parts, including the calling one.
     public init(unit: Int, threads: Int) { (self.unit, self.threads) = (max(1, unit), max(1, threads)) }
 
-    /// A range in parts, in order; one for each thread at most, and as equal as whole units allow.
+    /// The parts of a range, in order: at most one for each thread, and as equal as whole units allow.
     public func parts(of range: Range<Int>) -> [Range<Int>] {
         let units = range.count / unit + (range.count % unit > 0 ? 1 : 0)
         let count = max(1, min(threads, units))

@@ -1,7 +1,7 @@
-/// Threads that work on parts of a range of ids beside the one that asks. They start with the first range that has several parts, and sleep in between.
-/// Belongs to the thread that asks.
+/// Threads that work on parts of a range of ids, together with the calling thread. They start with the first range that has several parts,
+/// and sleep in between. A team belongs to one calling thread.
 public final class RangeTeam<Part: Sendable> {
-    /// What is done with a part; called from several threads at the same time, each with a number of its own. The thread that asks has 0.
+    /// The work on a part. It is called from several threads at the same time, each with its own number; the calling thread has 0.
     public typealias Work = @Sendable (_ range: Range<Int>, _ thread: Int) -> Result<Part, any Error>
 
     private struct Member {
@@ -24,9 +24,10 @@ public final class RangeTeam<Part: Sendable> {
         }
     }
 
-    /// Works on ranges at the same time, on the first in the calling thread. Where the system has no thread for one, the calling thread works on it too.
+    /// Works on all ranges at the same time, on the first in the calling thread. If the system has no thread for a range, the calling
+    /// thread works on it, too.
     /// - Returns: the parts in the order of the ranges.
-    /// - Throws: why the first that failed did; all have ended then.
+    /// - Throws: the error of the first range that failed; work on all ranges has ended by then.
     public func run(_ ranges: [Range<Int>]) throws -> [Part] {
         for index in ranges.indices.dropFirst() where index > members.count { members.append(started(index)) }
         for (member, range) in zip(members, ranges.dropFirst()) where member.thread != nil { member.jobs.put(range) }

@@ -2,13 +2,13 @@
 public struct Recipient: Hashable, Sendable {
     /// The token, normalised.
     public var token: Target
-    /// Blank when the export has none.
+    /// Blank if the export has none.
     public var registrationID: String
-    /// Blank when the export has none.
+    /// Blank if the export has none.
     public var alias: String
-    /// Blank when the export has none.
+    /// Blank if the export has none.
     public var language: String
-    /// The variant that it falls into; blank when the campaign has none.
+    /// The variant that the device gets; blank if the campaign has none.
     public var variant: String
     /// The cells that templates need, in the order of the plan's columns; blank when absent.
     public var fields: [String]

@@ -1,25 +1,25 @@
-/// A device that a campaign goes to, as bytes: what a scan hands on without making strings of it. Valid only while it is handed over.
+/// A device that a campaign goes to, as bytes: a scan passes it on without making strings. Valid only during the call that receives it.
 public struct RecipientRecord {
     /// Lower-case hex digits.
     public var token: UnsafeBufferPointer<UInt8>
-    /// Blank when the export has none.
+    /// Blank if the export has none.
     public var registrationID: UnsafeBufferPointer<UInt8>
-    /// Blank when the export has none.
+    /// Blank if the export has none.
     public var alias: UnsafeBufferPointer<UInt8>
-    /// Blank when the export has none.
+    /// Blank if the export has none.
     public var language: UnsafeBufferPointer<UInt8>
     /// The cells that templates need: a JSON array of strings in the form that `EscapedCells` takes.
     public var fields: UnsafeBufferPointer<UInt8>
 }
 
-/// Recipients in one piece of memory, each with the slot that a scan gives it.
+/// Recipients in one piece of memory, each with the slot that a scan assigned.
 public struct RecipientBatch: Sendable {
     /// The texts of a recipient, in the order in which they are appended.
     public enum Part: Sendable {
         case token, registrationID, alias, language, fields
     }
 
-    /// Where the texts of a recipient end in `bytes`, which are below 4 GB: what a block holds.
+    /// The ends of a recipient's texts in `bytes`. They are below 4 GB, the limit of a block.
     private struct Ends: BitwiseCopyable {
         var token: UInt32 = 0, registrationID: UInt32 = 0, alias: UInt32 = 0, language: UInt32 = 0, fields: UInt32 = 0
     }
@@ -32,13 +32,13 @@ public struct RecipientBatch: Sendable {
     /// All texts, one after the other: append a part's bytes here, then call `end`.
     public var bytes: [UInt8] = []
 
-    /// An empty one.
+    /// An empty batch.
     public init() {}
 
-    /// Recipients in it, those without a slot included.
+    /// The number of recipients, including those without a slot.
     public var count: Int { ends.count }
 
-    /// Says that the bytes of a part were appended; after the last one the recipient is complete, and has no slot yet.
+    /// Marks the end of a part whose bytes were appended. After the last part the recipient is complete, and has no slot yet.
     public mutating func end(_ part: Part) {
         let end = UInt32(bytes.count)
         switch part {
@@ -53,7 +53,7 @@ public struct RecipientBatch: Sendable {
         }
     }
 
-    /// Adds a recipient at its slot. NUL, at which many who read a text end it, is replaced.
+    /// Adds a recipient with its slot. NUL is replaced, because many programs end a text there.
     public mutating func append(_ recipient: Recipient, at slot: Int) {
         for (part, text) in [
             (Part.token, recipient.token.text), (.registrationID, recipient.registrationID), (.alias, recipient.alias),
@@ -67,14 +67,14 @@ public struct RecipientBatch: Sendable {
         setSlot(slot, of: count - 1)
     }
 
-    /// Takes the last recipient out again.
+    /// Removes the last recipient.
     public mutating func removeLast() {
         ends.removeLast()
         slots.removeLast()
         bytes.removeSubrange(Int(ends.last?.fields ?? 0)...)
     }
 
-    /// Gives a recipient its slot; without one it is left out.
+    /// Gives a recipient its slot; a recipient without one is left out.
     public mutating func setSlot(_ slot: Int, of index: Int) { slots[index] = slot }
 
     /// Calls `body` with a recipient.
@@ -89,7 +89,7 @@ public struct RecipientBatch: Sendable {
         }
     }
 
-    /// Calls `body` with the recipients that have a slot, in order, so many at a time.
+    /// Calls `body` with the recipients that have a slot, in order, in groups of `count`.
     public func forEachGroup(of count: Int, _ body: ([(slot: Int, recipient: RecipientRecord)]) throws -> Void) rethrows {
         var group: [(slot: Int, recipient: RecipientRecord)] = []
         group.reserveCapacity(count)
@@ -114,7 +114,7 @@ public struct RecipientBatch: Sendable {
         target.append(contentsOf: bytes)
     }
 
-    /// What was stored in this process.
+    /// Reads what `store(into:)` wrote in this process.
     public init(stored: [UInt8]) {
         stored.withUnsafeBytes { stored in
             let count = Int(stored.loadUnaligned(as: UInt32.self))
@@ -140,7 +140,7 @@ public struct RecipientBatch: Sendable {
 }
 
 extension Recipient {
-    /// The recipient that a record describes; nil when its fields are no JSON array of strings.
+    /// The recipient that a record describes; nil if its fields are not a JSON array of strings.
     public init?(_ record: RecipientRecord) {
         guard case .array(let values)? = try? JSONValue(parsing: Array(record.fields)) else { return nil }
         func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }

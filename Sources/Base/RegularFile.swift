@@ -1,20 +1,20 @@
 import Glibc
 
-/// A file that others wrote, open for reading: an export, a campaign, a key. Every such file is opened here, because opening or reading anything
-/// but a regular file may wait for ever: a named pipe without a writer, a terminal, a device without an end.
+/// A file that others wrote, open for reading: an export, a campaign, a key. Every such file is opened here, because opening or reading
+/// anything but a regular file may wait forever: a named pipe without a writer, a terminal, a device without an end.
 public struct RegularFile: ~Copyable {
     /// Open until this value ends.
     public let descriptor: Int32
-    /// As it was when it was opened.
+    /// The file's state when it was opened.
     public let stamp: FileStamp
 
-    /// Opens a file; symbolic links are followed. Never waits.
+    /// Opens a file; follows symbolic links. Never waits.
     public init(path: String) throws(FileError) {
-        // A path that holds a NUL would be cut there by the system.
+        // The system would cut off a path at a NUL.
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .system(ENOENT) }
-        // Looked at before it is opened: opening a device may do something to it, and a socket cannot be opened at all.
+        // Checked before opening: to open a device may have effects, and a socket cannot be opened at all.
         if let kind = FileKind(path: path), kind != .regular { throw .notAFile(kind) }
-        // O_NONBLOCK: a named pipe may have come in between.
+        // O_NONBLOCK: a named pipe may have replaced the file in the meantime.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw .system(errno) }
         var status = Glibc.stat()
@@ -34,14 +34,14 @@ public struct RegularFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// What the open file is like by now; nil when the system does not say.
+    /// The state of the open file now; nil if the system does not report it.
     public borrowing func stampNow() -> FileStamp? {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? FileStamp(status) : nil
     }
 
-    /// Reads on.
-    /// - Returns: how many bytes came; 0 at the end of the file.
+    /// Reads the next bytes.
+    /// - Returns: the number of bytes read; 0 at the end of the file.
     public borrowing func read(into target: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
         while true {
             let count = Glibc.read(descriptor, target.baseAddress, target.count)
@@ -51,8 +51,8 @@ public struct RegularFile: ~Copyable {
         }
     }
 
-    /// Reads a small file whole.
-    /// - Parameter limit: of a longer file, at least a byte more than that comes back, and not all.
+    /// Reads a small file as a whole.
+    /// - Parameter limit: of a longer file, at least one byte more than this is returned, but not everything.
     public static func bytes(of path: String, atMost limit: Int) throws(FileError) -> [UInt8] {
         let file = try RegularFile(path: path)
         var bytes: [UInt8] = []

@@ -1,21 +1,22 @@
-/// What the answers to a run say of tokens and settings: all of them together with those to the runs that it retries, and those to each of its lives, and to
-/// the parts of a life between its rests, alone.
+/// What the answers to a run say about tokens and settings: all answers together with those to the runs that it retries, and separately
+/// those to each of its lives and to each part of a life between its rests.
 ///
-/// Settings that were right may be wrong later on, without a change in volley.yaml: another server stands behind the name, a key has lost its topic. So no
-/// life of a run, no part of one, and no retry borrows what another one was accepted.
+/// Settings that were right may become wrong without a change in volley.yaml: another server gets the name, a key loses its topic. So
+/// accepted pushes of one life, part or retry are no evidence for another.
 public struct RunEvidence: Hashable, Sendable {
-    /// Of the run and of those that it retries.
+    /// Evidence of the run and the runs that it retries.
     public let all: TokenEvidence
-    /// Of each life of the run that got answers, in order. Their audience is who was answered: who was not counts in `all`.
+    /// Evidence of each life of the run that got answers, in order. Its audience is the devices that were answered; those that were not
+    /// count in `all`.
     public let lives: [TokenEvidence]
-    /// The same, also between its rests.
+    /// Evidence of each part of a life between its rests.
     private let parts: [TokenEvidence]
 
     /// - Parameters:
     ///   - own: of the run, over all its lives.
     ///   - retried: of the runs that it retries.
-    ///   - before: of the run as it was when each life but the first began, in order.
-    ///   - rests: of the run as it was at its pauses and between its waves, in order.
+    ///   - before: of the run when each life but the first began, in order.
+    ///   - rests: of the run at its pauses and between its waves, in order.
     public init(
         _ own: TokenEvidence, retried: TokenEvidence = TokenEvidence(), before: [TokenEvidence] = [], atRests rests: [TokenEvidence] = []
     ) {
@@ -28,10 +29,11 @@ public struct RunEvidence: Hashable, Sendable {
         zip([TokenEvidence()] + bounds, bounds + [own]).map { $1.answers(since: $0) }.filter { $0.answers > 0 }
     }
 
-    /// The part that shows the settings to be wrong, so that a run which got to its end has stopped, not finished: all, or the last life; nil when neither does.
+    /// The evidence that the settings are wrong, so that a run which reached its end counts as stopped, not finished: that of all, or of
+    /// the last life; nil if neither shows this.
     public var settingsEvidence: TokenEvidence? { [all, lives.last].compactMap(\.self).first { $0.pointsAtSettings } }
 
-    /// Whether doubtful refusals are the tokens' fault, in each part that has any as in all.
+    /// Whether ambiguous refusals are the tokens' fault, in all answers and in each part that has such refusals.
     public var pointsAtTokens: Bool { all.pointsAtTokens && partsPointAtTokens }
 
     private var partsPointAtTokens: Bool { parts.allSatisfy { $0.ambiguous == 0 || $0.pointsAtTokens } }
@@ -46,7 +48,7 @@ public struct RunEvidence: Hashable, Sendable {
 }
 
 extension TokenEvidence {
-    /// What was answered after the same run had come to `before`.
+    /// The answers since the run was at `before`.
     fileprivate func answers(since before: TokenEvidence) -> TokenEvidence {
         var part = TokenEvidence()
         part.accepted = accepted - before.accepted

@@ -4,17 +4,17 @@ public struct Settlement: Hashable, Sendable {
     public var recipient: Int
     /// How it ended.
     public var outcome: Outcome
-    /// The last HTTP status, 0 when there was none.
+    /// The last HTTP status, 0 if there was none.
     public var status: Int
     /// The service's reason, or the raw value of an `OwnReason`; empty for accepted.
     public var reason: String
-    /// How often it was handed to the wire.
+    /// How many times it was handed to the wire.
     public var attempts: Int
-    /// From the last submission to the answer, 0 when there was none.
+    /// From the last submission to the answer, 0 if there was none.
     public var latencyMilliseconds: Int
     /// When it was settled.
     public var settledAt: Timestamp
-    /// With 410: since when the token is invalid, as the service says.
+    /// For status 410: since when the token is invalid, according to the service.
     public var invalidSince: Timestamp?
 
     /// A settlement.

@@ -1,5 +1,5 @@
-/// Why a row of an export did not become a recipient. A row has exactly one reason: `duplicateToken` when it is not the newest of its
-/// device, else the first that applies, in this order.
+/// Why a row of an export did not become a recipient. A row has exactly one reason: `duplicateToken` if it is not the newest of its device,
+/// otherwise the first of the following that applies.
 public enum SkipReason: String, CaseIterable, Hashable, Sendable {
     /// The row could not be read: wrong number of fields, broken JSON.
     case badRow = "bad_row"
@@ -15,16 +15,16 @@ public enum SkipReason: String, CaseIterable, Hashable, Sendable {
     case badToken = "bad_token"
     /// The service said earlier that the token is invalid.
     case suppressed = "suppressed"
-    /// Another row of the same device is newer, or as new and was read later: that one decides.
+    /// Another row of the same device counts: it is newer, or equally new and was read later.
     case duplicateToken = "duplicate_token"
-    /// Beyond the most recently active devices of its alias.
+    /// The device is not among the most recently active devices of its alias.
     case aliasLimit = "alias_limit"
-    /// It got as many pushes lately as the app or the campaign allows.
+    /// The device recently got as many pushes as the app or the campaign allows.
     case frequency = "frequency"
-    /// Kept back to compare with.
+    /// Held back for comparison.
     case holdout = "holdout"
     /// A column that the text needs is blank, and the template has no default.
     case renderError = "render_error"
-    /// The payload as rendered is larger than the service takes.
+    /// The rendered payload is larger than the service accepts.
     case payloadTooLarge = "payload_too_large"
 }

@@ -1,10 +1,10 @@
-/// Text from a file that a person wrote, which still knows where it stands.
+/// Text from a file that a person wrote, with its place in the file.
 public struct SourceText: Hashable, Sendable {
-    /// How the text was written; decides how far an offset into the value can be traced back to the file.
+    /// How the text was written; decides how precisely an offset into the value can be traced back to the file.
     public enum Style: Hashable, Sendable {
-        /// As it stands, or between single or double quotes: on one line, an offset is a column.
+        /// Bare, or between single or double quotes: on one line, an offset is a column.
         case plain, singleQuoted, doubleQuoted
-        /// `|`: lines are kept.
+        /// `|`: line breaks are kept.
         case literal
         /// `>`: lines are joined.
         case folded
@@ -16,10 +16,10 @@ public struct SourceText: Hashable, Sendable {
     public var position: SourcePosition
     /// How it was written.
     public var style: Style
-    /// Where its parts stand, in the order of their offsets, when that is not as simple as its style says: lines that were joined, escapes.
+    /// The places of its parts, ordered by offset, if its style alone does not give them: lines that were joined, escapes.
     public var parts: [Part]
 
-    /// From an offset on, up to the next part, characters follow one another on a line of the file.
+    /// From an offset up to the next part, characters follow one another on one line of the file.
     public struct Part: Hashable, Sendable {
         /// Into the value, in UTF-8.
         public var offset: Int
@@ -42,8 +42,8 @@ public struct SourceText: Hashable, Sendable {
         self.parts = parts
     }
 
-    /// The place of the character at a UTF-8 offset into `value`. Exact where the parts are known, and for plain and quoted text on one line
-    /// without escapes; by line for literal blocks; otherwise the start of the text.
+    /// The place of the character at a UTF-8 offset into `value`. Exact if the parts are known, and for plain and quoted text on one line
+    /// without escapes; the line for literal blocks; otherwise the start of the text.
     public func position(atUTF8Offset offset: Int) -> SourcePosition {
         if let part = parts.last(where: { $0.offset <= offset }) { return position(atUTF8Offset: offset, in: part) }
         let bytes = value.utf8

@@ -3,7 +3,7 @@
 public struct SplitMix: RandomNumberGenerator {
     private var state: UInt64
 
-    /// The numbers of a seed.
+    /// The generator for a seed.
     public init(seed: UInt64) { state = seed }
 
     /// The next 64 bits.

@@ -1,4 +1,4 @@
-/// Causes as run files keep them: an object with `cause`, and its values by their names.
+/// Causes as stored in run files: an object with `cause` and the cause's values by name.
 extension StopCause {
     /// `{"cause": "refused", "service": "…", "reason": "BadTopic", "status": 400}`
     public var json: JSONValue {
@@ -14,7 +14,7 @@ extension StopCause {
         }
     }
 
-    /// The cause that `json` has made; nil for anything else.
+    /// The cause from which `json` was made; nil for anything else.
     public init?(json: JSONValue) {
         let read = CauseReader(json: json)
         guard let cause = read.text("cause") else { return nil }
@@ -58,7 +58,7 @@ private struct CauseFields {
     }
 }
 
-/// Values by their names.
+/// Reads values by their names.
 private struct CauseReader {
     let json: JSONValue
 

@@ -1,59 +1,59 @@
 /// Why a run stopped before its end: a fact with its values. The sentence about it is made where it is shown.
 public enum StopCause: Hashable, Sendable {
-    /// What a push service, by its name in run files, answered.
+    /// An answer of a push service, which is named as in run files.
     case service(String, ServiceStop)
-    /// No connection to a push service, by its name in run files, can be had any more.
+    /// No connection to a push service is possible any more. The service is named as in run files.
     case connection(service: String, ConnectionStop)
-    /// More answers were of an outcome than the campaign's `delivery.stop_when` allows.
+    /// More answers had an outcome than the campaign's `delivery.stop_when` allows.
     case limit(service: String, PassedLimit)
-    /// The run's records, or the right to send it.
+    /// A problem with the run's records, or with the right to send it.
     case ledger(LedgerStop)
-    /// Nothing more was sent, for want of something of this machine: an error's words.
+    /// Nothing more was sent, because this machine lacks something: an error's words.
     case notSent(String)
     /// Ctrl-C or SIGTERM.
     case interrupted
     /// `volley cancel`.
     case cancelled
-    /// In words only: an error's, or those that an older version recorded.
+    /// Known only in words: an error's, or those that an older version recorded.
     case described(String)
 }
 
-/// What a push service answered when a run stopped.
+/// The answer of a push service that stopped a run.
 public enum ServiceStop: Hashable, Sendable {
-    /// A push was refused as all others would be.
-    /// - clockLagSeconds: by which this machine's clock is behind the server's; nil when they agree, or nobody knows.
+    /// A push was refused, as all others would be.
+    /// - clockLagSeconds: how far this machine's clock is behind the server's; nil if they agree, or if it is unknown.
     case refused(reason: String, status: Int, clockLagSeconds: Double?)
-    /// A client certificate is taken no longer.
+    /// A client certificate is no longer accepted.
     case certificateExpired(reason: String)
-    /// A signed token is called expired, and the service takes no newer one yet.
-    /// - ageSeconds: of the token, by a clock that does not jump; nil when nobody knows.
+    /// The service calls a signed token expired, but does not accept a newer one yet.
+    /// - ageSeconds: the token's age, by a clock that does not jump; nil if unknown.
     case tokenExpired(ageSeconds: Double?, clockLagSeconds: Double?)
-    /// Something else answers in the service's place.
+    /// Something else answers in place of the service.
     case notTheService(status: Int)
-    /// The server speaks another protocol than the service.
+    /// The server does not speak the service's protocol.
     case notHTTP2(endpoint: String)
-    /// The service took nothing for so long.
+    /// The service accepted nothing for this long.
     case outage(lastReason: String, seconds: Double)
-    /// Most targets are refused, while the run is sent.
+    /// Most targets are refused, while the run is being sent.
     case mostTargetsRefused(lastReason: String)
-    /// Most targets were refused, at the run's end.
+    /// Most targets were refused, at the end of the run.
     case targetsRefused(reason: String, TargetRefusals)
-    /// Most pushes are refused for good.
+    /// Most pushes are permanently refused.
     case mostRejected(lastReason: String)
 }
 
-/// Refusals that blame settings, at a run's end.
+/// Refusals that point at the settings, at the end of a run.
 public struct TargetRefusals: Hashable, Sendable {
-    /// Targets that were refused so.
+    /// Targets that were refused.
     public var refused: Int
-    /// Answers among which that was counted, at least `refused`.
+    /// The answers among which they were counted, at least `refused`.
     public var answers: Int
-    /// These are the answers since others were accepted.
+    /// Whether these are only the answers since other pushes were accepted.
     public var isSinceOthersWereAccepted: Bool
-    /// Pushes that were accepted, in all.
+    /// All pushes that were accepted.
     public var accepted: Int
 
-    /// - Parameter evidence: blames the settings.
+    /// - Parameter evidence: points at the settings.
     public init(_ evidence: RunEvidence) {
         let blaming = evidence.settingsEvidence ?? evidence.all
         self.init(
@@ -70,9 +70,9 @@ public struct TargetRefusals: Hashable, Sendable {
     }
 }
 
-/// Why no connection can be had, each with the cause that the system or a library gave.
+/// Why no connection is possible, with the cause that the system or a library gave.
 public enum ConnectionStop: Hashable, Sendable {
-    /// The server's certificate is not to be trusted.
+    /// The server's certificate is not trusted.
     case serverNotTrusted(endpoint: String, cause: String)
     /// The server refused the client certificate during the handshake.
     case certificateRefused(endpoint: String, cause: String)
@@ -82,20 +82,20 @@ public enum ConnectionStop: Hashable, Sendable {
     case proxyCredentials(proxy: String, cause: String)
     /// The proxy does not allow this server.
     case proxyForbids(proxy: String, endpoint: String, cause: String)
-    /// The proxy's certificate is not to be trusted.
+    /// The proxy's certificate is not trusted.
     case proxyNotTrusted(proxy: String, cause: String)
     /// None of the attempts got through.
     case unreachable(Destination, attempts: Int, cause: String)
-    /// It was there once.
+    /// There was a connection before.
     case lost(Destination, cause: String)
 
     /// Where a connection leads.
     public struct Destination: Hashable, Sendable {
         /// `host:port`.
         public var endpoint: String
-        /// `host:port` of the proxy on the way; nil for none.
+        /// `host:port` of the proxy in between; nil for none.
         public var proxy: String?
-        /// The server may refuse a client certificate by closing the connection.
+        /// Whether a client certificate is used: the server may refuse one by closing the connection.
         public var usesCertificate: Bool
 
         /// A destination.
@@ -107,7 +107,7 @@ public enum ConnectionStop: Hashable, Sendable {
     }
 }
 
-/// A limit of `delivery.stop_when`, and what passed it.
+/// A limit of `delivery.stop_when`, and the answers that passed it.
 public struct PassedLimit: Hashable, Sendable {
     /// `invalidToken`, `rejected` or `failed`.
     public var outcome: Outcome
@@ -130,25 +130,25 @@ public struct PassedLimit: Hashable, Sendable {
     }
 }
 
-/// What became of a run's records, or of the right to send it.
+/// What happened to a run's records, or to the right to send it.
 public enum LedgerStop: Hashable, Sendable {
     /// The record cannot be read or written: an error's words.
     case unusable(String)
-    /// How it ended could not be recorded.
+    /// The end of the run could not be recorded.
     case endNotRecorded(String)
     /// Outcomes could not be recorded.
     case recordingFailed(String)
-    /// Claims could not be noted beside the run.
+    /// Claims could not be noted next to the run.
     case claimNotNoted(String)
     /// Recipients could not be read or claimed.
     case readingFailed(String)
-    /// That it began could not be noted beside it.
+    /// The beginning of the run could not be noted next to it.
     case beginNotNoted
-    /// Another process took over while this one stood still.
+    /// Another process took over while this one was suspended.
     case takenOver
     /// The run's file was removed or replaced.
     case fileLost(String, during: RunActivity)
-    /// A file that the run's account needs was removed or replaced.
+    /// A file that the run's records need was removed or replaced.
     case accountFileLost(String, during: RunActivity)
     /// The lock was removed, and another process took it: an error's words.
     case lockLost(String, during: RunActivity)
@@ -156,7 +156,7 @@ public enum LedgerStop: Hashable, Sendable {
     case processGone
 }
 
-/// What a process does with a run that it may send.
+/// What a process does while it has the right to send a run.
 public enum RunActivity: String, CaseIterable, Hashable, Sendable {
     case sending, paused, waiting
 }

@@ -1,6 +1,6 @@
-/// How large the shares of answers that are bad in some way may become before a run stops: a campaign's `delivery.stop_when`.
+/// How large the share of answers with a bad outcome may become before a run stops: a campaign's `delivery.stop_when`.
 public struct StopLimits: Hashable, Sendable {
-    /// Answers that are judged where the campaign names no number.
+    /// How many answers are needed if the campaign names no number.
     public static let usualAnswers = 1000
 
     /// The limits, for `invalidToken`, `rejected` and `failed`; no limit for the others. A run stops when a share is greater.
@@ -11,7 +11,7 @@ public struct StopLimits: Hashable, Sendable {
     /// No limits yet.
     public init() {}
 
-    /// Whether a limit is passed by answers, as far as there are enough of them.
+    /// Whether the answers exceed a limit, if there are enough of them.
     public func isPassed(by outcomes: [Outcome: Int]) -> Bool {
         let answers = [.accepted, .invalidToken, .rejected, .failed].reduce(0) { $0 + outcomes[$1, default: 0] }
         return answers >= after && shares.contains { $0.value.isPassed(by: outcomes[$0.key, default: 0], of: answers) }
@@ -29,10 +29,10 @@ public struct StopShare: Hashable, Sendable, CustomStringConvertible {
     /// A share in millionths.
     public init(millionths: Int) { self.millionths = millionths }
 
-    /// Whether `part` of `whole` are more than this share.
+    /// Whether `part` of `whole` is more than this share.
     public func isPassed(by part: Int, of whole: Int) -> Bool { part * 1_000_000 > millionths * whole }
 
-    /// As one writes it in a campaign: `20%`, `0.5%`.
+    /// As written in a campaign: `20%`, `0.5%`.
     public var description: String {
         let whole = millionths / 10_000
         var decimals = String(10_000 + millionths % 10_000).dropFirst()

@@ -1,16 +1,16 @@
-/// Where a push goes, by the name under which the service knows an app on a device, or a user: a device token, a registration id. What it looks like,
-/// only the service knows (`TargetForm`).
+/// Where a push goes: the name by which the service knows an app on a device, or a user, such as a device token or a registration id. Only
+/// the service knows what it looks like (`TargetForm`).
 public struct Target: Hashable, Sendable, CustomStringConvertible {
-    /// As requests name it.
+    /// As in requests.
     public let text: String
 
-    /// Takes what is known to be a target in the form in which it is kept.
+    /// Takes a text that is known to be a target in its stored form.
     public init(normalized text: String) { self.text = text }
 
     /// The first and last four characters, the most that any log, error or page may show.
     public var redacted: String { Self.redact(text) }
 
-    /// A text in which the target, in capitals or small letters, is shortened wherever it stands.
+    /// A text in which the target is shortened wherever it occurs, in capitals or small letters.
     public func redacted(in text: String) -> String {
         let (target, bytes) = (Array(self.text.utf8), Array(text.utf8))
         guard bytes.count >= target.count else { return text }

@@ -1,28 +1,29 @@
-/// A comparison behind `{% if %}`, as far as an export can show whether it is meant so: what a column's cells are held against.
+/// A comparison after `{% if %}`, as far as an export can show whether it makes sense: what the cells of a column are compared with.
 public struct TemplateComparison: Hashable, Sendable {
-    /// What is asked of a cell.
+    /// The kind of comparison.
     public enum Kind: Hashable, Sendable {
-        /// A number, version or date: as `ComparisonValue` compares.
+        /// A number, version or date: compared as `ComparisonValue` does.
         case order(ComparisonOperator, String)
-        /// `==` or `!=` with a text, to the letter.
+        /// `==` or `!=` with a text, compared exactly.
         case text(ComparisonOperator, String)
         /// `==` or `!=` with a language's tag.
         case language(ComparisonOperator, String)
         /// `==` or `!=` with `true` or `false`.
         case truth(ComparisonOperator, Bool)
-        /// `contains`, to the letter.
+        /// `contains`, compared exactly.
         case part(String)
-        /// The column alone, which any text but `false` and `0` satisfies.
+        /// The column on its own: any text but `false` and `0` satisfies it.
         case presence
-        /// No question, but a cell that is written as a number: `{{ points | number }}`.
+        /// Not a comparison, but a cell that is formatted as a number: `{{ points | number }}`.
         case number
     }
 
-    /// With the place of its name.
+    /// The column, with the place of its name.
     public var column: SourceText
-    /// What is asked of its cells.
+    /// How its cells are compared.
     public var kind: Kind
-    /// Whether it is joined to others so that another spelling cannot be named beside it: `and` beside `or` would turn the condition around.
+    /// Whether it is joined to others in such a way that no other spelling can be added to it: mixing `and` and `or` would reverse the
+    /// condition.
     public var isEntangled: Bool
 
     /// A comparison of a column.
@@ -34,7 +35,7 @@ public struct TemplateComparison: Hashable, Sendable {
 }
 
 extension TemplateComparison: CustomStringConvertible {
-    /// As it is written: `points >= 1000`, `level == 'gold'`.
+    /// As written: `points >= 1000`, `level == 'gold'`.
     public var description: String {
         switch kind {
         case .order(let comparison, let value):

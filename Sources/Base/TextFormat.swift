@@ -1,6 +1,7 @@
-/// How figures look wherever a person reads them.
+/// The format of figures wherever a person reads them.
 public enum TextFormat {
-    /// A stranger's words (a server's, say), fit for terminals, logs and run files: no control characters, and not too long.
+    /// Words from outside (a server's, for example), made fit for terminals, logs and run files: without control characters, and not too
+    /// long.
     public static func foreign(_ text: String, maximumBytes: Int = 200) -> String {
         var kept = String.UnicodeScalarView()
         var bytes = 0
@@ -12,9 +13,10 @@ public enum TextFormat {
         return String(kept)
     }
 
-    /// Text from elsewhere (a cell, a file's name, what a program printed) for a terminal or a log, of any length: control characters, which could
-    /// steer it, and what turns the direction of text are shown as escapes, `\u001B`; line ends and tabs stay. JSON stays the JSON that it is.
-    /// - Parameter keepsStyles: leaves colours (SGR sequences of ECMA-48) as they are, of a text that Volley coloured.
+    /// Text from outside (a cell, a file's name, the output of a program) for a terminal or a log, of any length. Control characters, which
+    /// could control the terminal, and characters that change the direction of text are shown as escapes, `\u001B`; line ends and tabs are
+    /// kept. JSON stays valid JSON with the same meaning.
+    /// - Parameter keepsStyles: keeps colours (SGR sequences of ECMA-48), for a text that Volley coloured.
     public static func printable(_ text: String, keepsStyles: Bool = false) -> String {
         let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != 0xC2 && $0 != 0xE2 || $0 == 0x0A || $0 == 0x09 }
         if isPlain { return text }
@@ -33,8 +35,8 @@ public enum TextFormat {
         return shown
     }
 
-    /// A name from elsewhere (of a file, say) inside a message or a line of a log: as `printable`, and line ends and tabs are escapes too, so that no name
-    /// looks like a message of its own.
+    /// A name from outside (a file's, for example) inside a message or a line of a log: as `printable`, but line ends and tabs are escaped,
+    /// too, so that no name looks like a message of its own.
     public static func inLine(_ name: String) -> String {
         printable(name).replacing("\n", with: escape("\n")).replacing("\t", with: escape("\t"))
     }
@@ -42,15 +44,15 @@ public enum TextFormat {
     /// C0, DEL and C1.
     static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) }
 
-    /// `\u001B`; of a character of the first plane.
+    /// `\u001B`, for a character of the first plane.
     static func escape(_ scalar: Unicode.Scalar) -> String { "\\u" + hex(scalar.value, digits: 4, uppercase: true) }
 
-    /// Whether everything behind it may read in another direction (Unicode's UAX 9, embeddings, overrides and isolates).
+    /// Whether the text after it may be read in another direction (Unicode's UAX 9, embeddings, overrides and isolates).
     private static func turnsDirection(_ scalar: Unicode.Scalar) -> Bool {
         (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
     }
 
-    /// `ESC [ … m` with numbers and semicolons between them, which changes nothing but how text looks.
+    /// `ESC [ … m` with numbers separated by semicolons, which changes only the look of text.
     private static func style(at text: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView? {
         guard text.starts(with: "\u{1B}[".unicodeScalars) else { return nil }
         let parameters = text.dropFirst(2).prefix { ("0"..."9").contains($0) || $0 == ";" }
@@ -70,7 +72,7 @@ public enum TextFormat {
         return (number < 0 ? "-" : "") + groups.reversed().joined(separator: ",")
     }
 
-    /// `45.2 %`; never rounded to 0 or 100 when it is neither.
+    /// `45.2 %`; rounded to 0 or 100 only if it is exactly that.
     public static func percent(_ share: Double) -> String {
         let tenths = Int((share * 1000).rounded())
         if share > 0, tenths == 0 { return "<0.1 %" }
@@ -87,21 +89,21 @@ public enum TextFormat {
         return "\(whole / 3600) h \(whole / 60 % 60) min"
     }
 
-    /// Whether a text is a long number as a spreadsheet program shows it, `1.23E+15`, of which digits are missing.
+    /// Whether a text is a long number as a spreadsheet program shows it, `1.23E+15`, with digits missing.
     public static func isRounded(_ text: String) -> Bool {
         let halves = text.uppercased().split(separator: "E", omittingEmptySubsequences: false)
         func isDigits(_ text: some StringProtocol) -> Bool { !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber } }
         guard halves.count == 2, halves[1].count == 3, halves[1].first == "+", isDigits(halves[1].dropFirst()) else { return false }
-        // Where a comma stands in numbers it does here.
+        // In locales with a decimal comma, this has one, too.
         let digits = halves[0].split(omittingEmptySubsequences: false) { $0 == "." || $0 == "," }
         return digits[0].count == 1 && digits.count <= 2 && digits.allSatisfy(isDigits)
     }
 
-    /// Digits that a spreadsheet program keeps of a number.
+    /// The digits of a number that a spreadsheet program keeps.
     public static let keptDigits = 15
 
-    /// How many zeros stand for the digits that a spreadsheet program does not keep of a long number; nil where other digits do, and for a moment
-    /// written as one number, `20261123093000000`.
+    /// How many zeros replace the digits of a long number that a spreadsheet program does not keep; nil if there are other digits, and for
+    /// a date and time written as one number, `20261123093000000`.
     public static func zerosOfRounding(_ text: String) -> Int? {
         guard text.utf8.count > keptDigits, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             text.dropFirst(keptDigits).allSatisfy({ $0 == "0" }), !(text.utf8.count <= 17 && isDay(text.prefix(8)))
@@ -111,7 +113,8 @@ public enum TextFormat {
 
     private static func isDay(_ digits: Substring) -> Bool { Array(digits.utf8).withUnsafeBufferPointer { CompactDate($0) != nil } }
 
-    /// `45 s`, `30 min`, `4 h`, `2 h 5 min`, `3 days`: a length of time as people say it, hours and days without what hardly counts beside them.
+    /// `45 s`, `30 min`, `4 h`, `2 h 5 min`, `3 days`: a length of time as people say it; hours and days come without smaller parts that
+    /// hardly matter.
     public static func span(seconds: Int64) -> String {
         switch seconds {
         case ..<60: return "\(seconds) s"
@@ -137,7 +140,7 @@ public enum TextFormat {
         return "\(number) B"
     }
 
-    /// A bar of block characters, `share` of `width` columns long, in eighths; something is always visible when there is something.
+    /// A bar of block characters, `share` of `width` columns long, in eighths; something is always visible if the share is above 0.
     public static func bar(_ share: Double, width: Int) -> String {
         guard share > 0 else { return "" }
         let eighths = max(1, min(width * 8, Int((share * Double(width) * 8).rounded())))
@@ -145,12 +148,12 @@ public enum TextFormat {
         return String(repeating: "█", count: eighths / 8) + parts[eighths % 8]
     }
 
-    /// Text filled up with spaces on the right.
+    /// Text padded with spaces on the right.
     public static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
     }
 
-    /// Text filled up with spaces on the left.
+    /// Text padded with spaces on the left.
     public static func aligned(_ text: String, to width: Int) -> String {
         String(repeating: " ", count: max(0, width - text.count)) + text
     }

@@ -1,14 +1,14 @@
-/// How much room text takes where letters stand in columns, as on a terminal: Chinese, Japanese and Korean characters and emoji take two.
+/// The width of text where letters are set in columns, as on a terminal: Chinese, Japanese and Korean characters and emoji take two.
 /// Source: Unicode Standard Annex 11, East Asian Width (wide and full-width ranges, coarsely).
 public enum TextWidth {
-    /// Columns that a text takes.
+    /// The columns that a text takes.
     public static func columns(_ text: some StringProtocol) -> Int { text.reduce(0) { $0 + columns($1) } }
 
     /// 0, 1 or 2.
     public static func columns(_ character: Character) -> Int {
         var widest = 0
         for scalar in character.unicodeScalars {
-            // An emoji selector makes an emoji of what stands before it.
+            // An emoji selector turns the character before it into an emoji.
             if scalar.value == 0xFE0F { return 2 }
             widest = max(widest, columns(scalar))
         }
@@ -29,12 +29,13 @@ public enum TextWidth {
         }
     }
 
-    /// Text filled up with spaces on the right.
+    /// Text padded with spaces on the right.
     public static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - columns(text)))
     }
 
-    /// Breaks text into lines of at most this many columns: between words, and within what is longer than a line or written without spaces.
+    /// Breaks text into lines of at most this many columns: between words, and within words that are longer than a line or written without
+    /// spaces.
     /// - Parameter width: at least 2.
     public static func wrapped(_ text: String, to width: Int) -> [String] {
         text.split(omittingEmptySubsequences: false) { $0.isNewline }.flatMap { wrappedLine($0, to: width) }
@@ -55,7 +56,7 @@ public enum TextWidth {
                 lines.append(line)
                 (line, used) = ("", 0)
             } else if !line.isEmpty {
-                // Scripts without spaces go on in the same line.
+                // Scripts without spaces continue on the same line.
                 line += " "
                 used += 1
             }

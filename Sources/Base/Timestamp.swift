@@ -5,13 +5,13 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public var epochMilliseconds: Int64
 
-    /// A moment from milliseconds since 1970.
+    /// A moment, in milliseconds since 1970.
     public init(epochMilliseconds: Int64) { self.epochMilliseconds = epochMilliseconds }
 
-    /// A moment from seconds since 1970.
+    /// A moment, in seconds since 1970.
     public init(epochSeconds: Int64) { epochMilliseconds = epochSeconds * 1000 }
 
-    /// The system's clock.
+    /// The current time of the system's clock.
     public static func now() -> Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -41,7 +41,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         "\(description.dropLast()).\(pad(Int(epochMilliseconds - epochSeconds * 1000), width: 3))Z"
     }
 
-    /// `20261201-090000`, as run ids begin.
+    /// `20261201-090000`, the start of run ids.
     public var compact: String {
         let parts = civil
         return "\(pad(parts.year, width: 4))\(pad(parts.month))\(pad(parts.day))-\(pad(parts.hour))\(pad(parts.minute))\(pad(parts.second))"
@@ -59,9 +59,9 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 }
 
 extension Timestamp {
-    /// Reads what exports hold: `2026-11-01`, `2026-11-01 09:30[:15[.123]]` with `T` or a space, with `Z` or an offset such as `+08:00`
-    /// (UTC when absent); `20261101`, `202611010930` and `20261101093015`, as `CompactDate` tells them from numbers; epoch seconds (9 to 11
-    /// digits) or milliseconds (12 to 14 digits); nil for anything else.
+    /// Reads the forms that exports use: `2026-11-01`, `2026-11-01 09:30[:15[.123]]` with `T` or a space, with `Z` or an offset such as
+    /// `+08:00` (UTC if there is none); `20261101`, `202611010930` and `20261101093015`, as `CompactDate` tells them from numbers; epoch
+    /// seconds (9 to 11 digits) or milliseconds (12 to 14 digits); nil for anything else.
     public init?(_ bytes: some Collection<UInt8>) {
         var scanner = DateScanner(Array(bytes))
         guard let moment = scanner.scan() else { return nil }
@@ -72,8 +72,8 @@ extension Timestamp {
     public init?(_ text: String) { self.init(text.utf8) }
 }
 
-/// Days since 1970-01-01 of a date in the proleptic Gregorian calendar.
-/// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil.
+/// Days from 1970-01-01 to a date in the proleptic Gregorian calendar. Source: Howard Hinnant, "chrono-Compatible Low-Level Date
+/// Algorithms", days_from_civil.
 @inlinable public func daysFromCivil(year: Int, month: Int, day: Int) -> Int {
     let y = month <= 2 ? year - 1 : year
     let era = (y >= 0 ? y : y - 399) / 400
@@ -83,7 +83,7 @@ extension Timestamp {
     return era * 146097 + dayOfEra - 719468
 }
 
-/// The date of a day since 1970-01-01. Source: as above, civil_from_days.
+/// The date that is this many days after 1970-01-01. Source: as above, civil_from_days.
 public func civilDate(fromDays days: Int) -> (year: Int, month: Int, day: Int) {
     let z = days + 719468
     let era = (z >= 0 ? z : z - 146096) / 146097
@@ -147,7 +147,7 @@ private struct DateScanner {
         return index > start ? milliseconds : nil
     }
 
-    /// Milliseconds east of UTC; 0 when nothing is written.
+    /// Milliseconds east of UTC; 0 if there is no offset.
     private mutating func zoneOffset() -> Int64? {
         _ = take(" ")
         if index == bytes.count || take("Z") || take("z") { return 0 }

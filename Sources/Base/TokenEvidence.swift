@@ -1,9 +1,9 @@
-/// What the answers to a run say of the tokens that were refused: are those devices gone, or are the settings wrong?
+/// What the answers to a run say about the tokens that were refused: are those devices gone, or are the settings wrong?
 ///
-/// Some refusals come for a token that was valid with these settings once, so that device is gone. Others also come for every good token when the settings
-/// are wrong. Whether they are the token's fault only the others can tell, who were pushed to with the same settings.
+/// Some refusals are for a token that was once valid with these settings, so that device is gone. Others also come for every good token if
+/// the settings are wrong. Only the answers to other devices, sent with the same settings, can show whether the token is at fault.
 ///
-/// This is the one place that decides it: while a run is sent, at its end, and for the suppression list. It knows all lives of a run.
+/// This is the only place that decides this: while a run is sent, at its end, and for the suppression list. It knows all lives of a run.
 public struct TokenEvidence: Hashable, Sendable {
     /// All devices of the run.
     public var audience = 0
@@ -15,28 +15,28 @@ public struct TokenEvidence: Hashable, Sendable {
     public var gone = 0
     /// Devices that were left out because of `frequency`: other runs reached them with these settings.
     public var leftOut = 0
-    /// Devices with a final answer: all of the above but `leftOut`, and what was rejected or failed.
+    /// Devices with a final answer: all of the above but `leftOut`, and those that were rejected or failed.
     public var answers = 0
 
-    /// Accepted pushes that everyone needs beside it who was refused so, or of whom nothing is known. With one for one, an export that is half of
-    /// test devices would have the other half suppressed when it is sent in their environment. A dead token that is not suppressed costs one refused
-    /// push a campaign; a good one that is suppressed gets nothing any more.
+    /// The number of accepted pushes needed for each device that was refused ambiguously or has no answer. With one for each, an export of
+    /// which half is test devices would get the other half suppressed when it is sent to the test devices' environment. A dead token that
+    /// is not suppressed costs one refused push per campaign; a good one that is suppressed gets nothing any more.
     public static let acceptedForEachOther = 4
 
     /// No answers yet.
     public init() {}
 
-    /// Of a run that cannot be read: nothing is known of anybody, so that nobody is suppressed for a doubtful reason.
+    /// For a run that cannot be read: nothing is known about its devices, so that none is suppressed for an ambiguous reason.
     public static let ofUnreadableRun: TokenEvidence = {
         var evidence = TokenEvidence()
         evidence.audience = .max / 1_000_000
         return evidence
     }()
 
-    /// What a run has come to, over all its lives.
+    /// The results of a run, over all its lives.
     /// - Parameters:
-    ///   - outcomes: of everybody whom it is for.
-    ///   - reasons: of those who have one.
+    ///   - outcomes: of all devices of the run.
+    ///   - reasons: of those that have one.
     ///   - blaming: reasons of the service that wrong settings cause as well as dead tokens.
     public init(outcomes: [Outcome: Int], reasons: [String: Int], blaming: Set<String>) {
         audience = outcomes.values.reduce(0, +)
@@ -47,8 +47,8 @@ public struct TokenEvidence: Hashable, Sendable {
         answers = [.accepted, .invalidToken, .rejected, .failed].reduce(0) { $0 + outcomes[$1, default: 0] }
     }
 
-    /// Of a run and those that it retries, which have the same settings. Who is retried is one of the first run's audience, and perhaps was left
-    /// out there.
+    /// The evidence of a run and of those that it retries, which have the same settings. Retried devices belong to the first run's
+    /// audience, and may have been left out there.
     public static func + (left: TokenEvidence, right: TokenEvidence) -> TokenEvidence {
         guard left != TokenEvidence(), right != TokenEvidence() else { return left == TokenEvidence() ? right : left }
         var sum = TokenEvidence()
@@ -60,11 +60,11 @@ public struct TokenEvidence: Hashable, Sendable {
         return sum
     }
 
-    /// Whether more than half of all answers are doubtful refusals, so that a run which got to its end has stopped, not finished.
+    /// Whether more than half of all answers are ambiguous refusals, so that a run which reached its end counts as stopped, not finished.
     public var pointsAtSettings: Bool { ambiguous * 2 > answers }
 
-    /// Whether doubtful refusals are the tokens' fault, as enough others were accepted. Who got no answer counts like a doubtful refusal: those who
-    /// come first in an export are not like the rest.
+    /// Whether ambiguous refusals are the tokens' fault, because enough other pushes were accepted. A device without an answer counts like
+    /// an ambiguous refusal: the first devices of an export are not typical of the rest.
     public var pointsAtTokens: Bool {
         let others = audience - accepted - gone - leftOut
         return accepted > 0 && accepted >= others * Self.acceptedForEachOther
@@ -73,6 +73,6 @@ public struct TokenEvidence: Hashable, Sendable {
     /// Whether a device whose token was refused gets no more pushes.
     /// - Parameters:
     ///   - status: of the answer.
-    ///   - hasFinished: whether its run has finished. One that stopped did so for a reason, and may go on.
+    ///   - hasFinished: whether its run has finished. A run that stopped did so for a reason, and may be resumed.
     public func suppresses(status: Int, hasFinished: Bool) -> Bool { status == 410 || hasFinished && pointsAtTokens }
 }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Wakes a thread that sleeps in poll or epoll, from any other: a pipe to itself. A word that comes before the sleep is not lost.
+/// Wakes a thread that sleeps in poll or epoll, from any other thread: a pipe to itself. A call that comes before the sleep is not lost.
 public final class Wakeup: Sendable {
-    /// Becomes readable with `wake`, and stays so until `clear`.
+    /// Becomes readable with `wake`, and stays readable until `clear`.
     public let descriptor: Int32
     private let writing: Int32
 
-    /// - Throws: a `Diagnostic` when no more files can be opened.
+    /// - Throws: a `Diagnostic` if no more files can be opened.
     public init() throws(Diagnostic) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw Diagnostic.noMoreFiles(errno) }
@@ -22,10 +22,10 @@ public final class Wakeup: Sendable {
         close(writing)
     }
 
-    /// Wakes who waits, or who waits next. Safe in a signal handler.
+    /// Wakes the thread that waits, or the next one that does. Safe in a signal handler.
     public func wake() {
         var one: UInt8 = 1
-        // Full means that the sleeper has not even noticed the last calls.
+        // If the pipe is full, the sleeper has not noticed the earlier calls either.
         _ = write(writing, &one, 1)
     }
 
@@ -36,26 +36,25 @@ public final class Wakeup: Sendable {
         }
     }
 
-    /// Sleeps until `wake` is called, or so long, and forgets the calls so far.
-    /// - Parameter seconds: nil for as long as it takes.
+    /// Sleeps until `wake` is called or the time is over, and forgets the calls so far.
+    /// - Parameter seconds: nil for no limit.
     public func wait(atMost seconds: Double? = nil) {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        // Interrupted by a signal it is asked again by the caller, who looks why it was woken anyway.
+        // A signal may interrupt the sleep. The caller checks why it woke anyway, and waits again.
         _ = poll(&watched, 1, pollTimeout(seconds))
         clear()
     }
 }
 
-/// What poll takes for a length of time: milliseconds, rounded up, so that nobody is woken too early and sleeps on for nothing. It ends after 24 days
-/// at the latest.
-/// - Parameter seconds: nil for ever.
+/// A length of time as poll takes it: milliseconds, rounded up, so that no thread wakes too early only to sleep again. At most 24 days.
+/// - Parameter seconds: nil for no limit.
 public func pollTimeout(_ seconds: Double?) -> Int32 {
     guard let seconds else { return -1 }
     return Int32(clamping: Int(min(max(0, seconds * 1000), Double(Int32.max)).rounded(.up)))
 }
 
 extension Diagnostic {
-    /// What a thread needs cannot be opened.
+    /// A descriptor that a thread needs cannot be opened.
     /// - Parameter code: errno of the call that failed.
     public static func noMoreFiles(_ code: Int32) -> Diagnostic {
         Diagnostic(

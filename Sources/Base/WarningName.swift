@@ -1,9 +1,9 @@
-/// What a warning is called: in brackets at its end, in JSON as `name`, and in a campaign's `allow`. docs/reference/warnings.md explains
-/// each. Those here are Volley's own; a service's rules may have others (`PushService.warnings`).
+/// The name of a warning: in brackets at its end, in JSON as `name`, and in a campaign's `allow`. docs/reference/warnings.md explains each.
+/// Those here are Volley's own; a service's rules may add others (`PushService.warnings`).
 public struct WarningName: Hashable, Sendable {
     /// As people write it.
     public let rawValue: String
-    /// Where it comes from. Only what was looked at can be said not to occur any more.
+    /// What it is found in. A warning can only be said to be gone if its source was examined.
     public let sources: Set<Source>
 
     /// A name.
@@ -12,13 +12,13 @@ public struct WarningName: Hashable, Sendable {
         self.sources = sources
     }
 
-    /// Names are equal by what people write.
+    /// Names are equal if people write them in the same way.
     public static func == (left: WarningName, right: WarningName) -> Bool { left.rawValue == right.rawValue }
 
-    /// By what people write.
+    /// Hashes what people write.
     public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
-    /// What must have been looked at before a warning can be given.
+    /// What must be examined before a warning can be given.
     public enum Source: CaseIterable, Hashable, Sendable {
         /// The campaign and volley.yaml.
         case files
@@ -32,7 +32,7 @@ public struct WarningName: Hashable, Sendable {
 }
 
 extension WarningName {
-    // What the campaign and volley.yaml say.
+    // What the campaign and volley.yaml show.
     /// `curly-quotes`
     public static let curlyQuotes = WarningName("curly-quotes", from: [.files])
     /// `comment-in-text`
@@ -61,7 +61,7 @@ extension WarningName {
     public static let timeInQuietHours = WarningName("time-in-quiet-hours", from: [.files])
     /// `time-in-gap`
     public static let timeInGap = WarningName("time-in-gap", from: [.files])
-    // Which devices it is too late for only the rows show; that a part of a text is for nobody, the text itself.
+    // Only the rows show for which devices it is too late.
     /// `expires-before-schedule`
     public static let expiresBeforeSchedule = WarningName("expires-before-schedule", from: [.files, .rows])
     /// `expires-in-utc`
@@ -75,7 +75,7 @@ extension WarningName {
     /// `unused-allow`
     public static let unusedAllow = WarningName("unused-allow", from: [.files])
 
-    // What a push says.
+    // What the content of a push shows.
     /// `partly-translated`
     public static let partlyTranslated = WarningName("partly-translated", from: [.files])
     /// `variant-not-translated`
@@ -84,7 +84,7 @@ extension WarningName {
     public static let sameVariants = WarningName("same-variants", from: [.files])
     /// `plural-form-missing`
     public static let pluralFormMissing = WarningName("plural-form-missing", from: [.files])
-    // Of a text its constant part is known at once, and the whole of it when it is rendered.
+    // The constant part of a text is known at once, the whole text when it is rendered.
     /// `text-cut-off`
     public static let textCutOff = WarningName("text-cut-off", from: [.files, .rows])
     /// `double-blank`
@@ -124,11 +124,10 @@ extension WarningName {
     /// `critical-alert`
     public static let criticalAlert = WarningName("critical-alert", from: [.files])
 
-    // What the headers of the exports show.
-    // Which row of a device is its newest matters only where one has several.
+    // What the headers of the exports show. Which of a device's rows is the newest matters only if a device has several.
     /// `column-not-found`
     public static let columnNotFound = WarningName("column-not-found", from: [.headers, .rows])
-    // Keys of JSON may come in any object.
+    // In JSON, any object may have a key twice.
     /// `column-twice`
     public static let columnTwice = WarningName("column-twice", from: [.files, .headers, .rows])
     /// `stale-export`
@@ -137,7 +136,7 @@ extension WarningName {
     public static let timezoneNotFound = WarningName("timezone-not-found", from: [.headers])
     /// `odd-export`
     public static let oddExport = WarningName("odd-export", from: [.headers])
-    // Of a list of names the list tells, and where that may be meant, the names of the exports.
+    // The list shows this, or, if it may be intended, the names in the exports.
     /// `comment-in-list`
     public static let commentInList = WarningName("comment-in-list", from: [.headers, .rows])
     /// `rounded-number`
@@ -164,7 +163,7 @@ extension WarningName {
     public static let exclusionNotFound = WarningName("exclusion-not-found", from: [.rows])
     /// `none-not-excluded`
     public static let noneNotExcluded = WarningName("none-not-excluded", from: [.rows])
-    // Which devices it is too late for only the rows show; that a part of a text is for nobody, the text itself.
+    // A template shows by itself that a part of it is for nobody; for a condition on cells, only the rows show it.
     /// `condition-never-holds`
     public static let conditionNeverHolds = WarningName("condition-never-holds", from: [.files, .rows])
     /// `cells-not-compared`
@@ -200,7 +199,7 @@ extension WarningName {
     /// `secret-readable`
     public static let secretReadable = WarningName("secret-readable", from: [.credentials])
 
-    /// All of them that are Volley's own.
+    /// All of Volley's own warnings.
     public static let own: [WarningName] = [
         .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .oddTimezone,
         .passwordInFile, .expiryTooLong, .expiresSoon, .schedulePast, .scheduleFar, .timeInQuietHours, .timeInGap,
@@ -217,13 +216,13 @@ extension WarningName {
     ]
 }
 
-/// A warning that a campaign does not want to hear, and why.
+/// A warning that a campaign turns off, and why.
 public struct AllowedWarning: Hashable, Sendable {
-    /// Which.
+    /// The warning.
     public var name: WarningName
     /// Why it is intended, in the words of the campaign's author.
     public var reason: String
-    /// Where the name stands.
+    /// The place of the name.
     public var position: SourcePosition
 
     /// A warning that is allowed.

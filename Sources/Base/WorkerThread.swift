@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A thread with a result. Stages of a run block on queues and sockets for minutes: they get threads of their own, not places in the
+/// A thread with a result. Stages of a run block on queues and sockets for minutes: they get their own threads instead of places in the
 /// pool of Swift concurrency.
 public final class WorkerThread<Result: Sendable>: Sendable {
     private let thread: pthread_t
@@ -11,7 +11,7 @@ public final class WorkerThread<Result: Sendable>: Sendable {
     /// - Parameters:
     ///   - name: as `top -H` and `perf` show it, at most 15 bytes.
     ///   - ended: rung once `isFinished`.
-    /// - Throws: a `Diagnostic` when the system has no thread, or no memory for one; `body` is not called then.
+    /// - Throws: a `Diagnostic` if the system has no thread, or no memory for one; `body` is not called then.
     public init(_ name: String, ringing ended: Wakeup? = nil, _ body: @escaping @Sendable () -> Result) throws(Diagnostic) {
         let slot = ResultSlot<Result>()
         self.slot = slot
@@ -42,7 +42,7 @@ private func nameThisThread(_ name: String) {
 }
 
 /// Runs work on a thread that no code waits for, for example a lookup that may hang.
-/// - Throws: a `Diagnostic` when the system has no thread; `body` is not called then.
+/// - Throws: a `Diagnostic` if the system has no thread; `body` is not called then.
 public func detachThread(_ body: @escaping @Sendable () -> Void) throws(Diagnostic) {
     pthread_detach(try startThread(body))
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Bytes to a descriptor, all of them: also where it is a pipe or a terminal that does not block, and takes no more than it has room for.
+/// Writes all bytes to a descriptor, even if it is a pipe or a terminal that does not block and accepts only as many bytes as fit.
 public enum WriteAll {
     /// - Returns: 0, or errno.
     public static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
@@ -22,7 +22,7 @@ public enum WriteAll {
         }
     }
 
-    /// Until it is read from, closed, or a signal comes.
+    /// Waits until the other end reads or closes, or a signal comes.
     private static func waitForRoom(_ descriptor: Int32) {
         var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = poll(&polled, 1, -1)

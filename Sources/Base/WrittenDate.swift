@@ -1,12 +1,12 @@
-/// A date as people write it elsewhere, `01.10.2026`, `10/1/2026`, `2026/10/01`, or one that no calendar has, `2026-11-31`; with a time of day or
-/// without.
+/// A date in another common form, `01.10.2026`, `10/1/2026`, `2026/10/01`, or one that does not exist, `2026-11-31`; with or without a time
+/// of day.
 struct WrittenDate {
     private let year: Int
-    /// In the order in which they stand.
+    /// In the order in which they are written.
     private let first: Int, second: Int
     private let isYearFirst: Bool
     private let mark: Character
-    /// ` 09:00`, if a time stands behind the date.
+    /// ` 09:00`, if a time follows the date.
     private let time: String
 
     init?(_ text: String) {
@@ -28,20 +28,20 @@ struct WrittenDate {
         time = WrittenTime.time(in: words.dropFirst().joined(separator: " ")).map { " \($0)" } ?? ""
     }
 
-    /// What is wrong with the date, behind its text.
+    /// What is wrong with the date; continues a sentence that begins with its text.
     var flaw: String {
         if dates({ $0 }).isEmpty { return "is not a day that exists" }
         guard isYearFirst else { return "is not a date that Volley reads: the year comes first" }
         return mark == "-" ? "is not a date that Volley reads" : "is not a date that Volley reads: its parts need hyphens between them"
     }
 
-    /// - Parameter comparison: how the comparison with a date is written.
+    /// - Parameter comparison: writes the comparison with a date.
     func remedy(_ comparison: (String) -> String) -> String {
         let forms = dates(comparison)
         return forms.isEmpty ? "Write it like 2026-11-30." : "Write \(forms.joined(separator: " or "))."
     }
 
-    /// - Parameter comparison: how what is done with a date is written.
+    /// - Parameter comparison: writes the use of a date.
     func dates(_ comparison: (String) -> String) -> [String] {
         func written(month: Int, day: Int) -> String? {
             guard (1...12).contains(month), day <= daysInMonth(month, year: year) else { return nil }
@@ -49,7 +49,7 @@ struct WrittenDate {
             return comparison("\(year)-\(digits[0])-\(digits[1])\(time)")
         }
         let dayFirst = isYearFirst ? nil : written(month: second, day: first)
-        // A point stands behind the day in all countries that write dates so.
+        // Every country that writes dates with full stops puts the day first.
         let monthFirst = isYearFirst || mark == "/" || dayFirst == nil ? written(month: first, day: second) : nil
         return Set([monthFirst, dayFirst].compactMap(\.self)).sorted()
     }
