@@ -5,7 +5,7 @@ struct AddressLint {
     private var findings: [Diagnostic] = []
 
     /// - Parameters:
-    ///   - link: as the campaign has it; nil for none.
+    ///   - link: as written in the campaign; nil for none.
     ///   - image: the same.
     static func warnings(link: SourceText?, image: SourceText?) -> [Diagnostic] {
         var lint = AddressLint()
@@ -37,7 +37,7 @@ struct AddressLint {
                 ?? "Write, for example, https://www.example.com/sale or shop://sale.")
     }
 
-    /// The address that a link names in another way: in brackets of another notation, or by its host alone; nil when it names none.
+    /// The address that a link names in another form: in brackets of another notation, or only by its host; nil if it names none.
     private static func withScheme(_ link: String) -> String? {
         if let address = link.firstMatch(of: /(?i)https?:\/\/[^\s<>()\[\]"']+/) { return String(address.output) }
         let rest = link.drop { $0 == "/" }
@@ -80,7 +80,7 @@ struct AddressLint {
             remedy: "\(PlaceName.suggestion(for: match.output.2)).")
     }
 
-    /// `?a=1&amp;b=2`, as HTML writes it, and `%7B%7Bcity%7D%7D`, as browsers do.
+    /// `?a=1&amp;b=2`, as HTML writes it, and `%7B%7Bcity%7D%7D`, as browsers write it.
     private mutating func checkCopied(_ link: SourceText) {
         if link.value.contains("&amp;") {
             warn(
@@ -108,8 +108,8 @@ struct AddressLint {
 
     // MARK: - Hosts
 
-    /// `https://`, `https://example,com/x`, `https://example..com`: the host of a web address is labels of letters, digits and hyphens, with single
-    /// dots between. Source: RFC 3986 3.2.2, RFC 1123 2.1.
+    /// `https://`, `https://example,com/x`, `https://example..com`: the host of a web address consists of labels of letters, digits and
+    /// hyphens, separated by single dots. Source: RFC 3986 3.2.2, RFC 1123 2.1.
     private mutating func checkHost(_ address: SourceText, key: String) {
         guard let match = address.value.firstMatch(of: /(?i)^(https?:\/\/)([^\/?#]*)/) else { return }
         let authority = match.output.2
@@ -136,7 +136,7 @@ struct AddressLint {
             remedy: "Write the address at which everyone can reach it, as in https://www.example.com/sale.")
     }
 
-    /// What is wrong with a name; nil for a good one, in letters of any script.
+    /// What is wrong with a host name; nil for a valid one, in letters of any script.
     private static func flaw(ofHost host: Substring) -> String? {
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         func isAllowed(_ letter: Character) -> Bool {
@@ -150,7 +150,7 @@ struct AddressLint {
         return host.first { $0 != "." && !isAllowed($0) }.map { "it holds '\($0)'" }
     }
 
-    /// Not everything that opens links handles letters beyond ASCII as browsers do, so such a link may open nothing.
+    /// Not every program that opens links handles letters beyond ASCII as browsers do, so such a link may open nothing.
     private mutating func reportLetters(_ host: Substring, _ address: SourceText, key: String) {
         let spelling = Punycode.host(host)
         let whole = spelling.map { "Write \(address.value.replacing(host, with: $0, maxReplacements: 1)), which is the same host." }
@@ -159,7 +159,7 @@ struct AddressLint {
             remedy: whole ?? "Copy the address from a browser, which writes it with xn-- at its beginning.")
     }
 
-    /// Whether a name or number can be reached from anywhere. Source: RFC 1918, 3927, 6761, 6762; of IPv6, RFC 4193 and 4291.
+    /// Whether a name or number can be reached from anywhere. Source: RFC 1918, 3927, 6761, 6762; for IPv6, RFC 4193 and 4291.
     private static func isReachable(_ host: Substring) -> Bool {
         let host = host.lowercased()
         if host.contains(":") { return host != "::1" && !["fc", "fd", "fe8", "fe9", "fea", "feb"].contains(where: host.hasPrefix) }
@@ -176,8 +176,8 @@ struct AddressLint {
 
     // MARK: - Images
 
-    /// What iOS shows next to a push (Apple, "UNNotificationAttachment"): JPEG, GIF and PNG, and some films and sounds. A page that shows a picture
-    /// does not count.
+    /// The media that iOS shows next to a push (Apple, "UNNotificationAttachment"): JPEG, GIF and PNG, and some films and sounds. A page
+    /// that shows a picture does not count.
     private mutating func check(image: SourceText) {
         checkHost(image, key: "image")
         let address = image.value.lowercased()

@@ -1,13 +1,13 @@
 import Base
 import PushServices
 
-/// What is allowed in a push, but rarely meant. Only what a campaign says is looked at; the results of templates are looked at when they
-/// are rendered.
+/// What is allowed in a push, but rarely meant. Checks only what a campaign says; the results of templates are checked when they are
+/// rendered.
 struct ContentLint {
     private let content: MessageContent
     private var findings: [Diagnostic] = []
 
-    /// Everything about one content. Its languages are not looked at.
+    /// All warnings about one content. Its languages are not checked.
     static func warnings(_ content: MessageContent, for service: any PushService) -> [Diagnostic] {
         var lint = ContentLint(content)
         lint.checkTexts()
@@ -84,7 +84,7 @@ struct ContentLint {
 
     private static let mediaEndings = ["jpg", "jpeg", "png", "gif", "webp", "heic", "mp4", "mov", "m4v", "mp3", "m4a", "wav", "aiff"]
 
-    /// `http` or `https` when this looks like the address of media.
+    /// `http` or `https` if this looks like the address of media.
     private static func mediaScheme(_ text: String) -> String? {
         let text = text.lowercased()
         guard let scheme = ["https", "http"].first(where: { text.hasPrefix("\($0)://") }) else { return nil }

@@ -1,6 +1,6 @@
 import Base
 
-/// What a content says, without its places in the file: equal for contents that give the same push.
+/// The meaning of a content, without its places in the file: equal for contents that give the same push.
 struct ContentSignature: Hashable {
     private let texts: [String?]
     private let badge: Int?

@@ -6,7 +6,7 @@ enum DraftText {
         let marks: [Substring?] = [
             text.firstMatch(of: /(?i)\blorem ipsum\b/)?.output, text.firstMatch(of: /_{3,}/)?.output, blank(text),
             text.firstMatch(of: /\b(?:TBD|TBC|FIXME)\b/)?.output,
-            // Alone it is Spanish for all.
+            // Without one of these, "todo" is Spanish for "all".
             text.firstMatch(of: /\bTODO(?=:|\s+(?:text|title|body|check|write|add)\b)/)?.output,
             text.firstMatch(of: /\[(?:TEST|Test|DRAFT|Draft|ENTWURF|Entwurf)\]|\bTEST TEST\b/)?.output,
             text.firstMatch(of: /^(?:DRAFT|E(?:NTWURF|ntwurf)|B(?:ROUILLON|rouillon)|B(?:ORRADOR|orrador))\s?:/)?.output,
@@ -26,7 +26,7 @@ enum DraftText {
         for match in text.matches(of: /(?:^|[^\p{L}\p{N}_-])(XX+)(?![\p{L}\p{N}_-])/) {
             let word = text[..<match.output.1.startIndex].split { !$0.isLetter }.last ?? ""
             let isKiss = ["love", "hugs", "kisses", "xoxo"].contains(word.lowercased())
-            // Two alone are a Roman numeral.
+            // Two on their own are a Roman numeral.
             if !isKiss, match.output.1.count > 2 || PlaceName.isGreeting(word) { return match.output.1 }
         }
         return nil

@@ -1,21 +1,21 @@
 public import Base
 public import PushServices
 
-/// Everything that a campaign may say, compiled: a message for each variant in each language, and who gets which.
+/// Everything that a campaign may say, compiled: a message for each variant in each language, and which devices get it.
 public struct MessageCatalog: Sendable {
     /// What the devices of one variant and one language get.
     public struct Message: Sendable {
-        /// Blank when the campaign has no variants.
+        /// Blank if the campaign has no variants.
         public let variant: String
         /// The tag of `languages` as written; blank for the text above it.
         public let language: String
         /// Its cells come in the order of the catalog's columns.
         public let template: PayloadTemplate
-        /// What it was made from: says where its texts are in the campaign.
+        /// The content that it was made from; has the places of its texts in the campaign.
         public let content: MessageContent
     }
 
-    /// Changes whenever the same campaign and cells may give another payload: what was planned by other rules is not sent.
+    /// Changes whenever the same campaign and cells may give a different payload: a plan made under other rules is not sent.
     public static let renderingRules = 5
 
     /// The most messages: with more, a preview could not count them separately.
@@ -24,7 +24,7 @@ public struct MessageCatalog: Sendable {
     /// A variant, with its share of the hashes.
     struct Variant: Sendable {
         let name: String
-        /// Its hashes are those below this, in units of 1/10,000, and not below the bound of an earlier variant.
+        /// The upper end of its hashes, in units of 1/10,000; they begin at the bound of the variant before it.
         let bound: UInt64
         /// The number of its first message; nil for the holdout.
         let firstMessage: Int?
@@ -45,17 +45,17 @@ public struct MessageCatalog: Sendable {
     let variants: [Variant]
     /// Normalised tags of `languages`; a tag's index + 1 is the index of the language's message in its variant.
     let languages: [String]
-    /// What aliases and device tokens are hashed with.
+    /// Hashed together with aliases and device tokens.
     let campaign: String
     /// How devices are assigned to variants.
     public let dealing: VariantDealing
 
-    /// Compiles and checks all that a campaign may say.
+    /// Compiles and checks everything that a campaign may say.
     /// - Parameters:
-    ///   - service: says how payloads look, and how large they may be.
-    ///   - variants: their shares add up to `MessageVariant.wholeShare`; none when all get the same.
+    ///   - service: determines the form and the largest size of payloads.
+    ///   - variants: their shares add up to `MessageVariant.wholeShare`; empty if all devices get the same.
     ///   - campaign: its name; together with a device's alias or token it decides which variant the device gets.
-    ///   - dealing: by which of the two.
+    ///   - dealing: whether the alias or the token decides.
     /// - Throws: every mistake at once, each at its place in the campaign.
     public init(
         _ content: MessageContent, for service: any PushService = PushServices.standard, variants: [MessageVariant] = [],
@@ -94,16 +94,16 @@ public struct MessageCatalog: Sendable {
 
     /// Appends the payload of one device, as `PayloadTemplate.append` does.
     /// - Parameters:
-    ///   - message: a number that `MessageChooser` gave, or 0 when there is no choice.
+    ///   - message: a number from `MessageChooser`, or 0 if there is no choice.
     ///   - cells: the device's cells in the order of `columns`.
-    ///   - language: its language tag; empty when it is not known.
+    ///   - language: its language tag; empty if it is not known.
     public func append(
         message: Int, _ cells: EscapedCells, language: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]
     ) -> RenderFailure? {
         messages[message].template.append(cells, language: language, to: &bytes)
     }
 
-    /// What conditions in its texts compare cells with: each comparison once, at its first place, however many texts hold it.
+    /// The comparisons in the conditions of its texts: each once, at its first place, however many texts contain it.
     public var comparisons: [TemplateComparison] {
         var seen: Set<String> = []
         return messages.flatMap(\.template.comparisons).filter { seen.insert($0.description).inserted }
@@ -117,7 +117,8 @@ public struct MessageCatalog: Sendable {
             .map { SourceText(TextPlaceholder.withoutKnown($0.value), at: $0.position) }
     }
 
-    /// The columns that all these contents name, as far as they can be read: for complaints about them beside those that `init` throws.
+    /// The columns that all these contents name, as far as they can be read: for mistakes about columns in addition to those that `init`
+    /// throws.
     public static func columns(
         of content: MessageContent, for service: any PushService = PushServices.standard, variants: [MessageVariant]
     ) -> [SourceText] {
@@ -136,13 +137,13 @@ public struct MessageCatalog: Sendable {
     /// Whether a device's language or variant must be known to render what it gets.
     public var needsTraits: Bool { hasChoice || messages.contains { $0.template.usesLanguage } }
 
-    /// Those of these languages whose dates and numbers are needed but not known to Volley, so that the English ones are used.
+    /// The languages among these whose dates and numbers are needed but not known to Volley, so that the English ones are used.
     public func unknownLanguages(among tags: some Sequence<String>) -> [String] {
         let tags = Array(tags)
         return messages.lazy.map { $0.template.unknownLanguages(among: tags) }.first { !$0.isEmpty } ?? []
     }
 
-    /// The names of the variants in the order of the file, the holdout included; empty when all get the same.
+    /// The names of the variants in the order of the file, including the holdout; empty if all devices get the same.
     public var variantNames: [String] { variants.count == 1 && variants[0].name.isEmpty ? [] : variants.map(\.name) }
 }
 

@@ -1,6 +1,6 @@
 public import Base
 
-/// Says which message of a catalog a device gets. Belongs to one thread: it remembers the languages it has met.
+/// Decides which message of a catalog a device gets. Belongs to one thread: it remembers the languages it has met.
 public struct MessageChooser {
     private let catalog: MessageCatalog
     private let seed: UInt64
@@ -8,7 +8,7 @@ public struct MessageChooser {
     private var lastLanguage: [UInt8] = []
     private var lastNumber = 0
 
-    /// The most languages that are remembered: a column that holds something else must not fill the memory.
+    /// The most languages to remember: a column with other contents must not fill the memory.
     private static let mostLanguages = 10_000
 
     /// A chooser that has met no device yet.
@@ -18,15 +18,15 @@ public struct MessageChooser {
         for (index, tag) in catalog.languages.enumerated() { known[tag] = index + 1 }
     }
 
-    /// The number of the variant that a device gets, in the order of `variantNames`; 0 when there are none. Always the same for the same
+    /// The number of the variant that a device gets, in the order of `variantNames`; 0 if there are none. Always the same for the same
     /// campaign name, shares and alias or token.
     ///
-    /// FNV-1a over the campaign's name, a zero byte and the alias or the token's hex digits, mixed as SplitMix64 does; the upper 32 bits times 10,000 say
-    /// which share it falls into.
-    /// Source: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm"; Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators".
+    /// FNV-1a over the campaign's name, a zero byte and the alias or the token's hex digits, mixed as in SplitMix64; the upper 32 bits
+    /// times 10,000 give the share. Source: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm"; Steele, Lea, Flood, "Fast
+    /// Splittable Pseudorandom Number Generators".
     /// - Parameters:
     ///   - token: in lower-case hex.
-    ///   - alias: as the device's newest row has it; blank for none.
+    ///   - alias: the alias in the device's newest row; blank for none.
     public func variant(of token: UnsafeBufferPointer<UInt8>, alias: UnsafeBufferPointer<UInt8>) -> Int {
         guard catalog.variants.count > 1 else { return 0 }
         let point = ((hash(token, alias) >> 32) &* UInt64(MessageVariant.wholeShare)) >> 32
@@ -34,7 +34,7 @@ public struct MessageChooser {
         return catalog.variants.firstIndex { point < $0.bound } ?? catalog.variants.count - 1
     }
 
-    /// The number of the variant that a device of the holdout would be in without it, in proportion to their shares.
+    /// The number of the variant that a device of the holdout would get if there were no holdout, in proportion to the variants' shares.
     public func variantWithoutHoldout(of token: UnsafeBufferPointer<UInt8>, alias: UnsafeBufferPointer<UInt8>) -> Int {
         var shares: [(variant: Int, share: UInt64)] = []
         var bound: UInt64 = 0
@@ -42,7 +42,7 @@ public struct MessageChooser {
             if variant.firstMessage != nil { shares.append((number, variant.bound - bound)) }
             bound = variant.bound
         }
-        // The lower half of the hash: the upper one has put it into the holdout.
+        // Uses the lower half of the hash: the upper half put the device into the holdout.
         let whole = shares.reduce(0) { $0 + $1.share }
         var point = ((hash(token, alias) & 0xFFFF_FFFF) &* whole) >> 32
         for (variant, share) in shares {
@@ -53,13 +53,13 @@ public struct MessageChooser {
     }
 
     /// The number of the message for a variant and a device's language; nil for the holdout.
-    /// - Parameter language: as the export has it.
+    /// - Parameter language: as in the export.
     public mutating func message(variant: Int, language: UnsafeBufferPointer<UInt8>) -> Int? {
         guard let first = catalog.variants[variant].firstMessage else { return nil }
         return catalog.languages.isEmpty ? first : first + number(of: language)
     }
 
-    /// The number of the message for a variant's name, as a run file keeps it; nil when there is no such variant.
+    /// The number of the message for a variant's name, as in a run file; nil if there is no such variant.
     public mutating func message(variant name: UnsafeBufferPointer<UInt8>, language: UnsafeBufferPointer<UInt8>) -> Int? {
         guard let variant = catalog.variants.firstIndex(where: { $0.name.utf8.elementsEqual(name) }) else { return nil }
         return message(variant: variant, language: language)
@@ -75,7 +75,7 @@ public struct MessageChooser {
     /// The number of the variant that a recipient gets.
     public func variant(of recipient: Recipient) -> Int { withKeys(of: recipient) { variant(of: $0, alias: $1) } }
 
-    /// The number of the variant that a recipient of the holdout would be in without it.
+    /// The number of the variant that a recipient of the holdout would get if there were no holdout.
     public func variantWithoutHoldout(of recipient: Recipient) -> Int {
         withKeys(of: recipient) { variantWithoutHoldout(of: $0, alias: $1) }
     }
@@ -88,7 +88,7 @@ public struct MessageChooser {
         }
     }
 
-    /// Of the alias, if variants are assigned by alias and the device has one, else of the token.
+    /// The hash of the alias if variants are assigned by alias and the device has one, otherwise of the token.
     private func hash(_ token: UnsafeBufferPointer<UInt8>, _ alias: UnsafeBufferPointer<UInt8>) -> UInt64 {
         Self.mixed(Self.fold(catalog.dealing == .device || Blank.isCell(alias) ? token : alias, into: seed))
     }

@@ -2,8 +2,8 @@ import Base
 
 /// What each variant says in each language, before it is compiled.
 ///
-/// Of two texts for the same key the more specific one counts: a variant's translation, then the campaign's translation, then the variant's
-/// text, then the campaign's. So no one reads a text in another language because a variant was not translated.
+/// If a key has several texts, the most specific one counts: a variant's translation, then the campaign's translation, then the variant's
+/// text, then the campaign's. So nobody reads a text in another language because a variant was not translated.
 struct MessageSources {
     struct Tag {
         let written: String
@@ -17,7 +17,7 @@ struct MessageSources {
         fileprivate let content: MessageContent?
     }
 
-    /// The variants in the order of the file; one without a name when there are none.
+    /// The variants in the order of the file; a single one without a name if the campaign has none.
     let variants: [Variant]
     /// Languages that have a text anywhere, in the order of the file.
     let tags: [Tag]
@@ -29,7 +29,7 @@ struct MessageSources {
         var tags: [Tag] = []
         var warnings: [Diagnostic] = []
         for translation in content.languages + variants.flatMap({ $0.content?.languages ?? [] }) {
-            // Not a tag: reading the campaign reported it.
+            // Not a tag: this was reported when the campaign was read.
             guard let normal = LanguageTag.normalized(translation.language.value), !tags.contains(where: { $0.normal == normal }) else {
                 continue
             }
@@ -52,12 +52,12 @@ struct MessageSources {
     /// How many messages there are.
     var count: Int { variants.count { !$0.isHoldout } * (tags.count + 1) }
 
-    /// The contents of a variant: the one for devices without a language in `tags`, then those of `tags`.
+    /// The contents of a variant: first for devices whose language is not in `tags`, then for those in `tags`.
     func contents(of variant: Variant) -> [(language: String, content: MessageContent)] {
         let plain = variant.content.map { base.overlaid(by: $0) } ?? base
         return [("", plain)]
             + tags.map { tag in
-                // From the general to the specific: zh, zh-Hans, zh-Hans-CN.
+                // From general to specific: zh, zh-Hans, zh-Hans-CN.
                 let chain = LanguageTag.fallbacks(of: tag.normal).reversed()
                 let texts = Self.translations(of: base, chain) + Self.translations(of: variant.content, chain)
                 return (tag.written, texts.reduce(plain) { $0.overlaid(by: $1) })
@@ -93,7 +93,7 @@ struct MessageSources {
         }
     }
 
-    /// A push half in one language and half in another.
+    /// A push that is half in one language and half in another.
     private static func partial(_ translation: Translation, of content: MessageContent) -> [Diagnostic] {
         let chain = LanguageTag.fallbacks(of: translation.language.value)
         let said = Set(translations(of: content, chain.reversed()).flatMap { texts($0).map(\.key) })

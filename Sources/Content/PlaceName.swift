@@ -1,4 +1,4 @@
-/// Words in a text for what should be filled in: names of columns, and what people call a text's parts before they are written.
+/// Words in a text that should have been replaced: names of columns, and what people call a text's parts before they are written.
 enum PlaceName {
     /// Whether a word is more likely a column's name than anything else.
     static func isColumn(_ word: some StringProtocol) -> Bool {
@@ -9,10 +9,10 @@ enum PlaceName {
     /// Whether a word asks for a person's name.
     static func isName(_ word: some StringProtocol) -> Bool { names.contains(folded(word)) }
 
-    /// Whether a word is a program's name for something, and no text has it for anything else: `firstname`, `FirstName`, `FNAME`.
+    /// Whether a word can only be a program's name for something: `firstname`, `FirstName`, `FNAME`.
     static func isOfProgram(_ word: String) -> Bool { ["firstname", "lastname", "fname", "lname"].contains(word.lowercased()) }
 
-    /// Whether words between signs are most likely a place to fill in: `First Name`, `your name`, `Name here`, `insert text`, `CITY`.
+    /// Whether words between signs are most likely a placeholder: `First Name`, `your name`, `Name here`, `insert text`, `CITY`.
     static func isPlace(_ words: [String]) -> Bool {
         guard let first = words.first else { return false }
         if words.count == 1 {
@@ -28,18 +28,19 @@ enum PlaceName {
             || known.count < words.count && known.allSatisfy { parts.contains(folded($0)) }
     }
 
-    /// Whether a text for blank cells is the name of a column with people's names: `first name`, `Customer Name`. `your city` may be meant so.
+    /// Whether a text for blank cells is the name of a column with people's names: `first name`, `Customer Name`. `your city` may be the
+    /// intended text.
     static func isNameForBlank(_ text: String) -> Bool {
         let words = text.split(separator: " ")
         return words.count > 1 && words.count < 4 && (isName(words.joined()) || words.last?.lowercased() == "name")
     }
 
-    /// What to write for a column that was named in another way; its name unchanged only where an export may have it.
+    /// What to write for a column that was named in another way. The name is unchanged only if an export may have it.
     static func remedy(for written: some StringProtocol) -> String {
         column(for: written).map { "Write {{ \($0) }}" } ?? suggestion(for: written)
     }
 
-    /// The same where a column may not be meant.
+    /// The same if a column may not be meant.
     static func suggestion(for written: some StringProtocol) -> String {
         "For a column write \(column(for: written).map { "{{ \($0) }}" } ?? "its name, as in {{ first_name }}")"
     }
@@ -66,7 +67,7 @@ enum PlaceName {
     ]
     private static let others: Set<String> = ["customer", "customername", "points", "balance", "city", "store", "email"]
 
-    /// What drafts say of a text's parts.
+    /// What drafts call the parts of a text.
     private static let parts: Set<String> = [
         "placeholder", "text", "title", "headline", "body", "date", "day", "time", "price", "amount", "discount", "code", "coupon", "link",
         "url", "product", "item", "brand", "company", "shop", "location",

@@ -1,6 +1,6 @@
 import Base
 
-/// Whether a word next to a number is given in all forms that a translation's language has.
+/// Checks that a word next to a number has all forms of the translation's language.
 enum PluralLint {
     /// Numbers that people usually read: a form that only millions need (French and Spanish `many`) may be missing.
     private static let usualNumbers: ClosedRange<UInt64> = 0...200
@@ -29,7 +29,7 @@ enum PluralLint {
         }
     }
 
-    /// Forms that whole numbers take in a language; empty when it is not known.
+    /// Forms that whole numbers take in a language; empty if it is not known.
     private static func forms(of language: String) -> Set<PluralForm> {
         var tag = language
         guard let number = tag.withUTF8({ LanguageTables.shared.find($0) }) else { return [] }

@@ -11,7 +11,7 @@ enum RenderedBlank {
             ? "A tag prints nothing there. \(gapRemedy)" : "It comes from the export; check the columns of this text."
     }
 
-    /// The word that a text ends with although something should follow: `Sale in `. Nil where it is the template's own end.
+    /// The word that a text ends with although something should follow: `Sale in `. Nil if the template itself ends there.
     static func danglingWord(in text: String, of template: String) -> String? {
         guard text.last?.isWhitespace ?? false, template.last == "}", mayPrintNothing(template),
             let word = text.split(whereSeparator: \.isWhitespace).last, leadingWords.contains(word.lowercased()), !endsPhrase(text)
@@ -46,7 +46,7 @@ enum RenderedBlank {
         template.contains("{%") || template.contains(/\bdefault:\s*(?:''|"")/)
     }
 
-    /// Words that nothing ends with, in some languages.
+    /// Words that no sentence ends with, in some languages.
     private static let leadingWords: Set<String> = [
         "in", "at", "for", "from", "to", "of", "with", "by", "near", "until", "till", "dear", "the", "your",
         "bei", "für", "von", "aus", "nach", "zum", "zur", "im", "am", "mit", "bis", "ab", "um", "liebe", "lieber",

@@ -2,20 +2,20 @@ public import Base
 
 /// Rules for texts that people see.
 ///
-/// Apple does not document how much of a push a lock screen shows; it depends on phone, text size and what else is there. These limits are
-/// about what an iPhone shows at its usual text size: a line of 50 characters, and four lines of body.
+/// Apple does not document how much of a push a lock screen shows; it depends on the phone, the text size and what else is there. These
+/// limits are roughly what an iPhone shows at its usual text size: a line of 50 characters, and four lines of body.
 public enum ShownText {
-    /// Characters of a title or subtitle, about; wide ones (Chinese, emoji) count twice.
+    /// Approximate characters of a title or subtitle; wide ones (Chinese, emoji) count twice.
     public static let lineCharacters = 50
-    /// Characters of a body, about; wide ones count twice.
+    /// Approximate characters of a body; wide ones count twice.
     public static let bodyCharacters = 178
 
     /// What is odd about a text of a push.
     /// - Parameters:
     ///   - key: `title`, `subtitle`, `body`, or `alert` for a body by hand.
     ///   - text: as rendered, or the constant part of a template.
-    ///   - isWhole: whether it is all that people will see.
-    ///   - template: what it was rendered from; nil where that is not known.
+    ///   - isWhole: whether people will see nothing else.
+    ///   - template: the source of a rendered text; nil if it is not known.
     ///   - note: what else to say about where it was found.
     public static func warnings(
         _ key: String, text: String, isWhole: Bool, template: String? = nil, at place: SourcePosition, note: String = ""
@@ -73,7 +73,7 @@ public enum ShownText {
         text.split(whereSeparator: \.isNewline).contains { $0.drop { $0 == " " }.contains("  ") && !$0.allSatisfy { $0 == " " } }
     }
 
-    /// What looks like a template of this or of another language: `{{ name }}`, `{name}`, `${name}`, `%name%`, `[[name]]`, `{% if %}`.
+    /// Text that looks like a template of this or of another language: `{{ name }}`, `{name}`, `${name}`, `%name%`, `[[name]]`, `{% if %}`.
     static func placeholder(in text: String) -> String? {
         for (open, close) in [("{{", "}}"), ("{%", "%}"), ("[[", "]]"), ("${", "}"), ("{", "}"), ("%", "%")] {
             var rest = text[...]
@@ -93,12 +93,12 @@ public enum ShownText {
         return nil
     }
 
-    /// The text outside tags, whichever branch is taken, with … for cells.
+    /// The text outside tags, with all branches, and with … for cells.
     static func words(_ template: String) -> String {
         template.replacing(/\{%.*?%\}/.dotMatchesNewlines(), with: "").replacing(/\{\{.*?\}\}/.dotMatchesNewlines(), with: "…")
     }
 
-    /// The part of a template that is the same for every device: the text outside tags. Empty when conditions choose between parts.
+    /// The part of a template that is the same for every device: the text outside tags. Empty if conditions choose between parts.
     static func constant(_ template: String) -> String {
         guard !template.contains("{%") else { return "" }
         var constant = ""

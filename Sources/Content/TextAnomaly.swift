@@ -1,7 +1,7 @@
 import Base
 
-/// What stands in a text as people would read it, and was meant otherwise: the notation of web pages and chats, escapes that nothing
-/// resolved, characters nobody sees, letters that went through the wrong encoding.
+/// Text that people would not read as it was meant: the notation of web pages and chats, escapes that nothing resolved, invisible
+/// characters, letters that went through the wrong encoding.
 struct TextAnomaly {
     var name: WarningName
     /// `'&nbsp;', which people would read as written: a push shows no HTML`
@@ -19,7 +19,7 @@ struct TextAnomaly {
 
     // MARK: - Markup and escapes
 
-    /// Elements of HTML that people write into texts: `<b>` is one, `<name>` a place to fill in.
+    /// Elements of HTML that people write into texts: `<b>` is one, `<name>` is a placeholder.
     static let elements: Set<String> = [
         "a", "b", "big", "br", "center", "div", "em", "font", "h1", "h2", "h3", "hr", "i", "img", "li", "ol", "p", "small", "span",
         "strong",
@@ -68,7 +68,7 @@ struct TextAnomaly {
 
     // MARK: - Letters
 
-    /// UTF-8 that was read as Windows-1252, and what could not be read at all.
+    /// UTF-8 that was read as Windows-1252, and bytes that could not be read at all.
     private static func garbled(_ text: String) -> TextAnomaly? {
         let scalars = Array(text.unicodeScalars)
         for (index, scalar) in scalars.enumerated() {
@@ -81,7 +81,7 @@ struct TextAnomaly {
                 case "â": rest.starts(with: "â€".unicodeScalars) || rest.starts(with: "\u{E2}\u{80}".unicodeScalars)
                 case "ð": rest.starts(with: "ðŸ".unicodeScalars) || rest.starts(with: "\u{F0}\u{9F}".unicodeScalars)
                 case "ï": rest.starts(with: "ï»¿".unicodeScalars) || rest.starts(with: "ï¿½".unicodeScalars)
-                // Cyrillic, Arabic, Hebrew: a single pair may be a word's end in quotes.
+                // Cyrillic, Arabic, Hebrew: a single pair may be the end of a word in quotes.
                 case "Ð", "Ñ", "Ø", "Ù", "×":
                     rest.count == 4 && isContinuation(rest[index + 1]) && "ÐÑØÙ×".unicodeScalars.contains(rest[index + 2])
                         && isContinuation(rest[index + 3])

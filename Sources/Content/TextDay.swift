@@ -18,7 +18,7 @@ public enum TextDay {
             // Day and month swapped.
             if ("13"..."31").contains(match.output.2), ("01"..."12").contains(match.output.3) { return match.output.0 }
         }
-        // An amount may look like this at the end of a sentence.
+        // An amount at the end of a sentence may look like this.
         for match in text.matches(of: /(?:^|[^0-9.,$€£¥])\s?((3[01])\.(0[1-9]|1[0-2])\.)(?![0-9])(?!\s*(?:€|EUR|Euro|CHF|Uhr|%))/) {
             if hasNoDay("2028", month: match.output.3, day: match.output.2) { return match.output.1 }
         }
@@ -39,12 +39,12 @@ public enum TextDay {
         day.split { !$0.isLetter }.first { $0.first?.isUppercase ?? false }.map(String.init) ?? ""
     }
 
-    /// Those of fewer than 31 days.
+    /// Months with fewer than 31 days.
     private static let months: Set<String> = [
         "Feb", "February", "Februar", "Apr", "April", "Jun", "June", "Juni", "Sep", "Sept", "September", "Nov", "November",
     ]
 
-    /// `until 25:00`: a score or a length of time has no such word before it.
+    /// `until 25:00`: a score or a length of time does not follow such a word.
     static func impossibleHour(in text: String) -> Substring? {
         text.firstMatch(
             of: /(?i)\b(?:at|until|till|um|bis|ab)\s+((?:2[5-9]|[3-9][0-9]):[0-5][0-9]|(?:[01]?[0-9]|2[0-3]):[6-9][0-9])\b(?!:)/)?
@@ -61,7 +61,7 @@ public enum TextDay {
     /// Texts that end something on a day in the past: `until 24.12.2025`.
     /// - Parameter texts: with their places.
     public static func past(in texts: [SourceText], now: Timestamp) -> [Diagnostic] {
-        // Somewhere it is still yesterday.
+        // It is still yesterday in some time zones.
         let today = now.epochMilliseconds / 86_400_000 - 1
         return texts.compactMap { text in
             let days = text.value.matches(of: endings).compactMap { match -> Substring? in
@@ -82,7 +82,7 @@ public enum TextDay {
 
     private static func padded(_ number: Substring) -> String { number.count == 1 ? "0\(number)" : String(number) }
 
-    /// A word that ends something, and a day with its year.
+    /// A word for the end of something, and a day with its year.
     private static var endings: Regex<(Substring, Substring, Substring, Substring, Substring)> {
         /(?i)\b(until|till|through|ends|ends on|bis|bis zum|endet am|jusqu['’]au|hasta|hasta el|fino al)\s+([0-9]{1,2}|20[0-9]{2})[.-]([0-9]{1,2})[.-](20[0-9]{2}|[0-9]{1,2})\b/
     }

@@ -1,7 +1,7 @@
 import Base
 
-/// Places in a text that should have been filled in: those of other tools, what drafts hold, codes that chats show as pictures.
-/// `TypingSlip` knows the notations that no text uses for anything else.
+/// Placeholders in a text that should have been filled in: those of other tools, of drafts, and codes that chats show as pictures.
+/// `TypingSlip` knows the notations that texts use for nothing else.
 enum TextPlaceholder {
     /// What was found, and what to write for it.
     private struct Found {
@@ -9,7 +9,7 @@ enum TextPlaceholder {
         var remedy: String
     }
 
-    /// All of them as one, with the remedy of the first; nil when there is none.
+    /// All of them in one warning, with the remedy of the first; nil if there are none.
     static func find(in text: String) -> TextAnomaly? {
         let all =
             [named(text), directive(text)].compactMap(\.self)
@@ -32,7 +32,8 @@ enum TextPlaceholder {
         Found(text: found.drop(while: \.isWhitespace), remedy: remedy)
     }
 
-    /// `@first_name`, `$first_name`, `<<First Name>>`, `«first_name»`, `[firstname | fallback]`. `@shop` is an account, and `«Sale»` a quotation.
+    /// `@first_name`, `$first_name`, `<<First Name>>`, `«first_name»`, `[firstname | fallback]`. `@shop` is an account, and `«Sale»` a
+    /// quotation.
     private static func named(_ text: String) -> Found? {
         if let match = text.firstMatch(of: /(?:^|[^\p{L}\p{N}_.@$])([@$]([A-Za-z][A-Za-z0-9_]*))/), PlaceName.isColumn(match.output.2) {
             return oddity(match.output.1, remedy: column(match.output.2))
@@ -61,7 +62,7 @@ enum TextPlaceholder {
 
     private static func column(_ written: Substring) -> String { "\(PlaceName.suggestion(for: written))." }
 
-    /// What is wrong with a text that people would read for a blank cell: a tag, a place to fill in, or a sign for an empty value.
+    /// What is wrong with a text that people would read instead of a blank cell: a tag, a placeholder, or a sign for an empty value.
     /// - Parameters:
     ///   - column: for the remedy.
     ///   - index: where the text is.
@@ -81,7 +82,7 @@ enum TextPlaceholder {
             remedy: "Write what they should read, for example default: 'there'; default: '' prints nothing.", warning: .placeholderInText)
     }
 
-    /// `%d points`, `%s`, `%@`, `%1$s`: what programs fill in. `20 %d'achat` is not one.
+    /// `%d points`, `%s`, `%@`, `%1$s`: placeholders of programs. `20 %d'achat` is not one.
     private static func directive(_ text: String) -> Found? {
         guard let match = text.firstMatch(of: /(?:^|[^0-9\s%]|[^0-9]\s)(%(?:[0-9]\$)?[dsi@])(?![\p{L}\p{N}'’])/) else { return nil }
         return oddity(match.output.1, remedy: "Write a column, for example {{ points }}.")
@@ -95,7 +96,7 @@ enum TextPlaceholder {
         return oddity(match.output.1, remedy: "Write the emoji itself; only chats turn such codes into pictures.")
     }
 
-    /// `[庆祝]`, `[Smile]`: WeChat and Weibo show them as pictures. Labels such as `[红包]` and `[限时]` are texts of their own.
+    /// `[庆祝]`, `[Smile]`: WeChat and Weibo show them as pictures. Labels such as `[红包]` and `[限时]` are real texts.
     private static func chatCode(_ text: String) -> Found? {
         for match in text.matches(of: /\[([\p{Han}]{1,4}|[A-Z][A-Za-z]{2,11})\]/) where chatCodes.contains(String(match.output.1)) {
             return oddity(match.output.0, remedy: "Write an emoji itself; only chats turn such codes into pictures.")

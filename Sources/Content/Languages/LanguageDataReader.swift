@@ -29,7 +29,8 @@ struct LanguageDataReader {
         }
     }
 
-    /// Each begins with a head, `es-AR<es-419|…`, and has the lines of the language after `<`, except those that follow: `10:a.m.|p.m.`.
+    /// Each begins with a head, `es-AR<es-419|…`, and has the lines of the language after `<`, except those listed below it:
+    /// `10:a.m.|p.m.`.
     private mutating func readVariants(_ range: TextRange) {
         var variant: [TextRange] = []
         for line in split(range, at: UInt8(ascii: "\n")) {

@@ -1,4 +1,4 @@
-/// A stretch of bytes in a buffer.
+/// A range of bytes in a buffer.
 struct TextRange: BitwiseCopyable, Hashable {
     var start: UInt32
     var end: UInt32
@@ -12,15 +12,16 @@ extension UnsafeBufferPointer<UInt8> {
     }
 }
 
-/// Months, weekdays, marks and plural rules of all languages that Volley knows: made once from `LanguageData`, then only read, by all threads.
+/// Months, weekdays, marks and plural rules of all languages that Volley knows: made once from `LanguageData`, then only read, by all
+/// threads.
 ///
-/// Taken from CLDR when Volley is built, not from the system: what a plan measured must be what is sent, on any machine.
+/// Taken from CLDR when Volley is built, not from the system: what is sent must be what the plan measured, on any machine.
 final class LanguageTables: Sendable {
     /// All languages. Made when the first template needs it, in about a millisecond.
     static let shared = LanguageTables()
 
     let languages: [LanguageTable]
-    /// Their names of months and weekdays, `LanguageTable.nameCount` each.
+    /// The names of months and weekdays in all languages, `LanguageTable.nameCount` each.
     let names: [TextRange]
     /// What the tables' `TextRange`s refer to.
     let pool: [UInt8]
@@ -28,9 +29,9 @@ final class LanguageTables: Sendable {
     let dateParts: [CompiledDatePart]
     /// Sorted by key.
     private let keys: [LanguageKey]
-    /// Beside each key.
+    /// The language of each key.
     private let numbers: [UInt16]
-    /// For devices without a language, or with one that is not known.
+    /// For devices without a language, or with an unknown one.
     let fallback: Int
 
     private init() {
@@ -47,7 +48,7 @@ final class LanguageTables: Sendable {
     }
 
     /// The table of a language tag, or of the nearest one above it: zh-Hans-CN, then zh-Hans, then zh. In any case, with `-` or `_`.
-    /// - Returns: nil when no part of it is known.
+    /// - Returns: nil if no part of it is known.
     func find(_ tag: UnsafeBufferPointer<UInt8>) -> Int? {
         var key = LanguageKey()
         var found: Int?
@@ -103,7 +104,7 @@ struct LanguageKey: Hashable, Comparable {
 
 /// What rendering needs of a language. Ranges are in the tables' pool.
 struct LanguageTable: BitwiseCopyable {
-    /// How letters change their case, where that differs from most languages.
+    /// How letters change their case, if this differs from most languages.
     enum Casing: UInt8 { case common, turkic, greek, dutch }
 
     var casing = Casing.common
@@ -112,12 +113,12 @@ struct LanguageTable: BitwiseCopyable {
     var decimal = TextRange.empty, group = TextRange.empty, minus = TextRange.empty, era = TextRange.empty
     /// Digits of the last group, and of those before it.
     var primaryGroup = 3, secondaryGroup = 3
-    /// How many digits there must be before the last group for there to be groups.
+    /// How many digits must come before the last group for digits to be grouped.
     var minimumGrouping = 1
     /// The digit 0.
     var zero: UInt32 = 0x30
     var am = TextRange.empty, pm = TextRange.empty
-    /// Of the four named styles, ranges in the tables' `dateParts`.
+    /// The four named styles, as ranges in the tables' `dateParts`.
     var short = TextRange.empty, medium = TextRange.empty, long = TextRange.empty, full = TextRange.empty
 
     /// Twelve months in four ways, seven weekdays in four.
@@ -134,7 +135,7 @@ struct LanguageTable: BitwiseCopyable {
     }
 }
 
-/// Kinds of names of months and weekdays, with where each kind begins among a language's names.
+/// Kinds of names of months and weekdays; the raw value is where each kind begins among a language's names.
 enum LanguageNames: UInt8 {
     case months, monthsAlone, shortMonths, shortMonthsAlone, weekdays, weekdaysAlone, shortWeekdays, shortWeekdaysAlone
 

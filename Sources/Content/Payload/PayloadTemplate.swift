@@ -3,7 +3,7 @@ public import PushServices
 
 /// A campaign's payload, compiled once: constant JSON with holes for the cells of a device.
 public struct PayloadTemplate: Sendable {
-    /// The columns that templates name, each once, with the place of its first use. Cells are handed to `render` in this order.
+    /// The columns that templates name, each once, with the place of its first use. `render` takes the cells in this order.
     public let columns: [SourceText]
     /// alert, or background for a silent campaign.
     public let pushType: PushType
@@ -20,7 +20,7 @@ public struct PayloadTemplate: Sendable {
     /// The service's name in sentences.
     public let serviceName: String
 
-    /// Compiles and checks content against the payload rules of a service. Its languages are not looked at.
+    /// Compiles and checks content against the payload rules of a service. Its languages are not checked.
     /// - Parameter columns: come first among this template's columns, whether it names them or not.
     /// - Throws: every mistake at once, each at its place in the campaign.
     public init(
@@ -47,7 +47,7 @@ public struct PayloadTemplate: Sendable {
         comparisons = writer.comparisons
     }
 
-    /// The columns that content names, as far as it can be read: for complaints about them in addition to those that `init` throws.
+    /// The columns that content names, as far as it can be read: for mistakes about columns in addition to those that `init` throws.
     static func columns(of content: MessageContent, for service: any PushService, after columns: [SourceText]) -> [SourceText] {
         var writer = PayloadWriter(columns: columns)
         _ = writer.append(content, for: service)
@@ -57,12 +57,12 @@ public struct PayloadTemplate: Sendable {
     /// Whether what is sent depends on the device's language: dates, numbers, plural forms, and capitals (the Turkish i).
     public var usesLanguage: Bool { writesByLanguage || compiled.filters.contains { [.upcase, .downcase, .capitalize].contains($0.kind) } }
 
-    /// Whether it holds dates, numbers or plural forms.
+    /// Whether it contains dates, numbers or plural forms.
     private var writesByLanguage: Bool {
         compiled.filters.contains { [.namedDate, .date, .number, .pluralize].contains($0.kind) }
     }
 
-    /// Those of these languages whose dates and numbers Volley does not know, so that the English ones are used.
+    /// The languages among these whose dates and numbers Volley does not know, so that the English ones are used.
     public func unknownLanguages(among tags: some Sequence<String>) -> [String] {
         guard writesByLanguage else { return [] }
         return tags.filter { !$0.isEmpty && !LanguageTables.shared.knows($0) }.sorted()
@@ -72,7 +72,7 @@ public struct PayloadTemplate: Sendable {
     /// - Parameters:
     ///   - fields: the device's cells in the order of `columns`.
     ///   - language: its language tag, such as `zh-Hans-CN`; may be blank.
-    /// - Returns: nil, or why the device cannot be sent to: a blank cell without default (`bytes` is then empty), a payload over the limit.
+    /// - Returns: nil, or why the device gets no push: a blank cell without a default (`bytes` is then empty), a payload over the limit.
     public func render(_ fields: [String], language: String = "", into bytes: inout [UInt8]) -> RenderFailure? {
         precondition(fields.count >= columns.count, "a cell for each column")
         bytes.removeAll(keepingCapacity: true)
@@ -89,12 +89,12 @@ public struct PayloadTemplate: Sendable {
         return bytes.count <= byteLimit ? nil : .tooLarge(bytes: bytes.count)
     }
 
-    /// Appends the payload of one device, the same bytes that `render` gives. Allocates nothing once `bytes` has room, unless a text beyond
-    /// ASCII changes its case.
+    /// Appends the payload of one device, the same bytes that `render` gives. Allocates nothing if `bytes` has the capacity, unless a text
+    /// beyond ASCII changes its case.
     /// - Parameters:
     ///   - cells: the device's cells in the order of `columns`.
-    ///   - language: its language tag; empty when it is not known.
-    /// - Returns: nil, or why the device cannot be sent to; `bytes` is then as before.
+    ///   - language: its language tag; empty if it is not known.
+    /// - Returns: nil, or why the device gets no push; `bytes` is then unchanged.
     public func append(
         _ cells: EscapedCells, language: UnsafeBufferPointer<UInt8> = UnsafeBufferPointer(start: nil, count: 0), to bytes: inout [UInt8]
     ) -> RenderFailure? {
@@ -124,18 +124,18 @@ public struct PayloadTemplate: Sendable {
 
 /// Why a payload could not be rendered for a device.
 public enum RenderFailure: Hashable, Sendable, CustomStringConvertible {
-    /// This column is blank, and the template that prints it has no default. With the column's place in that template.
+    /// This column is blank, and the template that prints it has no default. `place` is the column's place in that template.
     case blank(column: String, place: SourcePosition)
-    /// `date` or `number` and `pluralize` met something else in this column.
+    /// `date`, or `number` and `pluralize`, got something else from this column.
     case notADate(column: String, place: SourcePosition)
     case notANumber(column: String, place: SourcePosition)
-    /// The image's address, of which this column is the first part that is not constant, does not begin with https://.
+    /// The image's address does not begin with https://. Its first part that is not constant is this column.
     case notHTTPS(column: String, place: SourcePosition)
-    /// A text that people would see came out blank; with its place.
+    /// A text that people would see is blank; with its place.
     case blankText(place: SourcePosition)
     /// This column, or a condition on it, printed nothing, and left punctuation behind: `Hi , welcome`.
     case gap(column: String, place: SourcePosition)
-    /// The payload has so many bytes.
+    /// The payload has this many bytes.
     case tooLarge(bytes: Int)
 
     /// The reason under which the row is counted.

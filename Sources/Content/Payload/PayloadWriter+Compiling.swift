@@ -1,6 +1,6 @@
 import Base
 
-/// Compiles templates, of any kind of text, into steps.
+/// Compiles templates in any kind of text into steps.
 extension PayloadWriter {
     /// Appends nodes to the JSON string that is being written.
     mutating func compile(_ nodes: [TemplateNode]) {
@@ -13,8 +13,8 @@ extension PayloadWriter {
         }
     }
 
-    /// The same for a text that people see. It is not sent when something missing leaves punctuation over or, with `mustShow`, when it is
-    /// blank for any reason.
+    /// The same for a text that people see. The push is not sent if something missing leaves punctuation behind or, with `mustShow`, if the
+    /// text is blank for any reason.
     mutating func compileShown(_ nodes: [TemplateNode], _ text: SourceText, mustShow: Bool) {
         let mayBeBlank = mustShow && nodes.allSatisfy(\.mayBeBlank)
         guard mayBeBlank || nodes.contains(where: \.mayLeaveGap) else { return compile(nodes) }
@@ -26,7 +26,7 @@ extension PayloadWriter {
         compiled.outputs.append(.init(column: -1, place: text.position))
     }
 
-    /// The same for a web address. Characters that an address may not hold are percent-encoded.
+    /// The same for a web address. Characters that an address may not contain are percent-encoded.
     /// - Parameter mustBeSecure: whether only an address that begins with https:// may be sent.
     mutating func compileAddress(_ nodes: [TemplateNode], mustBeSecure: Bool) {
         let isFixed = nodes.allSatisfy { if case .text(let text) = $0 { WebAddress.isClean(text) } else { false } }
@@ -146,7 +146,7 @@ extension PayloadWriter {
         optionalBytes += sizes.reduce(0, +) - least
     }
 
-    /// Where a condition in a text that people see prints nothing.
+    /// Marks where a condition in a text that people see prints nothing.
     private mutating func emitGap(of branches: [TemplateBranch]) {
         guard marksGaps, let column = branches.first?.condition?.tests.first?.column else { return }
         emit(.init(kind: .gap, output: Int32(compiled.outputs.count)))

@@ -16,7 +16,8 @@ extension PayloadWriter {
         }
     }
 
-    /// The combinations of keys are checked here too, though a campaign file never gets this far with a wrong one: content may also come from elsewhere.
+    /// Checks combinations of keys here, too. A campaign file with a wrong combination never gets this far, but content may also come from
+    /// elsewhere.
     mutating func checkKind(_ content: MessageContent) {
         let texts = [content.title, content.subtitle, content.body].compactMap(\.self)
         if content.isSilent {
@@ -38,13 +39,13 @@ extension PayloadWriter {
         }
     }
 
-    /// iOS loads media only over https, so a start that can never become `https://` is a mistake. A start that is a column's cell
-    /// is not known yet.
+    /// iOS loads media only over https, so an address that can never start with `https://` is a mistake. If the start is a column's cell,
+    /// it is not known yet.
     private mutating func checkImage(_ image: SourceText, _ nodes: [TemplateNode]) {
         let scheme = "https://"
         for start in TemplateStart.all(of: nodes) {
             let head = start.text.lowercased().prefix(scheme.count)
-            // A short start is fine as long as a cell follows that can complete it.
+            // A shorter start is fine if a cell follows that can complete it.
             guard start.isOpen && head.count < scheme.count ? !scheme.hasPrefix(head) : head != scheme else { continue }
             error(
                 "'image' must be a web address that begins with https://, not '\(start.text)'", at: image.position,
@@ -57,14 +58,14 @@ extension PayloadWriter {
 /// How a text with templates may begin.
 private struct TemplateStart {
     var text: String
-    /// Whether a cell follows, which may hold anything.
+    /// Whether a cell follows, which may contain anything.
     var isOpen: Bool
 
-    /// As far as the first cells, or the first characters, tell.
+    /// All starts, up to the first cells or the first characters.
     static func all(of nodes: [TemplateNode]) -> [TemplateStart] {
         var starts = [TemplateStart(text: "", isOpen: false)]
         for node in nodes {
-            // Enough to tell, and few enough to go through.
+            // Enough characters to decide, and few enough to go through.
             let (known, unknown) = (starts.filter { $0.isOpen || $0.text.count > 8 }, starts.filter { !$0.isOpen && $0.text.count <= 8 })
             if unknown.isEmpty || starts.count > 100 { break }
             let next: [TemplateStart]

@@ -1,18 +1,18 @@
 import Base
 import PushServices
 
-/// Writes a payload's JSON once, with steps where templates name columns, and collects what is wrong on the way.
+/// Writes a payload's JSON once, with steps where templates name columns, and collects mistakes on the way.
 struct PayloadWriter {
     var compiled = CompiledPayload()
-    /// Constants up to here belong to a step already.
+    /// Constants up to here already belong to a step.
     var coveredConstants = 0
-    /// Constants that some payloads do not have, because they take the shorter branch of a condition.
+    /// Constants that are missing from some payloads, which take the shorter branch of a condition.
     var optionalBytes = 0
-    /// Whether what is compiled now is seen by people and may have gaps.
+    /// Whether the text being compiled is seen by people and may have gaps.
     var marksGaps = false
     private(set) var columns: [SourceText]
     var findings: [Diagnostic] = []
-    /// What conditions compare with, each once.
+    /// The comparisons of conditions, each once.
     var comparisons: [TemplateComparison] = []
     private var indexOfColumn: [String: Int]
 
@@ -68,7 +68,7 @@ struct PayloadWriter {
 
     /// A text that people see, between quotes.
     /// - Parameters:
-    ///   - mustShow: whether the push is not sent when this text comes out blank.
+    ///   - mustShow: whether the push is not sent if this text is blank.
     ///   - isStrict: whether what looks like a tag must be one.
     mutating func appendShown(_ text: SourceText, mustShow: Bool, isStrict: Bool = true) {
         _ = append(text, isShown: isStrict) { writer, nodes in writer.compileShown(nodes, text, mustShow: mustShow) }
@@ -115,14 +115,14 @@ struct PayloadWriter {
         }
     }
 
-    /// The number of a column, a new one for a new name.
+    /// The index of a column; a new name gets a new one.
     mutating func index(of name: SourceText) -> Int {
         guard let index = indexOfColumn[name.value] else {
             indexOfColumn[name.value] = columns.count
             columns.append(name)
             return columns.count - 1
         }
-        // The payload's order need not be the file's: a complaint about the column belongs to its first place in the file.
+        // The payload's order may differ from the file's: a mistake about the column belongs to its first place in the file.
         let (new, old) = (name.position, columns[index].position)
         if (new.line, new.column) < (old.line, old.column) { columns[index] = name }
         return index

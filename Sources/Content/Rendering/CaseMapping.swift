@@ -2,15 +2,15 @@
 enum CaseMapping {
     enum Target { case upper, lower, capitalized }
 
-    /// Maps the text that `bytes` hold from `start` on.
-    /// - Parameter language: of `LanguageTables.shared`.
+    /// Maps the text in `bytes` from `start` on.
+    /// - Parameter language: an index into `LanguageTables.shared`.
     static func apply(_ target: Target, language: Int, to bytes: inout [UInt8], from start: Int) {
         let casing = LanguageTables.shared.languages[language].casing
         if casing != .turkic, !(casing == .dutch && target == .capitalized), mapASCII(target, bytes: &bytes, from: start) { return }
         UnicodeMapper(casing: casing, target: target, start: start, end: bytes.count).map(&bytes)
     }
 
-    /// False, and nothing done, when there is more than ASCII.
+    /// False, with nothing changed, if the text is not ASCII only.
     @inline(__always) private static func mapASCII(_ target: Target, bytes: inout [UInt8], from start: Int) -> Bool {
         bytes.withUnsafeMutableBufferPointer { all in
             let text = UnsafeMutableBufferPointer(rebasing: all[start...])
@@ -28,7 +28,7 @@ enum CaseMapping {
     }
 }
 
-/// What single characters below U+0590 (Latin, Greek, Cyrillic, Armenian) become when that is one character below U+0800, else 0.
+/// The mappings of single characters below U+0590 (Latin, Greek, Cyrillic, Armenian) to one character below U+0800, otherwise 0.
 private struct SimpleMappings: Sendable {
     private let upper: [UInt16]
     private let lower: [UInt16]
@@ -40,7 +40,7 @@ private struct SimpleMappings: Sendable {
             (0..<0x590).map { value in
                 guard let scalar = Unicode.Scalar(UInt32(value)) else { return 0 }
                 let mapped = Array(mapping(scalar.properties).unicodeScalars)
-                // A title has a form of its own (Dž), and a final sigma another.
+                // Title case has a form of its own (Dž), and so has a final sigma.
                 let isSpecial = scalar.properties.titlecaseMapping != scalar.properties.uppercaseMapping || scalar == "Σ"
                 return mapped.count == 1 && !isSpecial && mapped[0].value < 0x800 ? UInt16(mapped[0].value) : 0
             }
@@ -54,12 +54,12 @@ private struct SimpleMappings: Sendable {
     }
 }
 
-/// Maps scalar by scalar, appending the result after the text, which is removed at the end.
+/// Maps scalar by scalar. The result is appended after the text, which is removed at the end.
 private struct UnicodeMapper {
     let casing: LanguageTable.Casing
     let target: CaseMapping.Target
     let start: Int
-    /// Where the text ends.
+    /// The end of the text.
     let end: Int
 
     func map(_ bytes: inout [UInt8]) {

@@ -1,7 +1,8 @@
 import Base
 
-/// A date and time of day as written in a cell: `2026-11-01`, `2026-11-01 09:30[:15[.123]]` with `T` or a space, with `Z` or an offset such as
-/// `+08:00`, without marks (`CompactDate`), or epoch seconds (9 to 11 digits) or milliseconds (12 to 14), which are taken in UTC. What `Timestamp` reads.
+/// A date and time of day as written in a cell: `2026-11-01`, `2026-11-01 09:30[:15[.123]]` with `T` or a space, with `Z` or an offset such
+/// as `+08:00`, without separators (`CompactDate`), or epoch seconds (9 to 11 digits) or milliseconds (12 to 14), which are taken as UTC.
+/// The same forms that `Timestamp` reads.
 ///
 /// An offset is ignored: 20:00+01:00 means eight o'clock.
 struct CivilMoment: Equatable {
@@ -26,7 +27,7 @@ struct CivilMoment: Equatable {
         second = rest % 60
     }
 
-    /// nil when the text is not a date. White space at either end is ignored.
+    /// nil if the text is not a date. White space at either end is ignored.
     @inline(__always) init?(_ bytes: UnsafeBufferPointer<UInt8>) {
         var scanner = Scanner(bytes: bytes, index: 0, end: bytes.count)
         scanner.trim()

@@ -11,7 +11,7 @@ struct CompiledDatePart: BitwiseCopyable {
 
     var kind: Kind
     var padding = DatePart.Padding.none
-    /// Of `monthName` and `weekdayName`.
+    /// For `monthName` and `weekdayName`.
     var names = LanguageNames.months
     var text = TextRange.empty
 
@@ -39,7 +39,7 @@ struct CompiledDatePart: BitwiseCopyable {
 
     /// A directive.
     /// - Parameters:
-    ///   - hasDay: whether there is a day next to the month, which many languages then write in another form.
+    ///   - hasDay: whether there is a day next to the month, which changes the month's form in many languages.
     ///   - text: keeps a text among the payload's own.
     init(_ part: DatePart, hasDay: Bool, keeping text: (String) -> TextRange) {
         switch part {

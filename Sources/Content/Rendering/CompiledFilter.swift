@@ -6,13 +6,13 @@ struct CompiledFilter: BitwiseCopyable {
         /// `text` for a blank cell.
         case fallback
         case upcase, downcase, capitalize, strip
-        /// To `number` characters, of which `text`, the ellipsis, has `other`.
+        /// To `number` characters, of which the ellipsis in `text` has `other`.
         case truncate
         /// In the named style `number`.
         case namedDate
         /// By the date parts in `text`.
         case date
-        /// With `number` decimals; -1 for those that are there.
+        /// With `number` decimals; -1 keeps the number's own.
         case number
         /// `plurals[number]`
         case pluralize
@@ -41,7 +41,7 @@ struct DeviceLanguage {
 
     init(tag: UnsafeBufferPointer<UInt8>) { self.tag = tag }
 
-    /// Of `LanguageTables.shared`.
+    /// An index into `LanguageTables.shared`.
     mutating func table() -> Int {
         if number < 0 { number = LanguageTables.shared.find(tag) ?? LanguageTables.shared.fallback }
         return number
@@ -49,7 +49,7 @@ struct DeviceLanguage {
 }
 
 extension CompiledPayload {
-    /// Appends what filters make of a cell, escaped. The text is at the end of `bytes` from the first filter to the last.
+    /// Appends the result of filters for a cell, escaped. The text is at the end of `bytes` from the first filter to the last.
     @inline(never)
     func appendFiltered(
         _ cell: UnsafeBufferPointer<UInt8>, _ range: TextRange, _ language: inout DeviceLanguage, to bytes: inout [UInt8]
@@ -93,7 +93,7 @@ extension CompiledPayload {
 
     // MARK: - Strip and truncate
 
-    /// Removes white space at both ends, and control characters and zero-width spaces with it.
+    /// Removes white space, control characters and zero-width spaces at both ends.
     private func strip(_ bytes: inout [UInt8], from start: Int) {
         var end = bytes.count
         while end > start {
@@ -127,7 +127,7 @@ extension CompiledPayload {
         literals.withUnsafeBufferPointer { bytes.append(contentsOf: $0[filter.text]) }
     }
 
-    /// Where the kept characters end; nil when there are no more than `limit`.
+    /// Where the kept characters end; nil if there are no more than `limit`.
     private func cut(_ bytes: [UInt8], from start: Int, limit: Int, kept: Int) -> Int? {
         var allBits: UInt8 = 0
         var hasReturn = false
@@ -149,7 +149,7 @@ extension CompiledPayload {
 
     // MARK: - Pluralize
 
-    /// Replaces a number with a word; false when it is not a number.
+    /// Replaces a number with a word; false if it is not a number.
     private func pluralize(_ plural: CompiledPlural, language: Int, bytes: inout [UInt8], from start: Int) -> Bool {
         let form: PluralForm? = bytes.withUnsafeBufferPointer { all in
             guard let number = DecimalText(UnsafeBufferPointer(rebasing: all[start...])) else { return nil }
@@ -162,8 +162,8 @@ extension CompiledPayload {
         return true
     }
 
-    /// The rule of the device's language, if the words can be of that language; else English's. Words for only one and other, as English
-    /// and German have them, are not Russian, which has more forms, and not Japanese, which has fewer.
+    /// The rule of the device's language if the words can be of that language, otherwise English's. Words for only one and other, as in
+    /// English and German, are not Russian, which has more forms, and not Japanese, which has fewer.
     private static func rule(for written: UInt8, language: Int) -> Int {
         let tables = LanguageTables.shared
         let rule = tables.languages[language].pluralRule
@@ -175,7 +175,7 @@ extension CompiledPayload {
 }
 
 extension PluralOperands {
-    /// Of each rule: a bit for every form that it knows, and for each that whole numbers below a million take.
+    /// For each rule: a bit for every form that it knows, and for each form of whole numbers below a million.
     static let formBits: [(all: UInt8, usual: UInt8)] = zip(allForms, usualForms).map { (bits($0), bits($1)) }
     /// one and other
     static let plainForms = bits([.one, .other])

@@ -1,47 +1,47 @@
 import Base
 
-/// JSON in UTF-8, cut at the places where a device's cells decide what follows: a list of steps over column numbers. Everything
-/// constant is already escaped in one buffer, so that rendering copies runs of bytes and escapes only what filters made.
+/// JSON in UTF-8, cut at the places where a device's cells decide what follows: a list of steps with column numbers. All constants are
+/// already escaped in one buffer, so that rendering copies runs of bytes and escapes only the results of filters.
 struct CompiledPayload: Sendable {
-    /// Constants, and what follows them.
+    /// Constants, and the action that follows them.
     struct Step: BitwiseCopyable {
         enum Kind: UInt8 {
             case end
             /// The cell of `column`, or `text` (escaped) for a blank one.
             case cell
-            /// The same through the filters in `range`.
+            /// The same, passed through the filters in `range`.
             case filtered
-            /// To the next step if the tests in `range` hold, else to step `target`.
+            /// Continues with the next step if the tests in `range` hold, otherwise with step `target`.
             case branch
-            /// To step `target`.
+            /// Continues with step `target`.
             case jump
-            /// Before and behind a text that people see and that may come out blank, or with a gap. With `mustShow` it fails when it is blank.
+            /// Before and after a text that people see and that may be blank or have a gap. With `mustShow`, a blank text is a failure.
             case shownStart, shownEnd
             /// In such a text, a condition that prints nothing in any branch.
             case gap
-            /// Before and after a web address; with `mustBeSecure` it fails unless the address is https.
+            /// Before and after a web address; with `mustBeSecure`, an address that is not https is a failure.
             case addressStart, addressEnd
         }
 
         var kind: Kind
-        /// What of `constants` comes before.
+        /// The part of `constants` that comes first.
         var constants = TextRange.empty
         var column: Int32 = 0
-        /// Of `outputs`.
+        /// An index into `outputs`.
         var output: Int32 = 0
         var target: Int32 = 0
         var range = TextRange.empty
         /// Whether `range` holds a text for blank cells.
         var hasFallback = false
-        /// Of an output: whether it leaves a gap in a text that people see when it prints nothing.
+        /// For an output: whether it leaves a gap in a text that people see when it prints nothing.
         var leavesGap = false
         var mustShow = false
         var mustBeSecure = false
     }
 
-    /// What a tag prints, to explain why a device cannot be sent to.
+    /// What a tag prints; explains why a device gets no push.
     struct Output: Sendable {
-        /// Of the template's columns; -1 for a whole text.
+        /// The index of the template's column; -1 for a whole text.
         var column: Int
         var place: SourcePosition
     }
@@ -65,7 +65,7 @@ struct CompiledPayload: Sendable {
     var plurals: [CompiledPlural] = []
     var outputs: [Output] = []
 
-    /// Appends a payload; `bytes` is as before when it fails.
+    /// Appends a payload; leaves `bytes` unchanged on failure.
     /// - Parameter language: the device's language tag; may be empty.
     func append(_ cells: EscapedCells, language: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) -> Failure? {
         let old = bytes.count
@@ -126,13 +126,13 @@ struct CompiledPayload: Sendable {
     }
 }
 
-/// Whether there is nothing to see in what was appended since `start`.
+/// Whether there is nothing to see in the bytes from `start` on.
 private func isBlank(_ bytes: [UInt8], from start: Int) -> Bool {
     bytes.withUnsafeBufferPointer { Blank.isText(escaped: UnsafeBufferPointer(rebasing: $0[start...])) }
 }
 
-/// The gaps of a text that people see, while it is rendered. One is kept at a time: when the next one comes, what follows the previous one
-/// is known.
+/// The gaps of a text that people see, while it is rendered. One gap is kept at a time: when the next one comes, the text after the
+/// previous one is known.
 private struct ShownGaps {
     /// Where the text begins.
     var start = 0
@@ -146,13 +146,13 @@ private struct ShownGaps {
 
     /// Notes that an output printed nothing, at the end of `bytes`.
     mutating func add(_ output: Int, bytes: [UInt8]) {
-        // With nothing to see in between, the later gap has the same text on both sides, and perhaps one more blank before it.
+        // If there is nothing to see in between, the later gap has the same text on both sides, and perhaps one more blank before it.
         if place >= 0, !Content.isBlank(bytes, from: place) { found = failure(bytes) }
         place = bytes.count
         self.output = output
     }
 
-    /// What is wrong with the text; nil when no gap leaves punctuation behind.
+    /// What is wrong with the text; nil if no gap leaves punctuation behind.
     func failure(_ bytes: [UInt8]) -> CompiledPayload.Failure? {
         guard found == nil, place >= 0 else { return found }
         let isLeft = bytes.withUnsafeBufferPointer {

@@ -8,7 +8,7 @@ struct CompiledTest: BitwiseCopyable {
         case text
         /// With the language tag in `literal`, in lower-case letters with hyphens: equal to it, or beginning with it.
         case language
-        /// With `values[value]`, by its order.
+        /// By order, with `values[value]`.
         case order
         /// With `values[value]`, in the same spelling or another.
         case value
@@ -24,19 +24,19 @@ struct CompiledTest: BitwiseCopyable {
     var comparison = ComparisonOperator.equal
     var literal = TextRange.empty
     var value: Int32 = 0
-    /// How it is joined with the next one.
+    /// How it is joined to the next one.
     var isAnd = false
 }
 
 extension CompiledPayload {
-    /// Whether a condition holds: read from its right end, as Liquid does.
+    /// Whether a condition holds: evaluated from its right end, as in Liquid.
     func holds(_ range: TextRange, _ cells: EscapedCells, bytes: inout [UInt8]) -> Bool {
         var index = Int(range.end) - 1
         var result = holds(tests[index], cells, bytes: &bytes)
         while index > Int(range.start) {
             index -= 1
             let test = tests[index]
-            // The left side is evaluated only when it decides.
+            // The left side is evaluated only if it decides.
             if test.isAnd == result { result = holds(test, cells, bytes: &bytes) }
         }
         return result
@@ -74,7 +74,7 @@ extension CompiledPayload {
         }
     }
 
-    /// Calls `body` with a cell's text. Where nothing is escaped that is the cell; else the end of `bytes` is used as scratch space.
+    /// Calls `body` with a cell's text. If nothing is escaped, that is the cell; otherwise the end of `bytes` is used as scratch space.
     private func withText(of cell: UnsafeBufferPointer<UInt8>, bytes: inout [UInt8], _ body: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool {
         guard cell.contains(UInt8(ascii: "\\")) else { return body(cell) }
         let start = bytes.count
@@ -85,7 +85,7 @@ extension CompiledPayload {
     }
 }
 
-/// Whether a cell says no, as databases and spreadsheets write it.
+/// Whether a cell means false, as databases and spreadsheets write it.
 private func isFalse(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     // 0, and 0.0 as spreadsheets write it.
     if let first = text.first, first == UInt8(ascii: "0") {

@@ -1,5 +1,5 @@
 extension CompiledPayload {
-    /// Replaces a date as exports hold it with one as people write it; a failure when it is not a date.
+    /// Replaces a date in an export's form with one in people's form; a failure if it is not a date.
     func writeDate(_ filter: CompiledFilter, language: Int, bytes: inout [UInt8], from start: Int) -> Failure.Kind? {
         let moment = bytes.withUnsafeBufferPointer { CivilMoment(UnsafeBufferPointer(rebasing: $0[start...])) }
         guard let moment else { return .notADate }
@@ -26,7 +26,7 @@ extension CompiledPayload {
 private struct DateWriter {
     let moment: CivilMoment
     let table: LanguageTable
-    /// Where the language's names begin.
+    /// The start of the language's names.
     let names: Int
     var zero: UInt32 = 0x30
     private var capitals = false
@@ -94,7 +94,7 @@ private struct DateWriter {
     }
 }
 
-/// Appends a digit from the digits that begin with `zero`.
+/// Appends a digit, from the digits that begin with `zero`.
 @inline(__always) func appendDigit(_ digit: Int, zero: UInt32, to bytes: inout [UInt8]) {
     if zero == 0x30 { return bytes.append(0x30 + UInt8(truncatingIfNeeded: digit)) }
     let scalar = Unicode.Scalar(zero + UInt32(digit)) ?? "0"

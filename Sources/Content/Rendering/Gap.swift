@@ -1,13 +1,13 @@
 import Base
 
-/// The place of a text where a tag printed nothing, and what people would read around it.
+/// A place in a text where a tag printed nothing, and what people would read around it.
 ///
-/// A push is not sent when punctuation is left behind there that belonged to what is missing: `Hi , welcome`, `, welcome`, `Hi !`, `( )`,
-/// `Welcome back, `. That is so when a mark follows the gap and a blank, the beginning or an opening sign stands before it; and when the text
-/// ends with the gap, and a comma, a colon or an opening sign stands before it. `Hi, welcome` and `Bonjour !` are well, as nothing but the tag
-/// with its own blank is gone.
+/// A push is not sent if this leaves punctuation that belonged to the missing text: `Hi , welcome`, `, welcome`, `Hi !`, `( )`, `Welcome
+/// back, `. This is so if a mark follows the gap, and a blank, the beginning or an opening sign comes before it; and if the text ends with
+/// the gap, and a comma, a colon or an opening sign comes before it. `Hi, welcome` and `Bonjour !` are fine: only the tag and its own blank
+/// are gone.
 enum Gap {
-    /// Whether punctuation is left over.
+    /// Whether punctuation is left behind.
     /// - Parameters:
     ///   - text: as rendered, escaped for JSON.
     ///   - place: where the gap is in it.
@@ -29,7 +29,7 @@ enum Gap {
             return opens || isApart && (before.map { commas.contains($0) || $0 == ":" || $0 == "：" } ?? false)
         }
         let following = index < text.count ? next(text, index: &index) : nil
-        // "''" around what is missing.
+        // "''" around the missing text.
         if let before, before == after, before == "\"" || before == "'" { return true }
         if opens, closers.contains(after) { return true }
         guard isApart || opens || before.map(commas.contains) ?? false else { return false }

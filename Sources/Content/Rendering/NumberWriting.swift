@@ -1,8 +1,8 @@
 import Base
 
 extension CompiledPayload {
-    /// Replaces a number as exports hold it with one as people write it; false when it is not a number.
-    /// - Parameter decimals: how many; -1 for those that are there, three at most.
+    /// Replaces a number in an export's form with one in people's form; false if it is not a number.
+    /// - Parameter decimals: how many; -1 keeps those of the number, at most three.
     func writeNumber(decimals: Int, language: Int, bytes: inout [UInt8], from start: Int) -> Bool {
         let end = bytes.count
         guard let (wholeCount, isNegative) = appendRounded(decimals, to: &bytes, from: start) else { return false }
@@ -30,8 +30,8 @@ extension CompiledPayload {
         tables.pool.withUnsafeBufferPointer { bytes.append(contentsOf: $0[range]) }
     }
 
-    /// Appends the digits of a number, rounded half up (away from zero), at least one before the point.
-    /// - Returns: how many digits are before the point, and whether the number is below zero; nil when it is not a number.
+    /// Appends the digits of a number, rounded half up (away from zero), with at least one before the point.
+    /// - Returns: how many digits are before the point, and whether the number is below zero; nil if it is not a number.
     private func appendRounded(_ decimals: Int, to bytes: inout [UInt8], from start: Int) -> (wholeCount: Int, isNegative: Bool)? {
         let end = bytes.count
         let parts: (whole: Range<Int>, fraction: Range<Int>, isNegative: Bool)? = bytes.withUnsafeBufferPointer { all in

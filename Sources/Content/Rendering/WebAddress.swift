@@ -1,6 +1,6 @@
-/// Addresses that cells are part of. Characters that a URL allows are left alone, so that a whole address in a cell stays as it is; others
-/// (spaces, letters beyond ASCII, quotes, …) are percent-encoded, as iOS makes no URL from a text that holds them.
-/// Source: RFC 3986, 2.1 to 2.4.
+/// Addresses that contain cells. Characters that a URL allows are unchanged, so that a whole address in a cell stays the same; others
+/// (spaces, letters beyond ASCII, quotes, …) are percent-encoded, because iOS cannot make a URL from a text that contains them. Source: RFC
+/// 3986, 2.1 to 2.4.
 enum WebAddress {
     /// Whether there is nothing to encode.
     static func isClean(_ text: String) -> Bool { text.utf8.allSatisfy(isAllowed) }
@@ -22,7 +22,7 @@ enum WebAddress {
         }
     }
 
-    /// Whether an address that `encode` has seen begins with `https://`, in any case.
+    /// Whether an address that `encode` has processed begins with `https://`, in any case.
     static func isSecure(_ bytes: [UInt8], from start: Int) -> Bool {
         let scheme = "https://".utf8
         return bytes.count - start > scheme.count && zip(bytes[start...], scheme).allSatisfy { $0 | 0x20 == $1 | 0x20 }

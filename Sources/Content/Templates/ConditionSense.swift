@@ -1,13 +1,13 @@
 import Base
 
-/// What a condition says that nobody means: comparisons of one column that no cell satisfies together, or of which each cell satisfies one;
-/// `and` beside `or`, which people read in different orders.
+/// Finds conditions that cannot be intended: two comparisons of one column of which a cell can never satisfy both, or always satisfies one;
+/// and `and` next to `or`, which people read in different orders.
 enum ConditionSense {
     /// - Parameters:
     ///   - places: of the tests, as indices of scalars.
     ///   - start: where the tag begins.
     static func mistakes(_ condition: TemplateCondition, places: [Int], start: Int) -> [TemplateMistake] {
-        // With a mistake in it there are fewer tests than connectors join.
+        // If the condition has a mistake, there are fewer tests than its connectors need.
         guard condition.tests.count == condition.connectors.count + 1 else { return [order(condition, start: start)].compactMap(\.self) }
         for second in condition.tests.indices.dropFirst() {
             for first in 0..<second {
@@ -22,7 +22,7 @@ enum ConditionSense {
         return [order(condition, start: start)].compactMap(\.self)
     }
 
-    /// What joins two tests, read from the right; nil where one lies in a part that the other alone does not decide.
+    /// The connector between two tests, read from the right; nil if one test is in a part that the two alone do not decide.
     private static func connector(
         of first: Int, second: Int, _ connectors: [TemplateCondition.Connector]
     ) -> TemplateCondition.Connector? {
@@ -53,8 +53,8 @@ enum ConditionSense {
                 ?? remedy(tests, word: "and", meaning: "both must hold", areOpposites: pair.excludesAll))
     }
 
-    /// What to write where `3.9` and `3.10` were compared as numbers, and the two make sense as versions; nil where they do not.
-    /// - Parameter makesSense: whether nothing is odd about the two, once they are versions.
+    /// What to write if `3.9` and `3.10` were compared as numbers and make sense as versions; nil if they do not.
+    /// - Parameter makesSense: whether nothing is odd about the two once they are versions.
     private static func versions(
         _ tests: (TemplateTest, TemplateTest), word: String, makesSense: (TestPair) -> Bool
     ) -> String? {
@@ -64,7 +64,7 @@ enum ConditionSense {
         return "As numbers 3.10 is 3.1; for versions write all three numbers: \(first.written) \(word) \(second.written)."
     }
 
-    /// - Parameter areOpposites: whether the other word would be as wrong.
+    /// - Parameter areOpposites: whether the other word would be wrong, too.
     private static func remedy(
         _ tests: (TemplateTest, TemplateTest), word: String, meaning: String, areOpposites: Bool
     ) -> String {
@@ -74,7 +74,8 @@ enum ConditionSense {
             : "Write '\(word)': \(tests.0.written) \(word) \(tests.1.written)."
     }
 
-    /// Liquid reads from the right, which is not what everybody expects; and where it reads as programmers do, others may not.
+    /// Liquid evaluates from the right, which not everybody expects; and where that matches programming languages, people may still read it
+    /// differently.
     private static func order(_ condition: TemplateCondition, start: Int) -> TemplateMistake? {
         guard let and = condition.connectors.firstIndex(of: .and), let or = condition.connectors.lastIndex(of: .or) else { return nil }
         let message =
@@ -85,8 +86,8 @@ enum ConditionSense {
             message: message, index: start, remedy: "Put one '{% if %}' inside another to make it clear.", warning: .mixedConditions)
     }
 
-    /// The first branch of a choice that is never taken, as what holds for it holds for one before it; only where that is plain: a comparison of
-    /// one column before another.
+    /// The first branch of a choice that is never taken because every cell that satisfies it satisfies an earlier one. Only the plain case:
+    /// an earlier branch with a single comparison, of the same column.
     static func unreachable(_ branches: [TemplateBranch]) -> Diagnostic? {
         for (index, branch) in branches.enumerated() {
             guard let condition = branch.condition, !condition.connectors.contains(.or) else { continue }
@@ -116,7 +117,7 @@ extension TemplateTest {
         }
     }
 
-    /// The same with `3.10.0` for `3.10`; nil where it compares with no number of two parts.
+    /// The same with `3.10.0` for `3.10`; nil if it does not compare with a number of two parts.
     fileprivate var asVersion: TemplateTest? {
         switch kind {
         case .text(let sign, let number), .number(let sign, let number):
@@ -128,7 +129,7 @@ extension TemplateTest {
         }
     }
 
-    /// Whether it is about more than being equal or not.
+    /// Whether it is an order, not just equal or unequal.
     fileprivate var isRange: Bool {
         switch kind {
         case .text(let sign, _), .number(let sign, _): sign != .equal && sign != .notEqual

@@ -1,7 +1,7 @@
 import Base
 import PushServices
 
-/// What stands behind `if` and `elsif`: comparisons of columns, joined by `and` and `or`.
+/// The part after `if` and `elsif`: comparisons of columns, joined by `and` and `or`.
 struct ConditionTag {
     private let tokens: [TemplateToken]
     private let word: String
@@ -23,9 +23,9 @@ struct ConditionTag {
     ]
 
     /// - Parameters:
-    ///   - rest: behind the word, with the indices of the whole text.
+    ///   - rest: the part after the word, with the indices of the whole text.
     ///   - start: where the tag begins.
-    ///   - place: the place in the file of a scalar.
+    ///   - place: the place of a scalar in the file.
     init(_ rest: ArraySlice<Unicode.Scalar>, of word: String, start: Int, place: @escaping (Int) -> SourcePosition) {
         let tokenizer = TemplateTokenizer(rest, of: "{% %}")
         tokens = tokenizer.tokens
@@ -36,7 +36,7 @@ struct ConditionTag {
         self.place = place
     }
 
-    /// The condition; nil when there is a mistake.
+    /// The condition; nil if there is a mistake.
     mutating func read() -> TemplateCondition? {
         guard !tokens.isEmpty else {
             if mistakes.isEmpty {
@@ -161,7 +161,7 @@ struct ConditionTag {
         let index = first.range.lowerBound
         switch first.kind {
         case .sign("!"): report("conditions have no '!'", at: index, remedy: "Write !=, or == blank, or put the text after {% else %}.")
-        // What belongs to `between` was reported with it.
+        // The `and` that belongs to `between` was reported with it.
         case .number where connector == "and" && tokens.contains { $0.name == "between" }: break
         case .text where connector != nil, .number where connector != nil:
             report(
@@ -212,7 +212,7 @@ struct ConditionTag {
                 report("'\(name)' is not an operator", at: index, remedy: "Write '\(meant)'.")
                 return (Self.operators[meant] ?? .equal, meant == "contains")
             }
-            // An invisible character within the name was said.
+            // An invisible character in the name was already reported.
             guard mistakes.isEmpty else { return nil }
             let words = part.prefix { $0.name != nil }.compactMap(\.name)
             report(
@@ -263,8 +263,8 @@ struct ConditionTag {
         return nil
     }
 
-    /// What a text in quotes asks. `==` and `!=` compare texts to the letter, but for `true`, `false` and languages; less and more need what
-    /// has an order, as in `where`.
+    /// The comparison with a text in quotes. `==` and `!=` compare texts exactly, except for `true`, `false` and languages; less and more
+    /// need a value that has an order, as in `where`.
     private mutating func compared(
         _ text: String, _ comparison: ComparisonOperator, column: String, at index: Int
     ) -> TemplateTest.Kind? {
@@ -287,7 +287,7 @@ struct ConditionTag {
         return .text(comparison, text)
     }
 
-    /// Whether cells can be held against this, by the rule of `where`.
+    /// Whether cells can be compared with this, by the rule of `where`.
     private mutating func isComparable(_ operand: String, _ comparison: ComparisonOperator, column: String, at index: Int) -> Bool {
         do throws(Mistake) {
             try OperandRule(column: column, comparison: comparison, operand: operand, notation: .template, redact: TargetRedaction.certain)

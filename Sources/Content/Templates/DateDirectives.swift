@@ -2,15 +2,15 @@ import Base
 
 /// A piece of a date as it is written.
 enum DatePart: Hashable, Sendable {
-    /// How a number is filled up to its width.
+    /// How a number is padded to its width.
     enum Padding: UInt8, Hashable, Sendable { case none, zero, space }
 
     case text(String)
     case year, shortYear
     case month(Padding), day(Padding), hour(Padding), hour12(Padding), minute(Padding), second(Padding), dayOfYear(Padding)
-    /// `%B`: by the device's language, in the form that stands beside a day if there is one.
+    /// `%B`: in the device's language, in the form used next to a day if there is one.
     case monthName, shortMonthName, weekday, shortWeekday
-    /// `%p`, by the device's language.
+    /// `%p`, in the device's language.
     case dayPeriod
     /// `%^B`: what follows in capitals.
     case capitals
@@ -53,7 +53,7 @@ struct DateDirectives {
         return parts
     }
 
-    /// `%m` is the month and `%M` the minute: `%H:%m` shows the month behind the hour, `%d.%M.%Y` the minute between day and year.
+    /// `%m` is the month and `%M` the minute: `%H:%m` would show the month after the hour, `%d.%M.%Y` the minute between day and year.
     private static func checkMinutes(_ text: String) throws(Mistake) {
         if let match = text.firstMatch(of: /%[-0_]?[HIkl]:%[-0_]?m/) {
             throw Mistake(

@@ -1,6 +1,6 @@
 import Base
 
-/// A filter behind its `|`: name and arguments, checked against what the filter takes.
+/// A filter after its `|`: name and arguments, checked against what the filter takes.
 struct FilterReader {
     private struct Argument {
         var label: String?
@@ -17,8 +17,8 @@ struct FilterReader {
     private(set) var mistakes: [TemplateMistake] = []
 
     /// - Parameters:
-    ///   - start: where the name stands, or would stand.
-    ///   - end: where a missing argument would stand.
+    ///   - start: where the name is, or should be.
+    ///   - end: where a missing argument should be.
     ///   - column: for examples.
     init(_ tokens: [TemplateToken], at start: Int, end: Int, column: String) {
         self.tokens = tokens
@@ -27,7 +27,7 @@ struct FilterReader {
         self.column = column
     }
 
-    /// The filter; nil when there is a mistake.
+    /// The filter; nil if there is a mistake.
     mutating func read() -> TemplateFilter? {
         guard case .name(let written)? = tokens.first?.kind else {
             report("there is no filter after '|'", at: start, remedy: "For example: {{ \(column) | default: 'text' }}.")
@@ -67,7 +67,7 @@ struct FilterReader {
 
     // MARK: - Arguments
 
-    /// Reads `: 'a', 'b'` or `: one: 'a', other: 'b'`; false when that is not how it is written.
+    /// Reads `: 'a', 'b'` or `: one: 'a', other: 'b'`; false if it is written differently.
     private mutating func readArguments() -> Bool {
         let rest = tokens.dropFirst()
         guard let first = rest.first else { return true }

@@ -1,6 +1,6 @@
 import Base
 
-/// The inside of `{{ … }}`: a column, and filters behind it.
+/// The inside of `{{ … }}`: a column, followed by filters.
 struct OutputTag {
     private let tokenizer: TemplateTokenizer
     private let start: Int
@@ -9,7 +9,7 @@ struct OutputTag {
 
     /// - Parameters:
     ///   - start: where the tag begins.
-    ///   - place: the place in the file of a scalar.
+    ///   - place: the place of a scalar in the file.
     init(_ inside: ArraySlice<Unicode.Scalar>, start: Int, place: @escaping (Int) -> SourcePosition) {
         tokenizer = TemplateTokenizer(inside, of: "{{ }}")
         mistakes = tokenizer.mistakes
@@ -20,7 +20,7 @@ struct OutputTag {
 
     private let end: Int
 
-    /// The column with its filters; nil when there is a mistake.
+    /// The column with its filters; nil if there is a mistake.
     mutating func read() -> TemplateOutput? {
         let parts = tokenizer.tokens.split(omittingEmptySubsequences: false) { $0.isSign("|") }
         guard let first = parts.first, !tokenizer.tokens.isEmpty else {
@@ -40,12 +40,12 @@ struct OutputTag {
         return TemplateOutput(column: SourceText(name.name, at: place(name.index)), filters: filters)
     }
 
-    /// Behind the sign before an empty part.
+    /// The place after the sign before an empty part.
     private func placeOfEmpty(_ token: Int) -> Int {
         token < tokenizer.tokens.count ? tokenizer.tokens[token].range.lowerBound : end
     }
 
-    /// Where what is missing behind a part would stand.
+    /// The place after a part where something is missing.
     private func endOf(_ part: ArraySlice<TemplateToken>) -> Int {
         part.endIndex < tokenizer.tokens.count ? tokenizer.tokens[part.endIndex].range.lowerBound : end
     }
@@ -75,7 +75,7 @@ struct OutputTag {
             report("'$' belongs to other systems", at: index, remedy: "Write {{ \(name) }}.")
             return nil
         default:
-            // The tokenizer had its say about signs that look almost right.
+            // The tokenizer already reported signs that look almost right.
             if mistakes.isEmpty { report(noName(written(tokens)), at: index, remedy: Self.nameRemedy) }
             return nil
         }
@@ -158,7 +158,7 @@ struct OutputTag {
 
     // MARK: - The filters
 
-    /// A default is printed as it stands, unless filters follow: those must be able to take it.
+    /// A default is printed as it is, unless filters follow; those must be able to take it.
     private mutating func checkOrder(_ filters: [TemplateFilter], _ parts: [ArraySlice<TemplateToken>]) {
         guard filters.count == parts.count - 1 else { return }
         var fallback: (text: String, part: Int)?

@@ -1,6 +1,6 @@
 import Base
 
-/// Places to fill in as people and other tools write them: several words between signs, signs beside the name, the name alone.
+/// Placeholders as people and other tools write them: several words between signs, signs next to the name, the name on its own.
 extension SlipMatcher {
     /// `{First Name}`, `{0}`, `{first_name:there}`, `{#first_name}`: what other tools take between braces.
     func foreignBrace() -> TypingSlip? {
@@ -25,17 +25,17 @@ extension SlipMatcher {
             end: inside.endIndex + (isClosedTwice ? 2 : 1))
     }
 
-    /// `{{ first_name }}.}`: a brace that nothing opened, behind a tag.
+    /// `{{ first_name }}.}`: a brace after a tag that nothing opened.
     func loneBrace() -> TypingSlip? {
         guard isShown, let open = scalars[..<start].lastIndex(of: "{"), open > 0 else { return nil }
         let isTag = scalars[open - 1] == "{" || scalars[open + 1] == "%"
-        // ":}" laughs.
+        // ":}" is a smiley.
         guard isTag, ![":", ";", "=", "8", "-", "^"].contains(scalars[start - 1]) else { return nil }
         return accident("this '}' has no '{'", remedy: "Remove it.", end: start + 1, isWarning: true)
     }
 
-    /// `[[First Name]]` and the like: signs that no text has for anything else.
-    /// - Parameter message: what is said of the signs.
+    /// `[[First Name]]` and the like: signs that texts use for nothing else.
+    /// - Parameter message: what to say about the signs.
     func named(_ open: String, close: String, words message: String) -> TypingSlip? {
         if let other = otherScript(open, close: close) { return other }
         guard isShown, starts(with: open), let (words, end) = words(from: start + open.unicodeScalars.count, to: close) else { return nil }
@@ -43,7 +43,7 @@ extension SlipMatcher {
             "\(message): '\(open)\(words.joined(separator: " "))\(close)'", remedy: Self.remedy(for: words) + Self.raw, end: end)
     }
 
-    /// `{昵称}`, `%имя%`: the name of a column in another script than Latin. It may be an ornament as well, so it is worth a warning.
+    /// `{昵称}`, `%имя%`: the name of a column in a script other than Latin. It may also be an ornament, so it gets only a warning.
     func otherScript(_ open: String, close: String) -> TypingSlip? {
         guard starts(with: open) else { return nil }
         let from = start + open.unicodeScalars.count
@@ -59,7 +59,7 @@ extension SlipMatcher {
             end: inside.endIndex + close.unicodeScalars.count, isWarning: true)
     }
 
-    /// `[First Name]`, `<your name>`, `%First Name%`: only what is most likely to be filled in.
+    /// `[First Name]`, `<your name>`, `%First Name%`: only what is most likely a placeholder.
     func place(of open: String, close: String, more: String = "") -> TypingSlip? {
         guard isShown, start == 0 || scalars[start - 1] != scalars[start], let (words, end) = words(from: start + 1, to: close),
             !starts(with: "(", at: end), PlaceName.isPlace(words)
@@ -78,7 +78,7 @@ extension SlipMatcher {
         return place(of: "(", close: ")")
     }
 
-    /// `first_name`, `FIRST_NAME`, `~first_name~`, `FNAME`: a name of a column that stands in a text, whatever is around it.
+    /// `first_name`, `FIRST_NAME`, `~first_name~`, `FNAME`: a column's name in a text, whatever is around it.
     func bareName() -> TypingSlip? {
         guard isShown, Self.isWord(scalars[start]), start == 0 || !Self.isWord(scalars[start - 1]) else { return nil }
         let word = text(scalars[start...].prefix(64).prefix(while: Self.isWord))
@@ -102,7 +102,7 @@ extension SlipMatcher {
         return end + 1 < scalars.count && ".@/=".unicodeScalars.contains(scalars[end]) && Self.isWord(scalars[end + 1])
     }
 
-    /// Between signs of which `TextPlaceholder` speaks.
+    /// Between signs that `TextPlaceholder` reports.
     private func isNamedOtherwise(_ end: Int) -> Bool {
         let before = scalars[..<start].last { $0 != " " }
         if let sign = before, sign == "«" || sign == "‹" { return true }
@@ -115,7 +115,7 @@ extension SlipMatcher {
 
     // MARK: - Words
 
-    /// One to three words of Latin letters up to a closing sign, and the end of that.
+    /// One to three words of Latin letters up to a closing sign, and where that ends.
     private func words(from place: Int, to close: String) -> (words: [String], end: Int)? {
         let inside = scalars[place...].prefix(48).prefix { Self.isWord($0) || Self.isLatin($0) || $0 == " " || $0 == "\u{A0}" || $0 == "'" }
         let words = inside.split { $0 == " " || $0 == "\u{A0}" }
@@ -125,7 +125,7 @@ extension SlipMatcher {
         return (words.map(text), inside.endIndex + close.unicodeScalars.count)
     }
 
-    /// Names its column where one word says which.
+    /// Names the column if one of the words says which it is.
     private static func remedy(for words: [String]) -> String {
         let names = words.map { $0.prefix { $0.isLetter || $0.isNumber || $0 == "_" } }
         let isOne = words.count == 1 && names[0].count == words[0].count && names[0].first?.isNumber == false
@@ -138,7 +138,7 @@ extension SlipMatcher {
         return String(text)
     }
 
-    /// What a place between braces may begin with.
+    /// What a placeholder between braces may begin with.
     private static func begins(_ scalar: Unicode.Scalar) -> Bool {
         isLatin(scalar) || isWord(scalar) || "#=!-?$@.:/&*^~%+".unicodeScalars.contains(scalar)
     }
@@ -147,7 +147,7 @@ extension SlipMatcher {
         scalar.value < 0x250 && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
     }
 
-    /// A letter of another script, or what is written above or below one.
+    /// A letter of another script, or a mark above or below one.
     private static func isOther(_ scalar: Unicode.Scalar) -> Bool {
         guard scalar.value >= 0x250 else { return false }
         switch scalar.properties.generalCategory {

@@ -59,6 +59,6 @@ enum TemplateLanguage {
     /// Names that are values in a condition.
     static let blankWords = ["blank", "empty", "nil", "null"]
 
-    /// The place of the number in `%d items` and `{n} items`, which other systems fill in; nil for a word alone.
+    /// The place of the number in `%d items` and `{n} items`, which other systems fill in; nil for a word on its own.
     static func placeOfNumber(in word: String) -> Substring? { word.firstMatch(of: /%[0-9$]*[dsi@]|\{[A-Za-z0-9_]*\}/)?.output }
 }

@@ -2,7 +2,7 @@ import Base
 
 /// A part of a text with templates, as the parser understands it.
 enum TemplateNode: Hashable, Sendable {
-    /// As it stands.
+    /// Printed unchanged.
     case text(String)
     /// `{{ column | filter }}`
     case output(TemplateOutput)
@@ -11,10 +11,10 @@ enum TemplateNode: Hashable, Sendable {
 }
 
 extension TemplateNode {
-    /// Whether it is a text without anything to see in it.
+    /// Whether it is a text with nothing to see in it.
     var isBlankText: Bool { if case .text = self { mayBeBlank } else { false } }
 
-    /// Whether it may print nothing although it is not a text: in what people see, that is a gap.
+    /// Whether it may print nothing although it is not a text: in a text that people see, that is a gap.
     var mayLeaveGap: Bool {
         switch self {
         case .text: false
@@ -23,14 +23,14 @@ extension TemplateNode {
         }
     }
 
-    /// Whether there may be nothing to see in what becomes of it.
+    /// Whether its result may have nothing to see.
     var mayBeBlank: Bool {
         switch self {
         case .text(let text):
             var text = text
             return text.withUTF8 { Blank.isText($0) }
         case .output(let output):
-            // A blank cell without another text is not a push at all.
+            // A blank cell without a default means no push at all.
             return output.filters.contains {
                 switch $0 {
                 case .fallback(var text): text.withUTF8 { Blank.isText($0) }
@@ -58,25 +58,25 @@ struct TemplateBranch: Hashable, Sendable {
     var body: [TemplateNode]
 }
 
-/// What a filter makes of the text before it.
+/// What a filter does with the text before it.
 enum TemplateFilter: Hashable, Sendable {
-    /// Another text for a blank one.
+    /// Replaces a blank text.
     case fallback(String)
     case upcase, downcase, capitalize, strip
-    /// At most so many user-visible characters, the ellipsis counted.
+    /// At most this many user-visible characters, including the ellipsis.
     case truncate(length: Int, ellipsis: String)
     case date(DateStyle)
-    /// With so many decimals; nil for those that are there, three at most.
+    /// With this many decimals; nil keeps those of the number, at most three.
     case number(decimals: Int?)
-    /// The first word for 1, else the second.
+    /// The first word for 1, otherwise the second.
     case pluralizePair(String, String)
     /// The word for the number's form in the device's language.
     case pluralize([PluralForm: String])
 }
 
-/// How a date is written.
+/// The form of a date.
 enum DateStyle: Hashable, Sendable {
-    /// By the device's language.
+    /// In the device's language.
     case named(NamedDateStyle)
     /// By directives, as in `%d %B %Y`.
     case directives([DatePart])
@@ -86,15 +86,15 @@ enum DateStyle: Hashable, Sendable {
 enum NamedDateStyle: Int, CaseIterable, Hashable, Sendable {
     case short, medium, long, full
 
-    /// As it is written in a template.
+    /// As written in a template.
     var name: String { "\(self)" }
 }
 
-/// The forms that CLDR knows of a word beside a number.
+/// CLDR's forms of a word next to a number.
 enum PluralForm: Int, CaseIterable, Hashable, Sendable {
     case zero, one, two, few, many, other
 
-    /// As it is written in a template.
+    /// As written in a template.
     var name: String { "\(self)" }
 }
 
@@ -111,7 +111,7 @@ struct TemplateCondition: Hashable, Sendable {
 /// A comparison of a column.
 struct TemplateTest: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
-        /// The column alone: neither blank nor `false` nor `0`.
+        /// The column on its own: neither blank nor `false` nor `0`.
         case truthy
         /// `!= blank`
         case present
@@ -119,7 +119,7 @@ struct TemplateTest: Hashable, Sendable {
         case blank
         /// With a text in quotes.
         case text(ComparisonOperator, String)
-        /// With a number without quotes, as it is written.
+        /// With a number without quotes, as written.
         case number(ComparisonOperator, String)
         /// With `true` or `false`.
         case truth(ComparisonOperator, Bool)
@@ -129,7 +129,7 @@ struct TemplateTest: Hashable, Sendable {
     var column: SourceText
     var kind: Kind
 
-    /// Whether it holds for what it does not name, so that further spellings are joined by `and`.
+    /// Whether it holds for everything that it does not name, so that further spellings are joined with `and`.
     var isNegative: Bool {
         switch kind {
         case .text(.notEqual, _), .number(.notEqual, _), .truth(.notEqual, _): true
@@ -137,7 +137,7 @@ struct TemplateTest: Hashable, Sendable {
         }
     }
 
-    /// What cells are held against, for whoever looks at them; nil where any cell gives an answer.
+    /// What cells are compared with; nil if every kind of cell gives an answer.
     var comparison: TemplateComparison? {
         let kind: TemplateComparison.Kind? =
             switch kind {
@@ -156,7 +156,7 @@ struct TemplateTest: Hashable, Sendable {
     }
 }
 
-/// Without white space at either end, as cells are compared.
+/// Without white space at either end, as in comparisons of cells.
 func trimmedSpaces(_ text: String) -> String {
     String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
 }

@@ -1,6 +1,6 @@
 import Base
 
-/// Reads a text with templates: a strict subset of Liquid. All mistakes of a text are found at once, each with its place in the file.
+/// Reads a text with templates: a strict subset of Liquid. Finds all mistakes of a text at once, each with its place in the file.
 struct TemplateParser {
     private let source: SourceText
     private let scalars: [Unicode.Scalar]
@@ -14,7 +14,7 @@ struct TemplateParser {
 
     private struct OpenChoice {
         var start: Int
-        /// What stands before it at its level.
+        /// The nodes before it at its level.
         var before: [TemplateNode]
         var branches: [TemplateBranch] = []
         var condition: TemplateCondition?
@@ -24,9 +24,9 @@ struct TemplateParser {
     /// Deeper than any text needs; recursion over nodes relies on it.
     static let maximumDepth = 20
 
-    /// The service takes 4,096 bytes; some of a text may be comments, and branches that are not taken.
+    /// The service takes 4,096 bytes; but parts of a text may be comments, or branches that are not taken.
     static let longestText = 50_000
-    /// Beyond that nobody reads on.
+    /// Nobody reads more than this.
     static let mostMistakes = 20
 
     /// - Parameter isShown: whether people see the text, so that what merely looks like a tag is a mistake.
@@ -168,7 +168,7 @@ struct TemplateParser {
     private mutating func endChoice() {
         guard var choice = open.popLast() else { return }
         choice.branches.append(TemplateBranch(condition: choice.condition, body: nodes))
-        // Of a branch that could not be read nothing is known.
+        // Nothing is known about a branch that could not be read.
         if found.allSatisfy(\.isWarning), let branch = ConditionSense.unreachable(choice.branches) { unreachable.append(branch) }
         nodes = choice.before + [.choice(choice.branches)]
     }
@@ -178,7 +178,7 @@ struct TemplateParser {
     private mutating func refuseBlock(_ word: String, _ rest: ArraySlice<Unicode.Scalar>, at index: Int) {
         if word.isEmpty { return report("'{% %}' is empty", at: index, remedy: "For a column write {{ first_name }}.") }
         let name = word.lowercased()
-        // What belongs to a block that was reported goes with it.
+        // Parts of a block that was reported are not reported again.
         if name.hasPrefix("end"), refused.contains(String(name.dropFirst(3))) { return }
         if name == "when", refused.contains("case") { return }
         if let remedy = TemplateLanguage.refusedBlocks[name] {
@@ -201,7 +201,7 @@ struct TemplateParser {
         }
         report("templates have no '{% \(word) %}'", at: index, remedy: "Did you mean '{% \(meant) %}'?")
         refused.insert(meant)
-        // What follows is read as if it had been written so.
+        // The rest is read as if this word had been written.
         if meant == "endif" {
             if !open.isEmpty { endChoice() }
         } else if meant == "elsif" || meant == "else", let choice = open.last, !choice.hasElse {

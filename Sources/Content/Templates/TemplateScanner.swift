@@ -1,25 +1,25 @@
-/// A stretch of a text: words as they stand, or a tag.
+/// A piece of a text: plain words, or a tag.
 struct TemplatePiece {
     enum Kind {
         case text
-        /// Between `{{` and `}}`, signs for white space left out.
+        /// Between `{{` and `}}`, without the signs for white space.
         case output
         /// Between `{%` and `%}`.
         case block
     }
 
     var kind: Kind
-    /// Of text and of a tag's inside: indices of scalars.
+    /// The text, or a tag's inside: indices of scalars.
     var range: Range<Int>
     /// Where the tag begins.
     var start: Int
-    /// `{{-` and `-}}`: white space beside the tag goes.
+    /// `{{-` and `-}}`: white space next to the tag is removed.
     var trimsBefore = false, trimsAfter = false
 }
 
-/// Finds the tags of a text. `raw` and `comment` are dealt with here, as nothing in them is looked at.
+/// Finds the tags of a text. Also handles `raw` and `comment`, whose contents are not read.
 ///
-/// What people meant as a tag but typed differently is recognised (`TypingSlip`): sent as text it would reach phones.
+/// Recognises what was meant as a tag but typed differently (`TypingSlip`): sent as text, it would reach phones.
 struct TemplateScanner {
     private let scalars: [Unicode.Scalar]
     private let isShown: Bool
@@ -75,7 +75,7 @@ struct TemplateScanner {
         textStart = index
     }
 
-    /// Takes the white space away that tags with a hyphen stand beside.
+    /// Removes the white space next to tags with a hyphen.
     private mutating func trim() {
         for place in pieces.indices where pieces[place].kind == .text {
             var range = pieces[place].range
@@ -118,8 +118,8 @@ struct TemplateScanner {
         index = inside
     }
 
-    /// Where a tag's end stands: the first one outside quotes or, when a quote is never closed, the first one. Nil when another tag
-    /// begins before.
+    /// The place of a tag's end: the first one outside quotes or, if a quote is never closed, the first one. Nil if another tag begins
+    /// before it.
     private func closing(_ end: String, from start: Int) -> Int? {
         var quote: Unicode.Scalar?
         for place in start..<max(start, scalars.count) {
@@ -162,7 +162,7 @@ struct TemplateScanner {
         }
     }
 
-    /// The word of a block, and nothing else.
+    /// The word of a block that contains nothing else.
     private func word(in range: Range<Int>) -> String {
         String(String.UnicodeScalarView(scalars[range].filter { !TemplateTokenizer.isSpace($0) && $0 != "-" }))
     }
@@ -172,7 +172,7 @@ struct TemplateScanner {
         while let next = find("{%", from: place) {
             guard let close = find("%}", from: next + 2) else { break }
             if word(in: (next + 2)..<close) == last {
-                // Both are tags that leave nothing behind, as an empty comment.
+                // Both are tags that print nothing, like an empty comment.
                 append(.block, inside: inside..<end)
                 pieces[pieces.count - 1].range = inside..<inside
                 if keepsText { endText(at: next) }

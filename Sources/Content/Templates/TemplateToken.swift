@@ -5,9 +5,9 @@ struct TemplateToken {
     enum Kind: Equatable {
         /// Letters, digits, `_`, `.`, `-`, beginning with a letter or `_`.
         case name(String)
-        /// What stood between quotes.
+        /// The text between quotes.
         case text(String)
-        /// As it is written: `-0.5`.
+        /// As written: `-0.5`.
         case number(String)
         /// `==`, `|`, `:` and the like.
         case sign(String)
@@ -25,19 +25,19 @@ struct TemplateToken {
     }
 }
 
-/// What is wrong with a template, and where in its scalars.
+/// What is wrong with a template, and at which of its scalars.
 struct TemplateMistake {
     var message: String
     var index: Int
     var remedy: String
-    /// What it is called when it is only a warning.
+    /// Its name if it is only a warning.
     var warning: WarningName?
 
     var isWarning: Bool { warning != nil }
 }
 
-/// Cuts the inside of a tag into tokens. What looks almost right is reported, and then read as what was meant, so that one slip
-/// is one mistake.
+/// Splits the inside of a tag into tokens. A sign that looks almost right is reported, and then read as what was meant, so that one slip is
+/// one mistake.
 struct TemplateTokenizer {
     private let scalars: ArraySlice<Unicode.Scalar>
     private let tag: String
@@ -87,7 +87,7 @@ struct TemplateTokenizer {
         }
     }
 
-    /// Signs as input methods write them, all in a row.
+    /// A row of signs as input methods write them.
     private mutating func readFullWidth() {
         let start = index
         readWhile { Self.fullWidth[$0] != nil }
@@ -123,7 +123,7 @@ struct TemplateTokenizer {
         let start = index
         report(
             "the quote \(quote) does not work inside '\(tag)'", at: start, remedy: "Write straight quotes: 'text' or \"text\".")
-        // What was meant as a text ends at the next quote of any kind.
+        // The intended text ends at the next quote of any kind.
         index += 1
         readWhile { !Self.curlyQuotes.contains($0) && $0 != "'" && $0 != "\"" && $0 != "|" }
         let end = index
@@ -166,7 +166,7 @@ struct TemplateTokenizer {
         "｜": "|", "：": ":", "｛": "{", "｝": "}", "＿": "_", "，": ",", "＝": "=", "＞": ">", "＜": "<", "（": "(", "）": ")", "！": "!", "％": "%",
     ]
 
-    /// No-break and ideographic spaces count too: word processors and input methods write them unseen.
+    /// No-break and ideographic spaces count, too: word processors and input methods insert them unseen.
     static func isSpace(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isWhitespace }
 
     static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
@@ -177,7 +177,7 @@ struct TemplateTokenizer {
 
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
 
-    /// Letters of any script: exports name their columns in the language of their people.
+    /// Letters of any script: exports name their columns in their users' language.
     private static func isLetter(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isAlphabetic }
 
     static func isNameScalar(_ scalar: Unicode.Scalar) -> Bool {

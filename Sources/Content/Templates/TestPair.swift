@@ -1,18 +1,19 @@
 import Base
 
-/// Two comparisons of one column, held against all that a cell may be. Each kind of cell that can tell them apart is one probe.
+/// Two comparisons of one column, tested with everything that a cell may be. Each kind of cell that can tell them apart is one probe.
 struct TestPair {
-    /// A cell, as far as it matters: how it stands to what each of the two compares with (below zero, zero, above zero), nil without an order.
+    /// A cell, as far as it matters: its order relative to the value of each comparison (below zero, zero, above zero), nil if it has no
+    /// order.
     private struct Probe {
         var toFirst: Int?
         var toSecond: Int?
         var isBlank = false
     }
 
-    /// What the two say of each probe.
+    /// The results of the two for each probe.
     private let answers: [(first: Bool, second: Bool)]
 
-    /// Nil when nothing follows from one about the other: they compare different columns, or a part and a whole.
+    /// Nil if neither says anything about the other: they compare different columns, or a part and a whole.
     init?(_ first: TemplateTest, _ second: TemplateTest) {
         guard first.column.value == second.column.value, let probes = Self.probes(first, second) else { return nil }
         answers = probes.map { (Self.holds(first.kind, $0, order: $0.toFirst), Self.holds(second.kind, $0, order: $0.toSecond)) }
@@ -21,10 +22,10 @@ struct TestPair {
     /// Whether no cell satisfies both.
     var excludesAll: Bool { !answers.contains { $0.first && $0.second } }
 
-    /// Whether each cell satisfies one of them.
+    /// Whether each cell satisfies at least one of them.
     var takesAll: Bool { answers.allSatisfy { $0.first || $0.second } }
 
-    /// Whether each cell that satisfies the second satisfies the first as well.
+    /// Whether each cell that satisfies the second also satisfies the first.
     var firstTakesSecond: Bool { !answers.contains { $0.second && !$0.first } }
 
     private static func probes(_ first: TemplateTest, _ second: TemplateTest) -> [Probe]? {
@@ -49,7 +50,7 @@ struct TestPair {
         }
     }
 
-    /// Whether cells that are one of two values are the other: `3.10` and `3.10.0` are one version.
+    /// Whether two values are the same for cells: `3.10` and `3.10.0` are one version.
     private static func areEqual(_ value: String, _ other: String, column: String) -> Bool {
         Array(other.utf8).withUnsafeBufferPointer(ComparisonValue(value, column: column).isEqual)
     }
@@ -60,8 +61,8 @@ struct TestPair {
         return [Probe(toFirst: 0, toSecond: other), Probe(toFirst: other, toSecond: 0), Probe()]
     }
 
-    /// `de` holds for `de-AT` as well: of two of which one is a form of the other, some cell is both, and some the wider one alone. Of two names of one
-    /// language nothing follows.
+    /// `de` holds for `de-AT`, too: if one tag is a form of the other, some cells are both, and some are only the wider one. Two names of
+    /// one language say nothing about each other.
     private static func languages(_ tag: String, _ other: String) -> [Probe]? {
         guard let first = LanguageTag.normalized(tag), let second = LanguageTag.normalized(other) else { return nil }
         if first == second { return equals(true) }
@@ -81,7 +82,7 @@ struct TestPair {
         else { return nil }
         let ends = [Probe(toFirst: -1, toSecond: -1), Probe(toFirst: 1, toSecond: 1)]
         if order == 0 { return ends + [Probe(toFirst: 0, toSecond: 0)] }
-        // How the second value stands to the first is how a cell between them stands to the first.
+        // The second value and a cell between the two have the same order relative to the first.
         return ends + [Probe(toFirst: 0, toSecond: -order), Probe(toFirst: order, toSecond: -order), Probe(toFirst: order, toSecond: 0)]
     }
 

@@ -1,12 +1,12 @@
 import Base
 
-/// What looks like a tag but is not: braces with a space between them, single or full-width ones, the signs of other systems.
+/// Text that looks like a tag but is not: braces with a space between them, single or full-width ones, the signs of other systems.
 struct TypingSlip {
     var mistake: TemplateMistake
-    /// The end of what was recognised.
+    /// The end of the recognised text.
     var end: Int
 
-    /// - Parameter isShown: whether people see the text. Elsewhere single braces may be the app's own notation, which is worth a warning.
+    /// - Parameter isShown: whether people see the text. Elsewhere single braces may be the app's own notation, and get a warning.
     static func find(in scalars: [Unicode.Scalar], at index: Int, isShown: Bool) -> TypingSlip? {
         let matcher = SlipMatcher(scalars: scalars, start: index, isShown: isShown)
         switch scalars[index] {
@@ -59,14 +59,14 @@ struct SlipMatcher {
             "'${ }' is not a template: '${\(name)}'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1, isWarning: !isShown)
     }
 
-    /// `#name#`: a place to fill in, or a topic between two signs.
+    /// `#name#`: a placeholder, or a topic between two signs.
     func hashes() -> TypingSlip? {
         var next = start + 1
         guard isShown, let name = name(from: &next, takesSpaces: false), starts(with: "#", at: next) else { return nil }
         return place("#\(name)#", name: name, end: next + 1)
     }
 
-    /// `[name]`, but not `[Update]`: names of columns are written small, or with a line between their words.
+    /// `[name]`, but not `[Update]`: names of columns are in lower case, or have an underscore between their words.
     func brackets() -> TypingSlip? {
         var next = start + 1
         guard isShown, let name = name(from: &next), starts(with: "]", at: next), !starts(with: "](", at: next),
@@ -93,7 +93,7 @@ struct SlipMatcher {
             return accident("the full-width sign '％' does not begin a tag", remedy: "Write '{%' with plain signs.", end: start + 2)
         }
         guard let name = name(from: &next) else { return foreignBrace() }
-        // `{name | default: 'x'}` counts as well.
+        // `{name | default: 'x'}` counts, too.
         if next < scalars.count, scalars[next] == "|" {
             while next < scalars.count, scalars[next] != "}", scalars[next] != "{" { next += 1 }
         }
@@ -102,7 +102,7 @@ struct SlipMatcher {
         if isClosedTwice {
             return accident("'{{' lacks a brace before '\(name)'", remedy: "Write {{ \(name) }}.", end: next + 2)
         }
-        // `Gate {A}`: no column is called so.
+        // `Gate {A}`: no column has such a name.
         let isLetter = name.utf8.count == 1 && name == name.uppercased() && name != "_"
         return accident(
             "single braces are not a template: '{\(name)}'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1,
@@ -147,12 +147,12 @@ struct SlipMatcher {
             isWarning: !isShown || Self.isOrnament(name))
     }
 
-    /// `%SALE%`: what shops decorate with percent signs, and no column is called.
+    /// `%SALE%`: words that shops decorate with percent signs, and that are not columns.
     private static func isOrnament(_ name: String) -> Bool {
         ["sale", "super", "deal", "deals", "rabatt", "rabatte", "angebot", "angebote", "off", "sparen"].contains(name.lowercased())
     }
 
-    /// `<first_name>`: often a place to fill in, sometimes HTML.
+    /// `<first_name>`: often a placeholder, sometimes HTML.
     func angle() -> TypingSlip? {
         if starts(with: "<%") {
             let end = firstEnd(of: ["%>"], from: start)
@@ -176,7 +176,7 @@ struct SlipMatcher {
 
     // MARK: - Characters
 
-    /// A name as programs write them, in ASCII: what stands between signs in other scripts is more likely an ornament.
+    /// A name as programs write it, in ASCII: text between signs in other scripts is more likely an ornament.
     func name(from index: inout Int, takesSpaces: Bool = true) -> String? {
         let first = index
         while index < scalars.count, scalars[index].isASCII, TemplateTokenizer.isNameScalar(scalars[index]) { index += 1 }
@@ -198,7 +198,7 @@ struct SlipMatcher {
         (start..<end).contains { starts(with: text, at: $0) }
     }
 
-    /// Behind the first of these; `from` when there is none.
+    /// After the first of these; `from` if there is none.
     private func firstEnd(of ends: [String], from place: Int) -> Int {
         for index in place..<max(place, scalars.count) {
             if let end = ends.first(where: { starts(with: $0, at: index) }) { return index + end.unicodeScalars.count }
