@@ -2,21 +2,21 @@ import CNghttp2
 
 /// Why a stream ended: the error codes of RFC 9113 section 7.
 public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable {
-    /// The code as it stands on the wire.
+    /// The code as it is on the wire.
     public let rawValue: UInt32
 
-    /// Any code, also one that no RFC names.
+    /// Any code, including those that no RFC names.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// Not an error.
     public static let noError = HTTP2ErrorCode(rawValue: NGHTTP2_NO_ERROR.rawValue)
-    /// Something went wrong in the peer, before or after it did what was asked.
+    /// Something went wrong in the peer, before or after it acted on the request.
     public static let internalError = HTTP2ErrorCode(rawValue: NGHTTP2_INTERNAL_ERROR.rawValue)
-    /// The peer did nothing with the request: it may be sent again (RFC 9113 section 8.7).
+    /// The peer did nothing with the request, so it may be sent again (RFC 9113 section 8.7).
     public static let refusedStream = HTTP2ErrorCode(rawValue: NGHTTP2_REFUSED_STREAM.rawValue)
-    /// Not wanted any more.
+    /// No longer needed.
     public static let cancel = HTTP2ErrorCode(rawValue: NGHTTP2_CANCEL.rawValue)
 
-    /// The RFC's name, `REFUSED_STREAM`; the number where it has none.
+    /// The RFC's name, `REFUSED_STREAM`; the number for a code without a name.
     public var name: String { String(cString: nghttp2_http2_strerror(rawValue)) }
 }

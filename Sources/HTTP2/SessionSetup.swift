@@ -1,12 +1,12 @@
 import Base
 import CNghttp2
 
-/// What sessions of one kind are made with: nghttp2's callbacks and options, freed with their owner.
+/// nghttp2's callbacks and options for one kind of session, freed with their owner.
 struct SessionSetup: ~Copyable {
     let callbacks: OpaquePointer
     let options: OpaquePointer
 
-    /// - Throws: a `Diagnostic` when there is no memory for it.
+    /// - Throws: a `Diagnostic` if there is not enough memory.
     init() throws(Diagnostic) {
         var callbacks: OpaquePointer?
         var options: OpaquePointer?
@@ -16,7 +16,7 @@ struct SessionSetup: ~Copyable {
         }
         self.callbacks = callbacks
         self.options = options
-        // Those of the past are of no interest, and a long connection has millions.
+        // Closed streams are not needed, and a long connection has millions.
         nghttp2_option_set_no_closed_streams(options, 1)
     }
 

@@ -1,26 +1,27 @@
-/// Lets bodies that were begun go out before those that were not, while the peer's window for the connection is the limit.
+/// Sends bodies that were begun before those that were not, while the peer's window for the connection is the limit.
 ///
-/// nghttp2 shares a connection by what each stream has sent: a body that the window cut in two has had its share, and waits behind every stream that
-/// comes after it. While new ones come, that is for ever. So the body of a stream that has said nothing yet is held back
-/// (`NGHTTP2_ERR_DEFERRED`) as long as another one could go on. A body that waits for the window of its own stream keeps no other from going.
+/// nghttp2 shares a connection by how much each stream has sent: a body that the window cut in two has had its share, and waits behind
+/// every stream that comes after it. While new streams keep coming, it would wait forever. So the body of a stream that has sent nothing
+/// yet is held back (`NGHTTP2_ERR_DEFERRED`) as long as another one could continue. A body that waits for the window of its own stream
+/// holds back no other.
 struct BodyOrder {
-    /// How far a stream's body is.
+    /// How much of a stream's body was sent.
     enum Progress {
-        /// Nothing of it was sent, or all of it.
+        /// Nothing, or all of it.
         case whole
-        /// A part was sent, and the connection's window is what the rest waits for.
+        /// A part was sent; the rest waits for the connection's window.
         case cut
-        /// A part was sent, and the rest waits for the window of its own stream.
+        /// A part was sent; the rest waits for the window of its own stream.
         case blocked
     }
 
-    /// Bodies that could go on, were there room on the connection.
+    /// Bodies that could continue if the connection's window allowed it.
     private var cutCount = 0
     private var blockedCount = 0
     /// Streams whose bodies were held back, in the order in which they came.
     private var held: [Int32] = []
 
-    /// Whether a body that was not begun has to wait.
+    /// Whether a body that was not begun must wait.
     var mustWait: Bool { cutCount > 0 }
 
     /// Whether any body was sent in part.
@@ -42,7 +43,7 @@ struct BodyOrder {
         }
     }
 
-    /// Those that need to wait no longer, the oldest first; some of them may have been closed meanwhile.
+    /// Streams that no longer need to wait, oldest first; some may have been closed in the meantime.
     mutating func takeReleased() -> [Int32]? {
         guard cutCount == 0, !held.isEmpty else { return nil }
         defer { held.removeAll(keepingCapacity: true) }

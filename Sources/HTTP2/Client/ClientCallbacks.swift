@@ -1,20 +1,21 @@
 import Base
 import CNghttp2
 
-/// What nghttp2 calls for a client session, and how it is set up. nghttp2 copies both into the session, so that they need not outlive its making.
+/// The callbacks and options of nghttp2 for client sessions. nghttp2 copies both into the session, so that they may be freed once the
+/// session is made.
 ///
 /// Each callback gets its `HTTP2ClientSession` as user data, which owns the session.
 struct ClientCallbacks: ~Copyable {
     private let setup: SessionSetup
     private var callbacks: OpaquePointer { setup.callbacks }
 
-    /// Above the PINGs that fit into 1 MiB.
+    /// More than the number of PINGs that fit into 1 MiB.
     private static let mostAcknowledgements = 65_000
 
-    /// - Throws: a `Diagnostic` when there is no memory for it.
+    /// - Throws: a `Diagnostic` if there is not enough memory.
     init() throws(Diagnostic) {
         setup = try SessionSetup()
-        // What is read before the next write may hold more PINGs than nghttp2 lets wait for their answers.
+        // The bytes that are read before the next write may contain more PINGs than nghttp2 leaves unanswered by default.
         nghttp2_option_set_max_outbound_ack(setup.options, Self.mostAcknowledgements)
         setHeaderCallbacks()
         setFrameCallbacks()
@@ -37,7 +38,7 @@ struct ClientCallbacks: ~Copyable {
             return 0
         }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, _, name, nameCount, value, valueCount, _, user in
-            // By length first: of an answer's headers only these matter.
+            // Compares the length first: of an answer's headers only these matter.
             if nameCount == 7, memoryEquals(name, ":status") {
                 withSession(user) { $0.receiveStatus(UnsafeBufferPointer(start: value, count: valueCount)) }
             } else if nameCount == 11, memoryEquals(name, "retry-after") {
@@ -113,7 +114,7 @@ private func receive(_ frame: nghttp2_frame, of session: OpaquePointer?, _ owner
 }
 
 extension nghttp2_data_provider {
-    /// Where nghttp2 takes the body of a slot's request from.
+    /// Where nghttp2 gets the body of a slot's request.
     init(bodyOfSlotNamed name: UnsafeMutableRawPointer?) {
         self.init(source: nghttp2_data_source(ptr: name)) { _, _, buffer, capacity, flags, source, user in
             guard let source else { return 0 }
@@ -127,7 +128,7 @@ extension nghttp2_data_provider {
     }
 }
 
-/// Calls the session's owner. It outlives the call, as it is what called nghttp2: no need to retain it.
+/// Calls the session's owner. It called nghttp2 and so outlives the call: there is no need to retain it.
 @inline(__always)
 private func withSession(_ user: UnsafeMutableRawPointer?, _ body: (HTTP2ClientSession) -> Void) {
     guard let user else { return }

@@ -1,79 +1,80 @@
 public import Base
 import CNghttp2
 
-/// A request's end, as the caller's tag names it.
+/// How a request ended.
 public struct EndedRequest: Sendable {
-    /// What the caller called it.
+    /// The caller's tag for the request.
     public var tag: Int
-    /// The answer's status, 0 when none came.
+    /// The answer's status, 0 if there was none.
     public var status: Int
-    /// The answer ended before its body did: a status, and perhaps a part of the body.
+    /// Whether the answer was cut off: it has a status, and perhaps a part of the body.
     public var isCutOff: Bool
-    /// What the answer has of the request's own header.
+    /// Whether the answer repeats the request's own header.
     public var ownHeader: OwnHeader
-    /// Header retry-after in seconds, nil when absent or no number.
+    /// Header retry-after in seconds; nil if it is missing or not a number.
     public var retryAfterSeconds: Int?
-    /// Header date of an answer that refuses who sends (403), nil for all others: to them the time does not matter.
+    /// Header date of an answer that refuses the sender (403); nil for all others, for which the time does not matter.
     public var date: String?
-    /// The answer's body, at most `HTTP2ClientSession.bodyLimit` bytes of it.
+    /// The answer's body, at most `HTTP2ClientSession.bodyLimit` bytes.
     public var body: [UInt8]
-    /// Why the stream ended, when there is no answer.
+    /// Why the stream ended without an answer.
     public var error: HTTP2ErrorCode
-    /// No byte of the request's last frame was handed out by `collect`: the peer cannot have acted on it.
+    /// Whether `collect` handed out no byte of the request's last frame: then the peer cannot have acted on it.
     public var isUnsent: Bool
 }
 
-/// What an answer has of the header that a request has of its own.
+/// Whether an answer repeats the header that differs from request to request.
 public enum OwnHeader: Hashable, Sendable {
     case missing
-    /// It is there, with another value than the request's.
+    /// It has the header, with a value other than the request's.
     case other
-    /// It is there, with the request's value.
+    /// It has the header, with the request's value.
     case own
 }
 
-/// The client's end of an HTTP/2 connection (RFC 9113): requests in, bytes out; bytes in, answers out. It does no I/O, and belongs to one thread.
+/// The client's end of an HTTP/2 connection (RFC 9113): requests in, bytes out; bytes in, answers out. It does no I/O, and belongs to one
+/// thread.
 ///
-/// Every request is a POST with a body to a path, and carries the headers that all share and one of its own. `:path` and that one are never indexed
-/// (RFC 7541 section 6.2.3), so that they do not churn the compression table.
+/// Every request is a POST with a body to a path. It has the headers that all requests share, and one of its own. `:path` and that header
+/// are never indexed (RFC 7541 section 6.2.3), so that they do not churn the compression table.
 public final class HTTP2ClientSession {
-    /// Of an answer's body no more is kept.
+    /// The most bytes to keep of an answer's body.
     public static let bodyLimit = 65_536
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`; what is longer is not a date.
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`; a longer text is not a date.
     private static let dateBytes = 29
-    /// Room that the peer is given on the connection, so that thousands of answers never wait for it.
+    /// The window for the peer on the connection, so large that thousands of answers never wait for it.
     private static let connectionWindow: Int32 = 16 << 20
     /// The most that one frame adds to what `collect` hands out: a frame of 16 KiB with its header.
     public static let largestFrame = 16_384 + 9
 
     /// Requests that ended since the caller last cleared it.
     @exclusivity(unchecked) public var ended: [EndedRequest] = []
-    /// The peer's latest limit of concurrent streams; nil until it said one.
+    /// The peer's latest limit of concurrent streams; nil until it announces one.
     @exclusivity(unchecked) public private(set) var streamLimit: Int?
-    /// The peer takes no more requests: its words (the debug data of GOAWAY), or the code's name.
+    /// Why the peer takes no more requests: its words (the debug data of GOAWAY), or the name of the error code; nil while it takes them.
     @exclusivity(unchecked) public private(set) var goAway: String?
-    /// Whether the peer that takes no more requests says that nothing is wrong (NO_ERROR).
+    /// Whether a peer that takes no more requests says that nothing is wrong (NO_ERROR).
     @exclusivity(unchecked) public private(set) var leavesInOrder = false
     /// Answers to `ping` so far.
     @exclusivity(unchecked) public private(set) var pongs = 0
     /// Bytes handed out by `collect` so far.
     @exclusivity(unchecked) public private(set) var collectedBytes = 0
-    /// nghttp2 gave the connection up, and how it says so.
+    /// nghttp2's error when it gave up the connection.
     @exclusivity(unchecked) private var failure: String?
-    /// nghttp2's last complaint about the peer; not each one is the connection's end.
+    /// nghttp2's last complaint about the peer; not every complaint ends the connection.
     @exclusivity(unchecked) private var complaint: String?
 
     @exclusivity(unchecked) private var slots = SlotTable()
     @exclusivity(unchecked) private var order = BodyOrder()
-    /// Of requests whose last frame was not collected: how many, and the bytes of their bodies that the connection's window must take.
+    /// Requests whose last frame was not collected: their number, and the bytes of their bodies that the connection's window must take.
     @exclusivity(unchecked) private var uncollected = 0, queuedBytes = 0
     /// Requests and bytes of bodies so far.
     @exclusivity(unchecked) private var requestCount = 0, bodyBytes = 0
-    /// By tag; -1 for none.
+    /// Slots by tag; -1 for none.
     @exclusivity(unchecked) private var slotByTag: [Int32] = []
-    /// The request whose answer's headers are being read; -1 for none.
+    /// The slot of the request whose answer's headers are being read; -1 for none.
     @exclusivity(unchecked) private var current = -1
-    /// Header date of the answer whose headers came last; empty for none. No answer has one of its own, as hardly any is asked for it.
+    /// Header date of the last answer; empty for none. Not stored with each answer, because hardly any of them needs it.
     @exclusivity(unchecked) private var date: [UInt8] = []
     private let ownHeader: [UInt8]
     private let headers: RequestHeaders
@@ -84,7 +85,7 @@ public final class HTTP2ClientSession {
     ///   - authority: `host:port`.
     ///   - headers: names in lower case.
     ///   - ownHeader: the name of the header that differs from request to request.
-    /// - Throws: a `Diagnostic` when there is no memory for it.
+    /// - Throws: a `Diagnostic` if there is not enough memory.
     public init(authority: String, headers: [HTTP2Header], ownHeader: String) throws(Diagnostic) {
         self.ownHeader = Array(ownHeader.utf8)
         self.headers = RequestHeaders(authority: authority, headers: headers, ownHeader: ownHeader)
@@ -98,11 +99,11 @@ public final class HTTP2ClientSession {
         nghttp2_session_del(session)
     }
 
-    // MARK: What the caller says
+    // MARK: Calls from the caller
 
     /// Queues a request. Path, own header and body are copied.
     /// - Parameter tag: small and not in use by another open request; comes back in `ended`.
-    /// - Returns: false when the session takes no more requests: nothing was queued.
+    /// - Returns: false, with nothing queued, if the session takes no more requests.
     public func submit(
         tag: Int, path: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>), own: UnsafeBufferPointer<UInt8>,
         body: UnsafeBufferPointer<UInt8>
@@ -117,7 +118,7 @@ public final class HTTP2ClientSession {
         let stream = nghttp2_submit_request(session, nil, fields.baseAddress, fields.count, &provider, name)
         guard stream > 0 else {
             slots.free(slot)
-            // RFC 9113 section 5.1.1: a connection that ran out of stream ids is replaced.
+            // RFC 9113 section 5.1.1: a connection that has used up its stream ids is replaced.
             goAway = goAway ?? String(cString: nghttp2_strerror(stream))
             return false
         }
@@ -131,7 +132,7 @@ public final class HTTP2ClientSession {
         return true
     }
 
-    /// Resets a request whose answer is not wanted any more; `ended` will not name it.
+    /// Resets a request whose answer is no longer needed; `ended` will not contain it.
     public func cancel(tag: Int) {
         guard tag < slotByTag.count, slotByTag[tag] >= 0 else { return }
         let slot = Int(slotByTag[tag])
@@ -144,11 +145,11 @@ public final class HTTP2ClientSession {
     /// Queues a PING.
     public func ping() { nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
 
-    /// Queues GOAWAY: the caller leaves in good order.
+    /// Queues GOAWAY: the caller leaves cleanly.
     public func leave() { nghttp2_session_terminate_session(session, HTTP2ErrorCode.noError.rawValue) }
 
-    /// How many more requests should be submitted now: as many as the peer's window for the connection takes whole, by the mean length of a body. More of
-    /// them would wait here, and be no sooner at the peer. At least 1 when nothing waits.
+    /// How many more requests should be submitted now: as many as fit completely into the peer's window for the connection, by the mean
+    /// length of a body. More of them would only wait here, and reach the peer no sooner. At least 1 if nothing waits.
     public var room: Int {
         guard uncollected > 0 else { return max(1, freeWindow) }
         return freeWindow
@@ -162,23 +163,23 @@ public final class HTTP2ClientSession {
     // MARK: Bytes
 
     /// Takes bytes from the peer.
-    /// - Returns: false when the connection is of no more use: see `isAlive`.
+    /// - Returns: false if the connection can no longer be used: see `isAlive`.
     public func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let count = nghttp2_session_mem_recv(session, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
         if count < 0 { fail(count) }
         return isAlive
     }
 
-    /// False once there is nothing more to say or to hear: after GOAWAY and the last answer, or after the peer broke the protocol and
-    /// was told so.
+    /// False once there is nothing left to send or receive: after GOAWAY and the last answer, or after the peer broke the protocol and was
+    /// told.
     public var isAlive: Bool {
         failure == nil && (nghttp2_session_want_read(session) != 0 || nghttp2_session_want_write(session) != 0)
     }
 
-    /// How the peer broke the protocol, or took its leave; nil while nothing of that kind happened.
+    /// How the peer broke the protocol or said goodbye; nil if it did neither.
     public var lastWords: String? { goAway ?? complaint ?? failure }
 
-    /// Fills a buffer with frames for the peer, as many as fit; returns how many bytes. 0: there is nothing to say.
+    /// Fills a buffer with as many frames for the peer as fit, and returns the number of bytes; 0 if there is nothing to send.
     /// - Parameter buffer: at least `largestFrame` bytes.
     public func collect(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         var filled = 0
@@ -197,15 +198,15 @@ public final class HTTP2ClientSession {
         return filled
     }
 
-    /// Lets bodies go that were held back for others; false without any.
+    /// Releases bodies that were held back for others; false if there are none.
     private func releaseHeld() -> Bool {
         guard let streams = order.takeReleased() else { return false }
-        // One that was closed meanwhile is refused, and that is all.
+        // nghttp2 refuses a stream that was closed in the meantime, which has no other effect.
         for stream in streams { nghttp2_session_resume_data(session, stream) }
         return true
     }
 
-    /// Ends every open request without an answer. `isUnsent` says of each whether its last frame lies beyond what was written.
+    /// Ends every open request without an answer. `isUnsent` of each says whether its last frame is beyond what was written.
     /// - Parameter writtenBytes: how many of the collected bytes may have reached the peer.
     public func abandonAll(writtenBytes: Int) {
         for slot in 0..<slots.count where slots[slot].isOpen && slots[slot].tag >= 0 {
@@ -214,7 +215,7 @@ public final class HTTP2ClientSession {
         }
     }
 
-    // MARK: What nghttp2 says
+    // MARK: Calls from nghttp2
 
     func beginHeaders(slot: Int) {
         current = slot
@@ -234,7 +235,7 @@ public final class HTTP2ClientSession {
         if value.count <= Self.dateBytes { date.append(contentsOf: value) }
     }
 
-    /// A header that only matters if it is the request's own.
+    /// A header that matters only if it is the request's own.
     func receiveOther(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
         guard current >= 0, name.elementsEqual(ownHeader) else { return }
         slots[current].ownHeader = slots[current].isOwn(value) ? .own : .other
@@ -245,15 +246,15 @@ public final class HTTP2ClientSession {
         slots[slot].answer.append(contentsOf: bytes.prefix(room))
     }
 
-    /// One that announces another (1xx) does not count.
+    /// Headers that announce another answer (1xx) do not count.
     func endHeaders(slot: Int) { slots[slot].hasHeaders = slots[slot].status >= 200 }
 
-    /// The answer is complete, whatever becomes of the rest of the request.
+    /// The answer is complete, whatever happens to the rest of the request.
     func endAnswer(slot: Int) {
         guard slots[slot].tag >= 0 else { return }
         report(slot, status: Int(slots[slot].status), isCutOff: false, error: .noError, isUnsent: false)
         guard slots[slot].lastFrameStart == nil else { return }
-        // The rest of the request is of no use, and its stream would count until it was sent.
+        // The rest of the request is useless, and its stream would count until it was sent.
         nghttp2_submit_rst_stream(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), slots[slot].streamID, HTTP2ErrorCode.cancel.rawValue)
     }
@@ -265,7 +266,7 @@ public final class HTTP2ClientSession {
         slots.free(slot)
     }
 
-    /// A request's body, straight from its slot; nil when others go first.
+    /// A request's body, directly from its slot; nil if others go first.
     func readBody(slot: Int, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool)? {
         if order.mustWait, slots[slot].bodyRead == 0 {
             order.hold(slots[slot].streamID)
@@ -278,17 +279,17 @@ public final class HTTP2ClientSession {
         let isLast = count == rest.count
         queuedBytes -= slots[slot].bodyProgress == .blocked ? 0 : count
         if isLast {
-            // The frame is handed out by the very call of `collect` that asked for this.
+            // The frame is handed out by the same call of `collect` that asked for this.
             slots[slot].lastFrameStart = collectedBytes
             forgetBody(of: slot)
         } else {
-            // Not yet less what was just read.
+            // nghttp2 has not yet subtracted what was just read.
             note(streamWindow: Int(nghttp2_session_get_stream_remote_window_size(session, slots[slot].streamID)) - count, of: slot)
         }
         return (count, isLast)
     }
 
-    /// A body that was cut waits for the connection's window or for that of its stream.
+    /// Notes whether a body that was cut waits for the connection's window or for that of its stream.
     private func note(streamWindow: Int, of slot: Int) {
         let (before, rest) = (slots[slot].bodyProgress, slots[slot].unreadBody.count)
         order.move(&slots[slot].bodyProgress, to: streamWindow > 0 ? .cut : .blocked)
@@ -296,7 +297,7 @@ public final class HTTP2ClientSession {
         queuedBytes += (now == .blocked ? 0 : rest) - (before == .blocked ? 0 : rest)
     }
 
-    /// Nothing more of a request's body is to be sent.
+    /// Notes that nothing more of a request's body will be sent.
     private func forgetBody(of slot: Int) {
         if slots[slot].bodyProgress != .blocked { queuedBytes -= slots[slot].unreadBody.count }
         order.move(&slots[slot].bodyProgress, to: .whole)
@@ -311,7 +312,7 @@ public final class HTTP2ClientSession {
 
     func receiveSettings() {
         streamLimit = Int(nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
-        // The initial window of streams holds for those that are open as well (RFC 9113 section 6.9.2).
+        // The initial window of streams applies to open ones, too (RFC 9113 section 6.9.2).
         guard order.hasBegun else { return }
         for slot in 0..<slots.count where slots[slot].isOpen { receiveWindow(slot: slot) }
     }
@@ -323,7 +324,7 @@ public final class HTTP2ClientSession {
         goAway = words.isEmpty ? error.name : TextFormat.foreign(String(decoding: words, as: UTF8.self))
     }
 
-    /// nghttp2 tells a peer that broke the protocol which rule it was, and us only this way.
+    /// nghttp2 tells a peer that broke the protocol which rule it was, and tells us only through this.
     func sentGoAway(_ error: HTTP2ErrorCode) {
         if error != .noError { complaint = complaint ?? "the peer broke the rules of HTTP/2 (\(error.name))" }
     }
@@ -337,7 +338,7 @@ public final class HTTP2ClientSession {
 
     // MARK: Slots
 
-    /// A stream that ended before its answer did.
+    /// Reports a stream that ended before its answer did.
     private func reportCutOff(_ slot: Int, error: HTTP2ErrorCode, isUnsent: Bool) {
         let status = slots[slot].hasHeaders ? Int(slots[slot].status) : 0
         report(slot, status: status, isCutOff: status != 0, error: error, isUnsent: isUnsent && status == 0)

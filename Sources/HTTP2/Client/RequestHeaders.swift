@@ -6,7 +6,7 @@ public struct HTTP2Header: Hashable, Sendable {
     public var name: String
     /// Its value.
     public var value: String
-    /// Kept out of the compression table, also by those that pass it on (RFC 7541 section 6.2.3).
+    /// Kept out of the compression table, also by intermediaries (RFC 7541 section 6.2.3).
     public var isNeverIndexed: Bool
 
     /// A header.
@@ -16,15 +16,16 @@ public struct HTTP2Header: Hashable, Sendable {
         self.isNeverIndexed = isNeverIndexed
     }
 
-    /// Whether a text may be a header's value: no control character is in it (RFC 9110 section 5.5, but for the tab, which nobody needs).
+    /// Whether a text may be a header's value: it contains no control character (RFC 9110 section 5.5, without the tab, which nobody
+    /// needs).
     public static func canHold(_ value: String) -> Bool { value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
 }
 
-/// The header list of a request, made once: for each request only the two values of its own are replaced.
+/// The header list of a request, made once: each request replaces only its own two values.
 final class RequestHeaders {
     private static let pathIndex = 3
 
-    /// What nghttp2 reads; it copies nothing.
+    /// The fields that nghttp2 reads; it copies nothing.
     let fields: UnsafeMutableBufferPointer<nghttp2_nv>
     private let text: UnsafeMutableBufferPointer<UInt8>
     private let ownIndex: Int
@@ -35,7 +36,7 @@ final class RequestHeaders {
                 HTTP2Header(":method", value: "POST"), HTTP2Header(":scheme", value: "https"), HTTP2Header(":authority", value: authority),
                 HTTP2Header(":path", value: "", isNeverIndexed: true),
             ] + headers + [HTTP2Header(ownHeader, value: "", isNeverIndexed: true)]
-        // The last place at which it can be seen: one line break, and what stands behind it is a header that nobody wrote.
+        // The last place to detect this: after a line break, the text would become a header that nobody wrote.
         precondition(all.allSatisfy { HTTP2Header.canHold($0.value) }, "a header with a control character")
         ownIndex = all.count - 1
         let bytes = all.flatMap { Array($0.name.utf8) + Array($0.value.utf8) }

@@ -1,21 +1,21 @@
-/// A request from `submit` to the end of its stream. Slots and their memory are used again: nothing is allocated per request.
+/// A request from `submit` to the end of its stream. Slots and their memory are reused: nothing is allocated per request.
 struct RequestSlot {
-    /// Path, own header and body, one after the other. nghttp2 reads them from here, so they stay put until the stream is closed.
+    /// Path, own header and body, one after the other. nghttp2 reads them here, so they stay in place until the stream is closed.
     private(set) var memory: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     private(set) var pathCount = 0, ownCount = 0, bodyCount = 0
     var bodyRead = 0
     var bodyProgress = BodyOrder.Progress.whole
-    /// The caller's name for it; -1 once the caller has heard its end, or does not want to.
+    /// The caller's tag; -1 once the caller knows the end, or no longer needs it.
     var tag = -1
     var streamID: Int32 = 0
     var isOpen = false
-    /// How many bytes had been collected before the frame that ends the request; nil until that frame was made.
+    /// How many bytes had been collected before the frame that ends the request; nil until that frame is made.
     var lastFrameStart: Int?
     var status: Int32 = 0
-    /// Whether the answer's headers are there to their end.
+    /// Whether the answer's headers are complete.
     var hasHeaders = false
-    /// Of the answer.
+    /// The answer's.
     var ownHeader = OwnHeader.missing
     /// -1 for none.
     var retryAfterSeconds: Int32 = -1
@@ -60,7 +60,7 @@ struct RequestSlot {
         UnsafeBufferPointer(start: memory + pathCount + ownCount + bodyRead, count: bodyCount - bodyRead)
     }
 
-    /// Whether a value is that of the own header.
+    /// Whether a value equals that of the own header.
     func isOwn(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
         value.elementsEqual(UnsafeBufferPointer(start: memory + pathCount, count: ownCount))
     }
@@ -72,8 +72,8 @@ struct RequestSlot {
     }
 }
 
-/// All slots of a session, in memory of their own: as elements of an array each touch of a field would check who else holds the array, which
-/// was a tenth of the time of a push.
+/// All slots of a session, in memory of their own: in an array, every access to a field would check whether the array is shared, which took
+/// a tenth of the time of a push.
 struct SlotTable: ~Copyable {
     private var slots: UnsafeMutablePointer<RequestSlot>
     private var capacity = 64
@@ -99,7 +99,7 @@ struct SlotTable: ~Copyable {
         }
     }
 
-    /// A slot that nobody uses.
+    /// A free slot.
     mutating func take() -> Int {
         if let free = freeSlots.popLast() { return Int(free) }
         if count == capacity { grow() }

@@ -1,17 +1,17 @@
 public import Base
 import CNghttp2
 
-/// What nghttp2 calls for every session of a server, and how those sessions are set up. Made once per server.
+/// The callbacks and options of nghttp2 for all sessions of a server. Made once per server.
 ///
 /// Each callback gets its `HTTP2ServerSession` as user data; nghttp2's session never outlives it.
 public struct HTTP2ServerCallbacks: ~Copyable {
     private let setup: SessionSetup
     private var callbacks: OpaquePointer { setup.callbacks }
 
-    /// A client that resets more than 1,000 streams, and then more than 33 a second, is sent GOAWAY: nghttp2's own limit (CVE-2023-44487).
-    /// - Parameter givesWindowsByHand: whether flow-control windows are given back with `HTTP2ServerSession.giveWindow` alone, rather than
-    ///   by nghttp2 as bytes come in.
-    /// - Throws: a `Diagnostic` when there is no memory for it.
+    /// A client that resets more than 1,000 streams, and then more than 33 a second, gets GOAWAY: nghttp2's own limit (CVE-2023-44487).
+    /// - Parameter givesWindowsByHand: whether flow-control windows are given back only with `HTTP2ServerSession.giveWindow`, and not by
+    ///   nghttp2 as bytes arrive.
+    /// - Throws: a `Diagnostic` if there is not enough memory.
     public init(givesWindowsByHand: Bool = false) throws(Diagnostic) {
         setup = try SessionSetup()
         if givesWindowsByHand { nghttp2_option_set_no_auto_window_update(setup.options, 1) }
@@ -20,7 +20,7 @@ public struct HTTP2ServerCallbacks: ~Copyable {
         setStreamCallbacks()
     }
 
-    /// nghttp2's session for a session of ours.
+    /// Makes nghttp2's session for one of ours.
     func makeSession(for session: HTTP2ServerSession, memory: SessionMemory) throws(Diagnostic) -> OpaquePointer {
         var made: OpaquePointer?
         var functions = memory.functions
@@ -83,14 +83,14 @@ public struct HTTP2ServerCallbacks: ~Copyable {
     }
 }
 
-/// Calls the session that nghttp2 calls about. It outlives the call, as its owner is what fed it: no need to retain it.
+/// Calls the session that nghttp2 calls about. Its owner passed it the bytes, so it outlives the call: there is no need to retain it.
 @inline(__always)
 private func withSession(_ user: UnsafeMutableRawPointer?, _ body: (HTTP2ServerSession) -> Void) {
     guard let user else { return }
     Unmanaged<HTTP2ServerSession>.fromOpaque(user)._withUnsafeGuaranteedRef { body($0) }
 }
 
-/// Hands the body of an answer to nghttp2.
+/// Passes the body of an answer to nghttp2.
 let bodyProvider: nghttp2_data_source_read_callback = { _, streamID, buffer, capacity, flags, _, user in
     var taken = HTTP2ServerSession.BodyPiece(count: 0, end: .endOfStream)
     withSession(user) { taken = $0.takeBody(streamID: streamID, into: UnsafeMutableBufferPointer(start: buffer, count: capacity)) }

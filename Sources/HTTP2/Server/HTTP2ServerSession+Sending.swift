@@ -4,17 +4,17 @@ import CNghttp2
 extension HTTP2ServerSession {
     /// Identifiers of SETTINGS: RFC 9113 section 6.5.2.
     public struct Setting: RawRepresentable, Hashable, Sendable {
-        /// The identifier as it stands on the wire.
+        /// The identifier as it is on the wire.
         public let rawValue: UInt16
 
-        /// Any identifier, also one that no RFC names.
+        /// Any identifier, including those that no RFC names.
         public init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// Bytes of the table that compresses headers.
         public static let headerTableSize = Setting(rawValue: 1)
         /// Streams that the client may have open at once.
         public static let maximumConcurrentStreams = Setting(rawValue: 3)
-        /// Bytes that a client may send on a new stream before it is given more.
+        /// Bytes that a client may send on a new stream before the window is updated.
         public static let initialWindowSize = Setting(rawValue: 4)
         /// Bytes of a frame's payload.
         public static let maximumFrameSize = Setting(rawValue: 5)
@@ -22,13 +22,13 @@ extension HTTP2ServerSession {
         public static let maximumHeaderListSize = Setting(rawValue: 6)
     }
 
-    /// A header of an answer. Its bytes must be valid until it is submitted; they are copied then.
+    /// A header of an answer. Its bytes must be valid until it is submitted, which copies them.
     public struct Field {
         /// In lower case.
         public let name: StaticString
         /// The value's bytes.
         public let value: UnsafeBufferPointer<UInt8>
-        /// Whether later answers may refer to it by a number instead of saying it again.
+        /// Whether later answers may refer to it by a number instead of repeating it.
         public let isIndexed: Bool
 
         /// A header.
@@ -50,38 +50,38 @@ extension HTTP2ServerSession {
 
     // MARK: The connection
 
-    /// Announces settings. They hold once the client has acknowledged them; a stream beyond a new limit is refused until then.
+    /// Announces settings. They apply once the client has acknowledged them; until then, a stream beyond a new limit is refused.
     public func submit(settings: [(Setting, UInt32)]) {
         let entries = settings.map { nghttp2_settings_entry(settings_id: Int32($0.0.rawValue), value: $0.1) }
         nghttp2_submit_settings(pointer, Self.none, entries, entries.count)
     }
 
-    /// Widens the connection's window to so many bytes.
+    /// Widens the connection's window to this many bytes.
     public func setConnectionWindow(_ bytes: Int32) { nghttp2_session_set_local_window_size(pointer, Self.none, 0, bytes) }
 
-    /// Sends WINDOW_UPDATE: bytes that came in may be followed by as many. Stream 0 is the connection.
+    /// Sends WINDOW_UPDATE: the client may send as many bytes again. Stream 0 is the connection.
     public func giveWindow(_ bytes: Int, streamID: Int32) { nghttp2_submit_window_update(pointer, Self.none, streamID, Int32(bytes)) }
 
     /// Sends a PING.
     public func submitPing() { nghttp2_submit_ping(pointer, Self.none, nil) }
 
-    /// Says that the connection will end, and no stream may be opened any more: GOAWAY with the last stream id 2^31-1 (RFC 9113 section
-    /// 6.8).
+    /// Announces that the connection will end, and that no more streams may be opened: GOAWAY with the last stream id 2^31-1 (RFC 9113
+    /// section 6.8).
     public func submitShutdownNotice() { nghttp2_submit_shutdown_notice(pointer) }
 
-    /// Ends the connection: streams after the last were not processed, those up to it come to their end.
+    /// Ends the connection: streams after the last one were not processed, the others are completed.
     public func submitGoAway(lastStreamID: Int32, _ error: HTTP2ErrorCode, debugData: [UInt8]) {
         nghttp2_submit_goaway(pointer, Self.none, lastStreamID, error.rawValue, debugData, debugData.count)
     }
 
     // MARK: Streams
 
-    /// Keeps a pointer with an open stream.
+    /// Stores a pointer with an open stream.
     public func setUserData(_ data: UnsafeMutableRawPointer, streamID: Int32) {
         nghttp2_session_set_stream_user_data(pointer, streamID, data)
     }
 
-    /// The pointer that is kept with a stream; nil when it has ended or has none.
+    /// The pointer that is stored with a stream; nil if the stream has ended or has none.
     public func userData(streamID: Int32) -> UnsafeMutableRawPointer? { nghttp2_session_get_stream_user_data(pointer, streamID) }
 
     /// Resets a stream.
@@ -90,7 +90,7 @@ extension HTTP2ServerSession {
     }
 
     /// Answers a request; the first field is `:status`.
-    /// - Parameter hasBody: whether `takeBody` is asked for one.
+    /// - Parameter hasBody: whether `takeBody` will be called for a body.
     public func submitAnswer(_ fields: UnsafeBufferPointer<Field>, hasBody: Bool, streamID: Int32) {
         withFields(fields) { fields in
             guard hasBody else {
@@ -102,12 +102,12 @@ extension HTTP2ServerSession {
         }
     }
 
-    /// Sends a 1xx answer, which another one must follow.
+    /// Sends a 1xx answer, which must be followed by another.
     public func submitInformation(_ fields: UnsafeBufferPointer<Field>, streamID: Int32) {
         withFields(fields) { nghttp2_submit_headers(pointer, Self.none, streamID, nil, $0.baseAddress, $0.count, nil) }
     }
 
-    /// Sends trailers after a body; to be called while its last piece is asked for.
+    /// Sends trailers after a body. Call it while its last piece is requested.
     public func submitTrailers(_ fields: UnsafeBufferPointer<Field>, streamID: Int32) {
         withFields(fields) { nghttp2_submit_trailer(pointer, streamID, $0.baseAddress, $0.count) }
     }

@@ -3,24 +3,24 @@ import CNghttp2
 
 /// A server's end of one HTTP/2 connection, without its socket: the client's bytes go in, bytes for the client come out.
 ///
-/// A subclass overrides what it wants to hear of. nghttp2 reports to it directly, so nothing stands between a header and who reads it. All
-/// of it belongs to one thread.
+/// A subclass overrides the events that it needs. nghttp2 reports to it directly, with nothing between a header and its reader. Everything
+/// belongs to one thread.
 open class HTTP2ServerSession {
-    /// What a body gives at a time.
+    /// One piece of a body.
     public struct BodyPiece {
-        /// How the stream goes on after a piece.
+        /// What follows a piece.
         public enum End {
-            /// There is more; never with a count of 0.
+            /// More follows; never with a count of 0.
             case more
             /// The stream ends with this piece.
             case endOfStream
-            /// The body ends with this piece, the stream with trailers that were submitted before it was given.
+            /// The body ends with this piece, and the stream with trailers that were submitted before it.
             case beforeTrailers
         }
 
-        /// Bytes that were put into the buffer.
+        /// The number of bytes put into the buffer.
         public var count: Int
-        /// How the stream goes on.
+        /// What follows.
         public var end: End
 
         /// A piece of a body.
@@ -30,14 +30,14 @@ open class HTTP2ServerSession {
         }
     }
 
-    /// nghttp2's session. It is never replaced, and its accesses are not checked: nghttp2 calls back in the middle of them.
+    /// nghttp2's session. It is never replaced, and accesses to it are not checked: nghttp2 calls back in the middle of them.
     @exclusivity(unchecked) private(set) var pointer: OpaquePointer?
     private let memory = SessionMemory()
     /// Streams that the client has opened and that have not ended.
     @exclusivity(unchecked) public private(set) var openStreams = 0
 
     /// A session that waits for the client's preface.
-    /// - Throws: a `Diagnostic` when there is no memory for it.
+    /// - Throws: a `Diagnostic` if there is not enough memory.
     public init(_ callbacks: borrowing HTTP2ServerCallbacks) throws(Diagnostic) {
         pointer = try callbacks.makeSession(for: self, memory: memory)
     }
@@ -46,14 +46,14 @@ open class HTTP2ServerSession {
 
     // MARK: Bytes
 
-    /// Takes bytes of the client and reports what is in them. Mistakes that HTTP/2 has an answer to are answered.
-    /// - Returns: false when this is not HTTP/2 at all: nothing more can be read.
+    /// Takes bytes from the client and reports their contents. Mistakes for which HTTP/2 has an answer are answered.
+    /// - Returns: false if this is not HTTP/2 at all: nothing more can be read.
     public func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         nghttp2_session_mem_recv(pointer, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) >= 0
     }
 
-    /// Adds frames for the client until `buffer` holds `bytes` or more: a system call for each frame would cost more than the frame.
-    /// - Returns: whether nothing more is to be said for now. What was added ends with a whole frame then.
+    /// Adds frames for the client until `buffer` contains `bytes` or more: a system call for each frame would cost more than the frame.
+    /// - Returns: whether there is nothing more to send for now. The added bytes then end with a whole frame.
     public func gather(into buffer: inout [UInt8], upTo bytes: Int) -> Bool {
         while buffer.count < bytes {
             var frame: UnsafePointer<UInt8>?
@@ -64,45 +64,45 @@ open class HTTP2ServerSession {
         return false
     }
 
-    /// Whether the session has come to its end: nothing is to be read, nothing to be written.
+    /// Whether the session has ended: there is nothing left to read or write.
     public var isFinished: Bool { nghttp2_session_want_read(pointer) == 0 && nghttp2_session_want_write(pointer) == 0 }
 
-    // MARK: What a subclass may hear
+    // MARK: Events for a subclass
 
-    /// The headers of a request (or its trailers, when `isRequest` is false) begin; a `headerReceived` for each follows.
+    /// The headers of a request begin (or its trailers, if `isRequest` is false); `headerReceived` follows for each.
     open func headersBegan(streamID: Int32, isRequest: Bool) {}
 
-    /// A header of the stream that began last. The bytes are valid during the call.
+    /// A header of the stream that began last. The bytes are valid only during the call.
     open func headerReceived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {}
 
-    /// The headers are complete, and a payload is to follow.
+    /// The headers are complete, and a payload follows.
     open func headersEnded(streamID: Int32) {}
 
-    /// A piece of a request's payload. The bytes are valid during the call.
+    /// A piece of a request's payload. The bytes are valid only during the call.
     open func payloadReceived(_ bytes: UnsafeBufferPointer<UInt8>, streamID: Int32) {}
 
     /// A request is complete.
     open func requestEnded(streamID: Int32) {}
 
-    /// A stream has ended, in order or by a reset.
+    /// A stream has ended, normally or by a reset.
     open func streamClosed(_ streamID: Int32) {}
 
-    /// A stream was reset with REFUSED_STREAM: it came beyond a limit that the client had not acknowledged yet.
+    /// A stream was reset with REFUSED_STREAM: it exceeded a limit that the client had not acknowledged yet.
     open func streamRefused() {}
 
-    /// A stream came beyond a limit that the client had acknowledged. The connection ends with GOAWAY, PROTOCOL_ERROR (RFC 9113 section
-    /// 5.1.2 leaves the choice).
+    /// A stream exceeded a limit that the client had acknowledged. The connection ends with GOAWAY, PROTOCOL_ERROR (RFC 9113 section 5.1.2
+    /// leaves the choice).
     open func streamLimitViolated() {}
 
-    /// The client sent a PING. Its answer is on the way.
+    /// The client sent a PING, which is being answered.
     open func pingReceived() {}
 
-    /// Asks for a piece of the body of an answer that was submitted with one.
+    /// Asks for a piece of the body of an answer that was submitted with a body.
     open func takeBody(streamID: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> BodyPiece {
         BodyPiece(count: 0, end: .endOfStream)
     }
 
-    // MARK: What nghttp2 reports first to the session itself
+    // MARK: Events that the session itself handles first
 
     func noteHeaders(streamID: Int32, isRequest: Bool) {
         if isRequest { openStreams += 1 }
@@ -114,7 +114,7 @@ open class HTTP2ServerSession {
         streamClosed(streamID)
     }
 
-    /// nghttp2 has one error for all mistakes in HEADERS; which one it was shows in the figures.
+    /// nghttp2 has one error for all mistakes in HEADERS; the number of open streams shows which one it was.
     func noteInvalidHeaders() {
         let limit = nghttp2_session_get_local_settings(pointer, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
         if openStreams >= Int(limit) { streamLimitViolated() }
