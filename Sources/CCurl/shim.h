@@ -1,6 +1,6 @@
 #pragma once
 #include <curl/curl.h>
-// libcurl's sockets are waited for with epoll, which Swift's Glibc module leaves out.
+// Volley waits for libcurl's sockets with epoll, which Swift's Glibc module leaves out.
 #include <sys/epoll.h>
 
 // Swift cannot call variadic functions. Each wrapper below fixes the one type that libcurl reads from the variable arguments
@@ -29,40 +29,41 @@ static inline CURLcode volley_easy_set_pointer(CURL *easy, CURLoption option, vo
     return curl_easy_setopt(easy, option, value);
 }
 
-// CURLOPT_READFUNCTION and CURLOPT_WRITEFUNCTION share a signature. A function pointer is no object pointer in C, hence apart.
+// CURLOPT_READFUNCTION and CURLOPT_WRITEFUNCTION have the same signature. In C a function pointer is not an object pointer, so they have
+// their own wrapper.
 static inline CURLcode volley_easy_set_transfer_function(CURL *easy, CURLoption option, curl_read_callback value) {
     return curl_easy_setopt(easy, option, value);
 }
 
-// CURLOPT_PREREQFUNCTION: a signature of its own.
+// CURLOPT_PREREQFUNCTION has a different signature.
 static inline CURLcode volley_easy_set_prerequest_function(CURL *easy, curl_prereq_callback value) {
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
 }
 
-// CURLOPT_DEBUGFUNCTION: a signature of its own.
+// CURLOPT_DEBUGFUNCTION has a different signature.
 static inline CURLcode volley_easy_set_debug_function(CURL *easy, curl_debug_callback value) {
     return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, value);
 }
 
-// Informations that libcurl stores into a long. The value is returned, 0 when it cannot be had.
+// Information that libcurl stores into a long. Returns the value, or 0 if it is not available.
 static inline long volley_easy_get_long(CURL *easy, CURLINFO info) {
     long value = 0;
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
 }
 
-// Informations that libcurl stores into a curl_off_t: CURLINFO_RETRY_AFTER.
+// Information that libcurl stores into a curl_off_t: CURLINFO_RETRY_AFTER.
 static inline curl_off_t volley_easy_get_offset(CURL *easy, CURLINFO info) {
     curl_off_t value = 0;
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
 }
 
-// Informations that libcurl stores into a char *, valid until the handle is used again. NULL when it cannot be had.
+// Information that libcurl stores into a char *, valid until the handle is used again. NULL if it is not available.
 static inline const char *volley_easy_get_string(CURL *easy, CURLINFO info) {
     char *value = NULL;
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
 }
 
-// The value of an answer's header, NULL when it has none. Valid until the handle is used again.
+// The value of an answer's header, NULL if there is none. Valid until the handle is used again.
 static inline const char *volley_easy_get_header(CURL *easy, const char *name) {
     struct curl_header *header = NULL;
     return curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK ? header->value : NULL;

@@ -1,5 +1,6 @@
-// What Swift cannot call of Linux, or cannot do: functions whose number of arguments varies, and a signal handler in which nothing but
-// async-signal-safe functions is called. The variables below exist once for each file that imports them: only one may install last words.
+// Functions of Linux that Swift cannot call because their number of arguments varies, and a signal handler that calls only
+// async-signal-safe functions, which Swift cannot guarantee. The variables below exist once for each file that imports them: only one may
+// install last words.
 #ifndef VOLLEY_LINUX_H
 #define VOLLEY_LINUX_H
 
@@ -10,25 +11,26 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/// Keeps the memory of this process out of core dumps, also those that a program takes over (core_pattern), and from other processes of its account.
-/// Ends with the next exec, so that programs that it starts are as usual. Source: PR_SET_DUMPABLE(2const).
+/// Keeps the memory of this process out of core dumps, including those that go to a program (core_pattern), and away from other processes
+/// of its account. Ends with the next exec, so that programs it starts are not affected. Source: PR_SET_DUMPABLE(2const).
 static inline int volley_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
-/// A descriptor that is readable once a child has ended, also before it is waited for; -1 with errno where the kernel (before 5.3) or a container's rules
-/// do not allow it. Closed by exec. Source: pidfd_open(2), which the C library has from glibc 2.36 on only.
+/// A descriptor that is readable once a child has ended, even before it is waited for; -1 with errno if the kernel (before 5.3) or a
+/// container's rules do not allow it. Exec closes it. Source: pidfd_open(2), which the C library has only since glibc 2.36.
 static inline int volley_open_process(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
-/// A pipe, its reading end first, whose ends exec closes; -1 with errno if it cannot be made. Source: pipe2(2), which the C library declares for C only.
+/// A pipe, its reading end first, whose ends exec closes; -1 with errno if it cannot be made. Source: pipe2(2), which the C library
+/// declares only for C.
 static inline int volley_make_pipe(int ends[2]) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
 
-/// What is said, and with which code the process ends, before `*mark` is set and after.
+/// The message, and the exit code of the process, before `*mark` is set and after.
 struct volley_last_words {
     const char *words[2];
     int codes[2];
     const volatile int *mark;
 };
 
-/// The only one there is.
+/// The only instance.
 static inline struct volley_last_words *volley_last_words(void) {
     static struct volley_last_words only;
     return &only;
@@ -43,8 +45,8 @@ static inline void volley_say_last_words(int number) {
     _exit(last->codes[index]);
 }
 
-/// Ends the process in order when a signal says that it cannot go on. The handler has a stack of its own: the main thread's may be what is used up.
-/// Swift ends a process by such a signal when it gets no memory, or finds a mistake in itself; neither can be caught in Swift.
+/// Ends the process in a defined way when a signal says that it cannot continue. The handler has its own stack: the main thread's may be
+/// used up. Swift ends a process by such a signal if it gets no memory, or finds a mistake in itself; Swift code can catch neither.
 static inline void volley_install_last_words(
     const char *before, int code_before, const char *after, int code_after, const int *mark, void *stack, size_t stack_size) {
     *volley_last_words() = (struct volley_last_words){{before, after}, {code_before, code_after}, mark};

@@ -1,7 +1,7 @@
-// What Swift's SIMD types cannot say: a mask of lanes as the bits of an integer (x86's movemask), and a prefetch. Each function does one of
-// the two and nothing else; what they are used for is written in Swift.
+// What Swift's SIMD types cannot express: a mask of lanes as the bits of an integer (x86's movemask), and a prefetch. Each function does
+// only one of the two; the code that uses them is in Swift.
 //
-// SSE2 belongs to every x86-64, so that no check of the processor is needed. Elsewhere the compiler makes of the plain loops what it can.
+// Every x86-64 has SSE2, so no check of the processor is needed. Elsewhere the compiler vectorises the plain loops as well as it can.
 #ifndef VOLLEY_SIMD_H
 #define VOLLEY_SIMD_H
 
@@ -37,19 +37,20 @@ static inline uint64_t volley_any_of_three(const void *bytes, uint8_t a, uint8_t
     return mask;
 }
 
-/// Bit i: byte i of the first `count` (at most 64) at `bytes` is seldom part of a word: it may separate the parts of a list, or enclose it. That is a
-/// control character, a blank, one of !"#$%&'()*+,/: or of ; < = > [ \ ] ^ { | } ~, and all that is not ASCII. Up to 15 bytes more are read.
+/// Bit i: byte i of the first `count` (at most 64) at `bytes` is seldom part of a word: it may separate the parts of a list, or enclose it.
+/// Such a byte is a control character, a blank, one of !"#$%&'()*+,/: or of ; < = > [ \ ] ^ { | } ~, or not ASCII. Up to 15 more bytes are
+/// read.
 static inline uint64_t volley_list_marks(const void *bytes, int64_t count) {
     const __m128i *lanes = (const __m128i *)bytes;
     uint64_t mask = 0;
     for (int part = 0; part < 4 && 16 * part < count; part++) {
         const __m128i some = _mm_loadu_si128(lanes + part);
-        // ; [ { differ in these bits only, as do < \ | and = ] } and > ^ ~.
+        // ; [ { differ only in these bits, as do < \ | and = ] } and > ^ ~.
         const __m128i alike = _mm_sub_epi8(_mm_or_si128(some, _mm_set1_epi8(0x60)), _mm_set1_epi8('{'));
         const __m128i found = _mm_or_si128(
             _mm_or_si128(_mm_cmpeq_epi8(_mm_min_epu8(alike, _mm_set1_epi8(3)), alike), _mm_cmpeq_epi8(some, _mm_set1_epi8('/'))),
             _mm_or_si128(_mm_cmpeq_epi8(_mm_min_epu8(some, _mm_set1_epi8(',')), some), _mm_cmpeq_epi8(some, _mm_set1_epi8(':'))));
-        // What is not ASCII has the high bit already.
+        // Bytes that are not ASCII already have the high bit.
         mask |= volley_mask16(_mm_or_si128(found, some)) << (16 * part);
     }
     return count < 64 ? mask & (((uint64_t)1 << count) - 1) : mask;
@@ -70,7 +71,7 @@ static inline uint64_t volley_unusual(const void *bytes) {
     uint64_t mask = 0;
     for (int part = 0; part < 4; part++) {
         const __m128i some = _mm_loadu_si128(lanes + part);
-        // NUL gets the high bit that others have already.
+        // NUL gets the high bit, which the others already have.
         mask |= volley_mask16(_mm_or_si128(some, _mm_cmpeq_epi8(some, _mm_setzero_si128()))) << (16 * part);
     }
     return mask;
@@ -140,7 +141,7 @@ static inline int volley_lower_hex(const void *digits, void *target) {
 
 #endif
 
-/// Asks for the cache line at `place`, which will be needed soon.
+/// Prefetches the cache line at `place`, which will be needed soon.
 static inline void volley_prefetch(const void *place) { __builtin_prefetch(place); }
 
 #endif

@@ -1,8 +1,9 @@
 import Base
 import COpenSSL
 
-/// A library context of its own with OpenSSL's default and legacy algorithms: files from Keychain Access and old tools are encrypted
-/// with RC2 or RC4, and loading those for the whole process would offer them to TLS too. Keys read in it must not outlive it.
+/// A separate library context with OpenSSL's default and legacy algorithms. Files from Keychain Access and old tools are encrypted with RC2
+/// or RC4; if these were loaded for the whole process, they would be available to TLS, too. Keys that were read in this context must not
+/// outlive it.
 struct AlgorithmLibrary: ~Copyable {
     let context: OpaquePointer
     private let standard: OpaquePointer?
@@ -11,7 +12,7 @@ struct AlgorithmLibrary: ~Copyable {
     /// Whether the old algorithms could be loaded.
     var hasLegacy: Bool { legacy != nil }
 
-    /// - Throws: a `Diagnostic` when there is no memory for it.
+    /// - Throws: a `Diagnostic` if there is not enough memory.
     init(allowsLegacy: Bool) throws(Diagnostic) {
         guard let context = OSSL_LIB_CTX_new() else { throw .openSSLCannotMake("the library that reads certificates") }
         self.context = context

@@ -1,10 +1,10 @@
 public import Base
 import Glibc
 
-/// A file of certificate authorities in PEM form, as volley.yaml names one for a server of its own.
+/// A file of certificate authorities in PEM form, which volley.yaml may name for a custom server.
 public enum CertificateAuthorityFile {
-    /// Looks at the file before anything relies on it.
-    /// - Throws: `Diagnostic`: it cannot be read, or holds no certificate.
+    /// Checks the file before anything relies on it.
+    /// - Throws: a `Diagnostic` if it cannot be read, or contains no certificate.
     public static func check(_ file: String) throws(Diagnostic) {
         let bytes: [UInt8]
         do throws(FileError) { bytes = try RegularFile.bytes(of: file, atMost: 1 << 20) } catch {

@@ -2,10 +2,10 @@ import Base
 import COpenSSL
 import Glibc
 
-/// A certificate, its chain and its key, already in the form that TLS takes.
+/// A certificate, its chain and its key, in the form that TLS takes.
 struct CertificateIdentity {
     let pem: [UInt8]
-    /// Where the key begins in `pem`, behind the certificates.
+    /// Where the key begins in `pem`, after the certificates.
     let keyStart: Int
     let commonName: String
     let userID: String
@@ -33,16 +33,16 @@ final class X509Certificate {
     private let handle: OpenSSLHandle
     var pointer: OpaquePointer { handle.pointer }
 
-    /// Takes over what a C call answered; nil stays nil.
+    /// Takes ownership of what a C call returned; nil stays nil.
     init?(_ pointer: OpaquePointer?) {
         guard let handle = OpenSSLHandle.certificate(pointer) else { return nil }
         self.handle = handle
     }
 
-    /// The subject's common name; empty when it has none.
+    /// The subject's common name; empty if it has none.
     var commonName: String { subjectEntry(NID_commonName) }
 
-    /// The subject's user id (RFC 4519 section 2.39); empty when it has none.
+    /// The subject's user id (RFC 4519 section 2.39); empty if it has none.
     var userID: String { subjectEntry(NID_userId) }
 
     private func subjectEntry(_ kind: Int32) -> String {
@@ -59,7 +59,7 @@ final class X509Certificate {
     var notBefore: Timestamp { Self.moment(X509_get0_notBefore(pointer)) }
     var notAfter: Timestamp { Self.moment(X509_get0_notAfter(pointer)) }
 
-    /// Whether 'key' is this certificate's.
+    /// Whether `key` belongs to this certificate.
     func belongs(to key: OpaquePointer) -> Bool {
         defer { ERR_clear_error() }
         return X509_check_private_key(pointer, key) == 1

@@ -1,12 +1,12 @@
 import Base
 import COpenSSL
 
-/// Finds certificate and key in the bytes of a .p12 or PEM file, and says in the user's words why it cannot.
+/// Finds certificate and key in the bytes of a .p12 or PEM file, or says in the user's words why it cannot.
 struct CertificateSource {
     let file: String
     let passphrase: String?
 
-    /// PEM: any number of certificates and one key, in any order; the certificate that the key belongs to is the leaf.
+    /// PEM: any number of certificates and one key, in any order; the leaf is the certificate to which the key belongs.
     func readPEM(_ bytes: UnsafeRawBufferPointer, _ algorithms: borrowing AlgorithmLibrary) throws(Diagnostic) -> CertificateIdentity {
         let labels = PEMLabels(bytes)
         guard labels.hasCertificate else {
@@ -23,17 +23,17 @@ struct CertificateSource {
         return try identity(key.pointer, certificates: certificates(inPEM: bytes))
     }
 
-    /// PKCS #12, which older tools encrypt with algorithms that OpenSSL 3 keeps apart.
+    /// PKCS #12, which older tools encrypt with algorithms that OpenSSL 3 keeps separate.
     func readPKCS12(_ bytes: UnsafeRawBufferPointer, _ algorithms: borrowing AlgorithmLibrary) throws(Diagnostic) -> CertificateIdentity {
         defer { ERR_clear_error() }
         let source = require(OpenSSLHandle.reader(bytes), "BIO")
-        // When decoding fails, OpenSSL has either freed the object and set the pointer to nil, or left it alone.
+        // If decoding fails, OpenSSL has either freed the object and set the pointer to nil, or left it unchanged.
         var object = PKCS12_init_ex(NID_pkcs7_data, algorithms.context, nil)
         let isDecoded = d2i_PKCS12_bio(source.pointer, &object) != nil
         guard let store = OpenSSLHandle.pkcs12(object), isDecoded else { throw notAStore(bytes) }
         let isProtected = PKCS12_mac_present(store.pointer) == 1
         guard let word = workingPassphrase(store.pointer) else { throw passphraseProblem }
-        // PKCS12_parse wants a checksum wherever there is a passphrase, so a store without one gets it here.
+        // PKCS12_parse requires a checksum if there is a passphrase, so a store without one gets it here.
         if !isProtected, !word.isEmpty { PKCS12_set_mac(store.pointer, word, -1, nil, 0, 1, nil) }
 
         var keyPointer: OpaquePointer?
@@ -77,18 +77,18 @@ struct CertificateSource {
         return (0..<OPENSSL_sk_num(stack)).compactMap { X509Certificate(OPENSSL_sk_value(stack, $0).map { OpaquePointer($0) }) }
     }
 
-    /// The passphrase that fits the store's checksum: the given one, or an empty one for a store that is not really protected. Without
-    /// a checksum only decoding can tell.
+    /// The passphrase that fits the store's checksum: the given one, or an empty one for a store that is not really protected. Without a
+    /// checksum, only decoding can tell.
     private func workingPassphrase(_ store: OpaquePointer) -> String? {
         let wanted = passphrase ?? ""
         guard PKCS12_mac_present(store) == 1 else { return wanted }
         if PKCS12_verify_mac(store, wanted, -1) == 1 { return wanted }
-        // Two ways exist to write "no passphrase" into the checksum; PKCS12_parse tries both when it is given an empty one.
+        // There are two ways to write "no passphrase" into the checksum; PKCS12_parse tries both when it gets an empty one.
         return PKCS12_verify_mac(store, "", 0) == 1 || PKCS12_verify_mac(store, nil, 0) == 1 ? "" : nil
     }
 }
 
-/// The ways in which it can fail.
+/// The diagnostics for all failures.
 extension CertificateSource {
     private var exportRemedy: String { "Export certificate and key together, as .p12, from Keychain Access." }
 

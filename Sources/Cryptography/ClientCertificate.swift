@@ -4,29 +4,29 @@ public import Base
 public struct ClientCertificate: Sendable {
     /// Certificate, the rest of its chain, and the unencrypted key, PEM. Stays in memory.
     public let pem: [UInt8]
-    /// The subject's common name, as in `Push Services: com.example.shop`; empty when it has none.
+    /// The subject's common name, as in `Push Services: com.example.shop`; empty if it has none.
     public let commonName: String
-    /// The subject's user id, in which some services name the topic: `com.example.shop`; empty when it has none.
+    /// The subject's user id, in which some services name the topic: `com.example.shop`; empty if it has none.
     public let userID: String
-    /// When it ends.
+    /// When it expires.
     public let notAfter: Timestamp
     /// The file it was read from.
     public let file: String
 
-    /// How long before its end a certificate is worth a warning.
+    /// How long before its expiry a certificate gets a warning.
     public static let warningDays = 30
 
     /// Reads a .p12 or a PEM with certificate and key.
     /// - Parameters:
-    ///   - passphrase: what the file is protected with; nil when nothing was given. Ignored for a file that needs none.
+    ///   - passphrase: the passphrase of the file; nil if none was given. Ignored for a file that needs none.
     ///   - now: the moment at which the certificate must be valid.
-    /// - Throws: a `Diagnostic` naming the file and the remedy: missing, wrong passphrase, no key inside, expired, key of another
+    /// - Throws: a `Diagnostic` with the file and the remedy: file missing, wrong passphrase, no key inside, expired, key of another
     ///   certificate.
     public init(file: String, passphrase: String?, now: Timestamp) throws(Diagnostic) {
         try self.init(file: file, passphrase: passphrase, now: now, allowsLegacy: true)
     }
 
-    /// - Parameter allowsLegacy: false stands in for a machine whose OpenSSL has no legacy algorithms.
+    /// - Parameter allowsLegacy: false behaves like a machine whose OpenSSL has no legacy algorithms.
     init(file: String, passphrase: String?, now: Timestamp, allowsLegacy: Bool) throws(Diagnostic) {
         let bytes = try SecretFile.read(file, kind: "certificate")
         let source = CertificateSource(file: file, passphrase: passphrase)
@@ -52,7 +52,7 @@ public struct ClientCertificate: Sendable {
         notAfter = identity.notAfter
     }
 
-    /// A warning when the certificate ends within 30 days of `now`; nil when it lasts longer.
+    /// A warning if the certificate expires within 30 days of `now`; nil if it is valid for longer.
     public func expiryWarning(now: Timestamp) -> Diagnostic? {
         let day: Int64 = 86_400
         let left = notAfter.epochSeconds - now.epochSeconds
@@ -64,6 +64,6 @@ public struct ClientCertificate: Sendable {
             remedy: "Create a new one under Certificates, Identifiers & Profiles before then.")
     }
 
-    /// A warning when other users of the machine may read the file, with the command that ends it; nil when they may not.
+    /// A warning if other users of the machine may read the file, with the command that prevents this; nil if they may not.
     public static func permissionWarning(file: String) -> Diagnostic? { SecretFile.permissionWarning(file) }
 }

@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// HMAC with SHA-256 (RFC 2104): shows that a message comes from somebody who knows a secret.
+/// HMAC with SHA-256 (RFC 2104): proves that a message comes from a sender who knows a secret.
 public enum HMACSHA256 {
     /// The 32 bytes of the code.
-    /// - Parameter key: the secret, of any length but empty.
+    /// - Parameter key: the secret, of any length but 0.
     public static func code(of message: [UInt8], key: [UInt8]) -> [UInt8] {
         precondition(!key.isEmpty, "a code without a secret shows nothing")
         return [UInt8](unsafeUninitializedCapacity: SHA256.digestBytes) { buffer, filled in

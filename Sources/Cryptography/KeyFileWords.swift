@@ -1,19 +1,19 @@
-/// What people are told of a file that holds no key of the right kind: the words of whoever gives keys out.
+/// Words for messages about a file that contains no key of the right kind. They depend on the service that issues the keys.
 public struct KeyFileWords: Hashable, Sendable {
-    /// Who takes signatures.
+    /// The service that accepts the signatures.
     public var service: String
     /// "the .p8 file that …"
     public var source: String
-    /// What such files are called.
+    /// The usual name of such files.
     public var fileName: String
 
-    /// Words of a service.
+    /// The words of a service.
     public init(service: String, source: String, fileName: String) {
         self.service = service
         self.source = source
         self.fileName = fileName
     }
 
-    /// Where nobody knows who takes the signatures.
+    /// For signatures whose recipient is not known.
     public static let plain = KeyFileWords(service: "Volley", source: "a .p8 file with a key for ES256", fileName: "key.p8")
 }

@@ -3,13 +3,13 @@ import COpenSSL
 
 /// Owns one object of OpenSSL and frees it exactly once.
 ///
-/// OpenSSL's types reach Swift as bare `OpaquePointer`s; the free function is chosen where the object is made, by the factory
-/// below that fits it.
+/// In Swift, OpenSSL's types are bare `OpaquePointer`s; the free function is chosen where the object is made, by the matching factory
+/// below.
 struct OpenSSLHandle: ~Copyable {
     let pointer: OpaquePointer
     private let free: (OpaquePointer) -> Void
 
-    /// Takes over `pointer`; nil stays nil, so that the failure of a C call can be told at the call.
+    /// Takes ownership of `pointer`; nil stays nil, so that the failure of a C call can be detected at the call.
     private init?(_ pointer: OpaquePointer?, free: @escaping (OpaquePointer) -> Void) {
         guard let pointer else { return nil }
         self.pointer = pointer
@@ -42,7 +42,7 @@ struct OpenSSLHandle: ~Copyable {
     }
 }
 
-/// The handle, or the end of the process: the calls that pass through here fail only when memory or random numbers run out.
+/// The handle, or the end of the process: the calls that use this fail only if memory or random numbers run out.
 func require<Handle: ~Copyable>(_ handle: consuming Handle?, _ what: StaticString) -> Handle {
     guard let handle else { fatalError("OpenSSL failed: \(what)") }
     return handle
@@ -50,7 +50,7 @@ func require<Handle: ~Copyable>(_ handle: consuming Handle?, _ what: StaticStrin
 
 extension Diagnostic {
     /// OpenSSL could not make something: memory or random numbers ran out.
-    /// - Parameter thing: what was to be made: `a TLS connection`.
+    /// - Parameter thing: what could not be made: `a TLS connection`.
     static func openSSLCannotMake(_ thing: String) -> Diagnostic {
         let code = ERR_peek_last_error()
         defer { ERR_clear_error() }

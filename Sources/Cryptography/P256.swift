@@ -6,10 +6,10 @@ enum P256 {
     /// Bytes of a signature: r and s, 32 each (RFC 7518 section 3.4).
     static let signatureBytes = 64
 
-    /// OpenSSL's name of the curve.
+    /// OpenSSL's name for the curve.
     private static let groupName = "prime256v1"
 
-    /// Whether the key is one of P-256, whole and consistent; otherwise what it is instead.
+    /// Why a key is not a valid key on P-256; nil if it is one.
     static func problem(of key: OpaquePointer, file: String?, _ words: KeyFileWords) -> Diagnostic? {
         let remedy = "Use \(words.source)."
         guard EVP_PKEY_get_base_id(key) == EVP_PKEY_EC else {
@@ -25,7 +25,7 @@ enum P256 {
         return nil
     }
 
-    /// Whether private and public half belong together and lie on the curve.
+    /// Whether private and public half belong together and are on the curve.
     static func isConsistent(_ key: OpaquePointer) -> Bool {
         let context = require(OpenSSLHandle.keyContext(EVP_PKEY_CTX_new_from_pkey(nil, key, nil)), "key context")
         defer { ERR_clear_error() }
@@ -76,7 +76,7 @@ enum P256 {
         guard raw.count == signatureBytes, let signature = OpenSSLHandle.signature(ECDSA_SIG_new()) else { return nil }
         raw.withUnsafeBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return }
-            // The signature takes both numbers over.
+            // The signature takes ownership of both numbers.
             _ = ECDSA_SIG_set0(signature.pointer, BN_bin2bn(start, 32, nil), BN_bin2bn(start + 32, 32, nil))
         }
         let length = i2d_ECDSA_SIG(signature.pointer, nil)

@@ -1,10 +1,10 @@
 import COpenSSL
 
-/// What the armour lines of a PEM text (RFC 7468) say about it, before anything is decoded.
+/// What the armour lines of a PEM text (RFC 7468) show, before anything is decoded.
 struct PEMLabels {
     /// The words between `-----BEGIN ` and `-----`, in order.
     let all: [String]
-    /// Whether a block of the old kind says that it is encrypted.
+    /// Whether a block in the old format says that it is encrypted.
     let hasEncryptionHeader: Bool
 
     init(_ bytes: UnsafeRawBufferPointer) {
@@ -26,9 +26,9 @@ struct PEMLabels {
     var isEncrypted: Bool { hasEncryptionHeader || all.contains("ENCRYPTED PRIVATE KEY") }
 }
 
-/// What OpenSSL's passphrase callback gets to see. Without a callback OpenSSL would ask on the terminal.
+/// The data for OpenSSL's passphrase callback. Without a callback, OpenSSL would ask on the terminal.
 struct PassphraseRequest {
-    /// The passphrase in UTF-8; nil when there is none to give.
+    /// The passphrase in UTF-8; nil if there is none.
     var passphrase: [UInt8]?
     /// Whether OpenSSL asked: the key is encrypted.
     var wasAsked = false
@@ -45,7 +45,7 @@ struct PassphraseRequest {
     }
 }
 
-/// Reads the first private key of a PEM text, of whatever kind; nil when there is none or it cannot be decoded.
+/// Reads the first private key of a PEM text, of any kind; nil if there is none or it cannot be decoded.
 /// - Parameter context: the library context whose algorithms decrypt it; nil for the default one.
 func readPrivateKey(_ bytes: UnsafeRawBufferPointer, _ request: inout PassphraseRequest, context: OpaquePointer? = nil) -> OpenSSLHandle? {
     let source = require(OpenSSLHandle.reader(bytes), "BIO")

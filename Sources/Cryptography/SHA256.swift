@@ -8,28 +8,28 @@ public struct SHA256: ~Copyable {
     /// Bytes of a digest.
     public static let digestBytes = 32
 
-    /// Nothing hashed yet.
+    /// A hash of nothing yet.
     public init() {
         context = require(OpenSSLHandle.digestContext(), "digest context")
         guard EVP_DigestInit_ex(context.pointer, EVP_sha256(), nil) == 1 else { fatalError("OpenSSL failed: SHA-256") }
     }
 
-    /// Hashes on. Not allowed after `finalize`.
+    /// Hashes more bytes. Not allowed after `finalize`.
     public mutating func update(_ bytes: UnsafeRawBufferPointer) {
         precondition(!isFinished, "a digest takes nothing more once it is finished")
         guard EVP_DigestUpdate(context.pointer, bytes.baseAddress, bytes.count) == 1 else { fatalError("OpenSSL failed: SHA-256") }
     }
 
-    /// Hashes on. Not allowed after `finalize`.
+    /// Hashes more bytes. Not allowed after `finalize`.
     public mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
-    /// Hashes on with the text in UTF-8. Not allowed after `finalize`.
+    /// Hashes a text in UTF-8. Not allowed after `finalize`.
     public mutating func update(_ text: String) {
         var text = text
         text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
     }
 
-    /// The 32 bytes of the digest; once only.
+    /// The 32 bytes of the digest. Call it only once.
     public mutating func finalize() -> [UInt8] {
         precondition(!isFinished, "a digest is finished once")
         isFinished = true
@@ -39,7 +39,7 @@ public struct SHA256: ~Copyable {
         }
     }
 
-    /// The digest as 64 lower-case hex digits; once only.
+    /// The digest as 64 lower-case hex digits. Call it only once.
     public mutating func finalizeHex() -> String { Self.hex(finalize()) }
 
     /// The digest of `bytes` in one go.

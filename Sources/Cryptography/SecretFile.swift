@@ -2,7 +2,7 @@ import Base
 import COpenSSL
 import Glibc
 
-/// Bytes that are wiped before their memory is given back.
+/// Bytes that are wiped before their memory is freed.
 struct SecretBytes: ~Copyable {
     private let storage: UnsafeMutableRawBufferPointer
     private(set) var count = 0
@@ -21,7 +21,7 @@ struct SecretBytes: ~Copyable {
         try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
     }
 
-    /// Reads on until the end of the file or of the capacity.
+    /// Reads until the end of the file, or until the capacity is full.
     mutating func fill(from file: borrowing RegularFile) throws(FileError) {
         while count < storage.count {
             let got = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: storage[count...]))
@@ -31,9 +31,9 @@ struct SecretBytes: ~Copyable {
     }
 }
 
-/// A file that holds a secret: reading it, and who else may.
+/// A file that contains a secret: how to read it, and who else may read it.
 enum SecretFile {
-    /// No key or certificate comes near this size.
+    /// No key or certificate is nearly this large.
     private static let maximumBytes = 1 << 20
 
     /// Reads a whole file.
@@ -65,7 +65,7 @@ enum SecretFile {
         }
     }
 
-    /// A warning when others than the file's owner may read or change it; nil when all is well or there is no such file.
+    /// A warning if users other than the owner may read or change the file; nil if they may not, or if there is no such file.
     static func permissionWarning(_ file: String) -> Diagnostic? {
         var status = stat()
         guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

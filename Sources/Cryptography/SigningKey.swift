@@ -1,17 +1,17 @@
 public import Base
 import COpenSSL
 
-/// A P-256 private key, as it is given out in a .p8 file. Never printed.
+/// A P-256 private key, as issued in a .p8 file. Never printed.
 ///
-/// `@unchecked Sendable`: the EVP_PKEY is not changed after init, and OpenSSL's keys may be read from several threads.
+/// `@unchecked Sendable`: the EVP_PKEY is not changed after init, and several threads may read OpenSSL's keys.
 public final class SigningKey: @unchecked Sendable {
     private let key: OpenSSLHandle
 
     private init(_ key: consuming OpenSSLHandle) { self.key = key }
 
     /// Reads a .p8 file (PKCS #8, PEM).
-    /// - Parameter words: what people are told of a file that holds no such key.
-    /// - Throws: a `Diagnostic` naming the file and the remedy: missing, encrypted, RSA or another curve, not a key.
+    /// - Parameter words: for messages about a file that contains no such key.
+    /// - Throws: a `Diagnostic` with the file and the remedy: missing, encrypted, RSA or another curve, not a key.
     public convenience init(file: String, _ words: KeyFileWords = .plain) throws(Diagnostic) {
         let bytes = try SecretFile.read(file, kind: "key")
         let key = try bytes.withBytes { (buffer) throws(Diagnostic) -> OpenSSLHandle in try Self.decode(buffer, file: file, words) }
@@ -48,14 +48,14 @@ public final class SigningKey: @unchecked Sendable {
         if let label = labels.all.first {
             return Diagnostic("this is not a signing key but a \(label.lowercased())", file: file, remedy: remedy)
         }
-        // A .p12 and every other DER structure is a SEQUENCE of long form.
+        // A .p12, like every other large DER structure, is a SEQUENCE with a long-form length.
         if bytes.first == 0x30, bytes.count > 1, bytes[1] >= 0x80 {
             return Diagnostic("this is not a .p8 file in PEM: it is binary, like a .p12 or .cer", file: file, remedy: remedy)
         }
         return Diagnostic("this is not a key: it has no line -----BEGIN PRIVATE KEY-----", file: file, remedy: remedy)
     }
 
-    /// A warning when other users of the machine may read the file, with the command that ends it; nil when they may not.
+    /// A warning if other users of the machine may read the file, with the command that prevents this; nil if they may not.
     public static func permissionWarning(file: String) -> Diagnostic? { SecretFile.permissionWarning(file) }
 
     /// A new key.
@@ -68,7 +68,7 @@ public final class SigningKey: @unchecked Sendable {
         return SigningKey(require(done ? OpenSSLHandle.key(made) : nil, "key generation"))
     }
 
-    /// ECDSA with SHA-256 over `message`: 64 bytes, r then s, as JWS wants it (RFC 7518 section 3.4).
+    /// ECDSA with SHA-256 over `message`: 64 bytes, r then s, as JWS requires (RFC 7518 section 3.4).
     public func sign(_ message: [UInt8]) -> [UInt8] {
         let context = require(OpenSSLHandle.digestContext(), "digest context")
         var der = [UInt8](repeating: 0, count: 80)
@@ -83,7 +83,7 @@ public final class SigningKey: @unchecked Sendable {
     /// The public half.
     public var verificationKey: VerificationKey { VerificationKey(copyingPublicHalfOf: key.pointer) }
 
-    /// PKCS #8 in PEM, for `volley simulate` to hand to senders.
+    /// PKCS #8 in PEM, for `volley simulate` to give to senders.
     public var pem: String {
         let output = require(OpenSSLHandle.writer(), "BIO")
         guard PEM_write_bio_PKCS8PrivateKey(output.pointer, key.pointer, nil, nil, 0, nil, nil) == 1 else {

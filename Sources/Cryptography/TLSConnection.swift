@@ -2,27 +2,27 @@ public import Base
 import COpenSSL
 import Glibc
 
-/// How far a TLS operation on a non-blocking socket came.
+/// The progress of a TLS operation on a non-blocking socket.
 public enum TLSProgress: Hashable, Sendable {
-    /// The handshake is complete, or so many bytes were read or written (never 0).
+    /// The handshake is complete, or this many bytes were read or written (never 0).
     case done(Int)
-    /// Again when the socket is readable.
+    /// Try again when the socket is readable.
     case wantsRead
-    /// Again when the socket is writable.
+    /// Try again when the socket is writable.
     case wantsWrite
-    /// Nothing more will come of this connection.
+    /// The connection can no longer be used.
     case failed(TLSFailure)
 }
 
-/// Why a TLS connection came to its end; the texts are OpenSSL's or the system's own.
+/// Why a TLS connection ended; the texts are from OpenSSL or the system.
 public enum TLSFailure: Hashable, Sendable {
-    /// The peer closed it, in good order or not.
+    /// The peer closed it, cleanly or not.
     case closed(String)
-    /// The server's certificate is not to be trusted, or is for another name.
+    /// The server's certificate is not trusted, or is for another name.
     case untrusted(String)
     /// The peer does not speak the application protocol.
     case otherProtocol
-    /// The server refused the client's certificate, or misses one.
+    /// The server refused the client's certificate, or requires one.
     case certificateRefused(String)
     /// Anything else: a reset, a broken record, no common version.
     case broken(String)
@@ -33,11 +33,11 @@ public enum TLSFailure: Hashable, Sendable {
 /// Writing to a socket that the peer has closed raises SIGPIPE: the thread that uses this must block that signal.
 public struct TLSConnection: ~Copyable {
     private let ssl: OpaquePointer
-    /// Keeps alive what the callbacks of the context use.
+    /// Keeps the objects alive that the context's callbacks use.
     private let context: AnyObject
-    /// What ALPN must agree on; nil where a server may say nothing about it.
+    /// The protocol on which ALPN must agree; nil if a server need not support ALPN.
     private let requiredProtocol: String?
-    /// The connection that this one lies in; nil for one on a socket.
+    /// The connection through which this one runs; nil for one directly on a socket.
     private let outer: Outer?
 
     private final class Outer {
@@ -47,7 +47,7 @@ public struct TLSConnection: ~Copyable {
     }
 
     /// The server's end of a connection whose handshake has not begun.
-    /// - Throws: a `Diagnostic` when there is no memory for it; so do the others.
+    /// - Throws: a `Diagnostic` if there is not enough memory; the same for the other initialisers.
     public init(_ context: TLSServerContext, socket: Int32) throws(Diagnostic) {
         ssl = try Self.make(context.pointer, socket)
         outer = nil
@@ -65,11 +65,11 @@ public struct TLSConnection: ~Copyable {
         requiredProtocol = context.requiredProtocol
     }
 
-    /// The client's end of a connection inside of another one whose handshake is over: to a server behind a proxy that is spoken to over TLS itself.
-    /// Progress speaks of the socket of the outermost.
+    /// The client's end of a connection inside another one whose handshake is complete: to a server behind a proxy that itself uses TLS.
+    /// Progress refers to the socket of the outermost connection.
     public init(_ context: TLSClientContext, host: String, inside outer: consuming TLSConnection) throws(Diagnostic) {
         let ssl = try Self.connecting(Self.make(context.pointer), context, host: host)
-        // OpenSSL's own filter: what one writes the other one encrypts, and what it lacks is told through.
+        // OpenSSL's own filter: the outer connection encrypts what the inner one writes, and passes on when it must wait.
         guard let filter = BIO_new(BIO_f_ssl()) else {
             SSL_free(ssl)
             throw .openSSLCannotMake("a TLS connection")
@@ -82,7 +82,7 @@ public struct TLSConnection: ~Copyable {
         requiredProtocol = context.requiredProtocol
     }
 
-    /// Makes a new connection the client's end; frees it when that fails.
+    /// Makes a new connection the client's end; frees it on failure.
     private static func connecting(_ ssl: OpaquePointer, _ context: TLSClientContext, host: String) throws(Diagnostic) -> OpaquePointer {
         SSL_set_connect_state(ssl)
         if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) != 1 {
@@ -110,7 +110,7 @@ public struct TLSConnection: ~Copyable {
 
     deinit { SSL_free(ssl) }
 
-    /// Goes on with the handshake.
+    /// Continues the handshake.
     public func handshake() -> TLSProgress {
         ERR_clear_error()
         let result = SSL_do_handshake(ssl)
@@ -126,7 +126,7 @@ public struct TLSConnection: ~Copyable {
         return result == 1 ? .done(count) : failure(result)
     }
 
-    /// As `read`, but what was read stays there to be read again.
+    /// As `read`, but the bytes stay and can be read again.
     public func peek(into buffer: UnsafeMutableRawBufferPointer) -> TLSProgress {
         ERR_clear_error()
         var count = 0
@@ -134,8 +134,8 @@ public struct TLSConnection: ~Copyable {
         return result == 1 ? .done(count) : failure(result)
     }
 
-    /// Writes a beginning of `bytes`, at most one record; they must not be empty. After `.wantsWrite` the same bytes must be offered again
-    /// (from wherever they are).
+    /// Writes the first part of `bytes`, which must not be empty, at most one record. After `.wantsWrite` the same bytes must be passed
+    /// again (their address may differ).
     public func write(_ bytes: UnsafeRawBufferPointer) -> TLSProgress {
         ERR_clear_error()
         var count = 0
@@ -153,16 +153,16 @@ public struct TLSConnection: ~Copyable {
     /// Whether the handshake was shortened by an earlier session.
     public var isResumed: Bool { SSL_session_reused(ssl) == 1 }
 
-    /// Whether the client showed a certificate that the server's policy takes. Known after the handshake.
+    /// Whether the client showed a certificate that the server's policy accepts. Known after the handshake.
     public var hasClientCertificate: Bool { SSL_get0_peer_certificate(ssl) != nil }
 
-    /// Whether that certificate has begun and not ended.
+    /// Whether that certificate is within its period of validity.
     public var clientCertificateIsInForce: Bool {
         guard let certificate = SSL_get0_peer_certificate(ssl) else { return false }
         return X509_cmp_current_time(X509_get0_notBefore(certificate)) < 0 && X509_cmp_current_time(X509_get0_notAfter(certificate)) > 0
     }
 
-    /// What ALPN agreed on; empty when the client offered nothing.
+    /// The protocol that ALPN agreed on; empty if the client offered none.
     public var negotiatedProtocol: String {
         var start: UnsafePointer<UInt8>?
         var length: UInt32 = 0
@@ -175,7 +175,7 @@ public struct TLSConnection: ~Copyable {
         switch SSL_get_error(ssl, result) {
         case SSL_ERROR_WANT_READ: return .wantsRead
         case SSL_ERROR_WANT_WRITE: return .wantsWrite
-        // The layer below ended in good order, which is nothing that OpenSSL had a word for here.
+        // The layer below ended cleanly, for which OpenSSL has no error of its own here.
         case SSL_ERROR_SYSCALL where outer?.connection.isClosedByPeer == true: return .failed(.closed("the connection was cut"))
         case SSL_ERROR_ZERO_RETURN: return .failed(.closed("the peer closed the connection"))
         case SSL_ERROR_SYSCALL: return .failed(.broken(cause == 0 ? "the connection ended" : String(cString: strerror(cause))))
@@ -192,7 +192,7 @@ public struct TLSConnection: ~Copyable {
         let text = ERR_reason_error_string(error).map { String(cString: $0) } ?? "a TLS error"
         switch ERR_GET_REASON(error) {
         case SSL_R_UNEXPECTED_EOF_WHILE_READING: return .closed("the connection was cut")
-        // Alerts of the peer: 1000 and the number of RFC 8446 section 6.
+        // Alerts from the peer: 1000 plus the number of RFC 8446 section 6.
         case 1042...1046, 1048, 1049, 1116: return .certificateRefused(text)
         case 1120: return .otherProtocol
         default: return .broken(text)

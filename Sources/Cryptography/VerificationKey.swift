@@ -7,7 +7,7 @@ public final class VerificationKey: @unchecked Sendable {
 
     private init(_ key: consuming OpenSSLHandle) { self.key = key }
 
-    /// Takes only the public half along, so that a private key lives no longer than its owner.
+    /// Copies only the public half, so that a private key lives no longer than its owner.
     convenience init(copyingPublicHalfOf key: OpaquePointer) {
         var der: UnsafeMutablePointer<UInt8>?
         let length = i2d_PUBKEY(key, &der)
@@ -17,7 +17,7 @@ public final class VerificationKey: @unchecked Sendable {
     }
 
     /// Reads a public key (`-----BEGIN PUBLIC KEY-----`), or the public half of a private one, from PEM.
-    /// - Parameter words: what people are told of a text that holds no such key.
+    /// - Parameter words: for messages about a text that contains no such key.
     /// - Throws: a `Diagnostic` without a file: not a key, or not one of P-256.
     public convenience init(pem: String, _ words: KeyFileWords = .plain) throws(Diagnostic) {
         var text = pem
@@ -30,8 +30,8 @@ public final class VerificationKey: @unchecked Sendable {
     }
 
     /// Reads the same from a file: a public key, or a .p8.
-    /// - Parameter words: what people are told of a file that holds no such key.
-    /// - Throws: a `Diagnostic` naming the file and the remedy.
+    /// - Parameter words: for messages about a file that contains no such key.
+    /// - Throws: a `Diagnostic` with the file and the remedy.
     public convenience init(file: String, _ words: KeyFileWords = .plain) throws(Diagnostic) {
         let bytes = try SecretFile.read(file, kind: "key")
         let key = try bytes.withBytes { (buffer) throws(Diagnostic) -> VerificationKey in try Self.decode(buffer, file: file, words) }
@@ -65,7 +65,7 @@ public final class VerificationKey: @unchecked Sendable {
         return EVP_DigestVerify(context.pointer, der, der.count, message, message.count) == 1
     }
 
-    /// SHA-256 over the key as a SubjectPublicKeyInfo (RFC 5280), in hex: which key it is, whatever file it came from.
+    /// SHA-256 over the key as a SubjectPublicKeyInfo (RFC 5280), in hex: identifies the key, whatever file it came from.
     public var fingerprint: String {
         var der: UnsafeMutablePointer<UInt8>?
         let length = i2d_PUBKEY(key.pointer, &der)

@@ -1,22 +1,22 @@
 public import Base
 import COpenSSL
 
-/// What the connections of a TLS client to one server share: TLS 1.2 or later, whom to trust, who it is, one application protocol (RFC 7301),
-/// and the last session, so that a later connection to the same server needs no full handshake.
+/// What a TLS client's connections to one server share: TLS 1.2 or later, the authorities to trust, the client's certificate, one
+/// application protocol (RFC 7301), and the last session, so that a later connection to the same server needs no full handshake.
 ///
 /// Belongs to one thread, as its connections do.
 public final class TLSClientContext {
     let pointer: OpaquePointer
-    /// What ALPN must agree on; nil where a server may say nothing about it.
+    /// The protocol on which ALPN must agree; nil if a server need not support ALPN.
     let requiredProtocol: String?
-    /// Bytes: all authorities of a system are a quarter of it.
+    /// Bytes: all authorities of a system are a quarter of this.
     private static let largestAuthorityFile = 1 << 20
-    /// The newest session that the server offered to resume; used once (RFC 8446 appendix C.4).
+    /// The newest session that the server offered for resumption; used once (RFC 8446 appendix C.4).
     private var session: OpaquePointer?
 
     /// - Parameters:
     ///   - authorityFile: a PEM file with the only authorities to trust; nil for the system's.
-    /// - Throws: a `Diagnostic` when the authority file or the certificate cannot be used, or there is no memory for it.
+    /// - Throws: a `Diagnostic` if the authority file or the certificate cannot be used, or if there is not enough memory.
     public init(authorityFile: String?, certificate: ClientCertificate?, applicationProtocol: String = "h2") throws(Diagnostic) {
         guard let context = SSL_CTX_new(TLS_client_method()) else { throw .openSSLCannotMake("the shared TLS settings") }
         pointer = context
@@ -27,9 +27,9 @@ public final class TLSClientContext {
         rememberSessions()
     }
 
-    /// For proxies: trusted as far as this machine trusts them, and spoken to in HTTP/1.1, whether or not they know ALPN.
-    /// - Parameter systemBundle: a PEM file with authorities to trust beside those that OpenSSL finds by itself; nil for none.
-    /// - Throws: a `Diagnostic` when there is no memory for it.
+    /// For proxies: trusted if this machine trusts them, and always HTTP/1.1, whether or not they support ALPN.
+    /// - Parameter systemBundle: a PEM file with authorities to trust in addition to those that OpenSSL finds by itself; nil for none.
+    /// - Throws: a `Diagnostic` if there is not enough memory.
     public init(systemBundle: String?) throws(Diagnostic) {
         guard let context = SSL_CTX_new(TLS_client_method()) else { throw .openSSLCannotMake("the shared TLS settings") }
         pointer = context
@@ -45,7 +45,7 @@ public final class TLSClientContext {
         SSL_CTX_free(pointer)
     }
 
-    /// The session to resume, handed out once.
+    /// The session to resume; returned only once.
     func takeSession() -> OpaquePointer? {
         defer { session = nil }
         return session
@@ -53,15 +53,15 @@ public final class TLSClientContext {
 
     private func setOptions(offering applicationProtocol: String) {
         SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
-        // HTTP/2 forbids it (RFC 9113 section 9.2.1); a macro that Swift does not see: SSL_OP_NO_RENEGOTIATION.
+        // HTTP/2 forbids renegotiation (RFC 9113 section 9.2.1). SSL_OP_NO_RENEGOTIATION is a macro that Swift does not import.
         SSL_CTX_set_options(pointer, UInt64(1) << 30)
         let mode = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
         SSL_CTX_ctrl(pointer, SSL_CTRL_MODE, Int(mode), nil)
-        // Many records from one system call.
+        // Reads many records with one system call.
         SSL_CTX_ctrl(pointer, SSL_CTRL_SET_READ_AHEAD, 1, nil)
         SSL_CTX_set_default_read_buffer_len(pointer, 128 << 10)
         SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
-        // An authority that was named is trusted also when it is not a root, as libcurl has it.
+        // A configured authority is trusted even if it is not a root, as in libcurl.
         X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(pointer), UInt(X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST))
         var offer = [UInt8(applicationProtocol.utf8.count)] + Array(applicationProtocol.utf8)
         SSL_CTX_set_alpn_protos(pointer, &offer, UInt32(offer.count))
@@ -75,7 +75,7 @@ public final class TLSClientContext {
         }
     }
 
-    /// OpenSSL is not given the name: it would wait for a named pipe that has come in the file's place.
+    /// OpenSSL does not get the file's name: it would wait if a named pipe had replaced the file.
     /// - Returns: how many certificates of the file are trusted now.
     private func addAuthorities(of file: String) -> Int {
         guard let bytes = try? RegularFile.bytes(of: file, atMost: Self.largestAuthorityFile) else { return 0 }
@@ -100,7 +100,7 @@ public final class TLSClientContext {
                 SSL_CTX_use_certificate(pointer, leaf.pointer) == 1, SSL_CTX_use_PrivateKey(pointer, key.pointer) == 1
             else { return false }
             while let next = PEM_read_bio_X509(certificates.pointer, nil, nil, nil) {
-                // The context takes the certificate over.
+                // The context takes ownership of the certificate.
                 if SSL_CTX_ctrl(pointer, SSL_CTRL_EXTRA_CHAIN_CERT, 0, UnsafeMutableRawPointer(next)) != 1 { X509_free(next) }
             }
             return true
@@ -120,8 +120,8 @@ public final class TLSClientContext {
         }
     }
 
-    /// A copy is kept: OpenSSL spoils the session of a connection that ends without close_notify, and after a loss is when one is needed
-    /// (RFC 5246 section 7.2.1 allows it since TLS 1.1).
+    /// Keeps a copy: OpenSSL makes the session of a connection that ends without close_notify unusable, but after such a loss the session
+    /// is needed (RFC 5246 section 7.2.1 allows this since TLS 1.1).
     private func keep(_ newest: OpaquePointer?) {
         SSL_SESSION_free(session)
         session = SSL_SESSION_dup(newest)

@@ -1,17 +1,17 @@
 import Base
 import COpenSSL
 
-/// An authority of its own, on P-256, whose certificates hold from an hour ago for a few days: long enough for a simulation, too short to
-/// be trusted by accident. Its key never leaves the process.
+/// A private certificate authority, on P-256, whose certificates are valid from an hour ago for a few days: long enough for a simulation,
+/// too short to be trusted by accident. Its key never leaves the process.
 public struct CertificateAuthority: ~Copyable {
     private let key: OpenSSLHandle
     private let certificate: OpenSSLHandle
 
-    /// Days from now until its certificates end.
+    /// Days from now until its certificates expire.
     public static let daysValid = 7
 
     /// Makes a key and a certificate signed with it.
-    /// - Parameter days: from now until it ends; negative for one that has ended (it then began a day before its end).
+    /// - Parameter days: from now until the certificate expires; negative for an expired one (which began a day before its end).
     public init(commonName: String, days: Int = daysValid) {
         key = Self.makeKey()
         certificate = Self.makeCertificate(
@@ -23,14 +23,14 @@ public struct CertificateAuthority: ~Copyable {
         Self.sign(certificate, with: key)
     }
 
-    /// The authority's certificate, PEM: what a client must trust.
+    /// The authority's certificate, PEM, which a client must trust.
     public var certificatePEM: String { Self.pem(of: certificate) }
 
     /// A certificate for a server.
     /// - Parameters:
     ///   - names: DNS names, the first of which is also the common name.
     ///   - addresses: IP addresses, v4 or v6.
-    ///   - days: from now until it ends; negative for one that has ended (it then began a day before its end).
+    ///   - days: from now until it expires; negative for an expired one (which began a day before its end).
     public func issueServerCertificate(names: [String], addresses: [String] = [], days: Int = daysValid) -> IssuedCertificate {
         let alternatives = names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" }
         return issue(
@@ -39,7 +39,7 @@ public struct CertificateAuthority: ~Copyable {
     }
 
     /// A certificate for a client.
-    /// - Parameter days: from now until it ends; negative for one that has ended (it then began a day before its end).
+    /// - Parameter days: from now until it expires; negative for an expired one (which began a day before its end).
     public func issueClientCertificate(commonName: String, days: Int = daysValid) -> IssuedCertificate {
         issue(commonName: commonName, extensions: [(NID_ext_key_usage, "clientAuth")], days: days)
     }
@@ -63,7 +63,7 @@ public struct CertificateAuthority: ~Copyable {
         return require(OpenSSLHandle.key(made), "making a key")
     }
 
-    /// An unsigned certificate of version 3 with a random serial number. Without an issuer it names itself.
+    /// An unsigned certificate of version 3 with a random serial number. Without an issuer, it names itself as issuer.
     private static func makeCertificate(
         commonName: String, key: borrowing OpenSSLHandle, extensions: [(Int32, String)], issuer: OpaquePointer?, days: Int = daysValid
     ) -> OpenSSLHandle {

@@ -1,14 +1,14 @@
 public import Base
 import COpenSSL
 
-/// A certificate with its private key, both PEM, both for tests and simulations only.
+/// A certificate with its private key, both PEM, only for tests and simulations.
 public struct IssuedCertificate: Sendable {
-    /// `-----BEGIN CERTIFICATE-----`; behind it come those between it and its authority, if there are any.
+    /// `-----BEGIN CERTIFICATE-----`, followed by the intermediate certificates up to its authority, if there are any.
     public let certificatePEM: String
     /// `-----BEGIN PRIVATE KEY-----`, not encrypted.
     public let keyPEM: String
 
-    /// Certificate, then key: the form that Volley reads a client certificate in.
+    /// Certificate, then key: the form in which Volley reads a client certificate.
     public var pem: String { certificatePEM + keyPEM }
 
     init(certificatePEM: String, keyPEM: String) {
@@ -16,9 +16,9 @@ public struct IssuedCertificate: Sendable {
         self.keyPEM = keyPEM
     }
 
-    /// Reads a server's certificate and its key from a PEM file: in any order, with or without the certificates between it and its
-    /// authority. It is not asked for how long it holds: to show an old one is what a simulation may be for.
-    /// - Throws: a `Diagnostic` that names the file: missing, no certificate or key inside, key of another certificate, passphrase.
+    /// Reads a server's certificate and its key from a PEM file, in any order, with or without intermediate certificates. The dates are not
+    /// checked: a simulation may need an expired certificate.
+    /// - Throws: a `Diagnostic` with the file: missing, no certificate or key inside, key of another certificate, passphrase.
     public init(file: String) throws(Diagnostic) {
         do throws(Diagnostic) {
             let bytes = try SecretFile.read(file, kind: "certificate")
@@ -34,8 +34,8 @@ public struct IssuedCertificate: Sendable {
         }
     }
 
-    /// The name by which clients are to call its server: `localhost` if the certificate is good for that, else the first name in it
-    /// (subject alternative names of RFC 5280 section 4.2.1.6, without those that hold a `*`); nil when there is none.
+    /// The name by which clients should call the server: `localhost` if the certificate is valid for it, otherwise the certificate's first
+    /// name (subject alternative names of RFC 5280 section 4.2.1.6, without those that contain a `*`); nil if there is none.
     public var hostName: String? {
         let text = require(OpenSSLHandle.writer(), "BIO")
         BIO_puts(text.pointer, certificatePEM)
@@ -46,7 +46,7 @@ public struct IssuedCertificate: Sendable {
 }
 
 extension X509Certificate {
-    /// Whether a client that asks for this name takes it.
+    /// Whether a client that asks for this name accepts the certificate.
     fileprivate func isGood(for name: String) -> Bool { X509_check_host(pointer, name, name.utf8.count, 0, nil) == 1 }
 
     /// Its DNS names, in order.

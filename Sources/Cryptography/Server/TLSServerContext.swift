@@ -1,13 +1,13 @@
 public import Base
 import COpenSSL
 
-/// Which client certificates a server takes. None is ever required: a client may come without.
+/// The client certificates that a server accepts. A certificate is never required.
 public enum ClientCertificatePolicy: Sendable {
-    /// Clients are not asked.
+    /// Clients are not asked for one.
     case notAsked
-    /// Any certificate that can be read, whoever signed it.
+    /// Any readable certificate, whoever signed it.
     case anyAuthority
-    /// Only those of the authorities in this PEM file; others fail the handshake.
+    /// Only certificates of the authorities in this PEM file; others fail the handshake.
     case authority(file: String)
 }
 
@@ -17,13 +17,13 @@ public enum ClientCertificatePolicy: Sendable {
 /// `@unchecked Sendable`: the SSL_CTX is not changed after init, and OpenSSL counts its references atomically.
 public final class TLSServerContext: @unchecked Sendable {
     let pointer: OpaquePointer
-    /// The application protocol, `h2` unless said otherwise.
+    /// The application protocol, by default `h2`.
     public let applicationProtocol: String
     private let wireProtocol: UnsafeMutableBufferPointer<UInt8>
 
-    /// - Parameter offersResumption: whether clients may shorten later handshakes. Without, every connection shows its certificate anew, and
-    ///   clients cannot tell a simulator's restart from a first start.
-    /// - Throws: a `Diagnostic` when the authority file cannot be read, or there is no memory for it.
+    /// - Parameter offersResumption: whether clients may shorten later handshakes. Otherwise every connection shows its certificate again,
+    ///   and clients cannot tell a simulator's restart from a first start.
+    /// - Throws: a `Diagnostic` if the authority file cannot be read, or if there is not enough memory.
     public init(
         certificate: IssuedCertificate, clients: ClientCertificatePolicy = .notAsked, applicationProtocol: String = "h2",
         offersResumption: Bool = false
@@ -49,13 +49,13 @@ public final class TLSServerContext: @unchecked Sendable {
         SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
         let mode = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
         SSL_CTX_ctrl(pointer, SSL_CTRL_MODE, Int(mode), nil)
-        // Many records from one system call.
+        // Reads many records with one system call.
         SSL_CTX_ctrl(pointer, SSL_CTRL_SET_READ_AHEAD, 1, nil)
         SSL_CTX_set_default_read_buffer_len(pointer, 256 << 10)
     }
 
     private func refuseResumption() {
-        SSL_CTX_set_options(pointer, UInt64(1) << 14)  // SSL_OP_NO_TICKET, a macro that Swift does not see
+        SSL_CTX_set_options(pointer, UInt64(1) << 14)  // SSL_OP_NO_TICKET, a macro that Swift does not import
         SSL_CTX_set_num_tickets(pointer, 0)
         SSL_CTX_ctrl(pointer, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
     }
@@ -69,7 +69,7 @@ public final class TLSServerContext: @unchecked Sendable {
             fatalError("OpenSSL failed: a certificate that does not match its key")
         }
         while let next = PEM_read_bio_X509(certificateText.pointer, nil, nil, nil) {
-            // The context takes the certificate over.
+            // The context takes ownership of the certificate.
             if SSL_CTX_ctrl(pointer, SSL_CTRL_EXTRA_CHAIN_CERT, 0, UnsafeMutableRawPointer(next)) != 1 { X509_free(next) }
         }
         ERR_clear_error()
@@ -100,7 +100,7 @@ public final class TLSServerContext: @unchecked Sendable {
         }
     }
 
-    /// A client that offers protocols, but not ours, gets the alert no_application_protocol; one that offers none is told by
+    /// A client that offers other protocols than ours gets the alert no_application_protocol; a client that offers none is detected by
     /// `TLSServerConnection.handshake()`.
     private func requireApplicationProtocol() {
         // The context outlives its SSL_CTX, and every connection holds the context.
