@@ -4,7 +4,7 @@ import Base
 struct CronField: Sendable {
     var name: String
     var values: ClosedRange<Int>
-    /// Names of values, the first that of the lowest one.
+    /// Names of the values, starting with the lowest.
     var names: [String] = []
 
     static let minute = CronField(name: "minute", values: 0...59)
@@ -16,7 +16,7 @@ struct CronField: Sendable {
     static let weekday = CronField(
         name: "day of the week", values: 0...7, names: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"])
 
-    /// In the order in which they stand.
+    /// In the order in which they are written.
     static let all = [minute, hour, day, month, weekday]
 
     /// The values that a field names, as bits.
@@ -31,7 +31,7 @@ struct CronField: Sendable {
         return bits
     }
 
-    /// `*`, `5`, `1-5`, `mon-fri`, each also with `/step`.
+    /// `*`, `5`, `1-5`, `mon-fri`, each optionally with `/step`.
     private func part(_ text: Substring, at offset: Int) throws(Mistake) -> UInt64 {
         let halves = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         let range = try range(halves[0], at: offset)
@@ -106,7 +106,8 @@ struct CronField: Sendable {
             "Write a number from \(values.lowerBound) to \(values.upperBound)\(example), a list (1,3), a range (1-5), a step (*/2), or * for any."
     }
 
-    /// Where minutes, hours, days or months begin elsewhere a range says so; a week begins anew each time, so nothing in it comes every second week.
+    /// For minutes, hours, days and months, a range can say where the steps begin. A week begins anew each time, so no field can mean every
+    /// second week.
     private func remedy(forStep step: Substring, from first: Substring) -> String {
         guard values.upperBound == 7 else { return "Write \(first)-\(lastWritten)/\(step), or */\(step)." }
         return "Cron does not count weeks. Write \(first) for every week, or a campaign for each date, with `at` instead of `repeat`."

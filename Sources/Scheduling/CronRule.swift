@@ -1,9 +1,9 @@
 public import Base
 
-/// Times that come again and again, in cron's five fields: minute, hour, day of the month, month, day of the week.
+/// Recurring times, in cron's five fields: minute, hour, day of the month, month, day of the week.
 ///
-/// As in Vixie's cron, days of the month and of the week unite when both are restricted, that is, when neither field begins with `*`:
-/// `0 9 1 * mon` is the first of every month and every Monday. Source: crontab(5).
+/// As in Vixie's cron, days of the month and of the week are combined if both are restricted, that is, if neither field begins with `*`: `0
+/// 9 1 * mon` is the first of every month and every Monday. Source: crontab(5).
 public struct CronRule: Hashable, Sendable, CustomStringConvertible {
     /// As written.
     public let description: String
@@ -14,10 +14,10 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
     private let weekdays: UInt64
     private let daysAreFree: Bool
     private let weekdaysAreFree: Bool
-    /// Whether it is meant to go out again and again within a day, rather than at chosen times: minute or hour begin with `*`.
+    /// Whether the campaign should be sent repeatedly within a day, rather than at chosen times: minute or hour begins with `*`.
     public let isWildcard: Bool
 
-    /// Whether both days of the month and days of the week are restricted, so that a day needs to be only one of the two.
+    /// Whether both days of the month and days of the week are restricted, so that a day needs to match only one of them.
     public var unitesDays: Bool { !daysAreFree && !weekdaysAreFree }
 
     /// - Throws: `Mistake` if it is not a rule, or never applies.
@@ -35,7 +35,7 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         hours = bits[1]
         days = bits[2]
         months = bits[3]
-        // 7 is Sunday too.
+        // 7 is also Sunday.
         weekdays = (bits[4] | bits[4] >> 7) & 0x7F
         daysAreFree = fields[2].hasPrefix("*")
         weekdaysAreFree = fields[4].hasPrefix("*")
@@ -64,7 +64,7 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         )
     }
 
-    /// A free minute is mostly a slip: `* 9 * * mon` comes true sixty times. Who means it says so by a step.
+    /// A free minute is usually a slip: `* 9 * * mon` matches sixty times. If every minute is intended, a step says so.
     private static func checkMinute(_ fields: [Substring]) throws(Mistake) {
         guard fields[0] == "*" else { return }
         let rest = fields.dropFirst().joined(separator: " ")
@@ -83,12 +83,12 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
             remedy: week == 1
                 ? "To send only on days 1 to 7 that are such a day, write \"\(fields[0]) \(fields[1]) */31,1-7 \(fields[3]) \(parts[0])\": "
                     + "where a field begins with *, both must hold."
-                    // */31 is the 1st as well, which is such a day in some months.
+                    // */31 also includes the 1st, which is such a day in some months.
                 : "Cron can only say the first such day of a month. For another one, write a campaign for each date, with `at` instead of `repeat`.",
             at: text.utf8.distance(from: text.startIndex, to: fields[4].startIndex))
     }
 
-    /// Whether any date matches: `30 feb` never does. Weekdays come in every month.
+    /// Whether any date matches: `30 feb` never does. Weekdays occur in every month.
     private var hasSomeDay: Bool {
         if daysAreFree || !weekdaysAreFree { return true }
         return (1...12).contains { month in
@@ -96,7 +96,7 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether it comes true at a time.
+    /// Whether the rule matches a time.
     public func matches(_ time: LocalTime) -> Bool {
         let minute = UInt64(time.minuteOfDay % 60)
         let hour = UInt64(time.minuteOfDay / 60)
@@ -111,7 +111,7 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         return daysAreFree || weekdaysAreFree ? isDay && isWeekday : isDay || isWeekday
     }
 
-    /// The first time at which it applies, `start` included; nil when there is none in the next hundred years.
+    /// The first time that the rule matches, including `start`; nil if there is none in the next hundred years.
     public func next(from start: LocalTime) -> LocalTime? {
         let limit = start.dayNumber + 100 * 366
         var time = start
@@ -124,12 +124,12 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// The times of day at which it may come true and for which a condition holds, in minutes since midnight. Ascending.
+    /// The times of day that the rule may match and that satisfy a condition, in minutes since midnight. Ascending.
     public func timesOfDay(where isWanted: (_ minuteOfDay: Int) -> Bool) -> [Int] {
         (0..<24 * 60).filter { hours >> UInt64($0 / 60) & 1 == 1 && minutes >> UInt64($0 % 60) & 1 == 1 && isWanted($0) }
     }
 
-    /// The first minute of a day, from one on.
+    /// The first matching minute of a day, starting with `minute`.
     private func firstMinute(from minute: Int) -> Int? {
         (minute / 60..<24).lazy.compactMap { hour -> Int? in
             guard hours >> UInt64(hour) & 1 == 1 else { return nil }

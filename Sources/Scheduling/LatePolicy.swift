@@ -1,17 +1,17 @@
-/// What to do when nothing could be sent at the time, because the machine was off, say.
+/// What to do if nothing could be sent at the scheduled time, for example because the machine was off.
 public enum LatePolicy: Hashable, Sendable, CustomStringConvertible {
-    /// `send`: however late it is.
+    /// `send`: send, however late it is.
     case send
-    /// `skip after 2h`: not when more than this many seconds have passed; at least a minute.
+    /// `skip after 2h`: do not send if more than this many seconds have passed; at least a minute.
     case skip(afterSeconds: Int)
 
-    /// `skip`: a minute is nothing that anybody would call late.
+    /// The least for `skip`: nobody would call a minute late.
     public static let shortestSeconds = 60
 
-    /// What holds where a campaign says nothing: `skip after 2h`.
+    /// The default of campaigns: `skip after 2h`.
     public static let usual = LatePolicy.skip(afterSeconds: 2 * 3600)
 
-    /// As one writes it in a campaign: `send`, `skip after 2h`.
+    /// As written in a campaign: `send`, `skip after 2h`.
     public var description: String {
         guard case .skip(let seconds) = self else { return "send" }
         let units = [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")]

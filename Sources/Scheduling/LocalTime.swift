@@ -1,8 +1,8 @@
 public import Base
 
-/// A date and a minute as a clock on the wall shows them, in no zone in particular. Proleptic Gregorian calendar.
+/// A date and a minute as shown by a clock on the wall, in no particular zone. Proleptic Gregorian calendar.
 public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// Minutes since 1970-01-01 00:00 on that clock, as if there had never been a change of time.
+    /// Minutes since 1970-01-01 00:00 on that clock, as if the clock had never been changed.
     public var minutes: Int
 
     /// A time from minutes since 1970-01-01 00:00.
@@ -11,7 +11,7 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
     /// Minutes since 1970-01-01 00:00 in UTC, rounded down.
     public static func minutes(of moment: Timestamp) -> Int { quotient(Int(moment.epochSeconds), divisor: 60) }
 
-    /// A time from its parts; nil when there is no such date or time.
+    /// A time from its parts; nil if there is no such date or time.
     public init?(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0) {
         guard (1...9999).contains(year), (1...12).contains(month), (1...Self.days(inMonth: month, of: year)).contains(day),
             (0...23).contains(hour), (0...59).contains(minute)
@@ -19,7 +19,7 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
         minutes = (daysFromCivil(year: year, month: month, day: day) * 24 + hour) * 60 + minute
     }
 
-    /// Reads `2026-12-01 09:00`, with a space or `T` between; nil for anything else.
+    /// Reads `2026-12-01 09:00`, with a space or `T` in between; nil for anything else.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 16, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"), bytes[13] == UInt8(ascii: ":"),
@@ -49,13 +49,13 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
     /// Midnight of the same day.
     public var startOfDay: LocalTime { LocalTime(minutes: dayNumber * 24 * 60) }
 
-    /// So many minutes later on the same clock.
+    /// This many minutes later on the same clock.
     public func adding(minutes: Int) -> LocalTime { LocalTime(minutes: self.minutes + minutes) }
 
     /// Earlier times come first.
     public static func < (left: LocalTime, right: LocalTime) -> Bool { left.minutes < right.minutes }
 
-    /// `2026-12-01T09:00`, which is also what an occurrence is called.
+    /// `2026-12-01T09:00`, which is also the name of an occurrence.
     public var description: String { text(between: "T") }
 
     /// `2026-12-01 09:00`, as people write it.
@@ -70,7 +70,7 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
             "\(Self.padded(date.year, width: 4))-\(Self.padded(date.month, width: 2))-\(Self.padded(date.day, width: 2))\(separator)\(timeOfDay)"
     }
 
-    /// The number of days of a month.
+    /// The number of days in a month.
     static func days(inMonth month: Int, of year: Int) -> Int {
         switch month {
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
@@ -79,7 +79,7 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
         }
     }
 
-    /// Rounded down, also below zero.
+    /// Rounded down, also for negative numbers.
     static func quotient(_ number: Int, divisor: Int) -> Int {
         number >= 0 ? number / divisor : (number - divisor + 1) / divisor
     }
@@ -97,6 +97,6 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
 }
 
 extension LocalTime {
-    /// Days since 1970-01-01 of a date that there is.
+    /// Days since 1970-01-01 of an existing date.
     static func dayNumber(_ year: Int, month: Int, day: Int) -> Int { daysFromCivil(year: year, month: month, day: day) }
 }

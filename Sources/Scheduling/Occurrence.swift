@@ -1,28 +1,28 @@
 public import Base
 
-/// One of the times at which a campaign goes out.
+/// One of the times at which a campaign is sent.
 public struct Occurrence: Hashable, Sendable {
-    /// What the clock shows then. It names the occurrence: `2026-12-01T09:00`.
+    /// The time on the clock. It names the occurrence: `2026-12-01T09:00`.
     public var localTime: LocalTime
-    /// When it goes out to the first device anywhere.
+    /// When the campaign is sent to the first device anywhere.
     public var begins: Timestamp
-    /// When it goes out to the last device anywhere; the same moment unless each device has its own clock.
+    /// When the campaign is sent to the last device anywhere; the same moment as `begins`, unless each device has its own clock.
     public var ends: Timestamp
-    /// Whether the schedule's clock skips this time, so that it goes out at the first moment after the gap. Never with clocks of devices: there
-    /// gaps differ.
+    /// Whether the schedule's clock skips this time, so that the campaign is sent at the first moment after the gap. Always false with
+    /// devices' own clocks, whose gaps differ.
     public var isInGap: Bool
 
-    /// The time's name.
+    /// The name of the occurrence.
     public var name: String { localTime.description }
 }
 
 extension Schedule {
-    /// Seconds by which the first clock on earth is ahead of UTC: Kiritimati.
+    /// Seconds by which the world's earliest clock is ahead of UTC: Kiritimati.
     private static let earliestOffset = 14 * 3600
-    /// Seconds by which the last one is behind it: Etc/GMT+12, as ships use it.
+    /// Seconds by which the world's latest clock is behind UTC: Etc/GMT+12, used by ships.
     private static let latestOffset = -12 * 3600
 
-    /// An occurrence by its time.
+    /// The occurrence at a time.
     public func occurrence(at local: LocalTime) -> Occurrence {
         switch zone {
         case .named(let zone):
@@ -36,13 +36,14 @@ extension Schedule {
         }
     }
 
-    /// Every occurrence that begins between two moments, both included, in the order in which they begin.
+    /// Every occurrence that begins between two moments, including both, in the order in which they begin.
     ///
-    /// A time that clocks show twice counts once, the first time. A time that they skip is put off to the first moment after the gap; those of a rule
-    /// with wildcards for minute or hour are left out, as another follows anyway, and so is whatever would go out together with another.
+    /// A time that clocks show twice counts once, the first time. A time that clocks skip is moved to the first moment after the gap. If
+    /// the rule has a wildcard for minute or hour, skipped times are left out, because another time follows anyway. Of several occurrences
+    /// at the same moment, only one is kept.
     public func occurrences(from start: Timestamp, through end: Timestamp) -> [Occurrence] {
         guard start <= end else { return [] }
-        // Whatever the zone, and however long the gap, its clock is not further from UTC than this.
+        // In every zone and for every gap, the clock differs from UTC by less than this.
         let reach = 2 * 24 * 60
         let first = LocalTime(minutes: LocalTime.quotient(Int(start.epochSeconds), divisor: 60) - reach)
         let last = LocalTime(minutes: LocalTime.quotient(Int(end.epochSeconds), divisor: 60) + reach)

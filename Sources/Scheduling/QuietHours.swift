@@ -1,13 +1,14 @@
 public import Base
 
-/// A part of every day in which nothing goes out; it may pass midnight. It begins with its first minute, and its last one is free again.
+/// A part of every day in which nothing is sent; it may extend past midnight. `begin` is its first minute, and `end` is the first minute
+/// after it.
 public struct QuietHours: Hashable, Sendable, CustomStringConvertible {
     /// Minutes since midnight, 0 to 1439.
     public var begin: Int
     /// Minutes since midnight, 0 to 1439; never the same as `begin`.
     public var end: Int
 
-    /// - Throws: `Mistake`: `text` is not of the form `21:00-08:00`, or says nothing.
+    /// - Throws: a `Mistake` if `text` is not of the form `21:00-08:00`, or is an empty period.
     public init(_ text: String) throws(Mistake) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         if let dash = text.first(where: WrittenDash.isDash) {
@@ -54,18 +55,18 @@ public struct QuietHours: Hashable, Sendable, CustomStringConvertible {
         begin < end ? (begin..<end).contains(minute) : minute >= begin || minute < end
     }
 
-    /// Whether it is quiet in a zone.
+    /// Whether a moment is quiet in a zone.
     public func contains(_ moment: Timestamp, in zone: ZoneRules) -> Bool {
         contains(minuteOfDay: zone.localTime(at: moment).minuteOfDay)
     }
 
-    /// The first moment, from one on, that is not quiet in a zone: the moment itself, or when the quiet hours end that it is in.
+    /// The first moment, from this one on, that is not quiet in a zone: the moment itself, or the end of the current quiet hours.
     public func end(from moment: Timestamp, in zone: ZoneRules) -> Timestamp { first(isQuiet: false, from: moment, in: zone) }
 
-    /// The first moment, from one on, that is quiet in a zone.
+    /// The first moment, from this one on, that is quiet in a zone.
     public func begin(from moment: Timestamp, in zone: ZoneRules) -> Timestamp { first(isQuiet: true, from: moment, in: zone) }
 
-    /// Clocks that are changed may begin or end quiet hours too, or do so twice.
+    /// A change of clocks may also begin or end quiet hours, or make them begin or end twice.
     private func first(isQuiet: Bool, from moment: Timestamp, in zone: ZoneRules) -> Timestamp {
         if contains(moment, in: zone) == isQuiet { return moment }
         let limit = moment.adding(seconds: 4 * 86_400)
@@ -77,9 +78,9 @@ public struct QuietHours: Hashable, Sendable, CustomStringConvertible {
         return candidates.filter { $0 > moment && contains($0, in: zone) == isQuiet }.min() ?? limit
     }
 
-    /// How long it was not quiet between two moments, in seconds.
+    /// How many seconds between two moments were not quiet.
     public func audibleSeconds(from start: Timestamp, to end: Timestamp, in zone: ZoneRules) -> Int {
-        // Beyond a year nobody asks for the exact number.
+        // Beyond a year, the exact number does not matter.
         var time = max(start, end.adding(seconds: -366 * 86_400))
         var seconds = 0
         while time < end {

@@ -1,32 +1,32 @@
-/// When a campaign goes out.
+/// When a campaign is sent.
 public struct Schedule: Hashable, Sendable {
-    /// Whose clock the times are of.
+    /// The clock by which the times are meant.
     public enum Zone: Hashable, Sendable {
         /// All devices at the same moment.
         case named(ZoneRules)
-        /// Each device at that time where it is; those whose zone is not known, by another.
+        /// Each device at that time on its own clock; devices without a known zone use `fallback`.
         case recipient(fallback: ZoneRules)
 
-        /// The zone that counts where nothing is known of a device.
+        /// The zone for devices about which nothing is known.
         public var fallback: ZoneRules {
             switch self {
             case .named(let zone), .recipient(fallback: let zone): zone
             }
         }
 
-        /// Whether each device has its own.
+        /// Whether each device uses its own clock.
         public var isRecipient: Bool { if case .recipient = self { true } else { false } }
     }
 
-    /// The time, or the first of several; nil when it is sent by hand, or repeats from the start.
+    /// The time, or the first of several; nil if the campaign is sent by hand, or only has `repeat`.
     public var at: LocalTime?
-    /// Whose clock the times are of.
+    /// The clock by which the times are meant.
     public var zone: Zone
-    /// When nothing may go out, on each device's own clock where the export knows it.
+    /// When nothing may be sent, on each device's own clock if the export has its zone.
     public var quietHours: QuietHours?
-    /// The times at which it goes out again; after `at`, where there is one.
+    /// The times at which it is sent again; after `at`, if there is one.
     public var `repeat`: CronRule?
-    /// What to do when it could not be sent at the time.
+    /// What to do if it could not be sent at the time.
     public var late: LatePolicy
 
     /// A schedule.
@@ -40,6 +40,6 @@ public struct Schedule: Hashable, Sendable {
         self.late = late
     }
 
-    /// Whether it names times. Without any it only has quiet hours, and is sent by hand.
+    /// Whether the schedule has times. Without any, it only has quiet hours, and the campaign is sent by hand.
     public var hasTimes: Bool { at != nil || `repeat` != nil }
 }

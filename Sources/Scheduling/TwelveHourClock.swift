@@ -1,4 +1,4 @@
-/// Times of day as `9:00 PM`, `9pm` or `12 a.m.`: what was meant is known, and half a day away from the digits.
+/// Times of day such as `9:00 PM`, `9pm` or `12 a.m.`: the intended time is known, and may be half a day away from the digits.
 public enum TwelveHourClock {
     /// `21:00` for `9:00 PM`; nil for anything else.
     public static func time(in text: String) -> String? {

@@ -3,7 +3,7 @@
 struct PosixZone: Hashable, Sendable {
     /// Seconds east of UTC in standard time.
     var standardOffset: Int
-    /// Summer time; nil where there is none.
+    /// Summer time; nil if the zone has none.
     var summer: Summer?
 
     struct Summer: Hashable, Sendable {
@@ -13,10 +13,10 @@ struct PosixZone: Hashable, Sendable {
         var ends: YearlyMoment
     }
 
-    /// A day of each year, and a time of that day on the clock that is about to be changed.
+    /// A day of each year, and a time of that day on the clock before the change.
     struct YearlyMoment: Hashable, Sendable {
         enum Day: Hashable, Sendable {
-            /// 1 to 365; February 29 is never counted. (`J60`)
+            /// 1 to 365; February 29 is not counted. (`J60`)
             case withoutLeapDay(Int)
             /// 0 to 365. (`59`)
             case withLeapDay(Int)
@@ -24,7 +24,7 @@ struct PosixZone: Hashable, Sendable {
             case weekday(Int, week: Int, month: Int)
         }
         var day: Day
-        /// Seconds after midnight, also negative or beyond a day.
+        /// Seconds after midnight; may be negative or more than a day.
         var seconds: Int
 
         /// Seconds since 1970 on that clock, in a year.
@@ -54,7 +54,7 @@ struct PosixZone: Hashable, Sendable {
         return changes(inYears: year - 1...year + 1).last { $0.at <= second }?.offset ?? standardOffset
     }
 
-    /// When the clock is changed, and seconds east of UTC from then on, in the order of time.
+    /// When the clock changes, and seconds east of UTC from then on, in chronological order.
     func changes(inYears years: ClosedRange<Int>) -> [(at: Int64, offset: Int)] {
         guard let summer else { return [] }
         var changes: [(at: Int64, offset: Int)] = []
@@ -63,7 +63,7 @@ struct PosixZone: Hashable, Sendable {
             let end = Int64(summer.ends.wallSeconds(in: year) - summer.offset)
             changes += [(begin, summer.offset), (end, standardOffset)]
         }
-        // Where summer time lasts all year, it ends at the moment at which the next one begins: the beginning counts.
+        // If summer time lasts all year, it ends at the moment at which the next one begins: the beginning counts.
         return changes.sorted { ($0.at, $0.offset == summer.offset ? 1 : 0) < ($1.at, $1.offset == summer.offset ? 1 : 0) }
     }
 

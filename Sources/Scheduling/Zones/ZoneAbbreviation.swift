@@ -1,16 +1,16 @@
-/// Names of clocks rather than of places. Most do not say whether summer time is meant (CET is winter only, and the database has files that say
-/// otherwise), and some mean several (CST is Chicago's and Shanghai's), so a campaign names a place instead.
+/// Names of clocks rather than of places. Most do not say whether summer time is included (CET is winter time only, but files in the
+/// database disagree), and some have several meanings (CST is both Chicago's and Shanghai's), so a campaign names a place instead.
 public enum ZoneAbbreviation {
-    /// The places that an abbreviation may mean, the most populous first; nil if it is not a known abbreviation.
+    /// The places that an abbreviation may mean, the most populous first; nil if the abbreviation is not known.
     public static func places(_ name: String) -> [String]? { table[name.uppercased()] }
 
-    /// Whether a zone of the database is UTC under a name that reads like British time, or like no place at all: `GMT`, `Zulu`.
+    /// Whether a zone of the database is UTC under a name that looks like British time, or like no place at all: `GMT`, `Zulu`.
     public static func isGreenwich(_ name: String) -> Bool {
         let small = name.lowercased()
         return ["gmt", "gmt0", "greenwich", "zulu"].contains(small.hasPrefix("etc/") ? String(small.dropFirst("etc/".count)) : small)
     }
 
-    /// Whether a text is a distance from UTC (`+02:00`, `UTC+1`, `GMT-5`), which knows no summer time.
+    /// Whether a text is an offset from UTC (`+02:00`, `UTC+1`, `GMT-5`), which has no summer time.
     public static func isOffset(_ text: String) -> Bool {
         var rest = text.uppercased()[...]
         for prefix in ["UTC", "GMT"] where rest.hasPrefix(prefix) { rest = rest.dropFirst(prefix.count) }

@@ -1,6 +1,6 @@
-/// Large cities that are no zone of the tz database, which names one city for each stretch of land whose clocks agree.
+/// Large cities that are not zones of the tz database, which names one city for each area whose clocks agree.
 enum ZoneCity {
-    /// Zones by the city, in small letters with `_` for spaces.
+    /// Zones by city, in lower-case letters with `_` for spaces.
     static let zones: [String: String] = {
         let cities = [
             "Asia/Shanghai": "beijing peking shenzhen guangzhou canton chengdu hangzhou wuhan nanjing tianjin xian suzhou china",

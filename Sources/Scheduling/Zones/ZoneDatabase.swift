@@ -1,31 +1,31 @@
 public import Base
 import Glibc
 
-/// The tz database of the system: Debian's package tzdata, kept up to date like any other.
+/// The tz database of the system: Debian's package tzdata, updated like any other.
 public struct ZoneDatabase: Sendable {
-    /// Where the zones' files lie.
+    /// The folder with the zones' files.
     public let folder: String
 
     /// A database in a folder.
     public init(folder: String) { self.folder = folder }
 
-    /// `TZDIR`, as the C library takes it, else /usr/share/zoneinfo.
+    /// `TZDIR`, as in the C library, otherwise /usr/share/zoneinfo.
     public static var system: ZoneDatabase {
         let named = getenv("TZDIR").map { String(cString: $0) } ?? ""
         return ZoneDatabase(folder: named.isEmpty ? "/usr/share/zoneinfo" : named)
     }
 
     /// The rules of a zone, by its name in the tz database. Names are case-sensitive.
-    /// - Throws: there is no such zone, with the nearest one, or no database.
+    /// - Throws: a `Mistake` if there is no such zone (with the nearest one), or no database.
     public func zone(named name: String) throws(Mistake) -> ZoneRules {
         if Self.isName(name), let file = read(name).flatMap(ZoneFile.init) { return ZoneRules(name: name, file) }
-        // Without the database there is still UTC, which needs none.
+        // UTC is available even without the database.
         if name == "UTC" { return .utc }
         throw mistake(name)
     }
 
-    /// Whether something may be a name, and no path to elsewhere. Zones below `right` count leap seconds, those below `posix` are the usual
-    /// ones again; the rest are the machine's own settings.
+    /// Whether a text may be a name, and not a path to somewhere else. Zones below `right` count leap seconds, and those below `posix`
+    /// repeat the usual ones; the rest are the machine's own settings.
     static func isName(_ name: String) -> Bool {
         guard (1...64).contains(name.utf8.count), !["localtime", "posixrules", "Factory"].contains(name) else { return false }
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
@@ -40,7 +40,7 @@ public struct ZoneDatabase: Sendable {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) && byte < 0x80
     }
 
-    /// Every name, also older ones that mean another; empty without a database.
+    /// All names, including older names for other zones; empty without a database.
     public func names() -> [String] {
         if let compiled = read("tzdata.zi") {
             let names = lines(compiled).compactMap { words in
@@ -80,7 +80,7 @@ public struct ZoneDatabase: Sendable {
                 ?? "Zones are named after a continent and a city, for example Europe/Berlin, America/New_York or Asia/Shanghai.")
     }
 
-    /// The zone that was probably meant: the same in other letters, the same city elsewhere, or one that is a slip away.
+    /// The zone that was probably meant: the same name in another case, the same city elsewhere, or a name with a slip.
     private func nearest(to name: String, among names: [String]) -> String? {
         guard !name.isEmpty, name.utf8.count <= 64 else { return nil }
         let small = name.lowercased()
@@ -89,16 +89,16 @@ public struct ZoneDatabase: Sendable {
         if let zone = ZoneCity.zones[city], names.contains(zone) { return zone }
         func cityOf(_ name: String) -> String { (name.split(separator: "/").last.map(String.init) ?? name).lowercased() }
         if let same = names.first(where: { cityOf($0) == city && $0.contains("/") }) { return same }
-        // Of a city that is not a zone another city's name says nothing, however alike the rest is.
+        // For a city that is not a zone, the name of another city is no hint, even if the rest is the same.
         if let near = nearestName(to: name, among: names), nearestName(to: city, among: [cityOf(near)]) != nil { return near }
         let cities = names.filter { $0.contains("/") }.map(cityOf)
         return nearestName(to: city, among: cities).flatMap { near in names.first { $0.contains("/") && cityOf($0) == near } }
     }
 
-    /// The largest file is the compiled source, of some 110 KB.
+    /// The largest file is the compiled source, about 110 KB.
     private static let largestFile = 1 << 18
 
-    /// The bytes of a file of the database; nil when there is none. TZDIR may name any folder.
+    /// The bytes of a file of the database; nil if there is none. TZDIR may name any folder.
     private func read(_ name: String) -> [UInt8]? {
         guard let bytes = try? RegularFile.bytes(of: "\(folder)/\(name)", atMost: Self.largestFile), bytes.count <= Self.largestFile else {
             return nil

@@ -1,12 +1,12 @@
-/// A zone's file as the tz database's compiler writes it. Source: RFC 9636, TZif; only what clocks need is read. Bytes may be anything.
+/// A zone's file as written by the tz database's compiler. Source: RFC 9636, TZif; reads only what clocks need. The bytes may be anything.
 struct ZoneFile {
     /// Ascending, seconds since 1970.
     var transitions: [Int64]
     /// Seconds east of UTC from each transition on.
     var offsets: [Int]
-    /// Seconds east of UTC before the first.
+    /// Seconds east of UTC before the first transition.
     var firstOffset: Int
-    /// For all that comes after the last transition; nil when the file ends without a rule.
+    /// The rule for all times after the last transition; nil if the file ends without one.
     var footer: PosixZone?
 
     private struct Header {
@@ -14,10 +14,10 @@ struct ZoneFile {
         var isUTCCount, isStandardCount, leapCount, timeCount, typeCount, characterCount: Int
     }
 
-    /// nil when the bytes are no zone of format 2 or later, or count leap seconds.
+    /// nil if the bytes are not a zone of format 2 or later, or count leap seconds.
     init?(_ bytes: [UInt8]) {
         guard let first = Self.header(bytes[...]), bytes[4] >= UInt8(ascii: "2") else { return nil }
-        // The first block is for readers that know 32 bits only.
+        // The first block is for programs that support only 32 bits.
         let oldBlock =
             first.timeCount * 5 + first.typeCount * 6 + first.characterCount + first.leapCount * 8 + first.isStandardCount
             + first.isUTCCount
@@ -48,7 +48,7 @@ struct ZoneFile {
 
     private static func header(_ bytes: ArraySlice<UInt8>) -> Header? {
         guard bytes.count >= Header.length, bytes.prefix(4).elementsEqual("TZif".utf8) else { return nil }
-        // No zone comes near; it keeps sums of damaged files small.
+        // No zone has nearly this many; the limit keeps the sums of damaged files small.
         let counts = (0..<6).map { Int(number(bytes.dropFirst(20 + $0 * 4).prefix(4))) }
         guard counts.allSatisfy({ $0 < 1 << 20 }) else { return nil }
         return Header(

@@ -1,7 +1,7 @@
 import Glibc
 
 extension ZoneDatabase {
-    /// The zone of this machine: `TZ`, else what /etc/localtime names; UTC when neither can be read.
+    /// The zone of this machine: `TZ`, otherwise what /etc/localtime names; UTC if neither can be read.
     public var machineZone: ZoneRules {
         if let named = getenv("TZ").map({ String(cString: $0) }), !named.isEmpty {
             let name = named.hasPrefix(":") ? String(named.dropFirst()) : named
@@ -16,7 +16,7 @@ extension ZoneDatabase {
 }
 
 extension String {
-    /// Where the text behind `part` begins.
+    /// Where the text after `part` begins.
     fileprivate func range(ofText part: String) -> Index? {
         indices.first { self[$0...].hasPrefix(part) }.flatMap { index($0, offsetBy: part.count, limitedBy: endIndex) }
     }

@@ -1,15 +1,16 @@
 public import Base
 
-/// What clocks show in one zone, at any moment.
+/// What clocks in one zone show, at any moment.
 public struct ZoneRules: Hashable, Sendable {
-    /// As the tz database calls it: `Europe/Berlin`.
+    /// The name in the tz database: `Europe/Berlin`.
     public let name: String
     private let transitions: [Int64]
     private let offsets: [Int]
     private let firstOffset: Int
     private let footer: PosixZone?
 
-    /// Seconds that a zone may lie away from UTC, in either direction: RFC 9636, section 3.2, calls more than 25 and 26 hours unusable.
+    /// The most seconds by which a zone may differ from UTC, in either direction: RFC 9636, section 3.2, asks for more than -25 and less
+    /// than 26 hours.
     static let largestOffset = 26 * 3600
 
     init(name: String, _ file: ZoneFile) {
@@ -34,12 +35,12 @@ public struct ZoneRules: Hashable, Sendable {
     /// Seconds east of UTC.
     public func offset(at moment: Timestamp) -> Int { offset(atSecond: moment.epochSeconds) }
 
-    /// What a clock shows at a moment; seconds are cut off.
+    /// What a clock shows at a moment, without seconds.
     public func localTime(at moment: Timestamp) -> LocalTime {
         LocalTime(minutes: LocalTime.quotient(Int(moment.epochSeconds) + offset(at: moment), divisor: 60))
     }
 
-    /// When a clock shows a time: once, never (it is skipped when clocks go forward), or twice (when they go back). Ascending.
+    /// When a clock shows a time: once, never (skipped when clocks go forward), or twice (when they go back). Ascending.
     public func moments(of local: LocalTime) -> [Timestamp] {
         let wall = Int64(local.minutes) * 60
         var candidates = changes(around: wall).flatMap { [$0.before, $0.after] }
@@ -48,7 +49,8 @@ public struct ZoneRules: Hashable, Sendable {
             .map { Timestamp(epochSeconds: $0) }
     }
 
-    /// When something planned for a time happens: at the first moment that has it, or, when clocks skip it, at the first one after the gap.
+    /// When something planned for a time happens: at the first moment with that time or, if clocks skip it, at the first moment after the
+    /// gap.
     public func firstMoment(of local: LocalTime) -> Timestamp {
         if let first = moments(of: local).first { return first }
         let wall = Int64(local.minutes) * 60
@@ -56,7 +58,7 @@ public struct ZoneRules: Hashable, Sendable {
         return Timestamp(epochSeconds: gap?.at ?? wall - Int64(offset(atSecond: wall)))
     }
 
-    /// When clocks are changed, after `start` and up to `end`.
+    /// When the clocks change, after `start` and up to `end`.
     public func changes(after start: Timestamp, through end: Timestamp) -> [Timestamp] {
         changes(after: start.epochSeconds, through: end.epochSeconds).map { Timestamp(epochSeconds: $0.at) }
     }
