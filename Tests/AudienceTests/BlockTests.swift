@@ -4,11 +4,11 @@ import Testing
 
 @testable import Audience
 
-/// An export is cut into blocks, and where they are cut must not matter.
+/// An export is cut into blocks; the places of the cuts must not matter.
 @Suite struct BlockTests {
     private let folder = TemporaryFolder()
 
-    /// What a scan of everyone gives, read in one piece and then in blocks of these sizes by one thread and by three.
+    /// Compares a scan of everyone in one piece with scans in blocks of these sizes, by one thread and by three.
     private func expectSame(_ file: String, chunks: [Int], fields: [String] = ["note"], _ comment: Comment? = nil) throws {
         let query = AudienceQuery(file).with { ($0.everyone, $0.fields) = (true, fields.map { place($0) }) }
         func outcome(_ chunkSize: Int) -> String {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Audience
 
-/// Calls something when the first recipients come: the files are open then.
+/// Calls a closure when the first recipients come: the files are open then.
 private final class MeddlingSink: RecipientSink {
     let recordLimit = Int.max
     private var meddle: (() -> Void)?
@@ -44,7 +44,7 @@ struct ChangedFileTests {
         if let stream { fclose(stream) }
     }
 
-    /// What a scan says of files that were changed while it went on; nothing when it said nothing.
+    /// The diagnostics of a scan whose files were changed during it; empty if there were none.
     private func scan(_ query: AudienceQuery, _ meddle: @escaping () -> Void) -> [Diagnostic] {
         let sink = MeddlingSink(meddle)
         do {
@@ -119,7 +119,7 @@ struct ChangedFileTests {
         let list = folder.file(name, name.hasSuffix(".csv") ? "token\n\(token(1))\n" : "\(token(1))\n")
         var query = everyone(path)
         if name == "names.txt" {
-            // What it lists is in the campaign by then; its file is watched all the same.
+            // By then the campaign has the names from the file, but the file is still watched.
             #expect(try NameFile.read(list, noting: query.sources) == [token(1)])
         } else {
             query.excludedDevices = [list]
@@ -145,7 +145,7 @@ struct ChangedFileTests {
         let folder = TemporaryFolder()
         let path = folder.file("devices.csv", Self.bytes("csv"))
         let mistake = #expect(throws: Diagnostics.self) {
-            // A judge is made when the headers were looked at, and before the rows are.
+            // A judge is made after the headers are read, and before the rows are.
             _ = try everyone(path).trace(
                 try TraceSubject(token(3)),
                 checking: {

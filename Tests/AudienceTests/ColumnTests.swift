@@ -3,7 +3,7 @@ import Testing
 
 @testable import Audience
 
-/// Columns are checked before anything is scanned, each mistake at its place.
+/// Columns are checked before the scan, each mistake at its place.
 @Suite struct ColumnTests {
     private let folder = TemporaryFolder()
 

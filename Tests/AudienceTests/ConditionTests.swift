@@ -94,7 +94,7 @@ import Testing
             ("1000", "1000.0", "points"), ("1000", "+1000", "x"), ("1.5", "1.50", "x"), ("3.2.0", "3.2", "x"), ("3.2.0", "v3.2.0", "x"),
             ("3.2", "3.2.0", "app_version"), ("2026-11-01", "2026-11-01T00:00:00Z", "x"),
         ] { #expect(holds(.oneOf([value]), cell, in: column) == (cell != "+1000"), "\(value) \(cell)") }
-        // Post codes and telephone numbers are no numbers.
+        // Post codes and telephone numbers are not numbers.
         for (value, cell) in [
             ("01067", "1067"), ("1067", "01067"), ("1000", "1,000"), ("1000", "1.000"), ("3.2", "3.2.0"), ("3.2.0", "3.2.1"),
         ] {
@@ -301,7 +301,7 @@ import Testing
             texts.append(String(decoding: bytes, as: UTF8.self))
             texts.append(String(decoding: bytes.prefix(10), as: UTF8.self))
         }
-        // Every sign at every place.
+        // Every character at every place.
         for length in [10, 19, 20] {
             for place in 0..<length {
                 for sign in UInt8(1)..<128 {

@@ -5,7 +5,7 @@ import Testing
 @testable import Audience
 
 @Suite struct DelimitedReaderTests {
-    /// All rows behind the header, as the fast reader sees them.
+    /// All rows after the header, as the fast reader sees them.
     private func read(_ bytes: [UInt8], _ name: String = "a.csv", chunkSize: Int = 256 << 10) throws -> [ReferenceCSV.Row] {
         let folder = TemporaryFolder()
         let path = folder.file(name, bytes)
@@ -16,7 +16,7 @@ import Testing
         var rows: [ReferenceCSV.Row] = []
         while true {
             switch try reader.next() {
-            // Lines of good rows are not known outside; bad ones are compared with theirs.
+            // The lines of good rows are not public; those of bad rows are compared.
             case .row: rows.append(.init(line: 0, cells: reader.header.indices.map { reader.row.text($0, separator: []) }))
             case .badRow: rows.append(.init(line: reader.badRow.position?.line ?? -1, cells: nil, lines: reader.badRowLines))
             case .needsMore: try reader.refill()
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// nil when it refuses the file.
+    /// nil if it refuses the file.
     private func reference(_ bytes: [UInt8], separator: UInt8 = UInt8(ascii: ",")) -> [ReferenceCSV.Row]? {
         let reading = ReferenceCSV.read(bytes, separator: separator)
         guard !reading.isRefused else { return nil }

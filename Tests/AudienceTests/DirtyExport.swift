@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Audience
 
-/// A small export in which everything collides: few tokens, few aliases, few tags, every kind of dirt.
+/// A small export in which everything collides: few tokens, few aliases, few tags, and every kind of dirt.
 struct DirtyExport {
     static let header = [
         "device_token", "registration_id", "alias", "tags", "language", "last_active", "registered_at", "first_name", "app_version",
@@ -41,7 +41,7 @@ struct DirtyExport {
         ]
     }
 
-    /// The export as one file of a kind, or as several, of which each has some of the devices that others have, in the order of their names.
+    /// The export as one file of a kind, or as several that share some devices, in the order of their names.
     func files(in folder: TemporaryFolder, named name: String, _ random: inout SeededRandom) -> [String] {
         let count = [1, 1, 2, 3].randomElement(using: &random) ?? 1
         return (0..<count).map { number in
@@ -108,7 +108,7 @@ struct DirtyExport {
         return bytes
     }
 
-    /// Tokens of which some are in the export, and since when they are invalid: moments like those in the export, or one more or less.
+    /// Tokens, some of which are in the export, with the time since when they are invalid: times in the export, or one more or less.
     private static func suppressed(_ random: inout SeededRandom) -> [(token: String, since: Int64)] {
         let moments = dates.compactMap { Timestamp($0)?.epochMilliseconds }
         return (0..<40).map { _ in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Audience
 
-/// One push a device, and at most so many an alias.
+/// One push per device, and a limited number per alias.
 @Suite struct DuplicateTests {
     private let folder = TemporaryFolder()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Audience
 
-/// Cells that were written so that Excel leaves them alone.
+/// Cells that were written so that Excel does not change them.
 @Suite struct ExcelCellTests {
     private let folder = TemporaryFolder()
 

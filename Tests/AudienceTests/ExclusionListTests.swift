@@ -3,7 +3,7 @@ import Testing
 
 @testable import Audience
 
-/// A list of excluded devices that excludes nobody is seldom what was meant.
+/// A list of excluded devices that excludes none is seldom intended.
 @Suite struct ExclusionListTests {
     private let folder = TemporaryFolder()
 
@@ -131,7 +131,7 @@ import Testing
         let report =
             "device_token,registration_id,alias,language,variant,outcome,status,reason,attempts,apns_id,latency_ms,settled_at\n"
             + (0..<15).map { "\(token($0)),\(ids[$0]),,en,,accepted,200,,1,id\($0),7,2026-11-20T12:00:00Z\n" }.joined()
-        // In other lists than a report a column that is called as the exports' tokens holds tokens.
+        // In lists that are not reports, a column with the name of the exports' tokens contains tokens.
         let beside = tokens == "registration_id" ? "id" : "registration_id"
         let lists = [
             report, "device_token,\(beside),note\n" + (0..<15).map { "\(token($0)),\(ids[$0]),x\n" }.joined(),
@@ -197,7 +197,7 @@ import Testing
         ])
     func besideTokens(form: String) throws {
         let line = form.replacing("T", with: "aa" + token(10).dropFirst(2))
-        // A BOM at the beginning of a file is none of the line.
+        // A BOM at the beginning of a file is not part of the line.
         let list = folder.file("a.txt", "\(token(1))\n\(line)\n")
         let mistakes = export(20).with { $0.excludedDevices = [list] }.mistakes()
         #expect(mistakes.map(\.position?.line) == [2], "\(mistakes)")

@@ -37,7 +37,7 @@ import Testing
         #expect(try everyone(padded).run(chunkSize: 5).result.audience == 2)
     }
 
-    /// What comes out of a file, asked for so many bytes at a time.
+    /// The contents of a file, read in steps of this many bytes.
     private func inflated(_ path: String, stepSize: Int) throws -> [UInt8] {
         var source = try ByteSource(path: path, isGzip: true, noting: SourceFiles())
         var bytes: [UInt8] = []
@@ -54,7 +54,7 @@ import Testing
         let folder = TemporaryFolder()
         let fields = StoredGzip.Fields(rawValue: fields)
         let second = Array("the second member\n".utf8)
-        // A stored member has 23 bytes beside its text; the disk is read 65,536 bytes at a time.
+        // A stored member has 23 bytes in addition to its text; the disk is read 65,536 bytes at a time.
         for distance in stride(from: -9, to: 60, by: fields == .headerChecksum ? 1 : 3) {
             let first = [UInt8](repeating: UInt8(ascii: "x"), count: 65_536 - distance - 23)
             let member = StoredGzip.member(first)

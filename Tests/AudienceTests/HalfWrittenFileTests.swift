@@ -4,7 +4,7 @@ import Testing
 
 @testable import Audience
 
-/// An export of which a part is missing looks whole to a reader that goes on behind what it cannot read.
+/// An export with a missing part looks complete to a reader that continues after what it cannot read.
 @Suite struct HalfWrittenFileTests {
     private let folder = TemporaryFolder()
 
@@ -24,7 +24,7 @@ import Testing
         Array(("[\n" + (0..<count).map { "{\"token\":\"\(token($0))\"}" }.joined(separator: ",\n") + "\n]\n").utf8)
     }
 
-    /// What every way to read a file says, whatever share of bad rows is allowed.
+    /// The mistakes that every way to read a file reports, for an allowed share of bad rows.
     private func mistakes(_ file: String, share: Double = 1) -> [Diagnostic] {
         let query = everyone(file).with { $0.maximumBadRowShare = share }
         let all = [1 << 20, 4096, 100, 7].flatMap { chunkSize in

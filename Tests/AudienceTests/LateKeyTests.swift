@@ -3,11 +3,11 @@ import Testing
 
 @testable import Audience
 
-/// Keys of JSON that only objects far behind the first ones have.
+/// JSON keys that only objects far after the first ones have.
 @Suite struct LateKeyTests {
     private let folder = TemporaryFolder()
 
-    /// 3,000 plain objects, then these members of the devices 1, 2, …
+    /// 3,000 plain objects, followed by these members of the devices 1, 2, …
     private func export(_ late: [String], _ name: String) -> String {
         let plain = (0..<3000).map { "{\"token\":\"\(token($0 + 0x1000))\",\"tags\":[\"news\"]}" }
         let objects = plain + late.enumerated().map { "{\"token\":\"\(token($0.offset + 1))\",\"tags\":[\"news\"],\($0.element)}" }

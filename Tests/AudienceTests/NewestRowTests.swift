@@ -19,7 +19,7 @@ import Testing
     private func run(
         _ rows: [String], _ change: (inout AudienceQuery) -> Void
     ) throws -> (result: AudienceResult, sink: CollectingSink) {
-        // Which of two rows is read first does not matter where their dates differ.
+        // If the dates of two rows differ, it does not matter which is read first.
         let (reversed, _) = try AudienceQuery(export(rows.reversed(), "reversed.csv")).with(change).run()
         let (result, sink) = try AudienceQuery(export(rows)).with(change).run()
         #expect(result.audience == reversed.audience && result.skipped == reversed.skipped)
@@ -72,7 +72,7 @@ import Testing
         let traced = try AudienceQuery(export(cells, "traced.csv")).with(change).trace(TraceSubject(token(1))).rows
         #expect(traced.map(\.verdict) == [.duplicateToken, .filtered])
 
-        // Clocks that are a zone ahead are none of it.
+        // A clock that is ahead by a time zone does not count.
         let (today, _) = try run(["1,,,DE,de,\(noon.adding(seconds: 86_399))", "1,,,US,en,2026-11-01"], change)
         #expect(today.audience == 1 && today.warnings.isEmpty)
     }

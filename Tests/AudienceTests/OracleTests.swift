@@ -10,18 +10,18 @@ private let oracleScript = root + "/Tests/Fixtures/audience_oracle.py"
 private let isOracleAvailable = access(oracleScript, R_OK) == 0 && system("python3 -c '' 2>/dev/null") == 0
 private let missingOracle: Comment = "python3 or Tests/Fixtures/audience_oracle.py is missing"
 
-/// The rules, written a second time in Python, must come to the same counts.
+/// The rules, written a second time in Python, must give the same counts.
 @Suite struct OracleTests {
     @Test(
         "the sample export gives the counts that the rules give when written a second time", .enabled(if: isOracleAvailable, missingOracle))
     func sampleExport() throws {
         let files = [root + "/campaigns/exports/devices.csv", root + "/campaigns/exports/devices.jsonl"]
         let queries = files.map(sampleQueries)
-        // A scan of the sample takes a while without optimisation: each file gets half of the queries.
+        // Without optimisation, a scan of the sample takes a while: each file gets half of the queries.
         try compare(Array(queries[0][...1]) + Array(queries[1][2...3]))
     }
 
-    /// 1,000 seeds, in parts that run side by side.
+    /// 1,000 seeds, in parts that run in parallel.
     @Test(
         "random dirty exports give the counts that the rules give when written a second time",
         .enabled(if: isOracleAvailable, missingOracle), arguments: 0..<20)
@@ -101,14 +101,14 @@ private let missingOracle: Comment = "python3 or Tests/Fixtures/audience_oracle.
 /// A query for both sides.
 struct OracleQuery {
     var query: AudienceQuery
-    /// What the lists of excluded devices hold.
+    /// The contents of the lists of excluded devices.
     var excludedEntries: [String] = []
     var chunkSize = 256 << 10
     private var suppressed: [(token: String, since: Int64)] = []
 
     init(_ query: AudienceQuery) { self.query = query }
 
-    /// Tokens, perhaps more than once, and since when they are invalid, in milliseconds since 1970.
+    /// Tokens, possibly repeated, and since when they are invalid, in milliseconds since 1970.
     mutating func suppress(_ devices: [(token: String, since: Int64)]) {
         suppressed = devices
         query.suppressed = SuppressedDevices(capacity: devices.count) { insert in
@@ -150,6 +150,6 @@ struct OracleQuery {
 }
 
 extension Recipient {
-    /// Device, and whose it is, as the oracle has them.
+    /// The device and its owner, in the oracle's form.
     fileprivate var summary: String { [token.text, registrationID, alias, language].joined(separator: " ") }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Audience
 
-/// Who is selected, by what, and why the others are not.
+/// Which devices are selected, by what, and why the others are not.
 @Suite struct SelectionTests {
     private let folder = TemporaryFolder()
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Audience
 
-/// Devices that go to disk. That they come to the same as in memory is asked by every scan of these tests (`AudienceQuery.run`).
+/// Devices that go to disk. Every scan of these tests checks that the results are the same as in memory (`AudienceQuery.run`).
 @Suite final class SpillingTests {
     @Test("a partition gives back what was appended to it, in order, also beyond its buffer")
     func partitions() throws {
@@ -97,7 +97,7 @@ import Testing
     }
 }
 
-/// Takes longer for a batch than passes between two questions whether to go on.
+/// Takes longer for a batch than the time between two checks whether to continue.
 private final class SlowSink: RecipientSink {
     let recordLimit = Int.max
     private(set) var batches = 0

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Audience
 
-/// A folder below /tmp that vanishes with its test.
+/// A folder below /tmp that is removed after its test.
 final class TemporaryFolder {
     let path: String
 
@@ -20,7 +20,7 @@ final class TemporaryFolder {
 
     private var names: [String] = []
 
-    /// Whether no file is in it.
+    /// Whether it contains no files.
     var isEmpty: Bool {
         guard let entries = opendir(path) else { return false }
         defer { closedir(entries) }
@@ -43,7 +43,7 @@ final class TemporaryFolder {
     }
 }
 
-/// Keeps what a scan hands over.
+/// Keeps what a scan passes on.
 final class CollectingSink: RecipientSink {
     var slots: [Recipient?] = []
     var dropped: [Int] = []
@@ -78,7 +78,7 @@ func place(_ text: String, line: Int = 7, column: Int = 3) -> SourceText {
 
 func condition(_ column: String, _ test: ColumnTest) -> ColumnCondition { ColumnCondition(column: place(column), test: test) }
 
-/// A token of 64 digits that is easy to tell apart.
+/// A token of 64 digits that is easy to recognise.
 func token(_ number: Int) -> String {
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: 64 - digits.count) + digits
@@ -93,7 +93,7 @@ extension AudienceQuery {
         return query
     }
 
-    /// Scans into a fresh sink; bad rows are allowed. One thread and three must come to the same, in memory and on disk.
+    /// Scans into a new sink; bad rows are allowed. One thread and three must give the same result, in memory and on disk.
     func run(
         chunkSize: Int = 256 << 10, verdict: @escaping @Sendable (Recipient) -> SkipReason? = { _ in nil }
     ) throws -> (result: AudienceResult, sink: CollectingSink) {
@@ -135,7 +135,7 @@ extension AudienceQuery {
 
 extension AudienceResult {
     var selectors: [String: Int] { Dictionary(uniqueKeysWithValues: selectedBy.map { ($0.selector, $0.recipients) }) }
-    /// All that it says, as text.
+    /// Everything that the result contains, as text.
     var summary: String {
         let languages = languages.sorted { $0.key < $1.key }, skipped = skipped.sorted { $0.key.rawValue < $1.key.rawValue }
         let payloads = payloadBytes.sorted { $0.key < $1.key }

@@ -72,7 +72,7 @@ import Testing
     @Test("of several rows of a device the newest decides, whichever comes first")
     func newestRowDecides() throws {
         let rows = [
-            // Registered anew, as the newest row says; as only an older row says; as a newer row that nothing selects says.
+            // Registered again according to: the newest row; only an older row; a newer row that nothing selects.
             "r1,\(token(1)),,t,2026-01-01,2025-01-01", "r2,\(token(1)),,t,2026-06-01,2026-05-05",
             "r3,\(token(2)),,t,2026-06-01,2025-01-01", "r4,\(token(2)),,t,2026-01-01,2026-05-05",
             "r5,\(token(3)),,t,2026-01-01,2025-01-01", "r6,\(token(3)),,x,2026-06-01,2026-05-05",
@@ -98,7 +98,7 @@ import Testing
             $0.suppressed = suppress((2, "2026-10-01"), (3, "2026-10-01"), (7, "2026-10-01"))
         }
         let (result, sink) = try query.run { $0.registrationID == "r2" ? .payloadTooLarge : nil }
-        // The suppressed device takes no place in its alias.
+        // The suppressed device does not take a place in its alias.
         #expect(sink.ids == ["r1", "r4"])
         #expect(
             result.skipped == [.suppressed: 1, .excluded: 2, .badToken: 1, .duplicateToken: 1, .aliasLimit: 1] && result.isBalanced)
@@ -155,7 +155,7 @@ import Testing
             var expected: [String: Int64] = [:]
             let devices = SuppressedDevices(capacity: count) { insert in
                 for number in 0..<count {
-                    // A quarter of the tokens comes twice.
+                    // A quarter of the tokens occur twice.
                     let (token, since) = (token(number * 4 / 5), Int64.random(in: -5...5, using: &random))
                     expected[token] = max(expected[token] ?? .min, since)
                     Array(token.utf8).withUnsafeBufferPointer { insert($0, Timestamp(epochMilliseconds: since)) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Audience
 
-/// Tags that stand behind another separator than the one that counts, or in other letters.
+/// Tags with a separator other than the one that counts, or in another spelling.
 @Suite struct TagFormTests {
     private let folder = TemporaryFolder()
 

@@ -19,7 +19,7 @@ import Testing
         { record in RecipientCheck(payloadBytes: 7, reason: Recipient(record).flatMap { reason($0.token) }) }
     }
 
-    /// Everything that a trace says of an export, row by row, counted.
+    /// Everything that a trace says about an export, row by row, counted.
     private func traced(_ query: AudienceQuery) throws -> (reasons: [SkipReason: Int], recipients: Set<Target>, rows: Int) {
         let preparation = try ScanPreparation(query, limits: ReadingLimits())
         let plan = ScanPlan(
@@ -87,7 +87,7 @@ import Testing
             first[0].failedConditions.map(\.condition.column.value) == ["app_version"] && first[0].failedConditions.map(\.cell) == ["1.0"])
         #expect(first[1].recipient?.token.text == token(1) && first[1].lastActive == "2026-11-03")
 
-        // The most recently active device of the alias but one is suppressed, and takes no place.
+        // The second most recently active device of the alias is suppressed, and does not take a place.
         let alias = try trace("u1")
         #expect(lines(alias) == [2, 3, 4, 5, 6] && alias.map(\.verdict) == [.duplicateToken, nil, nil, .suppressed, .aliasLimit])
         #expect(alias[3].suppressedSince == noon)
@@ -99,7 +99,7 @@ import Testing
         #expect(try trace("u6").map(\.verdict) == [.missingToken, .badToken])
         #expect(try trace("u6").map(\.token) == [nil, nil])
 
-        // The older row is chosen, but the newest decides.
+        // The older row is selected, but the newest decides.
         let unsubscribed = try trace(token(8))
         #expect(unsubscribed.map(\.verdict) == [.duplicateToken, .notMatched])
         #expect(unsubscribed[1].exclusions == ["tag:no"] && unsubscribed[0].decidedBy?.line == 11)

@@ -164,7 +164,7 @@ struct NoticesTests {
         let (hook, _) = hook("sleep 1000 & echo $! > \(pids); wait", limit: 0.5)
         #expect(hook.run(notice())?.contains("took longer") == true)
         let child = try #require(Int32(try String(contentsOfFile: pids, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)))
-        // It has its signal, and ends once it gets a processor; who adopts it may take a moment to clear it away.
+        // It got its signal, and ends once it gets a processor; the process that adopts it may need a moment to reap it.
         var state: Substring?
         for _ in 0..<1000 {
             state = (try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8))?.split(separator: " ").dropFirst(2).first

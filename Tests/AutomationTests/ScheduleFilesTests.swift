@@ -78,7 +78,7 @@ final class ScheduleFilesTests {
         try write("spring.yaml", name: "spring")
         for argument in [folder.path, folder.appendingPathComponent("spring.yaml").path] {
             var files = try files([argument])
-            // What was changed counts at the second look, when it was left alone.
+            // A change counts at the second look, once the file was left alone.
             let first = files.readIfChanged(now: now)
             let file = try #require(first?.campaigns.first?.file)
             let elsewhere = base.appendingPathComponent("elsewhere")

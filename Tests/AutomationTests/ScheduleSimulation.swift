@@ -10,10 +10,10 @@ import Testing
 @testable import Sending
 @testable import Automation
 
-/// A world in which a scheduler lives for a year, is killed between any two of its steps, and must neither forget a time nor send one twice. The record
-/// and the runs are dictionaries, the clock is a number, and a seed decides what befalls it.
+/// A world in which a scheduler lives for a year, is killed between any two of its steps, and must neither forget a time nor send one
+/// twice. The record and the runs are dictionaries, the clock is a number, and a seed decides what happens.
 struct ScheduleSimulation {
-    /// A time as the oracle says.
+    /// A time according to the oracle.
     struct Time: Hashable { var begins: Int64, ends: Int64 }
 
     /// One of the campaigns, and what it may be changed to.
@@ -35,7 +35,7 @@ struct ScheduleSimulation {
     private var now: Int64
     private var clockMaximum: Int64
 
-    // What survives.
+    // State that survives a kill.
     private var scheduledRuns: [ScheduledRun.Key: ScheduledRun] = [:]
     private var records: [String: ScheduledCampaign] = [:]
     private var runs: [String: RunState] = [:]
@@ -43,17 +43,17 @@ struct ScheduleSimulation {
     private var versions: [String: Int] = [:]
     private var mistakes: Set<String> = []
 
-    // What does not.
+    // State that does not.
     private var scheduler: Scheduler?
     private var jobs: [(at: Int64, job: Job, scheduledRun: ScheduledRun)] = []
 
-    // What is looked at.
+    // Results.
     private(set) var failures: [String] = []
     private(set) var sends = 0, skips = 0, kills = 0, resumes = 0, retries = 0, unapproved = 0
-    /// What must have fired or been skipped by the end: since when each list of times counts for a campaign, and until when.
+    /// What must have fired or been skipped by the end: the periods in which each list of times counts for a campaign.
     private var epochs: [(campaign: String, times: String, from: Int64, through: Int64)] = []
     private var begunRuns: Set<String> = []
-    /// The last stretch in which a process was there and heard the clock without a gap.
+    /// The last period in which a process was running and saw the clock without a gap.
     private var awakeSince: Int64 = .max
 
     init(seed: UInt64, start: Int64, end: Int64, plans: [String: Plan], oracle: [String: [String: Time]]) {
@@ -72,7 +72,7 @@ struct ScheduleSimulation {
         var index = 0
         while now < end {
             if scheduler == nil { restart() }
-            // To the next time of any campaign, the next answer, or just on.
+            // Moves to the next time of any campaign, to the next answer, or just forward.
             while index > 0, moments[index - 1] > now { index -= 1 }
             while index < moments.count, moments[index] <= now { index += 1 }
             var next = min(index < moments.count ? moments[index] : end, now + 6 * 3600)
@@ -114,7 +114,7 @@ struct ScheduleSimulation {
         scheduler = nil
         jobs = []
         awakeSince = .max
-        // Mostly somebody is there at once; sometimes the machine is off for hours.
+        // Usually someone restarts it at once; sometimes the machine is off for hours.
         now += chance(0.8) ? Int64.random(in: 1...90, using: &random) : Int64.random(in: 90...5 * 3600, using: &random)
     }
 
@@ -142,7 +142,7 @@ struct ScheduleSimulation {
     private mutating func changeFiles() {
         guard let name = plans.keys.sorted().randomElement(using: &random) else { return }
         switch Int.random(in: 0..<4, using: &random) {
-        // Somebody has mistyped, and puts it right some time.
+        // Someone makes a typing mistake, and corrects it later.
         case 0, 1:
             guard versions[name] != nil, mistakes.insert(name).inserted else { return }
             repairs.append((now + Int64.random(in: 600...3 * 86_400, using: &random), name))
@@ -160,13 +160,13 @@ struct ScheduleSimulation {
         readFiles()
     }
 
-    /// A file is there again. With the times that it had, those count that it missed, as after a mistake.
+    /// A file is back. If its times are unchanged, those that it missed count, as after a mistake.
     private mutating func comeBack(_ name: String) {
         guard let version = versions[name], let times = plans[name]?.schedules[version].timesInWords, let record = records[name],
             record.times == times
         else { return }
         repairedAt[name] = clockMaximum
-        // What lies too far back is not looked for; nor is it said to the second where that begins.
+        // Times too far in the past are not considered, and the limit is not exact to the second.
         let from = max(record.decidedThrough.epochSeconds, now - Int64(Scheduler.lookBackSeconds) + 86_400)
         epochs.append((name, times, from, .max))
     }
@@ -240,7 +240,7 @@ struct ScheduleSimulation {
         }
     }
 
-    /// A new scheduled run must be one of the oracle's, and punctual unless nobody was there.
+    /// A new scheduled run must be one of the oracle's, and punctual unless no process was running.
     private mutating func look(at scheduledRun: ScheduledRun) {
         guard let version = versions[scheduledRun.key.campaign], let schedule = plans[scheduledRun.key.campaign]?.schedules[version],
             let time = oracle[schedule.timesInWords]?[scheduledRun.key.occurrence]
@@ -259,7 +259,7 @@ struct ScheduleSimulation {
         }
     }
 
-    /// Files with mistakes hold times up until they are put right.
+    /// Files with mistakes hold back times until they are corrected.
     private func wasBroken(_ scheduledRun: ScheduledRun) -> Bool {
         mistakes.contains(scheduledRun.key.campaign)
             || repairedAt[scheduledRun.key.campaign].map { $0 >= scheduledRun.begins.epochSeconds } ?? false
@@ -335,7 +335,7 @@ struct ScheduleSimulation {
 
     // MARK: - The end
 
-    /// Every time that counted has fired or was skipped, on record; and no other.
+    /// Every time that counted has fired or was skipped, on record, and no other has.
     mutating func judge() -> (expected: Int, missing: [String]) {
         var missing: [String] = []
         var expected: Set<ScheduledRun.Key> = []

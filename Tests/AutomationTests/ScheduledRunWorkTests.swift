@@ -11,7 +11,7 @@ import Testing
 @testable import Planning
 @testable import Automation
 
-/// What `volley schedule` finds of a run when it is started again.
+/// What `volley schedule` finds about a run after a restart.
 @Suite("what is found of a firing's run")
 struct ScheduledRunWorkTests {
     private static let now = Timestamp.now()
@@ -62,7 +62,7 @@ struct ScheduledRunWorkTests {
             return
         }
         #expect(reason.contains("older copy"))
-        // Without the record it looks like a plan that nothing was sent of.
+        // Without the record it looks like a plan of which nothing was sent.
         try Data(repeating: 7, count: 8192).write(to: URL(fileURLWithPath: "\(folder)/sent.db"))
         let other = try found(in: folder)
         guard case .unreadable(let why) = other else {

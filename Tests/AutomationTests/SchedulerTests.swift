@@ -103,7 +103,7 @@ struct SchedulerTests {
             #expect(simulation.failures.isEmpty, "seed \(seed)")
             #expect(missing.isEmpty, "seed \(seed)")
             #expect(simulation.unapproved == 0, "seed \(seed)")
-            // A simulation in which nothing happens shows nothing.
+            // A simulation in which nothing happens proves nothing.
             #expect(expected > 1_500 && simulation.sends > 1_000, "seed \(seed): \(expected) times, \(simulation.sends) sent")
             #expect(simulation.kills > 20 && simulation.skips > 10 && simulation.resumes > 5 && simulation.retries > 10, "seed \(seed)")
         }
@@ -111,7 +111,7 @@ struct SchedulerTests {
 
     // MARK: - Rules
 
-    /// A scheduler that knows one campaign, and what became of its times.
+    /// A scheduler that knows one campaign, and the results of its times.
     private struct Bench {
         var scheduler = Scheduler(scheduledRuns: [], campaigns: []) { "\($0)-\($1.compact)" }
         var saved: [ScheduledRun.Key: ScheduledRun] = [:]
@@ -204,7 +204,7 @@ struct SchedulerTests {
         bench.tick("2036-12-01T09:00:00Z")
         for day in 1...4 { bench.tick("2026-12-0\(day)T10:00:00Z") }
         #expect(bench.planned == ["2026-12-01T09:00", "2026-12-03T09:00", "2036-12-01T09:00", "2026-12-04T09:00"])
-        // What became of each before stays on record.
+        // The earlier results stay on record.
         #expect(bench.state("2026-12-02T09:00") == .skipped && bench.state("2026-12-03T09:00") == .planning)
     }
 
@@ -245,7 +245,7 @@ struct SchedulerTests {
         #expect(bench.state("2026-12-01T09:00") == .waiting && bench.told == [.approvalNeeded])
         bench.tick("2026-12-01T10:00:00Z")
         #expect(bench.withdrawn == ["2026-12-01T09:00"] && bench.planned == ["2026-12-01T09:00", "2026-12-01T10:00"])
-        // An answer that comes after that changes nothing.
+        // A later answer changes nothing.
         bench.perform(bench.scheduler.found(key, .plan(needsApproval: false), at: early))
         #expect(bench.sent.isEmpty)
         let last = ScheduledRun.Key(campaign: "a", occurrence: "2026-12-01T10:00")
@@ -310,7 +310,7 @@ struct SchedulerTests {
 
     private static let nine = ScheduledRun.Key(campaign: "a", occurrence: "2026-12-01T09:00")
 
-    /// A campaign of 09:00 whose plan waits for approval, or is being sent.
+    /// A campaign at 09:00 whose plan waits for approval, or is being sent.
     private func bench(approval: Bool) throws -> Bench {
         var bench = Bench()
         bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T08:00:00Z")
@@ -372,7 +372,7 @@ struct SchedulerTests {
     @Test("sending that has begun is tried again for as long as it takes; what was not begun is given up when it is too late")
     func goesOn() throws {
         for finding in [Scheduler.Finding.unfinished, .plan(needsApproval: false)] {
-            // As a process finds it that was started after a kill.
+            // The state that a process finds when it was started after a kill.
             var bench = try bench(approval: false)
             let known = try #require(bench.saved[Self.nine])
             bench.scheduler = Scheduler(scheduledRuns: [known], campaigns: []) { "\($0)-\($1.compact)" }

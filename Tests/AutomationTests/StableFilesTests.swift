@@ -33,7 +33,7 @@ struct StableFilesTests {
         #expect(quiet.look(at: ahead, now: now, uptime: 100) == ["a"])
         #expect(quiet.look(at: ahead, now: now, uptime: 109.9) == ["a"])
         #expect(quiet.look(at: ahead, now: now, uptime: 110).isEmpty)
-        // Written to again, it begins anew.
+        // A new write restarts the wait.
         let grown = [("a", FileStamp?.some(stamp(age: -86_400, size: 200)))]
         #expect(quiet.look(at: grown, now: now, uptime: 111) == ["a"])
         #expect(quiet.look(at: grown, now: now, uptime: 120) == ["a"])

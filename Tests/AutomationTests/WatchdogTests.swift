@@ -23,7 +23,7 @@ struct WatchdogTests {
         #expect(
             dog.silentJobs(uptime: 400).first?.text
                 == "planning \(key) has shown no sign of life since \(time); it may be hanging")
-        // Whatever shows heartbeats of life, however long it takes, is well.
+        // Whatever shows signs of life is healthy, however long it takes.
         for uptime in stride(from: 400.0, through: 40_000, by: 299) {
             dog.sign(of: .planning(key), uptime: uptime, time: time)
             #expect(dog.silentJobs(uptime: uptime + 298).isEmpty)
@@ -48,10 +48,10 @@ struct WatchdogTests {
         #expect(dog.nextSilence == nil)
         #expect(dog.sign(of: .planning(key), uptime: 10, time: time) && dog.nextSilence == 310)
         #expect(dog.sign(of: .mainLoop, uptime: 20, time: time) && dog.nextSilence == 140)
-        // Who goes on is silent later: nobody has to be woken.
+        // A part that continues would be silent later: nothing needs to be woken.
         #expect(!dog.sign(of: .mainLoop, uptime: 30, time: time) && dog.nextSilence == 150)
         #expect(dog.newlySilent(uptime: 150).count == 1 && dog.nextSilence == 310)
-        // Told of, and well again.
+        // Reported, and healthy again.
         #expect(dog.sign(of: .mainLoop, uptime: 160, time: time) && dog.nextSilence == 280)
         dog.ended(.mainLoop)
         dog.ended(.planning(key))
@@ -77,7 +77,7 @@ struct WatchdogTests {
         let worker = try thread.start(
             tell: { silence in told.withLock { $0.append(silence.text) } },
             write: { status in written.withLock { $0.append(ScheduleMonitoring.document(status, at: .now())) } })
-        // The main loop, which is this thread, waits for something that does not come.
+        // The main loop, which is this thread, waits for something that never comes.
         while written.withLock({ $0.isEmpty }) { usleep(5_000) }
         thread.end()
         worker.join()

@@ -9,7 +9,7 @@ struct BlankTests {
     private static let others = ["", "a", "-a", "----", #"\"#, #"""#, "Null", "0", "n", "\u{200B}", "é"]
     private static let around = [" ", "\t", "\n", "\r", "\u{00}", "\u{0B}", "\u{10}", "\u{1F}", "\u{7F}", "\u{A0}", #"""#, #"\"#]
 
-    /// A sign or something else, with up to three characters before and behind it.
+    /// A sign or something else, with up to three characters before and after it.
     private func cell(_ random: inout some RandomNumberGenerator) -> String {
         func one(of texts: [String]) -> String { texts[Int.random(in: texts.indices, using: &random)] }
         func some() -> String { (0..<Int.random(in: 0...3, using: &random)).map { _ in one(of: Self.around) }.joined() }

@@ -2,7 +2,7 @@ import Base
 import Glibc
 import Testing
 
-/// Runs `body` on a thread of its own, as the rooms do: a waiting queue must not hold up the tests' own threads.
+/// Runs `body` on its own thread, as the rooms do: a waiting queue must not block the tests' threads.
 private final class TestThread: Sendable {
     private final class Box: Sendable {
         let body: @Sendable () -> Void
@@ -112,7 +112,7 @@ private final class TestThread: Sendable {
         #expect(queue.takeIfReady() == nil)
     }
 
-    /// Whether it was rung since it was asked last.
+    /// Whether it was rung since the last call.
     private func isRung(_ wakeup: Wakeup) -> Bool {
         var watched = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
         let isReadable = poll(&watched, 1, 0) > 0

@@ -9,7 +9,7 @@ struct CellFlawTests {
         "UTF-8 that was read as Windows-1252 is known in every script",
         arguments: ["Jürgen", "Straße", "Zoë", "Ça", "Žižek", "it’s", "Привет", "مرحبا", "שלום", "🎉", "a b"])
     func garbled(text: String) {
-        // What each byte is in Windows-1252; those without a character there are kept, as browsers do.
+        // The meaning of each byte in Windows-1252; bytes without a character are kept, as in browsers.
         let high: [UInt8: UInt32] = [
             0x80: 0x20AC, 0x82: 0x201A, 0x83: 0x192, 0x84: 0x201E, 0x85: 0x2026, 0x86: 0x2020, 0x87: 0x2021, 0x88: 0x2C6, 0x89: 0x2030,
             0x8A: 0x160, 0x8B: 0x2039, 0x8C: 0x152, 0x8E: 0x17D, 0x91: 0x2018, 0x92: 0x2019, 0x93: 0x201C, 0x94: 0x201D, 0x95: 0x2022,
@@ -17,7 +17,7 @@ struct CellFlawTests {
         ]
         let read = String(String.UnicodeScalarView(text.utf8.compactMap { Unicode.Scalar(high[$0] ?? UInt32($0)) }))
         #expect(flaw(text) == nil)
-        // Czech letters come to Å and Ä, which stand in names of their own right.
+        // Czech letters become Å and Ä, which are also letters in real names.
         if text.utf8.contains(where: { [0xC2, 0xC3, 0xE2, 0xF0, 0xD0, 0xD8, 0xD9, 0xD7].contains($0) }) {
             #expect(flaw(read) == .garbled, "\(read)")
         }

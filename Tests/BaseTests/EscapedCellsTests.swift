@@ -2,7 +2,7 @@ import Base
 import Testing
 
 @Suite struct EscapedCellsTests {
-    /// The cells of a text as they stand in it; nil when it is refused.
+    /// The cells in a text, still escaped; nil if it is refused.
     private func cells(_ bytes: [UInt8]) -> [[UInt8]]? {
         bytes.withUnsafeBufferPointer { bytes in
             var cells = EscapedCells()
@@ -53,7 +53,7 @@ import Testing
         #expect(cells(Array("[\"日本 ".utf8) + bytes + Array(" a\"]".utf8)) == nil)
     }
 
-    /// What makes copying safe: each cell is exactly what escaping its text gives.
+    /// The property that makes copying safe: each cell is exactly the escaped form of its text.
     @Test(
         "whatever JSONWriter writes is taken, and a cell that is taken is what JSONWriter would write", arguments: 0..<40 as Range<UInt64>)
     func sameAsEscaping(seed: UInt64) throws {
@@ -62,7 +62,7 @@ import Testing
             let cells = (0..<Int.random(in: 0...5, using: &random)).map { _ in random.cell() }
             let json = JSONValue.array(cells.map { .string($0) }).text
             #expect(texts(json) == cells.map { String(JSONValue.string($0).text.dropFirst().dropLast()) })
-            // Damaged a little: if it is still taken, then because it still is in normal form.
+            // Slightly damaged: if it is still accepted, it must still be in normal form.
             var damaged = Array(json.utf8)
             damaged[Int.random(in: 0..<damaged.count, using: &random)] = random.piece().utf8.first ?? 0
             guard let found = self.cells(damaged) else { continue }

@@ -20,7 +20,7 @@ import Base
             let text = String(Character(scalar))
             let expected = Blank.isInvisible(scalar) || signs.contains(text)
             if Blank.isCell(text) != expected { Issue.record("U+\(String(scalar.value, radix: 16))") }
-            // Behind a space, which only names of nothing may have before them.
+            // After a space, which no visible text may have before a sign.
             if Blank.isCell(" " + text) != expected { Issue.record("a space and U+\(String(scalar.value, radix: 16))") }
         }
     }

@@ -70,7 +70,7 @@ private func rewritten(_ text: String) -> String {
         #expect(rewritten("[" + fits + "]") == "byte 65: nested deeper than 64 levels")
         #expect(rewritten(String(repeating: "{\"a\":", count: 100_000)) == "byte 321: nested deeper than 64 levels")
         #expect(throws: Mistake.self) { try JSONValue(parsing: "[[1]]", maximumDepth: 1) }
-        // Values side by side do not add up.
+        // The depth of values next to each other does not add up.
         #expect(rewritten("[" + Array(repeating: "[]", count: 200).joined(separator: ",") + "]").hasPrefix("[[],[]"))
     }
 

@@ -19,7 +19,7 @@ struct RangeTeamTests {
 
     @Test("have a number each, and work at the same time")
     func numbers() throws {
-        // Nobody goes on before all four have come.
+        // No thread continues before all four have arrived.
         let arrived = Mutex<Set<Int>>([])
         let gate = BoundedQueue<Void>(capacity: 4)
         let team = RangeTeam("test") { _, thread in

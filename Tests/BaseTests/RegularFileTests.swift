@@ -36,7 +36,7 @@ struct RegularFileTests {
         #expect(failure("/dev/zero") == .notAFile(.device))
         #expect(failure(try path("nothing")) == .system(ENOENT))
         #expect(failure("") == .system(ENOENT))
-        // A path is not cut at its NUL.
+        // A path is not cut off at its NUL.
         #expect(failure("\(try write("real", "text"))\0.csv") == .system(ENOENT))
         #expect(
             FileKind.namedPipe.refusal("a.yaml", wanted: "a key file").description

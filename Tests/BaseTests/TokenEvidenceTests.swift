@@ -1,7 +1,7 @@
 import Base
 import Testing
 
-/// What refusals say of tokens and of settings.
+/// What refusals say about tokens and settings.
 @Suite struct TokenEvidenceTests {
     private func evidence(accepted: Int, ambiguous: Int, gone: Int = 0, failed: Int = 0, unsent: Int = 0, leftOut: Int = 0) -> TokenEvidence
     {
@@ -67,9 +67,9 @@ import Testing
             #expect(run.suppresses(status: 410, hasFinished: false))
             #expect(TargetRefusals(run) == TargetRefusals(refused: 98, answers: 98, isSinceOthersWereAccepted: true, accepted: 502))
         }
-        // A life that gets no answer judges nothing: it is the one before that counts.
+        // A life without an answer judges nothing: the one before it counts.
         #expect(RunEvidence(whole, before: [before, whole]).settingsEvidence?.ambiguous == 98)
-        // Those of the first life may have been wrong, too.
+        // The settings of the first life may have been wrong, too.
         let first = evidence(accepted: 0, ambiguous: 44)
         let later = RunEvidence(evidence(accepted: 556, ambiguous: 44), before: [first])
         #expect(later.settingsEvidence == nil && !later.suppresses(status: 400, hasFinished: true))

@@ -28,7 +28,7 @@ import Testing
     func race() throws {
         let (count, wakeup) = (WatchedCount(), try Wakeup())
         let counting = try WorkerThread("count") { for _ in 0..<20_000 { count.add(1) } }
-        // Would wait for ever if a call were lost.
+        // Would wait forever if a call were lost.
         for value in stride(from: 1, through: 20_000, by: 7) {
             count.wake(wakeup, when: value)
             while count.value < value { wakeup.wait() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Campaigns
 
-/// A folder of its own below /tmp, removed afterwards.
+/// A separate folder below /tmp, removed afterwards.
 final class TemporaryFolder {
     let path: String
     private var made: [String] = []

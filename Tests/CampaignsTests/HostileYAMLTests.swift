@@ -44,7 +44,7 @@ struct HostileYAMLTests {
 
     @Test("nesting of 64 levels is read")
     func allowedDepth() throws {
-        // The file, content and data are three levels, the text within the last.
+        // The file, content and data are three levels, and the text is inside the last.
         let lists = YAMLComposer.maximumDepth - 4
         let nested = String(repeating: "[", count: lists) + "x" + String(repeating: "]", count: lists)
         _ = try readPart("content: {title: a, data: {a: \(nested)}}\n")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Campaigns
 
-/// Steele, Lea and Flood's SplitMix64: the same numbers from the same seed, everywhere.
+/// SplitMix64 by Steele, Lea and Flood: the same numbers from the same seed, everywhere.
 struct SeededNumbers: RandomNumberGenerator {
     private var state: UInt64
 
@@ -55,7 +55,7 @@ struct RandomYAMLTests {
         """
     private static let alphabet = Array("abc:-?[]{},&*!|>'\"%@`#~ \n\n\t.019/<=\\éx数\u{FEFF}\0".utf8) + [0xFF, 0xC3, 0x80]
 
-    /// Reads as campaign and as volley.yaml; an error must say something, and lie within the file.
+    /// Reads the text as a campaign and as volley.yaml; an error must have a message, and a place inside the file.
     private func read(_ bytes: [UInt8], _ note: Comment) {
         let source: YAMLSource
         do throws(Diagnostic) {

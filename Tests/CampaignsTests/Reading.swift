@@ -3,10 +3,10 @@ import Testing
 
 @testable import Campaigns
 
-/// The moment at which every test reads.
+/// The time at which every test reads.
 let now = Timestamp(epochSeconds: 1_795_219_200)  // 2026-11-21T00:00:00Z
 
-/// What a reading found, as a terminal shows it.
+/// The findings of a reading, as a terminal shows them.
 func found<Value>(_ read: () throws(Diagnostics) -> (Value, [Diagnostic])) -> String {
     do throws(Diagnostics) {
         return Diagnostics(try read().1).description
@@ -20,7 +20,7 @@ func readCampaign(_ yaml: String) throws(Diagnostics) -> (Campaign, [Diagnostic]
     try Campaign.read(source(yaml, "campaign.yaml"), now: now)
 }
 
-/// Reads a part of a campaign; the required keys that it lacks follow behind it, so that the part keeps its places.
+/// Reads a part of a campaign; missing required keys are added after it, so that the part keeps its places.
 func readPart(_ yaml: String) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
     try readCampaign(completed(yaml))
 }
@@ -45,7 +45,7 @@ private func source(_ yaml: String, _ file: String) throws(Diagnostics) -> YAMLS
     }
 }
 
-/// A file with mistakes, and what a person is told of them.
+/// A file with mistakes, and the messages for a person.
 struct MistakeCase: Sendable, CustomTestStringConvertible {
     var title: String
     var yaml: String

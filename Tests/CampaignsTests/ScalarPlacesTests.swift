@@ -3,10 +3,10 @@ import Testing
 
 @testable import Campaigns
 
-/// Where the words of a text stand in the file, however the text is written.
+/// Where the words of a text are in the file, however the text is written.
 @Suite("Places inside texts")
 struct ScalarPlacesTests {
-    /// Looks for `@1@`, `@2@`, … in the body's value, and answers what stands in the file at the places that are told for them.
+    /// Finds `@1@`, `@2@`, … in the body's value, and returns what the file contains at the reported places.
     private func found(_ yaml: String) throws -> [String] {
         let body = try #require(try readPart(yaml).0.content.body)
         let lines = yaml.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }.map { Array($0.unicodeScalars) }

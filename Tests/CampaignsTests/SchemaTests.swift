@@ -8,7 +8,7 @@ import Testing
 struct SchemaTests {
     private static let campaigns = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/campaigns"
 
-    /// A text of YAML as an editor hands it to its validator; nil when it is none, or cannot be said in JSON.
+    /// A YAML text as an editor passes it to its validator; nil if it is not valid YAML, or JSON cannot express it.
     private static func json(_ yaml: String) -> JSONValue? {
         let findings = Findings()
         guard let source = try? YAMLSource(file: "x.yaml", bytes: Array(yaml.utf8)),
@@ -52,7 +52,7 @@ struct SchemaTests {
         #expect(schema == document.indentedText + "\n", "run `volley schema` into \(named) anew")
     }
 
-    /// Examples of the pages in docs/reference on a campaign file, without those behind which a mistake is said.
+    /// The examples in docs/reference about a campaign file, except those that are followed by a mistake.
     private static func documented() throws -> [String] {
         let text = try ["campaigns.md", "templates.md", "warnings.md"]
             .map { try String(contentsOfFile: "\(campaigns)/../docs/reference/\($0)", encoding: .utf8) }.joined(separator: "\n")
@@ -112,7 +112,7 @@ struct SchemaTests {
         + MistakesInDeliveryTests.mistakes + MistakesInScheduleTests.mistakes
         + VariantReadingTests.mistakes).map { ($0, false) } + MistakesInProjectTests.mistakes.map { ($0, true) }
 
-    /// What the shape of a file alone tells.
+    /// Mistakes that the shape of a file shows by itself.
     private static let structural = [
         "unknown key", "is missing", "must be a group of keys", "must be a text", "must be true or false", "must be a whole number",
         "must be exactly 10", "must be the name of an environment variable", "cannot be combined", "selects no devices",
@@ -122,8 +122,8 @@ struct SchemaTests {
         "must begin with https://", "is no bundle id", "cannot be a device token",
     ]
 
-    /// Mistakes that are said in the same words, and are none of shape: an empty list selects nobody only where it is alone, ages hide in texts,
-    /// and what a language may say hangs on what stands above it.
+    /// Mistakes with the same words that are not about shape: an empty list selects nobody only if it is alone, ages are hidden in texts,
+    /// and what a language may say depends on what is above it.
     private static let beyond = ["an empty list of tags alone", "ages that are none", "a silent push with a text for a language"]
 
     @Test("every mistake in a file's shape is one for the schema too")
@@ -148,13 +148,13 @@ struct SchemaTests {
             collect(document, &seen)
             for group in groups {
                 let valid = Set(group.valid + group.unlisted)
-                // 'file' below 'tags' is a form of its own.
+                // 'file' below 'tags' is a separate form.
                 #expect(seen.contains(valid) || seen.contains(valid.subtracting(["file"])), "the schema lacks the group '\(group.name)'")
             }
         }
     }
 
-    /// The names of each group of properties that admits no others, all of which must be described.
+    /// The names in each group of properties that allows no others; all of them must be described.
     private func collect(_ schema: JSONValue, _ seen: inout [Set<String>]) {
         switch schema {
         case .array(let parts): for part in parts { collect(part, &seen) }

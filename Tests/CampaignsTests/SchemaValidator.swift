@@ -1,13 +1,14 @@
 import Base
 
-/// Validates a value against a JSON Schema, slowly and plainly, with the keywords that Volley's schemas use. Another keyword is a mistake of the schema.
+/// Validates a value against a JSON Schema, slowly and plainly, with the keywords that Volley's schemas use. Any other keyword is a mistake
+/// in the schema.
 struct SchemaValidator {
     let document: JSONValue
 
-    /// Words that only describe.
+    /// Keywords that only describe.
     private static let annotations: Set<String> = ["$schema", "$defs", "title", "description", "examples", "default", "then"]
 
-    /// Where the value breaks which rule; empty when it is valid.
+    /// Which rule the value breaks, and where; empty if it is valid.
     func mistakes(_ value: JSONValue) -> [String] { mistakes(value, document, "") }
 
     private func mistakes(_ value: JSONValue, _ schema: JSONValue, _ path: String) -> [String] {
@@ -91,7 +92,7 @@ extension JSONValue {
         }
     }
 
-    /// Rules about texts hold for texts only, and those about numbers for numbers only.
+    /// Rules about texts apply only to texts, and those about numbers only to numbers.
     fileprivate func keeps(_ rule: JSONMember) -> Bool {
         switch rule.name {
         case "pattern":

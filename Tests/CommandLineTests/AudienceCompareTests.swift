@@ -2,8 +2,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// The rules of campaign-language.md were written a second time from that text alone, and are held against what the commands say of random dirty
-/// exports of every form: counts of `preview` and `plan`, recipients of the report. `make oracle` goes on to a thousand.
+/// The rules of campaign-language.md were written a second time from that text alone. They are compared with what the commands say about
+/// random dirty exports of every form: counts of `preview` and `plan`, recipients of the report. `make oracle` runs a thousand.
 @Suite("the audience: commands against rules that were written a second time")
 struct AudienceCompareTests {
     @Test("random dirty exports of every form select the same devices", .enabled(if: hasPython), arguments: 0..<4)

@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What a marketer gets wrong in a campaign or volley.yaml. Each: exit code 2, the place, a word that helps, and no run.
+/// Typical mistakes in a campaign or volley.yaml. Each gives exit code 2, the place, a helpful word, and no run.
 @Suite("bad campaign files")
 struct BadCampaignTests {
     private static let head = "name: test\napp: shop\n"

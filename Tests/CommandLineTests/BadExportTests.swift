@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What is wrong with exports. Whatever it is, no run file is left that looks whole.
+/// Damaged exports. Whatever the damage, no run file is left that looks complete.
 @Suite("bad exports")
 struct BadExportTests {
     private func preview(_ folder: ProjectFolder, _ file: String, audience: String = "everyone: true") throws -> VolleyBinary.Result {

@@ -5,7 +5,7 @@ import TestCommands
 import TestServers
 import Testing
 
-/// Keys, certificates and servers that do not work. Nothing is sent, and whoever reads the message knows what to look at.
+/// Keys, certificates and servers that do not work. Nothing is sent, and the message says what to check.
 @Suite("bad credentials and servers")
 struct BadServerTests {
     private func openssl(_ folder: ProjectFolder, _ command: String) throws {
@@ -115,7 +115,7 @@ struct BadServerTests {
         #expect(try right.json()["outcomes"]?.int("accepted") == 20)
     }
 
-    /// A run that cannot reach a proper APNs is stopped, with everything unsent, and says what to check.
+    /// A run that cannot reach a proper APNs stops with everything unsent, and says what to check.
     private func expectStopped(_ folder: ProjectFolder, _ words: String...) throws {
         try folder.writeCampaign()
         let result = try folder.volley("send", "campaign.yaml", "--yes", "--json")
@@ -149,7 +149,7 @@ struct BadServerTests {
     func foreignServers() throws {
         let folder = try folderWithKey()
         let port = 20_000 + Int(getpid()) % 20_000
-        // The one speaks HTTP/2 under a certificate that nobody trusts, the other is trusted and does not speak it.
+        // One speaks HTTP/2 with a certificate that is not trusted, the other is trusted and does not speak HTTP/2.
         let servers = try [(port, "h2"), (port + 1, "http/1.1")].map { port, name in
             try RunningVolley(
                 executable: "/usr/bin/openssl",

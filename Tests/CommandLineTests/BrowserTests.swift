@@ -10,7 +10,7 @@ private enum Browser {
     }
 
     /// - Parameters:
-    ///   - isDark: what the system's preference is.
+    ///   - isDark: the system's preference.
     static func run(_ arguments: [String], isDark: Bool, in folder: URL) throws -> VolleyBinary.Result {
         let browser = try #require(path)
         let common = [
@@ -61,7 +61,7 @@ private enum Browser {
 
 @Suite("pages in a browser", .serialized, .enabled(if: Browser.path != nil, "Chromium is not installed: make test-browser"))
 struct BrowserTests {
-    /// Pages of every kind; one project for all, as sending takes time.
+    /// Pages of every kind, from one project, because sending takes time.
     private static func pages() throws -> (folder: ProjectFolder, files: [String]) {
         let (folder, run) = try ReportTests.sentProject()
         try folder.write(
@@ -86,7 +86,7 @@ struct BrowserTests {
         #expect(try folder.volley("plan", "hostile.yaml", "--quiet").status == 0)
         try write("planned.html", ["report", "last", "--format", "html", "--output", "planned.html"])
         try write("comparison.html", ["report", "last", "--compare", run, "--format", "html", "--output", "comparison.html"])
-        // What a run of days with hostile words in it looks like.
+        // Makes it look like a run of several days with hostile texts.
         try folder.write("edit.py", Self.edit)
         let edited = try RunningVolley(
             executable: "/usr/bin/python3", ["edit.py", "runs/\(run).sqlite"], in: folder.url, environment: [:], input: nil
@@ -96,7 +96,7 @@ struct BrowserTests {
         return (folder, files)
     }
 
-    /// What a person prints has few; a page of hostile names of hundreds of letters has some more.
+    /// A page that a person prints has few sheets; one with hostile names of hundreds of letters has some more.
     private static func mostSheets(_ file: String) -> Int { ["report.html", "variants.html", "planned.html"].contains(file) ? 2 : 12 }
 
     private static let edit = """

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The campaign language")
 struct CampaignLanguageTests {
-    /// Every key there is, as the language was agreed.
+    /// Every key of the language, as it was agreed.
     private static let everything = #"""
         name: spring-sale                   # [a-z0-9-], at most 64
         app: shop

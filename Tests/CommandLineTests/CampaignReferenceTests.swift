@@ -2,8 +2,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// docs/reference, what concerns a campaign file: its examples are campaigns that are fine, and behind those that are not stands what
-/// `volley check` says of them.
+/// The parts of docs/reference about a campaign file: its examples are valid campaigns, and those that are not are followed by what `volley
+/// check` says about them.
 @Suite("the reference of the campaign file")
 struct CampaignReferenceTests {
     /// A block in YAML, and the message that the next block promises.
@@ -57,7 +57,7 @@ struct CampaignReferenceTests {
         try folder.write("exports/devices.csv", columns + "\n" + row + "\n")
         try folder.write("vip.txt", "user42\n")
         try folder.write("suppressed.csv", ProjectFolder.token(2) + "\n")
-        // What an example leaves out follows behind it, so that it keeps its places.
+        // Parts that an example leaves out are added after it, so that it keeps its places.
         let needed = [("name", "a"), ("app", "shop"), ("audience", "{tags: [daily]}"), ("content", "{title: Hi}")]
         let lines = example.yaml.split(separator: "\n")
         let rest = needed.filter { key, _ in !lines.contains { $0.hasPrefix(key + ":") } }.map { "\($0): \($1)\n" }.joined()

@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// An export that somebody else writes while Volley reads it, with the real binary: it is stopped in the middle of the file.
+/// An export that another program writes while Volley reads it, with the real binary, which is stopped in the middle of the file.
 @Suite("An export that is changed while it is read")
 struct ChangedExportTests {
     private static let devices = FaultScale.isThorough ? 1_500_000 : 150_000

@@ -133,7 +133,7 @@ struct CommandTests {
         let server = try JSONValue(parsing: simulator.outputSoFar)
         let url = try #require(server["url"]?.stringValue), key = try #require(server["key"]?.stringValue)
         #expect(url.hasPrefix("https://localhost:"))
-        // Its authority, or the certificate alone, as the command wrote it.
+        // Its authority, or only the certificate, as the command wrote it.
         for trusted in ["own-ca.pem", "simulator-ca.pem"] {
             try folder.writeProject(
                 app: "environment: {url: \"\(url)\", ca: \(trusted)}\nkey: {file: \(key), id: SIMULATOR1, team: VOLLEYTEAM}")

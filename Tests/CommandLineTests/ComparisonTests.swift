@@ -13,7 +13,7 @@ struct ComparisonTests {
             return (try result.json(), result.errors)
         }
         #expect(try preview().document["compared_with"] == nil)
-        // A plan that was not sent is no run.
+        // A plan that was not sent is not a run.
         #expect(try folder.volley("plan", "campaign.yaml", "--quiet").status == 0)
         #expect(try preview().document["compared_with"] == nil)
         #expect(try folder.volley("send", "campaign.yaml", "--yes", "--quiet").status == 0)
@@ -45,7 +45,7 @@ struct ComparisonTests {
         #expect(sent.status == 0 && sent.errors.contains("[audience-changed]"))
         #expect(sent.output.contains("Last run      35.0 % fewer than the 20 of \(run)"))
 
-        // Another campaign has runs of its own, also when its name begins alike.
+        // Another campaign has its own runs, even if its name begins in the same way.
         try folder.writeCampaign(name: "test-2")
         #expect(try preview().document["compared_with"] == nil)
     }

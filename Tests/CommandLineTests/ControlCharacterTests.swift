@@ -3,10 +3,10 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Names, cells and the words of other programs steer no terminal and no log.
+/// Names, cells and the output of other programs do not control a terminal or a log.
 @Suite("Control characters")
 struct ControlCharacterTests {
-    /// ESC, BEL, a C1 character and one that turns the direction of text.
+    /// ESC, BEL, a C1 character and one that changes the direction of text.
     private static let evil = "e\u{1B}]0;x\u{07}v\u{9B}i\u{202E}l"
     private static let shown = "e\\u001B]0;x\\u0007v\\u009Bi\\u202El"
 
@@ -23,7 +23,7 @@ struct ControlCharacterTests {
         #expect(missing.status == 2 && isHarmless(missing.errors) && missing.errors.contains(Self.shown), "\(missing.errors)")
         let made = try folder.volley("init", Self.evil)
         #expect(made.status == 0 && isHarmless(made.output) && made.output.contains("wrote \(Self.shown)/volley.yaml"), "\(made.output)")
-        // In JSON they are what they are.
+        // In JSON they are unchanged.
         let other = try folder.volley("init", Self.evil + "\u{7F}", "--json")
         #expect(isHarmless(other.output), "\(other.output)")
         guard case .array(let files)? = try other.json()["files"] else {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("volley doctor")
 struct DoctorTests {
-    /// State by step of the only app, and all that was said.
+    /// The state of each step for the only app, and the whole output.
     private struct Findings {
         var status: Int32
         var states: [String: String] = [:]
@@ -26,7 +26,7 @@ struct DoctorTests {
             }
         }
 
-        /// The steps of a state, sorted.
+        /// The steps with a state, sorted.
         func steps(_ state: String) -> [String] { states.filter { $0.value == state }.keys.sorted() }
     }
 

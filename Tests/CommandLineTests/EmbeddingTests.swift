@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// A program of others that embeds the library VolleyKit.
+/// A separate program that embeds the library VolleyKit.
 @Suite("a program that embeds the stages")
 struct EmbeddingTests {
     @Test("plans, sends, ends half way, goes on and reads figures: without a terminal, and nothing is printed but what it prints itself")

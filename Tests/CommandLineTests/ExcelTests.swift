@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What is written for Excel, opened by programs that know nothing of Excel, and read again by Volley.
+/// Files written for Excel, opened by programs that know nothing about Excel, and read again by Volley.
 @Suite("--excel")
 struct ExcelTests {
     private static let german = ["LC_ALL": "de_DE.UTF-8"], english = ["LC_ALL": "en_US.UTF-8"]
@@ -57,7 +57,7 @@ struct ExcelTests {
         let preview = try folder.volley("preview", "campaign.yaml", "--json")
         #expect(try preview.json().int("audience") == 1, "\(preview.errors)")
         #expect(try preview.json()["skipped"]?.int("excluded") == Self.ids.count)
-        // A list of ids leaves out by them; in a report they may be those of other devices as well.
+        // A list of ids leaves out devices by their ids; in a report these may belong to other devices, too.
         let moved = Self.export().replacing("aa0000", with: "bb0000")
         try folder.write("devices.csv", moved)
         #expect(try folder.volley("preview", "campaign.yaml", "--json").json()["skipped"]?.int("excluded") ?? 0 == 0)
@@ -72,7 +72,7 @@ struct ExcelTests {
         let folder = try Self.sent()
         #expect(
             try folder.volley("report", "last", "--format", "csv", "--excel", "--output", "again.csv", environment: locale).status == 0)
-        // No registration id holds a space.
+        // No registration id contains a space.
         for (key, names) in [("registration_ids", Self.ids.filter { !$0.contains(" ") }), ("aliases", Self.ids)] {
             let list = names.map { "'\($0)'" }.joined(separator: ", ")
             try folder.writeCampaign("again.yaml", audience: "devices: again.csv\n\(key): [\(list)]")
@@ -80,7 +80,7 @@ struct ExcelTests {
             #expect(preview.status == 0, "\(preview.errors)")
             #expect(try preview.json().int("audience") == names.count, "\(key): \(preview.errors)")
         }
-        // What the text says is the id, not the formula around it.
+        // The text is the id, not the formula around it.
         try folder.writeCampaign("again.yaml", audience: "devices: again.csv\neveryone: true", content: "title: 'Hi {{ alias }}'")
         let shown = try folder.volley("preview", "again.yaml", "--show", "10")
         #expect(shown.output.contains("Hi 12e45") && !shown.output.contains("=\""), "\(shown.output)")
@@ -88,7 +88,7 @@ struct ExcelTests {
 
     @Test("a list of suppressed devices is exported for Excel and imported again as it was")
     func suppression() throws {
-        // Of the second one Excel would make a number.
+        // Excel would turn the second one into a number.
         let tokens = ["00000410" + String(repeating: "ab", count: 28), String(repeating: "12", count: 32)]
         let folder = try ProjectFolder()
         try folder.write("gone.csv", "token,reason,invalid_since\n" + tokens.map { "\($0),410,2026-11-01T10:00:00Z\n" }.joined())

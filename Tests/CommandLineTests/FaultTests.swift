@@ -3,12 +3,12 @@ import Foundation
 import TestCommands
 import Testing
 
-/// How much the tests of faults do: little within all tests, much in `make faults`.
+/// The size of the fault tests: small among all tests, large in `make faults`.
 enum FaultScale {
     /// Recipients of a campaign.
     static let recipients = number("VOLLEY_FAULT_RECIPIENTS", else: 1500)
     static let kills = number("VOLLEY_FAULT_KILLS", else: 3)
-    /// Whether tests that wait for long time-outs, or measure time, are wanted.
+    /// Whether to run tests that wait for long time-outs, or measure time.
     static let isThorough = recipients > 10_000
 
     private static func number(_ variable: String, else usual: Int) -> Int {
@@ -16,8 +16,8 @@ enum FaultScale {
     }
 }
 
-/// Each fault of the simulator, alone and all at once, over real sockets: afterwards the report is held against the
-/// simulator's ledger. `make faults` does the same with fifty thousand recipients and two hundred kills.
+/// Each fault of the simulator, alone and all at once, over real sockets: afterwards the report is compared with the simulator's ledger.
+/// `make faults` does the same with fifty thousand recipients and two hundred kills.
 @Suite("every push accounted for", .serialized)
 struct FaultTests {
     private static let recipients = FaultScale.recipients
@@ -26,7 +26,7 @@ struct FaultTests {
     struct Fault: CustomTestStringConvertible, Sendable {
         var name: String
         var options: [String]
-        /// Whether answers may be lost, so that who got the push is in doubt.
+        /// Whether answers may be lost, so that deliveries are in doubt.
         var losesAnswers = false
         var testDescription: String { name }
     }
@@ -53,7 +53,7 @@ struct FaultTests {
         return faults
     }()
 
-    /// The quick ones, unless more was asked for: others wait for time-outs.
+    /// The quick ones, unless more was requested: the others wait for time-outs.
     private static let chosen =
         FaultScale.isThorough
         ? faults : faults.filter { ["429", "a stream is reset", "GOAWAY", "the connection is cut"].contains($0.name) }
@@ -70,7 +70,7 @@ struct FaultTests {
             let outcomes = try sent.json()["outcomes"]
             #expect(outcomes?.sum == Self.recipients && outcomes?.int("unsent") == 0, "\(comment): \(outcomes?.text ?? "")")
             if !fault.losesAnswers {
-                // Of very many some are refused as often as a push is tried.
+                // With very many pushes, some are refused at every attempt.
                 let attempts = try server.lines("failed").map { String($0[8]) }
                 #expect(outcomes?.int("accepted") == Self.recipients - attempts.count, "\(comment): \(outcomes?.text ?? "")")
                 #expect(Set(attempts).isSubset(of: ["6"]), "\(comment): gave up after \(Set(attempts)) attempts")
@@ -90,15 +90,16 @@ struct FaultTests {
             for (life, command) in [["send", "campaign.yaml", "--yes"], ["resume", "last"]].enumerated() {
                 let running = try VolleyBinary.start(command + ["--quiet"], in: server.folder.url)
                 usleep(.random(in: 0...700_000))
-                // Every other resumption ends in good order.
+                // Every other resumption ends cleanly.
                 if life == 1, kill / 2 % 2 == 1 { running.interrupt() }
                 _ = running.finish(timeout: life == 1 && kill / 2 % 2 == 1 ? 30 : 0)
                 if server.folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite") }) {
                     let unknown = try server.tokens("unknown")
-                    // In flight (as many as this process's connections take), claimed ahead, and what is sent in a fifth of a second.
+                    // Pushes in flight (as many as this process's connections take), those claimed ahead, and those sent in a fifth of a
+                    // second.
                     let inFlight = 100 * max(1, try server.connections() - connections)
                     connections = try server.connections()
-                    // Whom the process before left unknown may still be.
+                    // Devices that the earlier process left unknown may still be unknown.
                     #expect(
                         unknown.count <= earlier + inFlight + 400 + 800,
                         "kill \(kill): \(unknown.count) of 2,000 are unknown, \(earlier) of them since before")
@@ -159,7 +160,7 @@ struct FaultTests {
         try server.folder.writeCampaign(delivery: "unknown: skip")
         let running = try server.startSending()
         try Shell.run("prlimit --pid \(running.processID) --nofile=10:")
-        // Longer than the 3,000 would take.
+        // Longer than 3,000 pushes would take.
         usleep(4_000_000)
         #expect(running.isRunning, "\(running.errorsSoFar)")
         try Shell.run("prlimit --pid \(running.processID) --nofile=1024:")

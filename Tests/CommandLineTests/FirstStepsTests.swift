@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What somebody trips over who has not used Volley before.
+/// Obstacles for people who have not used Volley before.
 @Suite("first steps")
 struct FirstStepsTests {
     @Test(

@@ -18,7 +18,7 @@ import Testing
         let folder = try ProjectFolder()
         #expect(try send(folder, "first").int("audience") == 20)
         #expect(try send(folder, "second", tags: "news", frequency: "at most 2 per 7 days").int("audience") == 10)
-        // Ten have got two, ten have got one.
+        // Ten devices got two pushes, ten got one.
         let third = try send(folder, "third", frequency: "at most 2 per 7 days")
         #expect(third.int("audience") == 10 && third["skipped"]?.int("frequency") == 10)
         let fourth = try send(folder, "fourth", frequency: "at most 2 per 7 days")
@@ -49,7 +49,7 @@ import Testing
         // An hour and fifty minutes ago, then two hours and ten.
         let shift = "UPDATE run SET started_at = started_at - %, finished_at = finished_at - %"
         try folder.editRun(shift.replacingOccurrences(of: "%", with: "6600000"), "DELETE FROM outcome_block")
-        // Claimed, and nobody knows what became of it: it may have arrived.
+        // Claimed, with an unknown result: it may have arrived.
         #expect(try audience() == 0)
         try folder.editRun(shift.replacingOccurrences(of: "%", with: "1200000"))
         #expect(try audience() == 20)

@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// A run that waits for its pace sleeps: nobody polls where a wake-up exists. Judged by how often its threads gave their core away, as the
-/// kernel counts it.
+/// A run that waits for its pace sleeps: no thread polls where a wake-up exists. Measured by how often its threads gave up their core, as
+/// the kernel counts it.
 @Suite("a run that waits", .serialized)
 struct IdleTests {
     @Test("wakes a few times a second, whether it waits for its pace or is paused")
@@ -24,7 +24,7 @@ struct IdleTests {
         #expect(running.finish().status == 130)
     }
 
-    /// Over two seconds, of all threads.
+    /// Over two seconds, for all threads.
     private func wakeUpsPerSecond(of running: RunningVolley) throws -> Double {
         let clock = ContinuousClock()
         let (before, start) = (try wakeUps(of: running), clock.now)
@@ -39,7 +39,7 @@ struct IdleTests {
         let folder = "/proc/\(running.processID)/task"
         var counts: [String: Int] = [:]
         for thread in try FileManager.default.contentsOfDirectory(atPath: folder) {
-            // One that ended meanwhile counts no more.
+            // A thread that has ended in the meantime no longer counts.
             guard let status = try? String(contentsOfFile: "\(folder)/\(thread)/status", encoding: .utf8) else { continue }
             let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
             counts[thread] = line?.split(separator: "\t").last.flatMap { Int($0) }

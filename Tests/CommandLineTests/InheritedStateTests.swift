@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What a process inherits from the one that started it, and what it leaves to nobody.
+/// What a process inherits from its parent, and what it passes on to no child.
 @Suite("What Volley inherits")
 struct InheritedStateTests {
     /// Ignores SIGCHLD and blocks the signals that end a process, as some supervisors do.
@@ -54,7 +54,7 @@ struct InheritedStateTests {
         }
     }
 
-    /// Sends slowly, and is sent signals once pushes were accepted.
+    /// Sends slowly, and gets signals once pushes were accepted.
     private func send(devices: Int, signals: [Int32]) throws -> VolleyBinary.Result {
         let folder = try ProjectFolder(app: "environment: simulator\npace: 100/s", export: ProjectFolder.export(devices: devices))
         try folder.writeCampaign(delivery: "unknown: skip")
@@ -84,7 +84,7 @@ struct InheritedStateTests {
 
     @Test("signals that were blocked are heard by every command", .enabled(if: hasPython))
     func masks() throws {
-        // This command waits for a hook and takes over no signal by itself.
+        // This command waits for a hook and handles no signal by itself.
         let folder = try folder(hook: "echo up >&2; sleep 30")
         let running = try VolleyBinary.start(["notify"], in: folder.url, launcher: Self.deaf)
         while running.isRunning, !running.errorsSoFar.contains("up") { usleep(20_000) }
@@ -122,7 +122,7 @@ struct InheritedStateTests {
             in: folder.url, environment: [:], input: nil)
         while running.isRunning, !running.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
         #expect(running.isRunning, "\(running.errorsSoFar)")
-        // The kernel gives the files of a process that may not be dumped to root.
+        // The kernel gives the files of an undumpable process to root.
         let owner = try FileManager.default.attributesOfItem(atPath: "/proc/\(running.processID)/mem")[.ownerAccountID] as? Int
         #expect(owner == 0)
         running.interrupt()

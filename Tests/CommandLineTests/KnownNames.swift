@@ -1,17 +1,17 @@
 import Foundation
 import TestCommands
 
-/// What a process takes for the names of other machines: /etc/hosts alone, in a version of its own that may change while the process runs.
+/// The names of other machines that a process knows: only /etc/hosts, in a separate version that may change while the process runs.
 final class KnownNames {
     private let folder: String
     private let hosts: String
 
-    /// Nothing is known at first. Needs `Shell.canHideFiles`.
+    /// At first no name is known. Needs `Shell.canHideFiles`.
     init(in project: ProjectFolder) throws {
         folder = project.url.appendingPathComponent("names").path
         hosts = folder + "/hosts"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        // Other file systems may have been told not to note when a file is read.
+        // Other file systems may be mounted so that reads of a file are not noted.
         try Shell.run("mount -t tmpfs -o size=64k,strictatime tmpfs '\(folder)'")
         try Data("hosts: files\n".utf8).write(to: URL(fileURLWithPath: folder + "/nsswitch.conf"))
         try forget()
@@ -25,19 +25,19 @@ final class KnownNames {
         return ["unshare", "-m", "sh", "-ec", "\(mounts.joined(separator: "; ")); exec \"$0\" \"$@\""]
     }
 
-    /// Makes a name known as this machine's.
+    /// Makes this machine known by a name.
     func add(_ name: String) throws { try write("127.0.0.1 \(name)\n") }
 
     /// Makes all names unknown.
     func forget() throws { try write("# nobody\n") }
 
-    /// Whether somebody has looked for a name since they changed last.
+    /// Whether a name was looked up since they last changed.
     var wereRead: Bool {
         var status = stat()
         guard stat(hosts, &status) == 0 else { return false }
         return (status.st_atim.tv_sec, status.st_atim.tv_nsec) > (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
     }
 
-    /// In place: whoever sees the file under another name keeps seeing the same one.
+    /// Written in place: a process that has the file under another name keeps seeing the same one.
     private func write(_ text: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: hosts)) }
 }

@@ -4,33 +4,33 @@ import Foundation
 import TestCommands
 import Testing
 
-/// A simulator in a process of its own that outlives those that send to it, and the project folder that points to it.
+/// A simulator in a separate process that outlives its senders, and the project folder that points to it.
 final class LedgeredServer {
     /// Where server and sender run.
     enum Place {
-        /// As all else does.
+        /// Where everything else runs.
         case here
-        /// On a network that nobody else is on, and that `isSilent` cuts.
+        /// On a separate network, which `isSilent` cuts.
         case ownNetwork
     }
 
     let folder: ProjectFolder
     private let place: Place
-    /// Options of `volley simulate`, from the next start on.
+    /// Options of `volley simulate`, used from the next start on.
     var faults: [String]
     private var port = 0
     private var simulator: RunningVolley?
-    /// Files of this simulator and of those before it.
+    /// Files of this simulator and of earlier ones.
     private var ledgers: [String] = []
 
-    /// The server's name in `certificate.pem`: one that no machine has by itself.
+    /// The server's name in `certificate.pem`: one that no machine has.
     static let hostName = "apns.test"
 
     /// - Parameters:
     ///   - app: further lines below the app in volley.yaml.
     ///   - faults: options of `volley simulate`.
     ///   - place: where server and senders run.
-    ///   - name: what senders call the server; another than `localhost` must be made known to them.
+    ///   - name: what senders call the server; a name other than `localhost` must be made known to them.
     init(app: String = "", devices: Int, faults: [String] = [], place: Place = .here, name: String = "localhost") throws {
         folder = try ProjectFolder(export: ProjectFolder.export(devices: devices))
         self.place = place
@@ -49,7 +49,7 @@ final class LedgeredServer {
 
     // MARK: The server
 
-    /// Starts a simulator with a ledger of its own; returns what it says of itself.
+    /// Starts a simulator with a separate ledger; returns what it prints about itself.
     @discardableResult
     func start() throws -> JSONValue {
         ledgers.append("ledger-\(ledgers.count).jsonl")
@@ -62,7 +62,7 @@ final class LedgeredServer {
         return try JSONValue(parsing: running.outputSoFar)
     }
 
-    /// Ends the simulator, which says goodbye to its clients and writes its ledger to the end.
+    /// Ends the simulator, which says goodbye to its clients and completes its ledger.
     func stop() {
         guard let running = simulator else { return }
         simulator = nil
@@ -70,13 +70,13 @@ final class LedgeredServer {
         #expect(running.finish().status == 0)
     }
 
-    /// Drops every packet from now on, or no more.
+    /// Starts or stops dropping every packet.
     func silence(_ isSilent: Bool) throws {
         let network = try launcher().joined(separator: " ")
         try Shell.run("\(network) tc qdisc \(isSilent ? "replace dev lo root pfifo limit 0" : "del dev lo root")")
     }
 
-    /// Whether someone tries to connect and gets no answer.
+    /// Whether a connection attempt gets no answer.
     func isAwaitingConnection() throws -> Bool {
         let process = try #require(simulator).processID
         let sockets = ["tcp", "tcp6"].map { (try? String(contentsOfFile: "/proc/\(process)/net/\($0)", encoding: .utf8)) ?? "" }
@@ -84,14 +84,14 @@ final class LedgeredServer {
         return sockets.contains { $0.split(separator: "\n").contains { $0.split(separator: " ").dropFirst(3).first == "02" } }
     }
 
-    /// What starts a program where the server is.
+    /// The command that starts a program in the server's place.
     private func launcher() throws -> [String] {
         place == .here ? [] : ["nsenter", "-t", String(try #require(simulator).processID), "-n"]
     }
 
     // MARK: The ledger
 
-    /// Leaves what was answered so far out of all that follows.
+    /// Leaves out of all later results what was answered so far.
     func forgetLedgers() {
         for name in ledgers { try? FileManager.default.removeItem(at: folder.url.appendingPathComponent(name)) }
         ledgers = []
@@ -121,21 +121,21 @@ final class LedgeredServer {
         }
     }
 
-    /// Connections that have brought a push so far, also while the simulator is still writing.
+    /// Connections that have brought a push so far, even while the simulator is still writing.
     func connections() throws -> Int {
         let numbers = ledgers.flatMap { name in
             let text = (try? String(contentsOf: folder.url.appendingPathComponent(name), encoding: .utf8)) ?? ""
-            // The last line may be cut.
+            // The last line may be incomplete.
             return text.split(separator: "\n").compactMap { (try? JSONValue(parsing: String($0)))?.int("connection") }
         }
         return Set(numbers).count
     }
 
-    /// Tokens that the simulator has accepted by now, as far as it has written them.
+    /// Tokens that the simulator has accepted so far, as far as it has written them.
     func acceptedSoFar() -> Set<String> {
         let tokens = ledgers.flatMap { name in
             let text = (try? String(contentsOf: folder.url.appendingPathComponent(name), encoding: .utf8)) ?? ""
-            // The last line may be cut.
+            // The last line may be incomplete.
             return text.split(separator: "\n").compactMap { line in
                 (try? JSONValue(parsing: String(line))).flatMap { $0.int("status") == 200 ? $0["token"]?.stringValue : nil }
             }
@@ -217,25 +217,25 @@ final class LedgeredServer {
         return running
     }
 
-    /// How long the ledger is by now: some 300 bytes for each answer.
+    /// The current length of the ledger: about 300 bytes for each answer.
     var answeredBytes: Int {
         let ledger = folder.url.appendingPathComponent(ledgers.last ?? "").path
         return (try? FileManager.default.attributesOfItem(atPath: ledger)[.size] as? Int) ?? 0
     }
 
-    /// Waits until something is so, at most for a minute, or the process has ended.
+    /// Waits until a condition holds or the process has ended, at most for a minute.
     func wait(until isSo: () -> Bool, orEndOf running: () -> RunningVolley) {
         for _ in 0..<3000 where running().isRunning && !isSo() { usleep(20_000) }
     }
 
-    /// The last run's outcomes, state and all.
+    /// The last run's outcomes, state and so on.
     func report() throws -> JSONValue {
         let report = try folder.volley("report", "last", "--format", "json")
         try #require(report.status == 0, "\(report.errors)")
         return try report.json()
     }
 
-    /// The last run's tokens that ended in an outcome.
+    /// The last run's tokens with an outcome.
     func tokens(_ outcome: String) throws -> Set<String> { Set(try lines(outcome).map { String($0[0]) }) }
 
     /// The last run's lines of the CSV report with an outcome, cell by cell.

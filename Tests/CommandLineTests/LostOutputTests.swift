@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Results that cannot be shown: a full disk behind standard output, or descriptors that were closed before Volley began. What was done by then
-/// is never told as if nothing had been done.
+/// Results that cannot be shown: standard output on a full disk, or descriptors that were closed before Volley began. What was done is
+/// never reported as if nothing had been done.
 @Suite("Results that cannot be shown")
 struct LostOutputTests {
     /// Runs the rest of the line with other standard streams.
@@ -23,7 +23,7 @@ struct LostOutputTests {
             let pushed = try volley(folder, launcher, "push", "--token", ProjectFolder.token(1), "--title", "Hello")
             #expect(pushed.status == 1 && pushed.errors.contains("accepted"), "\(pushed)")
             #expect(pushed.errors.contains("standard output"), "\(pushed.errors)")
-            // A stop stays one.
+            // A stop is still a stop.
             let urgent = try volley(folder, launcher, "push", "--token", ProjectFolder.token(1), "--silent", "--priority", "high", "--json")
             #expect(urgent.status == 3 && urgent.errors.contains("BadPriority"), "\(urgent)")
         }

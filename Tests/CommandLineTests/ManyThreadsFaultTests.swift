@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Runs that several threads deliver, killed, interrupted and taken up again: report against ledger.
+/// Runs that several threads deliver, killed, interrupted and resumed: report against ledger.
 @Suite("many threads, every push accounted for", .serialized)
 struct ManyThreadsFaultTests {
     private static let devices = FaultScale.isThorough ? 400_000 : 20_000
@@ -31,7 +31,8 @@ struct ManyThreadsFaultTests {
         }
     }
 
-    /// Until a second thread delivers, which takes a core that is busy for half a second, or the process has had time enough for it.
+    /// Waits until a second thread delivers, which needs a core that is busy for half a second, or until the process had enough time for
+    /// it.
     private func waitForThreads(of process: RunningVolley) {
         let folder = "/proc/\(process.processID)/task"
         for _ in 0..<150 where process.isRunning {

@@ -4,7 +4,7 @@ import TestServers
 import TestCommands
 import Testing
 
-/// A run got to its end, and some of its pushes expired, or came too late, before their turn.
+/// A run reached its end, and some of its pushes expired, or were too late, before their turn.
 @Suite("missed devices")
 struct MissedTests {
     /// Twenty a second, which expire after a second: most of them never get their turn.

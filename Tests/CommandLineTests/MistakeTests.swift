@@ -2,8 +2,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Campaigns as people get them wrong, in Tests/Snapshots/mistakes, each with all that `volley check` says of it, and where that finds
-/// nothing, `volley preview`. Whoever reads the output alone must be able to repair the file.
+/// Campaigns with people's mistakes, in Tests/Snapshots/mistakes, each with the whole output of `volley check` or, if that finds nothing,
+/// of `volley preview`. A reader must be able to correct the file from the output alone.
 @Suite("mistakes that people make")
 struct MistakeTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Snapshots/mistakes")
@@ -27,7 +27,7 @@ struct MistakeTests {
         var text = "$ volley check campaign.yaml\n" + checked.errors + checked.output
         if checked.status == 0 {
             let previewed = try project.volley("preview", "campaign.yaml", "--show", "1")
-            // The hash says nothing to a person, and changes with the version of the rules.
+            // The hash tells a person nothing, and changes with the version of the rules.
             let shown = previewed.output.split(separator: "\n", omittingEmptySubsequences: false).filter { !$0.hasPrefix("Plan hash") }
             text += "\n$ volley preview campaign.yaml\n" + previewed.errors + shown.joined(separator: "\n")
         }
@@ -35,7 +35,7 @@ struct MistakeTests {
         #expect(!text.contains(ProjectFolder.token(1)), "a whole token was shown")
     }
 
-    /// What the campaigns refer to.
+    /// The files that the campaigns refer to.
     private static func project() throws -> ProjectFolder {
         let project = try ProjectFolder(app: "environment: simulator\ndevices: exports/devices.csv")
         try FileManager.default.createDirectory(at: project.url.appendingPathComponent("exports"), withIntermediateDirectories: true)
@@ -62,7 +62,7 @@ struct MistakeTests {
         try project.write("exports/devices.xlsx", Data([0x50, 0x4B, 0x03, 0x04]) + Data(count: 200))
         try project.write("exports/renamed.csv", Data([0x50, 0x4B, 0x03, 0x04]) + Data(count: 200))
         try project.write("exports/no-header.csv", export.split(separator: "\n").dropFirst().joined(separator: "\n") + "\n")
-        // Exports and lists with mistakes of their own.
+        // Exports and lists that have mistakes themselves.
         let others = folder.appendingPathComponent("exports")
         for file in try FileManager.default.contentsOfDirectory(atPath: others.path) {
             try project.write("exports/\(file)", Data(contentsOf: others.appendingPathComponent(file)))

@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// The way to the server breaks and heals, over real sockets; afterwards report and ledger must agree.
+/// The network to the server fails and recovers, over real sockets; afterwards report and ledger must agree.
 @Suite("the network fails, and comes back", .serialized)
 struct NetworkFaultTests {
     private static let policies = FaultScale.isThorough ? ["skip", "resend"] : ["skip"]
@@ -14,7 +14,7 @@ struct NetworkFaultTests {
     private static let pushesPerSecond = min(5000, recipients / 2)
     private static let pace = "pace: \(pushesPerSecond)/s"
 
-    /// A run under way that has had answers, of which others are still to come.
+    /// A run in progress that has got some answers, and waits for others.
     private struct Run {
         let server: LedgeredServer
         let running: RunningVolley
@@ -28,7 +28,7 @@ struct NetworkFaultTests {
         return Run(server: server, running: try server.startSending())
     }
 
-    /// Waits for the run's end, after which nobody may be left out.
+    /// Waits for the run's end, after which no device may be missing.
     private func finish(_ running: RunningVolley, _ server: LedgeredServer, unknown: String, _ comment: Comment) throws -> JSONValue {
         let sent = running.finish(timeout: 300)
         #expect([0, 1].contains(sent.status), "\(comment): \(sent.status) \(sent.errors)")
@@ -44,7 +44,7 @@ struct NetworkFaultTests {
         let answered = server.answeredBytes
         usleep(3_000_000)
         #expect(running.isRunning, "\(running.errorsSoFar)")
-        // What was answered before reaches the ledger a moment later.
+        // Earlier answers reach the ledger a moment later.
         #expect(server.answeredBytes - answered < 300 * Self.pushesPerSecond)
     }
 
@@ -95,7 +95,7 @@ struct NetworkFaultTests {
     func restarted(unknown: String) throws {
         let run = try begin(unknown: unknown)
         run.server.stop()
-        // Long enough for attempts to connect that are refused.
+        // Long enough for connection attempts that are refused.
         usleep(1_000_000)
         #expect(run.running.isRunning, "\(run.running.errorsSoFar)")
         try run.server.start()
@@ -110,7 +110,7 @@ struct NetworkFaultTests {
     func silentForAWhile() throws {
         let run = try begin(place: .ownNetwork)
         try run.server.silence(true)
-        // Shorter than any patience.
+        // Shorter than any time-out.
         waitIdle(run.running, run.server)
         try run.server.silence(false)
         let report = try finish(run.running, run.server, unknown: "skip", "silent for a while")
@@ -123,7 +123,7 @@ struct NetworkFaultTests {
     func silentForLong(unknown: String) throws {
         let run = try begin(unknown: unknown, place: .ownNetwork)
         try run.server.silence(true)
-        // Said by the moment at which it was seen: an attempt that ends is followed by a pause.
+        // Noted at the moment when it was seen: an attempt that ends is followed by a pause.
         var isReplaced = false
         run.server.wait {
             isReplaced = (try? run.server.isAwaitingConnection()) ?? false

@@ -66,7 +66,7 @@ struct NoticeTests {
         #expect(try folder.volley("send", "campaign.yaml", "--test").status == 0)
         #expect(try documents(server).map { $0["event"]?.stringValue } == ["approval_needed", "approval_needed"])
         #expect(try documents(server)[0]["text"]?.stringValue?.contains("volley approve ") == true)
-        // Tokens of which each is refused as of another environment stop a run.
+        // If each token is refused as belonging to another environment, the run stops.
         let wrong = try TestWebhook()
         let stopped = try self.folder("[{webhook: \"\(wrong.url())\", events: [stopped]}]")
         let tokens = (0..<300).map { "00000400" + String(repeating: "0", count: 50) + String(100_000 + $0) }

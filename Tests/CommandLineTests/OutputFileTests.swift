@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Files that commands write where somebody named them.
+/// Files that commands write where a person named them.
 @Suite("Files that are written")
 struct OutputFileTests {
     private func planned() throws -> ProjectFolder {
@@ -39,7 +39,7 @@ struct OutputFileTests {
         #expect(written.status == 0, "\(written.errors)")
         #expect(try text(folder, "victim") == "precious")
         #expect(try text(folder, "out.csv").split(separator: "\n").count == 2_001)
-        // The name itself may be a link: it is what is replaced.
+        // The name itself may be a link, which is then replaced.
         #expect(try shell(folder, "ln -sf victim out.csv; volley report last --format csv --output out.csv").status == 0)
         #expect(try text(folder, "victim") == "precious")
     }
@@ -117,7 +117,7 @@ struct OutputFileTests {
             try folder.volley("preview", "campaign.yaml", "--html", "out.pdf").errors
                 == "out.pdf: a .pdf file would hold an HTML page. Write --html out.html; browsers can print it, also as a PDF.\n")
         #expect(try folder.volley("preview", "campaign.yaml", "--html", " ").errors == "--html is blank. Name a file.\n")
-        // A name like theirs elsewhere, and a result in the folder of runs, are fine.
+        // A similar name elsewhere, and a result in the folder of runs, are fine.
         for (name, format) in [("report.db", "text"), ("runs/report.html", "html")] {
             #expect(try folder.volley("report", "last", "--format", format, "--output", name).status == 0)
         }
@@ -194,7 +194,7 @@ struct OutputFileTests {
         }
         #expect(try output("mkfifo pipe; wc -l < pipe & volley report last --format csv --output pipe && wait") == lines)
         #expect(try output("test -p pipe && volley report last --format csv --output /dev/stdout | wc -l") == lines)
-        // By these names only, which no process can replace: as root a Volley that did would harm the machine.
+        // Only by these names, which no process can replace: as root, a faulty Volley would harm the machine.
         #expect(try output("volley report last --format csv --output /dev/fd/1 > file && wc -l < file") == lines)
         #expect(try output("volley report last --format csv --output /dev/fd/1 >> file && wc -l < file") == "4002\n")
         #expect(try output("volley report last --format csv --output /dev/fd/3 3>> file && wc -l < file") == "6003\n")

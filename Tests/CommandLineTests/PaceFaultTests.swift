@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// How close a run comes to its pace when the server takes what comes, by the server's ledger. What is asserted of time needs a machine that
-/// has nothing else to do, so only `make faults` does it; `PacerTests` and `PaceKeepingTests` say the same of a clock that is never late.
+/// How closely a run reaches its pace if the server accepts everything, by the server's ledger. Assertions about time need an otherwise
+/// idle machine, so only `make faults` runs them; `PacerTests` and `PaceKeepingTests` test the same with a clock that is never late.
 @Suite("the pace is reached", .serialized, .enabled(if: FaultScale.isThorough, "only in `make faults`"))
 struct PaceFaultTests {
     @Test("within 2 %, and never exceeded", arguments: [100, 500, 2000])
@@ -15,7 +15,7 @@ struct PaceFaultTests {
         let sent = try server.start().finish(timeout: 60)
         #expect(sent.status == 0, "\(sent.errors)")
         try server.expectAgreement("pace \(pace)")
-        // The first push waits for its answer before the others go.
+        // The first push waits for its answer before the others are sent.
         let times = try server.entries().map(\.milliseconds).sorted().dropFirst()
         let start = try #require(times.first)
         let bySecond = Dictionary(grouping: times) { ($0 - start) / 1000 }.mapValues(\.count)

@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What was previewed is exactly what is sent, or it is refused.
+/// Exactly what was previewed is sent, or it is refused.
 @Suite("a plan and what became of it")
 struct PlanTests {
     private func plannedFolder(app: String = "environment: simulator") throws -> (ProjectFolder, run: String) {
@@ -72,7 +72,7 @@ struct PlanTests {
         }
         try folder.write("volley.yaml", "runs: runs\napps: {other: {topic: com.example.shop, environment: simulator}}\n")
         #expect(try folder.volley("send", "--plan", run, "--yes").errors.contains("'shop' is no longer there"))
-        // What does not decide where a push goes, and as whom, may change.
+        // Settings that do not decide where a push goes, and from whom, may change.
         try folder.writeProject(app: "environment: simulator\npace: 2000/s\ndevices: other.csv")
         #expect(try folder.volley("send", "--plan", run, "--yes", "--quiet").status == 0)
     }

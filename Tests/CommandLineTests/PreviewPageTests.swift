@@ -31,7 +31,7 @@ struct PreviewPageTests {
         #expect(page.contains("&lt;/p&gt;&lt;script&gt;alert(2)"))
         for device in 0..<30 { #expect(!page.contains(ProjectFolder.token(device))) }
         #expect(page.contains("aa00…0000"))
-        // Every element that is opened is closed again.
+        // Every element that is opened is also closed.
         for element in ["p", "div", "section", "table", "tr", "td", "th", "ul", "li", "details", "article", "main", "h2", "h3", "span"] {
             let opened =
                 page.split(separator: "<\(element)>", omittingEmptySubsequences: false).count
@@ -72,7 +72,7 @@ struct PreviewPageTests {
         ] {
             #expect(page.contains(part), "\(part)")
         }
-        // What nobody reads stands as it is written.
+        // Texts that nobody reads are shown as written.
         #expect(
             page.contains("<div class=\"unread\"><p class=\"title\" dir=\"auto\">Salut {{ first_name }}</p>")
                 && page.contains("no device gets it"))
@@ -152,7 +152,7 @@ struct PreviewPageTests {
 }
 
 extension String {
-    /// Everything between `start` and the next `end`, wherever it stands.
+    /// Everything between each `start` and the next `end`.
     fileprivate func components(between start: String, and end: String) -> [String] {
         split(separator: start, omittingEmptySubsequences: false).dropFirst().compactMap { rest in
             rest.firstRange(of: end).map { String(rest[..<$0.lowerBound]) }

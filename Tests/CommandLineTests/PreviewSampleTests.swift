@@ -29,7 +29,7 @@ struct PreviewSampleTests {
 
         """
 
-    /// Finnish stands at the very end, behind more rows than a preview keeps; the first of them drops out.
+    /// Finnish is at the very end, after more rows than a preview keeps; the first of them drops out.
     private static func export(rows: Int) -> String {
         var lines = ["device_token,alias,language,last_active,first_name,store"]
         for row in 0..<rows { lines.append("\(ProjectFolder.token(row)),,en,2026-11-01,,\(row % 7 == 3 ? "" : "Lyon")") }
@@ -143,7 +143,7 @@ struct PreviewSampleTests {
         guard case .array(let silenced)? = try silent.json()["silenced"] else { Issue.record("nothing silenced"); return }
         #expect(silenced.map { $0["name"]?.stringValue } == ["double-blank", "tag-not-found"])
         #expect(try folder.volley("preview", "campaign.yaml", "--verbose").errors.contains("It comes next week."))
-        // check reads no rows: it cannot say that the tag is there by now.
+        // check reads no rows, so it cannot say that the tag now exists.
         try folder.write(
             "campaign.yaml",
             text.replacing("newss", with: "news").replacing("  you", with: " you") + "allow:\n  - {warning: tag-not-found, reason: x}\n")

@@ -4,7 +4,7 @@ import TestServers
 import TestCommands
 import Testing
 
-/// Proxies as a person sets them, with the real binary and a simulator in a process of its own.
+/// Proxies as a person configures them, with the real binary and a simulator in a separate process.
 @Suite("proxies")
 struct ProxyTests {
     /// A simulator, and a project that sends to it.
@@ -130,7 +130,7 @@ struct ProxyTests {
         let untrusted = try site.send()
         #expect(untrusted.status == 3 && untrusted.errors.contains("certificate of the proxy localhost:\(port)"), "\(untrusted.errors)")
         #expect(proxy.requests.isEmpty)
-        // The machine's authorities as only this command sees them.
+        // The machine's authorities, replaced only for this command.
         let bundle = "/etc/ssl/certs/ca-certificates.crt"
         let trusted = try RunningVolley(
             executable: "/usr/bin/unshare",
@@ -154,6 +154,6 @@ struct ProxyTests {
     }
 }
 
-/// The environment of whoever runs the tests has no say. An empty variable counts as not set.
+/// The environment of the person who runs the tests has no influence. An empty variable counts as not set.
 let noProxies = Dictionary(
     uniqueKeysWithValues: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"].map { ($0, "") })

@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What `volley prune` takes unasked: nothing that could still be resumed or retried.
+/// What `volley prune` removes by default: nothing that could still be resumed or retried.
 @Suite("volley prune")
 struct PruneTests {
     /// A run that was interrupted in the middle and cancelled.
@@ -42,7 +42,7 @@ struct PruneTests {
     func retriedInPart() throws {
         let (server, run) = try cancelled()
         let folder = server.folder
-        // Some are unknown: claimed, and without an outcome.
+        // Some are unknown: claimed, without an outcome.
         let accepted = server.acceptedSoFar().count
         #expect(accepted < 2900)
         try folder.editRun(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("volley push")
 struct PushTests {
-    /// What the simulator's ledger says of the only push that it got.
+    /// The simulator's ledger line for the only push that it got.
     private func ledgerLine(_ server: LedgeredServer) throws -> JSONValue {
         let ledger = try String(contentsOf: server.folder.url.appendingPathComponent("ledger.jsonl"), encoding: .utf8)
         return try JSONValue(parsing: String(try #require(ledger.split(separator: "\n").last)))
@@ -21,7 +21,7 @@ struct PushTests {
                 "push", "--token", ProjectFolder.token(1), "--payload", payload, "--priority", "low", "--collapse", "x", "--expires", "4h")
             #expect(pushed.status == 0, "\(pushed.errors)")
         }
-        // The simulator checks what belongs together: this topic has no suffix of its own, so Volley must have added it.
+        // The simulator checks that they match: this topic has no suffix, so Volley must have added it.
         let voip = try folder.volley(
             "push", "--token", ProjectFolder.token(1), "--payload", "payload.yaml", "--push-type", "voip", "--json")
         #expect(try voip.json()["status"] == .integer(200), "\(voip.output)")

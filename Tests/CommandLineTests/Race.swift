@@ -3,7 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Commands at the same moment, and what a seed decides of them: what they find, how far they are apart, and who is killed when.
+/// Commands at the same moment, and what a seed decides about them: the state that they find, how far apart they start, and which one is
+/// killed when.
 struct Race: CustomStringConvertible {
     let contenders: [Contender]
     let seed: UInt64
@@ -11,9 +12,9 @@ struct Race: CustomStringConvertible {
     private let offsets: [Int]
     /// Whether they name the run `last`.
     private let isLast: Bool
-    /// Whether `schedule.lock` is removed again and again while they start.
+    /// Whether `schedule.lock` is removed repeatedly while they start.
     private let losesLock: Bool
-    /// Who is killed, and how many microseconds after the beginning.
+    /// Which one is killed, and how many microseconds after the beginning.
     private let kill: (contender: Int, microseconds: UInt32)?
 
     var name: String { contenders.map(\.rawValue).joined(separator: "+") }
@@ -24,7 +25,7 @@ struct Race: CustomStringConvertible {
         self.contenders = contenders
         self.seed = seed
         var draws = SplitMix(seed: seed)
-        // Where all have something to do, if there is such a place.
+        // A state in which all have something to do, if there is one.
         let places = contenders.dropFirst().reduce(contenders[0].places) { $0.intersection($1.places) }
         let possible = places.isEmpty ? contenders.reduce(into: Set()) { $0.formUnion($1.places) } : places
         state = possible.sorted { $0.rawValue < $1.rawValue }.randomElement(using: &draws) ?? .planned
@@ -39,7 +40,7 @@ struct Race: CustomStringConvertible {
 
     // MARK: - Running
 
-    /// Plays it, and holds what came of it against the ledger.
+    /// Plays the race, and compares the results with the ledger.
     func play(in arena: RaceArena) throws {
         let start = try arena.start(state)
         try arena.prepare(start)
@@ -82,7 +83,7 @@ struct Race: CustomStringConvertible {
         return results.compactMap(\.self)
     }
 
-    /// Until the daemon has sent what is due, or says that it does not, and a moment at most.
+    /// Waits until the daemon has sent what is due, or says that it does not, and at most a moment.
     private func awaitFiring(_ daemon: RunningVolley) {
         let words = [
             ": finished", ": stopped", ": cancelled", "cannot be sent", "cannot be planned", "by another process", "needs approval",
@@ -91,7 +92,7 @@ struct Race: CustomStringConvertible {
     }
 }
 
-/// Holds what the contenders say, the run files and the ledger against one another.
+/// Compares what the contenders say, the run files and the ledger.
 struct RaceJudge {
     let race: Race
     let arena: RaceArena
@@ -117,7 +118,7 @@ struct RaceJudge {
         return refusal.firstRange(of: /[.;] [`A-Z]/).map { refusal[$0.lowerBound...] }
     }
 
-    /// Repeats a command whose process was killed, and follows what it is told, until nothing is left to do.
+    /// Repeats a command whose process was killed, and follows the advice it gives, until nothing is left to do.
     mutating func follow(_ command: [String]) throws {
         var next = command
         for _ in 0..<8 {
@@ -188,7 +189,7 @@ struct RaceJudge {
         if start.state.needsApproval, !reached.isEmpty, !runs.contains(where: { $0["approved_by"] != nil }) {
             fail("\(reached.count) pushes were sent that nobody approved")
         }
-        // A time goes out once: one run, and its retries.
+        // A time is sent once: by one run, and its retries.
         let begun = try runs.filter { ($0["started_at"] ?? .null) != .null }.filter { run in
             let report = try arena.folder.volley("report", run["run"]?.stringValue ?? "", "--format", "json").json()
             return (report["retry_of"] ?? .null) == .null
@@ -196,7 +197,7 @@ struct RaceJudge {
         if begun.count > 1 { fail("\(begun.count) runs were begun for one time: \(begun.map(\.text))") }
     }
 
-    /// What may lie in a folder of runs when nobody is at work there.
+    /// What a folder of runs may contain when no process works there.
     func lookForRemains() {
         let remains = arena.folder.files(in: "runs").filter { name in
             !name.hasSuffix(".sqlite") && name != "sent.db" && name != "schedule.lock"
@@ -208,7 +209,7 @@ struct RaceJudge {
 extension Race {
     var isWithoutKill: Bool { kill == nil }
 
-    /// Whether all devices must have been reached in the end: all who race send, and one of them can.
+    /// Whether all devices must have been reached at the end: every contender sends, and one of them can.
     var reachesAll: Bool {
         !state.needsApproval && contenders.allSatisfy(\.isSender) && contenders.contains { $0.places.contains(state) }
     }

@@ -10,7 +10,7 @@ enum Contender: String, CaseIterable {
     /// Whether it sends, to the end.
     var isSender: Bool { [.send, .sendPlan, .resume, .retry].contains(self) }
 
-    /// Where it has something to do.
+    /// The states in which it has something to do.
     var places: Set<RaceStart.State> {
         switch self {
         case .send, .schedule: [.fresh, .planned, .unapproved]
@@ -38,17 +38,17 @@ enum Contender: String, CaseIterable {
     }
 }
 
-/// What a race begins from: the files of a folder of runs, put back before each race.
+/// The start of a race: the files of a folder of runs, restored before each race.
 struct RaceStart {
     enum State: String, CaseIterable {
-        /// A campaign that is due, and no run.
+        /// A campaign that is due, without a run.
         case fresh
         case planned
-        /// Planned, and an approval is demanded.
+        /// Planned, and an approval is required.
         case unapproved
         /// Interrupted in the middle.
         case stopped
-        /// Interrupted, before an approval was demanded.
+        /// Interrupted before an approval was required.
         case stoppedUnapproved = "stopped-unapproved"
         /// Interrupted, then cancelled.
         case cancelled
@@ -61,7 +61,7 @@ struct RaceStart {
     var state: State
     /// Names and contents.
     var files: [String: Data] = [:]
-    /// The run's id; nil when there is no run.
+    /// The run's id; nil if there is no run.
     var run: String?
     /// Tokens that it reports as accepted.
     var accepted: Set<String> = []
@@ -69,7 +69,7 @@ struct RaceStart {
     var unknown: Set<String> = []
 }
 
-/// A folder, a simulator with a ledger, and what races begin from.
+/// A folder, a simulator with a ledger, and the starts of races.
 final class RaceArena {
     static let devices = 40
     let server: LedgeredServer
@@ -86,7 +86,7 @@ final class RaceArena {
         formatter.timeZone = TimeZone(identifier: "UTC")
         formatter.dateFormat = "yyyy-MM-dd HH:mm"
         let due = formatter.string(from: Date(timeIntervalSinceNow: -300))
-        // Some 0.4 s for all, so that those who race overlap.
+        // About 0.4 s for all, so that the contenders overlap.
         try server.folder.write(
             "campaign.yaml",
             """
@@ -147,7 +147,7 @@ final class RaceArena {
         return start
     }
 
-    /// - Returns: false when it was over before.
+    /// - Returns: false if it was already over.
     private func interrupt(_ run: String) throws -> Bool {
         try server.start()
         let running = try server.start(["send", "--plan", run, "--yes"])
@@ -175,7 +175,7 @@ final class RaceArena {
         server.forgetLedgers()
     }
 
-    /// Puts all back, and opens the server with an empty ledger.
+    /// Restores all files, and starts the server with an empty ledger.
     func prepare(_ start: RaceStart) throws {
         try? FileManager.default.removeItem(at: runs)
         try FileManager.default.createDirectory(at: runs, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -198,7 +198,7 @@ final class RaceArena {
             arguments, in: folder.url, launcher: ["sh", "-c", ": <gate; sleep \(seconds); exec \"$@\"", "race"])
     }
 
-    /// Lets all go that wait, and those that come to the gate later; close it when all have ended.
+    /// Releases all that wait at the gate, and those that arrive later; close it when all have ended.
     func open() throws -> FileHandle { try FileHandle(forWritingTo: folder.url.appendingPathComponent("gate")) }
 
     // MARK: - What came of it
@@ -211,7 +211,7 @@ final class RaceArena {
         return Dictionary(uniqueKeysWithValues: lines.map { (String($0[0]), String($0[5])) })
     }
 
-    /// All runs as `volley runs --json` says.
+    /// All runs according to `volley runs --json`.
     func runsInJSON() throws -> [JSONValue] {
         let result = try folder.volley("runs", "--json")
         try #require(result.status == 0, "\(result.errors)")

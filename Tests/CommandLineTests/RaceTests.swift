@@ -3,41 +3,41 @@ import Foundation
 import TestCommands
 import Testing
 
-/// How much the tests of races do: each race once within all tests, a hundred times in `make races`.
+/// The size of the race tests: each race once among all tests, a hundred times in `make races`.
 enum RaceScale {
     static let rounds = number("VOLLEY_RACES") ?? 1
     /// One seed to repeat.
     static let seed = number("VOLLEY_RACE_SEED")
     /// The first of the seeds.
     static let first = number("VOLLEY_RACE_FIRST") ?? 1
-    /// Names of the races that are wanted, as `retry+resume`, with commas between; all when empty.
+    /// Names of the races to run, such as `retry+resume`, separated by commas; all if empty.
     static let names = Set((ProcessInfo.processInfo.environment["VOLLEY_RACE"] ?? "").split(separator: ",").map(String.init))
 
     private static func number(_ variable: String) -> Int? { ProcessInfo.processInfo.environment[variable].flatMap(Int.init) }
 }
 
-/// Commands at the same moment, each a process of its own, against a simulator with a ledger. Each race is played from the state in which its commands have
-/// most to do to one another; a seed decides which, and how far they are apart.
+/// Commands at the same moment, each a separate process, against a simulator with a ledger. Each race starts from a state in which its
+/// commands affect each other most; a seed decides which, and how far apart they start.
 @Suite("commands at the same moment", .serialized)
 struct RaceTests {
     private static let pairs: [[Contender]] = Contender.allCases.enumerated().flatMap { index, first in
         Contender.allCases[index...].map { [first, $0] }
     }
 
-    /// The first of them within all tests.
+    /// The first of them are played among all tests.
     private static let triples: [[Contender]] =
         [
             [.send, .send, .send], [.resume, .retry, .cancel], [.approve, .sendPlan, .schedule], [.cancel, .prune, .resume],
             [.sendPlan, .send, .schedule], [.resume, .retry, .prune], [.sendPlan, .resume, .cancel], [.retry, .retry, .resume],
         ] + Contender.allCases.dropFirst().map { [$0, $0, $0] }
 
-    /// One of the two is killed, and its command repeated. The first of them within all tests.
+    /// One of the two is killed, and its command repeated. The first of them are played among all tests.
     private static let killed: [[Contender]] =
         [[.send, .send], [.resume, .retry], [.sendPlan, .cancel], [.approve, .sendPlan]] + [.sendPlan, .resume, .retry].map { [$0, $0] } + [
             [.send, .sendPlan], [.send, .schedule], [.resume, .cancel], [.retry, .prune], [.resume, .prune], [.sendPlan, .schedule],
         ]
 
-    /// - Parameter usual: how many of them are played within all tests.
+    /// - Parameter usual: how many of them are played among all tests.
     private func play(_ races: [[Contender]], usual: Int = .max, hasKill: Bool = false) throws {
         let arena = try RaceArena()
         let races = RaceScale.rounds == 1 && RaceScale.names.isEmpty ? Array(races.prefix(usual)) : races

@@ -223,7 +223,7 @@ struct ReportTests {
         for delay in 0..<12 {
             try original.write(to: path)
             let process = try VolleyBinary.start(["prune", "--keep", "0d", "--yes"], in: folder.url)
-            // Different moments of its life; which one it is does not matter to what must hold.
+            // Different moments of its life; the assertions must hold at each.
             var looks = 0
             while process.isRunning, looks < delay * 40, !folder.files(in: "runs").contains(where: { $0.contains("pruning") }) {
                 usleep(200)

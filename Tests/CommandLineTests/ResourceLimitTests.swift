@@ -6,7 +6,7 @@ import Testing
 /// A machine that gives a process too little, from the beginning or in the middle of a run.
 @Suite("Threads and memory")
 struct ResourceLimitTests {
-    /// Limits of threads do not hold for root, so the process is another account's.
+    /// Limits of threads do not apply to root, so the process runs under another account.
     private static let canLimitThreads = getuid() == 0 && Shell.hasTool("setpriv") && Shell.hasTool("prlimit")
 
     private func planned() throws -> ProjectFolder {
@@ -21,7 +21,7 @@ struct ResourceLimitTests {
     func threads(limit: Int) throws {
         let folder = try planned()
         try Shell.run("cp '\(VolleyBinary.path)' '\(folder.url.path)/volley' && chmod -R a+rwX '\(folder.url.path)'")
-        // An account for each limit: they count the processes of an account.
+        // A separate account for each limit: limits count the processes of an account.
         let account = 64_300 + limit
         func send(_ threads: Int) throws -> VolleyBinary.Result {
             try RunningVolley(
@@ -62,12 +62,12 @@ struct ResourceLimitTests {
     func descriptors(inherited: Int) throws {
         let server = try LedgeredServer(devices: 300)
         try server.folder.writeCampaign(delivery: "unknown: skip")
-        // 3 to 99 at most can be taken beside the standard streams.
+        // At most 3 to 99 can be taken in addition to the standard streams.
         let script = "ulimit -n 100; for n in $(seq \(inherited - 3)); do exec {taken}</dev/null; done; exec \"$0\" \"$@\""
         let sent = try VolleyBinary.start(
             ["send", "campaign.yaml", "--yes", "--json"], in: server.folder.url, launcher: ["bash", "-c", script]
         ).finish(timeout: 60)
-        // The loader of a program needs files too.
+        // The loader of a program needs files, too.
         #expect([0, 2, 3, 127].contains(sent.status) && (sent.status == 0 || !sent.errors.isEmpty), "\(sent)")
         #expect(!sent.errors.contains("cannot continue: out of memory"), "\(sent)")
         if sent.status == 2 { #expect(try server.accepted().isEmpty, "\(sent)") }

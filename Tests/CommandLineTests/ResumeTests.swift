@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Runs that do not go through at once: afterwards report and ledger must agree all the same.
+/// Runs that do not complete at once: report and ledger must still agree afterwards.
 @Suite("resume, pause and cancel")
 struct ResumeTests {
     private static let devices = 3000
@@ -14,7 +14,7 @@ struct ResumeTests {
         return server
     }
 
-    /// Kills a run while answers are under way; returns its report.
+    /// Kills a run while answers are outstanding; returns its report.
     private func kill(_ server: LedgeredServer) throws -> JSONValue {
         _ = try server.startSending().finish(timeout: 0)
         let report = try server.report()
@@ -160,7 +160,7 @@ struct ResumeTests {
         let server = try server()
         _ = try kill(server)
         let name = try #require(server.folder.files(in: "runs").first { $0.hasSuffix(".sqlite") })
-        // Merges what the killed process left beside the file.
+        // Merges what the killed process left next to the file.
         #expect(try server.folder.volley("cancel", "last").status == 0)
         let file = server.folder.url.appendingPathComponent("runs/\(name)")
         var bytes = try Data(contentsOf: file)

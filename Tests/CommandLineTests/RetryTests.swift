@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// A new run for those whose pushes failed or whose answers were lost.
+/// A new run for devices whose pushes failed or whose answers were lost.
 @Suite("volley retry")
 struct RetryTests {
     @Test("sends again to those who are unknown and to nobody else; both reports show the chain")
@@ -32,7 +32,7 @@ struct RetryTests {
         #expect(text.contains("Retry of") && text.contains("together"), "\(text)")
         #expect(text.contains("300 accepted of 300"), "\(text)")
 
-        // Those are taken care of, and nobody else is unknown.
+        // Those are handled, and no other device is unknown.
         let again = try server.folder.volley("retry", id, "--yes")
         #expect(again.status == 2 && again.errors.contains("volley retry"), "\(again.errors)")
         let nobody = try server.folder.volley("retry", "last", "--yes")
@@ -95,7 +95,7 @@ struct RetryTests {
 
     @Test("devices that are in their quiet hours are said to be before a retry goes to them")
     func quietHours() throws {
-        // Three hours around this one, on the clock of UTC; six hours further east it is another time of day.
+        // Three hours around this one, on the clock of UTC; six hours further east it is a different time of day.
         let hour = Int(Date().timeIntervalSince1970) / 3600 % 24
         let rows = (0..<20).map { "\(ProjectFolder.token($0)),\($0 < 10 ? "Etc/UTC" : "Etc/GMT-6")" }
         let folder = try ProjectFolder(export: "device_token,timezone\n" + rows.joined(separator: "\n") + "\n")

@@ -4,7 +4,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Keys and certificates that are mounted as Kubernetes does: `key.p8` is a link to `..data/key.p8`, and `..data` a link to the folder of the newest secret.
+/// Keys and certificates mounted as in Kubernetes: `key.p8` is a link to `..data/key.p8`, and `..data` a link to the folder of the newest
+/// secret.
 @Suite("Secrets that are rotated behind a symbolic link")
 struct RotatedSecretTests {
     private let server: LedgeredServer
@@ -13,7 +14,7 @@ struct RotatedSecretTests {
 
     init() throws {
         server = try LedgeredServer(devices: 20)
-        // What the simulator trusts.
+        // The keys that the simulator trusts.
         let project = try String(contentsOf: server.folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
         let file = try #require(project.split(separator: "file: ").last?.split(separator: ",").first.map(String.init))
         key = try String(contentsOf: URL(fileURLWithPath: file, relativeTo: server.folder.url), encoding: .utf8)
@@ -33,7 +34,7 @@ struct RotatedSecretTests {
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
     }
 
-    /// Lays a new folder down, turns `..data` to it, and removes all others.
+    /// Makes a new folder, points `..data` to it, and removes all others.
     private func rotate(to name: String, key: String) throws {
         let old = folder.files(in: "secrets").filter { $0.hasPrefix("..2026") }
         try FileManager.default.createDirectory(at: url("secrets/..\(name)"), withIntermediateDirectories: true)

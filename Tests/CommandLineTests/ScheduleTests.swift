@@ -88,7 +88,7 @@ struct ScheduleTests {
         let second = try folder.volley("schedule", "now.yaml")
         #expect(second.status == 2 && second.errors.contains("(process \(running.processID))"), "\(second.errors)")
         #expect(running.errorsSoFar.contains("./broken.yaml:4:") && running.errorsSoFar.contains("titel"), "\(running.errorsSoFar)")
-        // Put right, it is sent; one that comes is sent; one that is renamed is not sent again.
+        // The corrected one is sent; the new one is sent; the renamed one is not sent again.
         try folder.write("broken.yaml", Self.campaign("broken"))
         try folder.write("new.yaml", Self.campaign("new"))
         try wait(running, "those that came") { try states(folder)["broken"] == "finished" && states(folder)["new"] == "finished" }
@@ -131,7 +131,7 @@ struct ScheduleTests {
         #expect(try folder.volley("approve", approved, "--by", "Anna", "--yes").status == 0)
         try wait(running, "the end of both") { try states(folder) == ["approved": "finished", "cancelled": "cancelled"] }
         stop(running)
-        // The time of the cancelled plan is over; nobody is led round in a circle of retries and plans.
+        // The time of the cancelled plan is over; the messages do not lead in a circle of retries and plans.
         let count = folder.files(in: "runs").count
         for arguments in [["send", "b.yaml", "--yes"], ["plan", "b.yaml"]] {
             let again = try VolleyBinary.run(arguments, in: folder.url)
@@ -210,7 +210,7 @@ struct ScheduleTests {
             #expect(report.int("audience") == 3_000)
         }
         #expect(accepted + unknown == 9_000)
-        // Each device once for each campaign at most; whoever is missing is unknown.
+        // Each device at most once for each campaign; missing ones are unknown.
         let ledger = try server.accepted()
         #expect(ledger.values.allSatisfy { $0.count <= 3 && Set($0).count == $0.count })
         let total = ledger.values.reduce(0) { $0 + $1.count }

@@ -4,7 +4,7 @@ import TestServers
 import TestCommands
 import Testing
 
-/// What `volley schedule` makes of files that change under it.
+/// How `volley schedule` handles files that change while it runs.
 @Suite("Files under volley schedule")
 struct ScheduledFileTests {
     /// A campaign whose time was a few minutes ago, so that it is sent at once.
@@ -52,7 +52,7 @@ struct ScheduledFileTests {
         let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
         defer { _ = running.finish(timeout: 0) }
         try wait(running, "the pause") { running.errorsSoFar.contains("and may still be being written") }
-        // The exporter goes on.
+        // The exporter continues.
         let export = try FileHandle(forWritingTo: folder.url.appendingPathComponent("devices.csv"))
         try export.seekToEnd()
         for device in 5..<9 {
@@ -140,7 +140,7 @@ struct ScheduledFileTests {
             running.errorsSoFar.contains("a.yaml: this is a named pipe, not a file")
                 && (try? health())?["status"]?.stringValue == "problems"
         }
-        // It goes on with all else.
+        // Everything else continues.
         try folder.write("b.yaml", Self.campaign("b"))
         try wait(running, "another campaign") { try state(folder, "b") == "finished" }
         try makePipe("devices.csv")

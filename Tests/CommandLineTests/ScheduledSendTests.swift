@@ -5,7 +5,7 @@ import Testing
 
 @Suite("volley send and a schedule")
 struct ScheduledSendTests {
-    /// Devices in three zones, one without and one with a zone that there is not.
+    /// Devices in three zones, one without a zone, and one with a zone that does not exist.
     private func folder(_ schedule: String, delivery: String? = nil, columns: String = "device_token,timezone") throws -> ProjectFolder {
         let zones = ["Asia/Tokyo", "Europe/Berlin", "Europe/Madrid", "America/New_York", "", "Mars/Base"]
         let rows = (0..<60).map { "\(ProjectFolder.token($0)),\(zones[$0 % 6])" }
@@ -64,7 +64,7 @@ struct ScheduledSendTests {
 
     @Test("--now warns of devices that are in their quiet hours")
     func nowInQuietHours() throws {
-        // All day but a minute that is far away from now in each of the zones, whatever the time.
+        // All day except a minute that is far from now in each of the zones, whatever the time.
         let utc = Calendar(identifier: .gregorian).dateComponents(in: TimeZone(identifier: "UTC") ?? .current, from: Date())
         let free = ((utc.hour ?? 0) * 60 + (utc.minute ?? 0) + 120) % 1440
         let clock = { (minute: Int) in String(format: "%02d:%02d", minute / 60 % 24, minute % 60) }
@@ -83,7 +83,7 @@ struct ScheduledSendTests {
         #expect(text.errors.contains("10 devices have a time zone in the export that does not exist, so UTC applies to them"))
         let schedule = try #require(try folder.volley("preview", "campaign.yaml", "--json").json()["schedule"])
         guard case .array(let waves)? = schedule["waves"] else { return #expect(Bool(false), "\(schedule.text)") }
-        // Berlin and Madrid share a clock; UTC has those without one.
+        // Berlin and Madrid share a clock; UTC has those without a zone.
         #expect(waves.map { $0.int("devices") } == [10, 20, 20, 10])
         #expect(waves.map { $0["at"]?.stringValue?.dropFirst(11) } == ["00:00:00Z", "07:00:00Z", "09:00:00Z", "13:00:00Z"])
         #expect(schedule.int("without_timezone") == 10 && schedule.int("unknown_timezone") == 10 && schedule.int("too_late") == 0)

@@ -71,7 +71,7 @@ struct SendTests {
         let tokens = dead + (0..<500).map(ProjectFolder.token)
         let folder = try ProjectFolder(export: "device_token\n" + tokens.joined(separator: "\n") + "\n")
         try folder.writeCampaign(delivery: "stop_when: {invalid_token: 20%, after: 100}")
-        // Before the dead ones are known and left out, and where it is no older plan of the same devices.
+        // Before the dead ones are known and left out, and in another folder, so that it is not an older plan of the same devices.
         let plan = try #require(try folder.volley("plan", "campaign.yaml", "--json", "--runs", "other").json()["run"]?.stringValue)
         let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == 3, "\(sent.errors)")
@@ -83,7 +83,7 @@ struct SendTests {
         #expect(report["outcomes"]?.int("unsent") == 430)
         let text = try folder.volley("report", "last")
         #expect(text.output.contains("30 of 100"), "\(text.output)")
-        // A plan made before is judged like the campaign it was made of.
+        // A plan made earlier is judged like its campaign.
         #expect(try folder.volley("send", "--plan", plan, "--yes", "--json", "--runs", "other").status == 3)
     }
 
@@ -130,7 +130,7 @@ struct SendTests {
         let folder = try ProjectFolder(app: "environment: simulator\npace: 50/s", export: ProjectFolder.export(devices: 1000))
         try folder.writeCampaign()
         let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url)
-        // The run file gets its name when everything is planned; then a second of sending.
+        // The run file gets its name when everything is planned; a second of sending follows.
         while running.isRunning, !folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite") }) { usleep(20_000) }
         usleep(1_000_000)
         running.interrupt()
@@ -165,7 +165,7 @@ struct SendTests {
         let folder = try ProjectFolder()
         try folder.writeCampaign(content: "title: \"Hi {{ first_name | default: 'there' }}\"\nbody: World")
         #expect(try folder.volley("plan", "campaign.yaml").status == 0)
-        // Older versions knew no digests.
+        // Older versions had no digests.
         try folder.editRun("UPDATE recipient SET fields = '[]' WHERE id = 12", "UPDATE run SET digest = ''")
         let sent = try folder.volley("send", "--plan", "last", "--yes", "--json")
         #expect(sent.status == 3, "\(sent.errors)")

@@ -2,9 +2,9 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Commands of the machine that tests are run on.
+/// Commands of the machine on which the tests run.
 enum Shell {
-    /// Runs a command of sh, which stops at the first that fails.
+    /// Runs commands of sh, which stops at the first failure.
     static func run(_ command: String) throws {
         let result = try RunningVolley(
             executable: "/bin/sh", ["-ec", command], in: URL(fileURLWithPath: "/"), environment: [:], input: nil
@@ -14,7 +14,7 @@ enum Shell {
 
     static func hasTool(_ name: String) -> Bool { works("command -v \(name) >/dev/null") }
 
-    /// Root, and not in a container that forbids it.
+    /// Root, outside a container that forbids it.
     static let canMount: Bool = {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-mount-\(UUID().uuidString)").path
         guard getuid() == 0, mkdir(folder, 0o700) == 0 else { return false }
@@ -22,10 +22,10 @@ enum Shell {
         return works("mount -t tmpfs -o size=64k tmpfs '\(folder)' 2>/dev/null && umount '\(folder)'")
     }()
 
-    /// Whether a process may see other files under old names than the rest.
+    /// Whether a process may see different files under existing names.
     static let canHideFiles = canMount && works("unshare -m sh -ec 'mount --bind /dev/null /etc/hosts' 2>/dev/null")
 
-    /// Whether a process may have a network of its own, one that can fall silent.
+    /// Whether a process may have a separate network that can fall silent.
     static let canHideNetwork =
         getuid() == 0
         && works("unshare -n sh -ec 'ip link set lo up; tc qdisc replace dev lo root pfifo limit 0; tc qdisc del dev lo root' 2>/dev/null")

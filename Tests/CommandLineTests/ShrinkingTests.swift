@@ -46,7 +46,7 @@ struct ShrinkingTests {
         #expect(!result.errors.contains("[audience-changed]"))
         let text = "name: test\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hello, body: World}\n"
         try folder.write("campaign.yaml", text + "schedule: {at: 2027-01-01 09:00, timezone: UTC}\n")
-        // Without the key a schedule allows half.
+        // Without the key, a schedule allows half.
         #expect(try folder.volley("preview", "campaign.yaml").errors.contains("[audience-dropped]"))
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Compares with Tests/Snapshots/NAME. A missing snapshot is recorded, and fails: somebody must look at it.
+/// Compares with Tests/Snapshots/NAME. A missing snapshot is recorded and fails: a person must look at it.
 func expectSnapshot(_ text: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
         "Snapshots/\(name)")

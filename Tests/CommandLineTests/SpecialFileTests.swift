@@ -3,10 +3,10 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Whatever stands where a file should, Volley says so and ends: it never waits for a named pipe.
+/// Whatever is in place of a file, Volley says so and ends: it never waits for a named pipe.
 @Suite("What is no file")
 struct SpecialFileTests {
-    /// Ended long before a test that waits.
+    /// Seconds: a test that does not wait ends long before.
     private static let patience = 30.0
 
     private func makePipe(_ folder: ProjectFolder, _ name: String) throws {
@@ -15,7 +15,7 @@ struct SpecialFileTests {
         try #require(mkfifo(path, 0o600) == 0)
     }
 
-    /// Writes a file where a pipe may stand: opening that would wait.
+    /// Writes a file where a pipe may be, which cannot be opened without waiting.
     private func write(_ folder: ProjectFolder, _ name: String, _ text: String) throws {
         unlink(folder.url.appendingPathComponent(name).path)
         try folder.write(name, text)
@@ -63,7 +63,7 @@ struct SpecialFileTests {
         try makePipe(folder, "pipe")
         try FileManager.default.createSymbolicLink(atPath: folder.url.appendingPathComponent("link.yaml").path, withDestinationPath: "pipe")
         try expectRefused(folder, ["check", "link.yaml"], "link.yaml")
-        // A socket of the file system, with the shortest path that there can be.
+        // A socket of the file system, with the shortest possible path.
         let path = "/tmp/volley-\(UInt32.random(in: 0...UInt32.max)).yaml"
         defer { unlink(path) }
         try Shell.run("python3 -c 'import socket,sys; socket.socket(socket.AF_UNIX).bind(\"\(path)\")'")

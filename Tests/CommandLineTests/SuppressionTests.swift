@@ -44,7 +44,7 @@ struct SuppressionTests {
         try folder.write("devices.csv", Self.export(registeredAt: "2099-01-01"))
         let returned = try folder.volley("preview", "campaign.yaml", "--json").json()
         #expect(returned.int("audience") == 22 && returned["skipped"]?.sum == 0)
-        // Lists are no runs.
+        // Lists are not runs.
         #expect(try folder.volley("runs", "--json").json()["broken"] == .array([]))
         #expect(try folder.volley("report", "suppressed-shop").errors.contains("a list of suppressed devices, not a run"))
     }
@@ -81,7 +81,7 @@ struct SuppressionTests {
     func exportRemoveImport() throws {
         let folder = try sentFolder()
         func export() throws -> [Substring] {
-            // Without added_at and run, which an import does not take over.
+            // Without added_at and run, which an import does not copy.
             try folder.volley("suppression", "export").output.split(separator: "\n").map { line in
                 line.split(separator: ",").prefix(3).joined(separator: ",")[...]
             }
@@ -179,7 +179,7 @@ struct SuppressionTests {
             app: "environment: simulator\npace: 100/s", export: "device_token\n" + tokens.joined(separator: "\n") + "\n")
         try folder.writeCampaign()
         let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url)
-        // The first recipient is the one that is gone: once outcomes are recorded, so is it.
+        // The first recipient is the one that is gone: once outcomes are recorded, so is this one.
         let file = folder.url.appendingPathComponent("runs")
         while sending.isRunning, !folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite-wal") }) { usleep(10_000) }
         while sending.isRunning, !hasOutcome(in: file) { usleep(10_000) }

@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What somebody at a terminal reads while a run is being sent.
+/// What a person at a terminal reads while a run is being sent.
 @Suite("progress at a terminal")
 struct TerminalProgressTests {
     @Test("a run with a pace says that it is the pace, and nothing of the line is left behind")

@@ -31,7 +31,7 @@ struct TestSendTests {
 
         """
 
-    /// A server, and a campaign whose audience is in German for the half.
+    /// A server, and a campaign of which half the audience reads German.
     private func server() throws -> LedgeredServer {
         let server = try LedgeredServer(devices: 1)
         let rows = (0..<200).map { "\(ProjectFolder.token($0)),\($0 % 2 == 0 ? "de" : "en"),\($0 % 2 == 0 ? "Gerda" : "Emma")" }

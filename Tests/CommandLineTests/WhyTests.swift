@@ -27,7 +27,7 @@ struct WhyTests {
 
         """
 
-    /// Every row has an alias of its own, so that each can be asked about.
+    /// Every row has its own alias, so that `--why` can ask about each.
     private static func export() -> String {
         var lines = ["device_token,alias,tags,language,last_active,first_name,store,app_version"]
         func add(_ token: String, _ alias: String, _ tags: String, _ rest: String) {

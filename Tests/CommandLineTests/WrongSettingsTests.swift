@@ -3,14 +3,14 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Topic or environment are wrong, so that good tokens are refused: no device may pay for it.
+/// Topic or environment is wrong, so good tokens are refused: no device may suffer for it.
 @Suite("wrong settings")
 struct WrongSettingsTests {
     private static let right = "com.example.shop"
     private static let wrong = "com.example.shopp"
 
     /// A server to whose topic the tokens belong, and a project that names another one.
-    /// - Parameter anyTopic: devices that are accepted all the same.
+    /// - Parameter anyTopic: devices that are still accepted.
     private func server(devices: Int, anyTopic: Int = 0, app: String = "") throws -> ToldServer {
         let topics = Dictionary(uniqueKeysWithValues: (anyTopic..<max(anyTopic, devices)).map { ($0, Self.right) })
         let server = try ToldServer(app: app, devices: devices, topics: topics)
@@ -31,7 +31,7 @@ struct WrongSettingsTests {
 
     private func report(in folder: ProjectFolder) throws -> JSONValue { try folder.volley("report", "last", "--format", "json").json() }
 
-    /// The topic is put right: everybody is in the next plan, and gets it.
+    /// The topic is corrected: every device is in the next plan, and gets the push.
     private func expectEverybody(_ devices: Int, _ server: ToldServer, sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(try suppressed(in: server.folder) == 0, sourceLocation: sourceLocation)
         try setTopic(Self.right, in: server.folder)
@@ -40,7 +40,7 @@ struct WrongSettingsTests {
         #expect(try sent.json()["outcomes"]?.int("accepted") == devices, sourceLocation: sourceLocation)
     }
 
-    /// Waits until the run that is being sent has so many refusals on record.
+    /// Waits until the run that is being sent has recorded this many refusals.
     private func wait(for running: RunningVolley, refusals: Int, in folder: ProjectFolder) {
         while running.isRunning {
             let count = (try? report(in: folder))?["outcomes"]?.int("invalid_token") ?? 0

@@ -5,7 +5,7 @@ import Testing
 @testable import Commands
 @testable import Sending
 
-/// How far a run is and what it waits for, as somebody reads it.
+/// The progress of a run and what it waits for, as a person reads it.
 @Suite("progress in words")
 struct ProgressTests {
     private let pace = Pace(pushes: 500, intervalSeconds: 1)
@@ -41,7 +41,7 @@ struct ProgressTests {
         #expect(reached.line == "sending  45.0 %  9,001 of 20,000  0/s  9,000 accepted, 1 invalid_token")
     }
 
-    /// The seconds at which a line is due, looked at once a second.
+    /// The seconds at which a line is due, checked once a second.
     private func due(until end: Int, _ wait: (Int) -> ProgressWait?) -> [Int] {
         var sparse = SparseProgress()
         return (0...end).filter { sparse.isDue(wait($0), at: Double($0)) }

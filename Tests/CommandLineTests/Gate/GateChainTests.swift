@@ -3,10 +3,11 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What the gate says of a run that was retried, when links of the chain cannot be found, and what it says of another retry.
+/// What the gate says about a run that was retried if links of the chain are missing, and about another retry.
 @Suite("the gate's remedies: chains of retries")
 struct GateChainTests: GateTesting {
-    /// A run that was interrupted in the middle and cancelled, and the server that it sends to: slow enough for three to be interrupted one after the other.
+    /// A run that was interrupted in the middle and cancelled, and the server that it sends to, which is slow enough for three runs to be
+    /// interrupted one after the other.
     private func cancelled() throws -> (server: LedgeredServer, run: String) {
         let server = try LedgeredServer(app: "pace: 500/s", devices: 3000)
         try server.folder.writeCampaign(delivery: "unknown: skip")
@@ -17,7 +18,7 @@ struct GateChainTests: GateTesting {
         return (server, try #require(runs(server.folder).first))
     }
 
-    /// Retries a run's unsent devices, interrupts that in the middle, and cancels it when it is to be retried itself.
+    /// Retries a run's unsent devices, interrupts the retry in the middle, and cancels it if it will be retried itself.
     private func retry(_ run: String, _ server: LedgeredServer, cancels: Bool) throws -> String {
         let folder = server.folder
         let (known, before) = (Set(runs(folder)), server.answeredBytes)
@@ -34,14 +35,14 @@ struct GateChainTests: GateTesting {
         return retry
     }
 
-    /// A run, the retry of it, and the retry of that, which goes on.
+    /// A run, its retry, and the retry of that retry, which is still running.
     private func chain() throws -> (server: LedgeredServer, runs: [String]) {
         let (server, first) = try cancelled()
         let second = try retry(first, server, cancels: true)
         return (server, [first, second, try retry(second, server, cancels: false)])
     }
 
-    /// Asks to resume with another key, which is refused, and takes the change back.
+    /// Tries to resume with another key, which is refused, and reverts the change.
     private func refusedResumption(_ folder: ProjectFolder, _ run: String) throws -> String {
         try Shell.run("cd '\(folder.url.path)'; sed -i s/SIMULATOR1/SIMULATOR2/g volley.yaml")
         defer { try? Shell.run("cd '\(folder.url.path)'; sed -i s/SIMULATOR2/SIMULATOR1/g volley.yaml") }
@@ -91,7 +92,7 @@ struct GateChainTests: GateTesting {
         let (server, first) = try cancelled()
         let folder = server.folder
         let running = try server.start(["retry", first, "--outcome", "unsent", "--yes", "--quiet"])
-        // The server may write down late what it answered the first run.
+        // The server may be late to write what it answered to the first run.
         server.wait {
             runs(folder).contains { $0 != first && folder.files(in: "runs").contains("\($0).sqlite.claimed") }
         } orEndOf: {

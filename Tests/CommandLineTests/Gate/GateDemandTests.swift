@@ -3,12 +3,12 @@ import Foundation
 import TestCommands
 import Testing
 
-/// The approval that the volley.yaml of a campaign's own folder demands, when that folder or that file is away, or is no file.
+/// The approval that the volley.yaml of a campaign's own folder requires, if that folder or file is missing, or is not a file.
 @Suite("the gate before sending: the campaign's own volley.yaml")
 struct GateDemandTests: GateTesting {
     private static let other = ["--config", "other/volley.yaml"]
 
-    /// `camp/a.yaml`, with a volley.yaml beside it, and another one in `other` that demands nothing.
+    /// `camp/a.yaml`, with a volley.yaml next to it, and another one in `other` that requires nothing.
     private func campaignInFolder(demands: Bool) throws -> ProjectFolder {
         let folder = try folder()
         let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)

@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What was sent before, wherever that is known: no run hides another one, and a server has one name.
+/// Earlier runs, wherever they are recorded: no run hides another, and a server has one name.
 @Suite("what a campaign's last run was")
 struct GateLastRunTests: GateTesting {
     private func exports(_ server: LedgeredServer, devices: Int) throws {

@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What was lost of a run's files, or of the record beside them, is noticed, and nothing is sent by what is left.
+/// A loss of a run's files, or of the record next to them, is noticed, and nothing is sent by what remains.
 @Suite("the gate before sending: files that were lost")
 struct GateLossTests: GateTesting {
     @Test("a run file that has lost its newest part to a kill is not gone on with", .enabled(if: Shell.hasTool("sqlite3") || hasPython))
@@ -13,7 +13,7 @@ struct GateLossTests: GateTesting {
         try folder.writeCampaign(delivery: "unknown: skip")
         let running = try server.startSending()
         let run = try #require(runs(folder).first)
-        // A backup while it is sent, as one makes it.
+        // A typical backup during sending.
         let backup =
             "import sqlite3; a = sqlite3.connect('runs/\(run).sqlite'); b = sqlite3.connect('older.sqlite'); a.backup(b); b.close()"
         let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", backup], in: folder.url, environment: [:], input: nil)
@@ -31,7 +31,7 @@ struct GateLossTests: GateTesting {
     func lostLogs(loss: String) throws {
         let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
         let folder = server.folder
-        // Another run that goes on at the same time keeps the record open.
+        // Another run that is still running keeps the record open.
         try folder.writeCampaign("other.yaml", name: "other", audience: "devices: devices.csv\nwhere: tags contains 'news'")
         try folder.writeCampaign(delivery: "unknown: skip")
         let other = try server.startSending(["send", "other.yaml", "--yes"])
@@ -49,7 +49,7 @@ struct GateLossTests: GateTesting {
             #expect(try VolleyBinary.run(arguments, in: folder.url).status == 2, "\(arguments)")
         }
         try expectRefusal(folder, ["report", run], saying: "older copy")
-        // Pruned, it would say for good that less was sent.
+        // After pruning, it would permanently say that less was sent.
         #expect(try folder.volley("cancel", run).status == 0)
         for option in [[], ["--include-stopped"]] {
             let pruned = try VolleyBinary.run(["prune", "--keep", "0s", "--yes"] + option, in: folder.url)
@@ -188,7 +188,7 @@ struct GateLossTests: GateTesting {
         let run = try #require(runs(folder).first)
         try Shell.run("cd '\(folder.url.path)'; mkdir backup; cp -a runs/\(run).* backup")
         let before = claimed(folder, run)
-        // The record is told every two seconds.
+        // The record is updated every two seconds.
         server.wait {
             self.claimed(folder, run) > before + 5000
         } orEndOf: {
@@ -249,7 +249,7 @@ struct GateLossTests: GateTesting {
         server.stop()
         let accepted = server.acceptedSoFar().count
         #expect(accepted < 12_000)
-        // Either the account is whole, or it is not shown.
+        // Either the account is complete, or it is not shown.
         let report = try folder.volley("report", run, "--format", "json")
         if report.status == 0 {
             let outcomes = try report.json()["outcomes"]
@@ -268,7 +268,7 @@ struct GateLossTests: GateTesting {
         try folder.writeCampaign(delivery: "unknown: skip")
         let running = try server.startSending(["send", "campaign.yaml", "--yes"])
         let run = try #require(runs(folder).first)
-        // It cannot look while it stands still.
+        // It cannot check while it is suspended.
         kill(running.processID, SIGSTOP)
         try Shell.run("cd '\(folder.url.path)'; rm runs/\(run).sqlite-wal runs/\(run).sqlite-shm")
         try expectRefusal(folder, ["cancel", run], saying: "older copy")

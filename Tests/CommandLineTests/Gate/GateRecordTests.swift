@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What was sent is sent by no copy, no older file and no second retry.
+/// No copy, older file or second retry sends again what was sent.
 @Suite("the gate before sending: what was begun")
 struct GateRecordTests: GateTesting {
     @Test("a run file under another name is refused: copied, renamed, linked, in another folder", arguments: [false, true])
@@ -20,7 +20,7 @@ struct GateRecordTests: GateTesting {
         try Shell.run("cd '\(folder.url.path)/runs'; rm second.sqlite; ln -s \(run).sqlite link.sqlite; ln \(run).sqlite ../hard.sqlite")
         if !isSent {
             let linked = try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "2 names (hard links)")
-            // It is typed in whatever folder.
+            // From any folder.
             #expect(
                 linked.contains("`find '/") && linked.contains(" -samefile '/") && linked.contains("/runs/\(run).sqlite'`"), "\(linked)")
             try Shell.run("cd '\(folder.url.path)'; rm hard.sqlite; mv runs/\(run).sqlite runs/renamed.sqlite")
@@ -30,7 +30,7 @@ struct GateRecordTests: GateTesting {
         }
         try Shell.run("rm -f '\(folder.url.path)/hard.sqlite'")
         try expectRefusal(folder, ["send", "--plan", "runs/link.sqlite", "--yes"], saying: "finished")
-        // What stands beside the runs remembers what the copy does not know.
+        // The files next to the runs remember what the copy does not know.
         try Shell.run("cd '\(folder.url.path)'; rm -f hard.sqlite runs/link.sqlite; cp copy.sqlite runs/\(run).sqlite")
         try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "already been sent")
         try Shell.run("cd '\(folder.url.path)'; rm runs/\(run).sqlite")
@@ -53,7 +53,7 @@ struct GateRecordTests: GateTesting {
         try expectRefusal(folder, ["resume", run], saying: "the run has not begun yet")
         let again = try folder.volley("cancel", run)
         #expect(again.status == 0 && again.errors == "", "\(again.errors)")
-        // Another plan of the campaign is another matter.
+        // Another plan of the campaign is allowed.
         let other = try plan(folder)
         #expect(try folder.volley("approve", other, "--by", "Anna", "--yes").status == 0)
         #expect(try folder.volley("send", "--plan", other, "--yes").status == 0)
@@ -78,9 +78,9 @@ struct GateRecordTests: GateTesting {
         }
         #expect(listed.count == 2 && broken.count == 2, "\(list)")
         #expect(try folder.volley("report", "last", "--format", "json").json()["run"]?.stringValue == retry)
-        // Everybody got one of two.
+        // Each device got one of two.
         #expect(try folder.volley("preview", "campaign.yaml", "--json").json().int("audience") == 3000)
-        // Without the run itself nobody knows better than to refuse.
+        // Without the run itself, the only safe answer is to refuse.
         try Shell.run("rm '\(folder.url.path)'/runs/\(retry).sqlite")
         try expectRefusal(folder, ["preview", "campaign.yaml"], saying: "is a copy of the run \(retry), or was renamed")
     }
@@ -146,7 +146,7 @@ struct GateRecordTests: GateTesting {
         running.interrupt()
         #expect(running.finish().status == 130)
         #expect(try folder.volley("cancel", run).status == 0)
-        // Killed while it asks nobody: the retry is there, and not begun.
+        // Killed without a question: the retry exists, and is not begun.
         try folder.write(
             "volley.yaml",
             String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8).replacing(

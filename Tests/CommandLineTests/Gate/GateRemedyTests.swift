@@ -3,11 +3,11 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What the gate says, followed to the letter, reaches those that are left, and nobody twice.
+/// If a person follows the gate's advice exactly, the remaining devices are reached, and none twice.
 @Suite("the gate's remedies")
 struct GateRemedyTests: GateTesting {
-    /// Asks to resume with another key, which is refused, and takes the change back.
-    /// - Returns: what it said.
+    /// Tries to resume with another key, which is refused, and reverts the change.
+    /// - Returns: the message.
     private func refusedResumption(_ folder: ProjectFolder, _ run: String) throws -> String {
         try edit("volley.yaml", of: folder, "SIMULATOR1", "SIMULATOR2")
         defer { try? edit("volley.yaml", of: folder, "SIMULATOR2", "SIMULATOR1") }

@@ -3,10 +3,11 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Two runs of a campaign of which one was planned in place of the other, for those who were left.
+/// Two runs of a campaign, one of which was planned to replace the other, for the remaining devices.
 @Suite("the gate before sending: a run in place of another")
 struct GateSupersededTests: GateTesting {
-    /// A run that was interrupted, and of whose remedy for a changed setting the first half is done: who was reached is left out of the campaign.
+    /// An interrupted run. The first half of its remedy for a changed setting is done: the campaign leaves out the devices that were
+    /// reached.
     private func replaced() throws -> (server: LedgeredServer, run: String) {
         let (server, run) = try interrupted(delivery: "unknown: skip")
         try Shell.run("cd '\(server.folder.url.path)'; sed -i s/SIMULATOR1/SIMULATOR2/g volley.yaml")

@@ -3,11 +3,11 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What the suites of the gate share.
+/// Helpers that the suites of the gate share.
 protocol GateTesting {}
 
 extension GateTesting {
-    /// A schedule whose time has come, and that is sent however late it is.
+    /// A schedule whose time has come, and which is sent however late it is.
     static var due: String { "schedule: {at: 2025-06-01 09:00, timezone: Asia/Tokyo, late: send}\n" }
 
     func folder(app: String = "environment: simulator", schedule: String = "") throws -> ProjectFolder {
@@ -28,7 +28,7 @@ extension GateTesting {
         folder.files(in: "runs").filter { $0.hasPrefix("20") && $0.hasSuffix(".sqlite") }.map { String($0.dropLast(7)) }
     }
 
-    /// Expects that a command sends nothing; returns what it says.
+    /// Expects that a command sends nothing; returns its output.
     @discardableResult
     func expectRefusal(
         _ folder: ProjectFolder, _ arguments: [String], saying words: String, sourceLocation: SourceLocation = #_sourceLocation
@@ -53,7 +53,7 @@ extension GateTesting {
         return (server, try #require(runs(server.folder).first))
     }
 
-    /// Expects that everybody was accepted, once.
+    /// Expects that every device was accepted, once.
     func expectEverybodyOnce(_ server: LedgeredServer, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let accepted = try server.accepted()
         #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 }, sourceLocation: sourceLocation)
@@ -74,7 +74,7 @@ extension GateTesting {
         ).finish()
     }
 
-    /// Does what a refusal says: leaves out who was reached.
+    /// Does what a refusal says: leaves out the devices that were reached.
     func excludeReached(_ folder: ProjectFolder, as refusal: String, campaign: String = "campaign.yaml") throws {
         let commands = refusal.split(separator: "`").filter { $0.hasPrefix("volley report ") }
         try #require(!commands.isEmpty, "\(refusal)")
@@ -102,8 +102,8 @@ extension GateTesting {
         try #require(python.status == 0, "\(python.errors)")
     }
 
-    /// From now on the app of volley.yaml demands it.
-    /// - Returns: volley.yaml as it was.
+    /// Makes the app of volley.yaml require approval.
+    /// - Returns: volley.yaml before the change.
     @discardableResult
     func demandApproval(_ folder: ProjectFolder) throws -> String {
         let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
@@ -111,7 +111,7 @@ extension GateTesting {
         return project
     }
 
-    /// How many devices of a run are claimed, as stands beside it while it is sent.
+    /// How many devices of a run are claimed, according to the file next to it during sending.
     func claimed(_ folder: ProjectFolder, _ run: String) -> Int {
         let marks = try? String(contentsOf: folder.url.appendingPathComponent("runs/\(run).sqlite.claimed"), encoding: .utf8)
         return marks?.split(whereSeparator: \.isWhitespace).last.flatMap { Int($0) } ?? 0

@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// The one gate before sending: what was not approved, was changed, goes elsewhere, or is somebody else's to send goes out by no command.
+/// The gate before sending: no command sends a run that was not approved, was changed, goes elsewhere, or belongs to another process.
 @Suite("the gate before sending")
 struct GateTests: GateTesting {
     @Test(
@@ -116,13 +116,13 @@ struct GateTests: GateTesting {
             #expect(try VolleyBinary.run(["approve", "last", "--by", "Anna", "--yes"] + other, in: folder.url).status == 0)
             #expect(try VolleyBinary.run(["send", "--plan", "last", "--yes"] + other, in: folder.url).status == 0)
         }
-        // Planned before approval was demanded.
+        // Planned before approval was required.
         try folder.write("volley.yaml", project)
         let planned = try VolleyBinary.run(["plan", "campaign.yaml", "--json"] + other, in: folder.url)
         let run = try #require(try planned.json()["run"]?.stringValue, "\(planned.errors)")
         try demandApproval(folder)
         try expectRefusal(folder, ["send", "--plan", run, "--yes"] + other, saying: "requires approval in ")
-        // What has no such app does not concern the campaign.
+        // A volley.yaml without this app does not concern the campaign.
         try folder.write("volley.yaml", project.replacing("shop:", with: "shoe:") + "    approval: required\n")
         let sent = try VolleyBinary.run(["send", "campaign.yaml", "--yes"] + other, in: folder.url)
         #expect(sent.status == 0, "\(sent.errors)")
@@ -146,7 +146,7 @@ struct GateTests: GateTesting {
         try Shell.run("cd '\(folder.url.path)'; rm runs/volley.yaml")
         #expect(try elsewhere.volley("approve", file, "--by", "Anna", "--yes", "--config", config).status == 0)
         #expect(try elsewhere.volley("send", "--plan", file, "--yes", "--config", config).status == 0)
-        // What has begun neither goes on nor is retried.
+        // A run that has begun is neither resumed nor retried.
         let (server, cut) = try interrupted()
         try Shell.run("cd '\(server.folder.url.path)'; mkdir conf; mv volley.yaml conf/")
         let begun = server.folder.url.path + "/runs/\(cut).sqlite"
@@ -177,7 +177,7 @@ struct GateTests: GateTesting {
         let planning = try VolleyBinary.start(["plan", "campaign.yaml"], in: folder.url)
         let deadline = Date().addingTimeInterval(60)
         func partials() -> [String] { folder.files(in: "runs").filter { $0.hasSuffix(".partial") } }
-        // What stands in it was written after its owner had it locked.
+        // Its content was written after its owner locked it.
         func isWritten() throws -> Bool {
             try partials().contains { try !Data(contentsOf: folder.url.appendingPathComponent("runs/\($0)")).isEmpty }
         }
@@ -191,7 +191,7 @@ struct GateTests: GateTesting {
         #expect(shown["file"]?.stringValue?.hasSuffix(name) == true && shown["is_being_made"] == .bool(true))
         #expect(try folder.volley("prune", "--keep", "1s", "--yes").status == 0)
         #expect(partials() == [name])
-        // Killed: SIGKILL also ends a process that is stopped.
+        // Killed: SIGKILL also ends a stopped process.
         _ = planning.finish(timeout: 0)
         let text = try folder.volley("runs").output
         #expect(text.contains("1 unfinished plan") && text.contains("`volley prune --keep 90d` removes it"), "\(text)")

@@ -15,7 +15,7 @@ struct GateTimeTests: GateTesting {
         let first = try #require(try sent.json()["run"]?.stringValue)
         let refused = try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "has already used its time")
         #expect(!refused.contains("--now") && refused.contains("volley report \(first)"), "\(refused)")
-        // Not to those whom nobody knows about.
+        // Not to devices about which nothing is known.
         #expect(refused.contains("`volley retry \(first) --outcome failed`"), "\(refused)")
         #expect(try folder.volley("cancel", run).status == 0)
         try expectRefusal(folder, ["resume", run], saying: "cancelled before")
@@ -31,7 +31,7 @@ struct GateTimeTests: GateTesting {
         try folder.write("campaign.yaml", campaign.replacing("name: test", with: "name: renamed"))
         try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "has already used its time")
         try expectRefusal(folder, ["plan", "campaign.yaml"], saying: "has already used its time")
-        // Too late by now, but that is not the point: `--now` would reach everybody a second time.
+        // By now it is also too late, but `--now` would reach every device a second time.
         try folder.write("campaign.yaml", campaign.replacing("late: send", with: "late: skip after 2h"))
         let late = try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "has already used its time")
         #expect(!late.contains("--now"), "\(late)")
@@ -44,7 +44,7 @@ struct GateTimeTests: GateTesting {
         let folder = try folder(app: "environment: simulator\napproval: required", schedule: Self.due)
         let byHand = try plan(folder)
         #expect(try folder.volley("cancel", byHand).status == 0)
-        // Exports are left alone for ten seconds before a schedule plans from them.
+        // A schedule plans from exports only after they were left alone for ten seconds.
         try Shell.run("touch -d '1 hour ago' '\(folder.url.path)/devices.csv'")
         let running = try VolleyBinary.start(["schedule", "campaign.yaml"], in: folder.url)
         while running.isRunning, !running.errorsSoFar.contains("is waiting for approval") { usleep(20_000) }
@@ -133,7 +133,7 @@ struct GateTimeTests: GateTesting {
         "a time that was sent goes out under no other name of the campaign and no other spelling of its file",
         arguments: [
             ["ops/../c/one.yaml", "./c/one.yaml"], ["l/one.yaml", "c/one.yaml"], ["c/one.yaml", "l/../c/one.yaml"],
-            // A folder that is rotated by turning a link.
+            // A folder that is rotated by changing a link.
             ["l/one.yaml", "l/one.yaml", "rm l; cp -r c d; ln -s d l"],
         ])
     func spellings(_ spellings: [String]) throws {
@@ -147,7 +147,7 @@ struct GateTimeTests: GateTesting {
         try folder.write(spellings[1], text.replacing("name: test", with: "name: renamed"))
         try expectRefusal(folder, ["send", spellings[1], "--yes"], saying: "has already used its time")
         try expectRefusal(folder, ["plan", spellings[1]], saying: "has already used its time")
-        // Neither when only the file tells, as without the schedule's record.
+        // Nor if only the file knows it, as when the schedule's record is missing.
         try Shell.run("rm '\(folder.url.path)'/runs/schedule.sqlite*")
         try expectRefusal(folder, ["send", spellings[1], "--yes"], saying: "has already used its time")
     }
@@ -162,7 +162,7 @@ struct GateTimeTests: GateTesting {
         try #require(retried.status == 0, "\(retried.errors)")
         try Shell.run("rm '\(folder.url.path)'/runs/schedule.sqlite*")
         try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "has already used its time")
-        // A retry of the retry is no other run.
+        // A retry of the retry is not another run.
         let retry = try #require(runs(folder).first { $0 != run })
         try folder.editRun("UPDATE run SET state = 'cancelled'", id: retry)
         let again = try folder.volley("retry", retry, "--outcome", "accepted", "--yes")
@@ -175,7 +175,7 @@ struct GateTimeTests: GateTesting {
     func claimedByAPlan() throws {
         let folder = try folder(schedule: Self.due)
         let run = try plan(folder)
-        // Makes the record; then as such a process leaves it.
+        // Makes the record, then changes it to the state that such a process leaves.
         let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
         try folder.write("other.yaml", campaign.replacing("name: test", with: "name: other"))
         #expect(try folder.volley("send", "other.yaml", "--yes").status == 0)

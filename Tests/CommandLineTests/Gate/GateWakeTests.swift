@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What is asked of a run that a process has paused, and of one that others send at the same time.
+/// What is checked for a run that its process has paused, and for one that is sent at the same time as others.
 @Suite("the gate before sending: paused runs, and runs beside one another")
 struct GateWakeTests: GateTesting {
     @Test("a paused run goes on only if it might begin now: with unchanged settings, and approved where that is demanded since")
@@ -17,7 +17,7 @@ struct GateWakeTests: GateTesting {
         for (old, new) in [("com.example.shop", "com.example.new"), ("SIMULATOR1", "SIMULATOR2")] {
             try edit("volley.yaml", of: folder, old, new)
             let refused = try expectRefusal(folder, ["resume", run], saying: "this file was changed")
-            // A list of those it has reached would be one of this moment.
+            // A list of the devices reached so far would be valid only at this moment.
             #expect(refused.contains("once \(run), which is still being sent, is over") && !refused.contains("exclude:"), "\(refused)")
             try edit("volley.yaml", of: folder, new, old)
         }

@@ -195,7 +195,7 @@ struct VariantRuleTests {
 }
 
 extension JSONValue {
-    /// With the members of all objects in the order of their names.
+    /// With the members of all objects sorted by name.
     fileprivate var sorted: JSONValue {
         switch self {
         case .object(let members):

@@ -5,7 +5,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// A simulator in the tests' own process, which can be told what to answer to whom.
+/// A simulator in the tests' own process, whose answers to each device can be set.
 final class ToldServer {
     let folder: ProjectFolder
     private let simulator: APNsSimulator
@@ -13,8 +13,8 @@ final class ToldServer {
     /// - Parameters:
     ///   - app: further lines below the app in volley.yaml.
     ///   - answers: by device.
-    ///   - topics: to which a device's token belongs; by device.
-    ///   - faults: whatever else goes wrong.
+    ///   - topics: the topic of a device's token, by device.
+    ///   - faults: other faults.
     init(
         app: String = "", devices: Int = 20, answers: [Int: SimulatedAnswer] = [:], topics: [Int: String] = [:],
         faults: SimulatorFaults = SimulatorFaults()
@@ -101,7 +101,7 @@ struct DeliveryRuleTests {
         let passed = try ToldServer(answers: answers).send("stop_when: {invalid_token: 10%, after: 10}\npace: 10/s", status: 3)
         #expect(passed["state"]?.stringValue == "stopped")
         #expect(passed["stopped_because"]?.stringValue?.contains("delivery.stop_when") == true)
-        // A share that is reached is allowed, and fewer answers are not judged.
+        // A share that is just reached is allowed, and fewer answers are not judged.
         for rule in ["invalid_token: 15%, after: 20", "invalid_token: 1%, after: 21"] {
             #expect(try ToldServer(answers: answers).send("stop_when: {\(rule)}")["state"]?.stringValue == "finished")
         }
@@ -157,7 +157,7 @@ struct OutcomeRuleTests {
         faults.resetEvery = 15
         let skipping = try ToldServer(faults: faults)
         #expect(outcomes(try skipping.send("unknown: skip", status: 1)) == ["accepted": 19, "unknown": 1])
-        // A push whose stream was reset got no answer, so it is in no ledger.
+        // A push whose stream was reset got no answer, so it is not in the ledger.
         #expect(try skipping.requests().count == 19)
         let resending = try ToldServer(faults: faults)
         #expect(outcomes(try resending.send("unknown: resend")) == ["accepted": 20])

@@ -14,12 +14,12 @@ struct FileRuleTests {
         try FileManager.default.createDirectory(at: deep, withIntermediateDirectories: true)
         try rules.folder.write("a/b/own.csv", RuleFolder.csv([Device(2), Device(3)]))
         try rules.folder.writeCampaign("a/b/campaign.yaml", audience: "everyone: true")
-        // The app's export stands beside volley.yaml, wherever the command is run.
+        // The app's export is next to volley.yaml, from wherever the command is run.
         #expect(try rules.folder.volley("preview", "a/b/campaign.yaml", "--json").json().int("audience") == 1)
         #expect(try VolleyBinary.run(["preview", "campaign.yaml", "--json"], in: deep).json().int("audience") == 1)
         try rules.folder.writeCampaign("a/b/campaign.yaml", audience: "devices: own.csv\neveryone: true")
         #expect(try rules.folder.volley("preview", "a/b/campaign.yaml", "--json").json().int("audience") == 2)
-        // One that is nearer counts.
+        // A nearer one counts.
         try rules.folder.write("a/volley.yaml", "apps:\n  other: {topic: com.example.other, environment: simulator}\n")
         #expect(try rules.folder.volley("check", "a/b/campaign.yaml").errors.contains("/a/volley.yaml. It has: other."))
     }
@@ -144,7 +144,7 @@ struct ProjectRuleTests {
             registration_ids: [r]
             where: {language: en, timezone: Europe/Berlin, last_active: present, registered_at: present}
             """
-        // Each selector names one device, so that a column which is not found shows.
+        // Each selector names one device, so that a column which is not found is noticed.
         let rows = [("", "", "a;x"), ("", "u", ""), ("r", "", "")].enumerated().map { number, cells in
             "\(ProjectFolder.token(number + 1)),\(cells.0),\(cells.1),\(cells.2),en,Europe/Berlin,2026-11-01,2026-10-01"
         }
@@ -162,7 +162,7 @@ struct ProjectRuleTests {
         let renamed = standard.map { $0 == "tags" ? "tags: {column: X_tags, separator: \"|\"}" : "\($0): X_\($0)" }
         try write(columns: "    columns: {\(renamed.joined(separator: ", "))}\n", header: standard.map { "X_" + $0 }, separator: "|")
         #expect(try rules.recipients(audience) == [1, 2, 3])
-        // The short form of tags names the column alone.
+        // The short form of tags names only the column.
         try write(columns: "    columns: {tags: labels}\n", header: standard.map { $0 == "tags" ? "labels" : $0 })
         #expect(try rules.recipients("tags: [x]") == [1])
     }

@@ -2,11 +2,11 @@ import Base
 import TestCommands
 import Testing
 
-/// The rules of a device that has several rows, with the real binary.
+/// The rules for a device that has several rows, with the real binary.
 @Suite("Rules: a device's newest row") struct NewestRowRuleTests {
     private typealias Device = RuleFolder.Device
 
-    /// A project with an export for each day, whose device belonged to Anna in Germany, and belongs to Bert in the US now.
+    /// A project with an export for each day, whose device belonged to Anna in Germany, and now belongs to Bert in the US.
     private func daily(_ lastActive: (old: String, new: String)) throws -> RuleFolder {
         let rules = try RuleFolder(app: "environment: simulator\ndevices: [day-2.csv, day-1.csv]")
         func row(_ alias: String, _ tags: String, _ country: String, _ date: String) -> String {

@@ -4,13 +4,13 @@ import TestCommands
 import Testing
 
 /// The suites of this folder go through the rules of the campaign language one by one, in the language's own words, with the real binary.
-/// What other suites look at more closely is looked at here too: who wants to know whether a rule holds finds its name.
+/// Rules that other suites test in more detail are tested here, too: to find out whether a rule holds, look for its name.
 ///
-/// Rules of `schedule` have a suite of their own.
+/// Rules of `schedule` have their own suite.
 struct RuleFolder {
     let folder: ProjectFolder
 
-    /// A row of an export: the cells by column, beside the token.
+    /// A row of an export: the cells by column, apart from the token.
     struct Device {
         var number: Int
         var cells: KeyValuePairs<String, String>
@@ -18,7 +18,7 @@ struct RuleFolder {
         init(_ number: Int, _ cells: KeyValuePairs<String, String> = [:]) { (self.number, self.cells) = (number, cells) }
     }
 
-    /// A project whose export holds these devices.
+    /// A project whose export contains these devices.
     init(app: String = "environment: simulator\ndevices: devices.csv", _ devices: Device...) throws {
         folder = try ProjectFolder(app: app, export: Self.csv(devices))
     }
@@ -33,7 +33,7 @@ struct RuleFolder {
         return ([([token] + columns).joined(separator: ",")] + lines).joined(separator: "\n") + "\n"
     }
 
-    /// What a preview says of a campaign to this audience.
+    /// The preview of a campaign to this audience.
     func preview(
         _ audience: String, content: String = "title: Hello", delivery: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> JSONValue {
@@ -41,7 +41,7 @@ struct RuleFolder {
         return try preview(sourceLocation: sourceLocation)
     }
 
-    /// What a preview says of campaign.yaml as it stands.
+    /// The preview of the present campaign.yaml.
     func preview(sourceLocation: SourceLocation = #_sourceLocation) throws -> JSONValue {
         let result = try folder.volley("preview", "campaign.yaml", "--json", "--show", "500")
         try #require(result.status == 0, "\(result.errors)", sourceLocation: sourceLocation)
@@ -68,7 +68,7 @@ struct RuleFolder {
         return payload
     }
 
-    /// What `check` says of a campaign that is wrong.
+    /// What `check` says about a campaign with a mistake.
     func mistakes(
         audience: String = "everyone: true", content: String = "title: Hello", delivery: String? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -77,7 +77,7 @@ struct RuleFolder {
         return try mistakes(sourceLocation: sourceLocation)
     }
 
-    /// What `check` says of campaign.yaml, which is wrong, as it stands.
+    /// What `check` says about the present campaign.yaml, which has a mistake.
     func mistakes(sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
         let result = try folder.volley("check", "campaign.yaml")
         #expect(result.status == 2, "\(result.output)", sourceLocation: sourceLocation)

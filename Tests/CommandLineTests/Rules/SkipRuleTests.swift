@@ -13,7 +13,7 @@ struct SkipRuleTests {
         let rules = try RuleFolder()
         let header = "device_token,registration_id,alias,tags,language,name\n"
         let working = (1...8).map { "\(ProjectFolder.token($0)),r\($0),,a,en,Ada\n" }.joined()
-        // The first run finds out who is gone.
+        // The first run finds out which devices are gone.
         try rules.folder.write("devices.csv", header + working + "\(gone),r9,,a,en,Ada\n")
         try rules.folder.writeCampaign(audience: "tags: [a]")
         #expect(try rules.folder.volley("send", "campaign.yaml", "--yes", "--quiet").status == 0)
@@ -47,7 +47,7 @@ struct SkipRuleTests {
         ] {
             #expect(skipped.int(reason) == 1, "\(reason)")
         }
-        // What is left is eleven devices, some of them held out, two of them with texts that cannot be sent.
+        // Eleven devices remain, some of them held out, two of them with texts that cannot be sent.
         let others = ["holdout", "render_error", "payload_too_large"].reduce(0) { $0 + (skipped.int($1) ?? 0) }
         #expect((skipped.int("holdout") ?? 0) > 0)
         #expect(others + (preview.int("audience") ?? 0) == 11)
@@ -64,7 +64,7 @@ struct SkipRuleTests {
 
     @Test("the payload's size is checked as rendered, for every recipient: payload_too_large")
     func payloadTooLarge() throws {
-        // {"aps":{"alert":{"body":"…"}}} has 29 bytes beside the text.
+        // {"aps":{"alert":{"body":"…"}}} has 29 bytes in addition to the text.
         let rules = try RuleFolder(
             Device(1, ["text": String(repeating: "x", count: 4067)]), Device(2, ["text": String(repeating: "x", count: 4068)]))
         let preview = try rules.preview("everyone: true", content: "body: \"{{ text }}\"")

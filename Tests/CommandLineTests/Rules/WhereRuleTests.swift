@@ -16,7 +16,7 @@ struct WhereRuleTests {
         #expect(try rules.preview("everyone: true\nwhere: {language: en, plan: gold}")["skipped"]?.int("filtered") == 2)
     }
 
-    /// The cells of devices 1, 2, … in the column `x`, a condition, and who satisfies it.
+    /// The cells of devices 1, 2, … in the column `x`, a condition, and the devices that satisfy it.
     struct Notation: CustomTestStringConvertible, Sendable {
         var name: String
         var cells: [String]
