@@ -20,7 +20,7 @@ import Base
             let text = String(Character(scalar))
             let expected = Blank.isInvisible(scalar) || signs.contains(text)
             if Blank.isCell(text) != expected { Issue.record("U+\(String(scalar.value, radix: 16))") }
-            // After a space, which no visible text may have before a sign.
+            // Also after a space, which signs for nothing may have in front.
             if Blank.isCell(" " + text) != expected { Issue.record("a space and U+\(String(scalar.value, radix: 16))") }
         }
     }

@@ -56,7 +56,7 @@ struct ClockFaultTests {
         // No provider token was refused as too old, too new, or one too many.
         #expect(entries.allSatisfy { $0.status == 200 }, "\(Set(entries.map(\.reason)))")
         #expect(Set(entries.map(\.connection)).count >= 4)
-        // Half of the time that the pace requires is less than any possible delay of the ledger's first line leaves.
+        // Half of the time that the pace requires: less than what remains after any delay of the ledger's first line.
         let times = entries.map(\.milliseconds)
         #expect((times.max() ?? 0) - (times.min() ?? 0) >= recipients * 1000 / pace / 2)
         // By the machine's clock it ended before it began.

@@ -61,7 +61,7 @@ struct ContentLintTests {
         let found = ShownText.warnings("body", text: text, isWhole: true, at: at(1))
         #expect(found.map(\.name) == (shown.isEmpty ? [] : [.placeholderInText]))
         #expect(found.allSatisfy { $0.message == "people would read '\(shown)' in the body" })
-        // What stands in a template is its parser's business.
+        // Text inside a template is checked by its parser.
         #expect(ShownText.warnings("body", text: text, isWhole: false, at: at(1)).isEmpty)
     }
 

@@ -2,7 +2,7 @@ import Base
 import Content
 import Testing
 
-/// Payloads from cells that are escaped already, held against payloads from texts.
+/// Payloads from cells that are already escaped, compared with payloads from texts.
 @Suite struct EscapedRenderTests {
     private func rendered(_ template: PayloadTemplate, escaped cells: [String], after before: [UInt8] = []) -> (RenderFailure?, [UInt8]) {
         let json = Array(JSONValue.array(cells.map { .string($0) }).text.utf8)
@@ -79,7 +79,7 @@ import Testing
         let fits = rendered(template, escaped: [String(repeating: "x", count: room)], after: before)
         #expect(fits.0 == nil)
         #expect(fits.1.count == 5000 + 4096)
-        // One more byte, although it is a character less.
+        // One more byte, although it is one character less.
         let tooLong = rendered(template, escaped: [String(repeating: "x", count: room - 1) + "\""], after: before)
         #expect(tooLong.0 == .tooLarge(bytes: 4097))
         #expect(tooLong.1.count == 5000)

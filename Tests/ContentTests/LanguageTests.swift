@@ -80,7 +80,7 @@ struct LanguageTests {
         String(decoding: Self.tables.pool[Int(range.start)..<Int(range.end)], as: UTF8.self)
     }
 
-    /// ICU's data are of another release of CLDR, and abbreviations change: what is compared has been the same for long.
+    /// ICU's data are from another release of CLDR, and abbreviations change: only what has long been the same is compared.
     @Test(
         "months, weekdays and decimal marks are those of ICU",
         arguments: ["en", "de", "fr", "es", "it", "nl", "pl", "ru", "tr", "ja", "ko", "zh", "ar", "he", "th"])

@@ -142,7 +142,7 @@ struct LocalFilterTests {
     @Test("words that cannot be of the device's language follow English")
     func otherLanguage() throws {
         let english = "{{ n | pluralize: one: 'item', other: 'items' }}"
-        // Japanese has one form and Russian four: whoever wrote two meant neither.
+        // Japanese has one form and Russian four: two words cannot be meant for either.
         #expect(try body(english, ["n": "1"], language: "ja") == "item")
         #expect(try body(english, ["n": "21"], language: "ru") == "items")
         #expect(try body(english, ["n": "2"], language: "ar") == "items")

@@ -180,7 +180,7 @@ struct MessageCatalogTests {
                 chooser.variant(of: $0, alias: noAlias)
             }
         }
-        // Computed by a program of its own from the rule in MessageChooser.
+        // Computed by a separate program from the rule in MessageChooser.
         #expect(dealt == [0, 1, 0, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, 1, 0])
     }
 
@@ -205,7 +205,7 @@ struct MessageCatalogTests {
         for blank in ["", " ", "NULL", "-"] {
             #expect((0..<200).allSatisfy { byAlias.variant(of: recipient($0, blank)) == byDevice.variant(of: recipient($0, "")) })
         }
-        // Computed by a program of its own from the rule in MessageChooser.
+        // Computed by a separate program from the rule in MessageChooser.
         #expect((0..<16).map { byAlias.variant(of: recipient(0, "user\($0)")) } == [0, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0, 0, 0, 1, 1])
     }
 }

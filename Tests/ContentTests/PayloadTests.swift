@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// String's == would take differently composed characters for equal.
+    /// String's == would treat differently composed characters as equal.
     private func sameScalars(_ value: JSONValue?, _ text: String) -> Bool {
         value?.stringValue.map { Array($0.utf8) } == Array(text.utf8)
     }

@@ -4,20 +4,20 @@ import Content
 /// A place in the imagined campaign `c.yaml`.
 func at(_ line: Int, _ column: Int = 1) -> SourcePosition { SourcePosition(file: "c.yaml", line: line, column: column) }
 
-/// Text in double quotes at column 8 of a line, as behind `title: `.
+/// Text in double quotes at column 8 of a line, as after `title: `.
 func quoted(_ text: String, line: Int = 1) -> SourceText { SourceText(text, at: at(line, 8), style: .doubleQuoted) }
 
 /// Plain text at column 1.
 func plain(_ text: String, line: Int = 1) -> SourceText { SourceText(text, at: at(line)) }
 
-/// Content whose `content:` stands on line 1.
+/// Content whose `content:` is on line 1.
 func content<Failure: Error>(_ fill: (inout MessageContent) throws(Failure) -> Void) throws(Failure) -> MessageContent {
     var content = MessageContent(position: at(1))
     try fill(&content)
     return content
 }
 
-/// A payload by hand or data from JSON; every node stands on a line of its own, counted from 10 in writing order.
+/// A payload by hand or data from JSON; every node is on its own line, counted from 10 in writing order.
 func node(_ json: String) throws -> ContentNode {
     var line = 9
     func convert(_ value: JSONValue) -> ContentNode {
@@ -37,7 +37,7 @@ func node(_ json: String) throws -> ContentNode {
     return convert(try JSONValue(parsing: json))
 }
 
-/// What is wrong with content, a line each.
+/// The mistakes in content, one per line.
 func mistakes(_ content: MessageContent) -> String {
     do throws(Diagnostics) {
         _ = try PayloadTemplate(content)
@@ -45,7 +45,7 @@ func mistakes(_ content: MessageContent) -> String {
     } catch { return error.description }
 }
 
-/// What is wrong with a body text that stands unquoted at 1:1.
+/// The mistakes in a body text that is unquoted at 1:1.
 func mistakes(_ text: String) -> String { mistakes(content { $0.body = plain(text) }) }
 
 /// The payload for a device with these cells by column; a failure as text.

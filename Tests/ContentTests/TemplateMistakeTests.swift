@@ -3,13 +3,13 @@ import Content
 import Foundation
 import Testing
 
-/// What people are told of their mistakes. A missing snapshot is recorded and then fails, so that somebody looks at it.
+/// The messages about people's mistakes. A missing snapshot is recorded and then fails, so that a person looks at it.
 @Suite("Mistakes in templates")
 struct TemplateMistakeTests {
     private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Snapshots/templates/mistakes.txt")
 
-    /// A text on a line, what is said of it below, a blank line behind.
+    /// A text on a line, the message below it, then a blank line.
     private static let snapshot: [String: String] = {
         guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [:] }
         return Dictionary(
@@ -19,7 +19,7 @@ struct TemplateMistakeTests {
     }()
 
     static let texts = [
-        // Tags that are no tags.
+        // Tags that are not tags.
         "Hi {{ name", "{{ a, {{ b }}", "Hi {{ }}", "Hi {{}}", "Hi name }}!", "{{{ name }}}", "{{ name }", "{{ name } }", "{{ name %}",
         "{{ name ]]",
         "{ { name } }", "{ {name}}", "{name}", "{ name }", "${name}", "#{ name }", "{name}}", "{name | default: 'x'}", "[[name]]",
@@ -89,7 +89,7 @@ struct TemplateMistakeTests {
         "{% case a %}{% when 'x' %}{% endcase %}", "{% capture x %}y{% endcapture %}",
         "{% first_name %}", "{% first_name | upcase %}", "{% frobnicate all of it %}", "{% raw %}x", "{% comment %}x", "x{% endraw %}",
         "{% rwa %}x{% endraw %}",
-        // What other places compare, or other systems write.
+        // Comparisons from other places, and texts for other systems.
         "{% if points >= 1.000 %}x{% endif %}", "{% if birthday > '24.12.1990' %}x{% endif %}",
         "{% if birthday > '12/24/1990' %}x{% endif %}",
         "{% if last_active > 1990 %}x{% endif %}", "{% if level > 'bronze' %}x{% endif %}", "{% if app_version < 'latest' %}x{% endif %}",
@@ -134,7 +134,7 @@ struct TemplateMistakeTests {
 
     private func findings(_ text: String) -> String { diagnostics(text).map(\.description).joined(separator: "\n") }
 
-    /// Errors, else warnings.
+    /// Errors, or warnings if there are none.
     private func diagnostics(_ text: String) -> [Diagnostic] {
         do throws(Diagnostics) {
             return try PayloadTemplate(content { $0.body = plain(text) }).warnings

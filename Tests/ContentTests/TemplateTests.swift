@@ -175,7 +175,7 @@ import Testing
             guard let template = try? PayloadTemplate(content) else { continue }
             var bytes: [UInt8] = []
             let failure = template.render(template.columns.map { _ in "x" }, into: &bytes)
-            // A text of which nothing but punctuation is left is not sent.
+            // A text that has only punctuation left is not sent.
             if failure?.skipReason == .renderError { continue }
             #expect(throws: Never.self) { try JSONValue(parsing: bytes) }
             accepted += 1

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ClientCertificateTests {
     private let folder = TemporaryFolder()
     private let day: Int64 = 86_400_000
-    /// The certificate ends 90 days after this.
+    /// The certificate expires 90 days after this.
     private let now = Timestamp.now().adding(seconds: 60)
 
     /// leaf.pem, leaf.key (P-256) signed by ca.pem, 90 days; other.key. Made once.
@@ -35,7 +35,7 @@ import Testing
         } catch { return error.description.replacing(folder.path + "/", with: "") }
     }
 
-    /// What openssl finds in the PEM that TLS gets: subjects in order, and whether the key fits.
+    /// What openssl finds in the PEM for TLS: subjects in order, and whether the key fits.
     private func contents(_ certificate: ClientCertificate) -> String {
         _ = folder.write("out.pem", certificate.pem)
         folder.run("openssl crl2pkcs7 -nocrl -certfile out.pem | openssl pkcs7 -print_certs -noout | grep subject >subjects")

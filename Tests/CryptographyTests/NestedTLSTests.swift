@@ -2,14 +2,14 @@ import Cryptography
 import Glibc
 import Testing
 
-/// TLS in TLS, with nothing between the two but memory: the outer server hands on what it deciphers.
+/// TLS in TLS, with only memory between the two: the outer server passes on what it deciphers.
 @Suite("TLS in TLS")
 final class NestedTLSTests {
     private let folder = TemporaryFolder()
     private let authority = CertificateAuthority(commonName: "Test authority")
 
     init() {
-        // As each user of TLSConnection has to.
+        // As every user of TLSConnection must.
         var pipe = sigset_t()
         sigemptyset(&pipe)
         sigaddset(&pipe, SIGPIPE)
@@ -30,7 +30,7 @@ final class NestedTLSTests {
         return (sockets[0], sockets[1])
     }
 
-    /// Moves all that can be moved between the proxy's end of the outer connection and a socket to the inner server.
+    /// Moves all available bytes between the proxy's end of the outer connection and a socket to the inner server.
     private func relay(_ proxy: borrowing TLSConnection, _ socket: Int32) {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         buffer.withUnsafeMutableBytes { bytes in
@@ -86,7 +86,7 @@ final class NestedTLSTests {
         switch closes {
         case "proxy": proxy.shutdown()
         case "cut":
-            // Not `close`: a program that another test starts at this moment may hold the socket as well.
+            // Not `close`: a program that another test starts at this moment may also have the socket open.
             Glibc.shutdown(theirs, Int32(SHUT_RDWR))
         default:
             server.shutdown()

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A folder of its own for each test, removed with its contents.
+/// A separate folder for each test, removed with its contents.
 final class TemporaryFolder {
     let path: String
 
@@ -17,7 +17,7 @@ final class TemporaryFolder {
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Writes a file and answers its path.
+    /// Writes a file and returns its path.
     func write(_ name: String, _ bytes: [UInt8]) -> String {
         let path = file(name)
         let stream = fopen(path, "w")
@@ -35,7 +35,7 @@ final class TemporaryFolder {
         return String(decoding: bytes[..<count], as: UTF8.self)
     }
 
-    /// Runs a command of `openssl` (or a pipe of several) inside the folder; true when it ends well.
+    /// Runs a command of `openssl` (or a pipe of several) inside the folder; true if it succeeds.
     @discardableResult
     func run(_ command: String) -> Bool { system("cd '\(path)' && { \(command) ; } >log 2>&1") == 0 }
 

@@ -15,7 +15,7 @@ final class ResumptionTests {
         try TLSClientContext(authorityFile: folder.write("ca.pem", authority.certificatePEM), certificate: nil)
     }
 
-    /// Whether a connection between the two came about, and whether it was resumed.
+    /// Whether a connection between the two could be made, and whether it was resumed.
     private func connect(_ client: TLSClientContext, _ server: TLSServerContext) throws -> (isOpen: Bool, isResumed: Bool) {
         var sockets: [Int32] = [0, 0]
         precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &sockets) == 0)
@@ -27,7 +27,7 @@ final class ResumptionTests {
             if progress.ours != .done(0) { progress.ours = ours.handshake() }
             if progress.theirs != .done(0) { progress.theirs = theirs.handshake() }
         }
-        // In TLS 1.3 the session comes behind the handshake, with the first reading.
+        // In TLS 1.3 the session comes after the handshake, with the first read.
         var buffer = [UInt8](repeating: 0, count: 100)
         _ = buffer.withUnsafeMutableBytes { ours.read(into: $0) }
         return (progress == (.done(0), .done(0)), ours.isResumed)

@@ -7,7 +7,7 @@ import Testing
 let keyFileWords = KeyFileWords(
     service: "APNs", source: "the .p8 file that Apple gives out under Certificates, Identifiers & Profiles, Keys", fileName: "AuthKey.p8")
 
-/// The diagnostic that reading `file` as a signing key ends with, the folder's path left out.
+/// The diagnostic for reading `file` as a signing key, without the folder's path.
 func refusal(_ file: String, in folder: TemporaryFolder) -> String? {
     do throws(Diagnostic) {
         _ = try SigningKey(file: file, keyFileWords)
@@ -63,7 +63,7 @@ func refusal(_ file: String, in folder: TemporaryFolder) -> String? {
             if signature[0] == 0 { shortR += 1 }
             if signature[32] == 0 { shortS += 1 }
         }
-        // One number in 256 begins with a zero byte: that none of 3000 does has a probability of 8 in a million.
+        // One number in 256 begins with a zero byte: the probability that none of 3000 does is 8 in a million.
         #expect(shortR + shortS > 0)
     }
 

@@ -1,8 +1,8 @@
 import Base
 import PushServices
 
-/// Speaks as APNs does, with requests of several pushes. Its body is a line for each: target, space, payload; its answers name bad targets as
-/// `{"bad": {"TARGET": "BadDeviceToken"}}`, and with status 207 that is all that was wrong.
+/// Speaks as APNs does, with requests of several pushes. The body has a line for each: target, space, payload. Answers name bad targets as
+/// `{"bad": {"TARGET": "BadDeviceToken"}}`; with status 207 nothing else was wrong.
 struct BatchService: PushService {
     var batching: Batching
     private let apns = APNs()

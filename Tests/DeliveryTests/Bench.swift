@@ -4,12 +4,12 @@ import Testing
 
 @testable import Delivery
 
-/// A machine at a virtual time, with what it asked for.
+/// A machine at a virtual time, with the actions that it requested.
 struct Bench {
     var machine: DeliveryMachine
     var now = Moment(nanoseconds: 1_000_000_000, wall: Timestamp(epochSeconds: 1_800_000_000))
     var actions: [DeliveryMachine.Action] = []
-    /// Whether peers give a sign of life when they are asked for one.
+    /// Whether peers answer when they are asked for a sign of life.
     var answersPings = true
 
     init(pushes: Int, _ change: (inout MachineSettings) -> Void = { _ in }) {
@@ -21,7 +21,7 @@ struct Bench {
         machine.sourceEnded()
     }
 
-    /// Lets time pass; returns what is to be done. Connections open at once.
+    /// Lets time pass; returns the requested actions. Connections open at once.
     @discardableResult
     mutating func advance(seconds: Double = 0) -> [DeliveryMachine.Action] {
         now = now.adding(nanoseconds: Int64(seconds * 1e9))

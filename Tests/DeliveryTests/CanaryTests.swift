@@ -58,7 +58,7 @@ struct CanaryTests {
         }
         bench.warmUp()
         #expect(submitted(bench.advance()) == [1, 2, 3])
-        // The limit fell to one: the first two refusals are its consequence, the third is one too many.
+        // The limit fell to one: the first two refusals are a consequence, the third is one too many.
         bench.machine.limitChanged(0, to: 1)
         for push in [1, 2, 3] { bench.machine.streamRefused(push, at: bench.now) }
         var sent: [Int] = []

@@ -3,10 +3,10 @@ import Testing
 
 @testable import Delivery
 
-/// `delivery.expires` while pushes wait, for whatever they wait.
+/// `delivery.expires` while pushes wait, for any reason.
 @Suite("deadline")
 struct DeadlineTests {
-    /// Deadline ten seconds after the beginning.
+    /// The deadline is ten seconds after the beginning.
     private func bench(pushes: Int, _ change: (inout MachineSettings) -> Void = { _ in }) -> Bench {
         Bench(pushes: pushes) {
             $0.deadline = Timestamp(epochSeconds: 1_800_000_010)
@@ -36,7 +36,7 @@ struct DeadlineTests {
         var bench = bench(pushes: 300)
         bench.warmUp()
         bench.advance()
-        // So many refusals in a row that all wait.
+        // So many refusals in a row that all pushes wait.
         for push in 1..<300 { bench.machine.streamRefused(push, at: bench.now) }
         bench.advance(seconds: 0.001)
         #expect(bench.machine.end == nil)

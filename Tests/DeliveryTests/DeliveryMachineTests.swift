@@ -30,7 +30,7 @@ struct DeliveryMachineTests {
         #expect(submitted(bench.advance()).count == 1)
     }
 
-    /// Answers everything in flight `rounds` times, 0.1 s apart; returns the connections that were opened meanwhile.
+    /// Answers everything in flight `rounds` times, 0.1 s apart; returns the connections that were opened in the meantime.
     private func openedWhileBusy(_ bench: inout Bench, rounds: Int, answersARound: Int? = nil) -> Int {
         var opened = 0
         for _ in 0..<rounds {
@@ -90,7 +90,7 @@ struct DeliveryMachineTests {
         #expect(bench.machine.settlements.map(\.outcome) == [.unknown])
     }
 
-    /// PINGs asked for while time passes in steps that are no stalls.
+    /// PINGs requested while time passes in steps too short to count as stalls.
     private func pings(_ bench: inout Bench, seconds: Double) -> Int {
         var count = 0
         for _ in 0..<Int(seconds * 2) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Delivery
 
-/// Which answers speak for APNs, and which are those of something on the way.
+/// Which answers are from APNs, and which from something on the way.
 @Suite("answers that leave in doubt")
 struct DoubtfulAnswerTests {
     private func outcome(_ answer: DeliveryMachine.Answer, resends: Bool = false) -> Settlement? {
@@ -48,7 +48,7 @@ struct DoubtfulAnswerTests {
         }
     }
 
-    /// What something else than APNs says beside 410.
+    /// What something other than APNs says with a 410.
     struct StrangeAnswer: Sendable {
         var reason = ""
         var id = ServiceAnswer.Identity.missing

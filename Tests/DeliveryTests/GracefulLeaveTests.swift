@@ -3,14 +3,14 @@ import Testing
 
 @testable import Delivery
 
-/// Connections that a server leaves in good order, and windows that it keeps small.
+/// Connections that a server leaves cleanly, and windows that it keeps small.
 @Suite("connections that are left in good order")
 struct GracefulLeaveTests {
     private func opened(_ actions: [DeliveryMachine.Action]) -> [Int] {
         actions.compactMap { if case .open(let connection) = $0 { connection } else { nil } }
     }
 
-    /// Answers everything until the present connection has had so many pushes; returns what was asked for meanwhile.
+    /// Answers everything until the present connection has had this many pushes; returns the actions that were requested in the meantime.
     private func use(_ bench: inout Bench, _ connection: Int, upTo count: Int) -> [DeliveryMachine.Action] {
         var all = bench.advance()
         while bench.machine.connections[connection].answers < count, bench.machine.end == nil {

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Delivery
 
-/// What a run does while APNs, or what stands before it, takes no push at all.
+/// What a run does while APNs, or something in front of it, accepts no push at all.
 @Suite("outages")
 struct OutageTests {
-    /// Answers all that is in flight, again and again; returns how often pushes were submitted.
+    /// Answers everything in flight, repeatedly; returns how often pushes were submitted.
     private func submissions(
         _ bench: inout Bench, seconds: Double, _ answer: (inout Bench, Int) -> Void = { $0.answer($1, 500, "InternalServerError") }
     ) -> Int {

@@ -3,14 +3,14 @@ import Testing
 
 @testable import Delivery
 
-/// The machine as a whole, on a clock of its own, against a server that takes whatever comes: nothing but the pace may hold a run up.
+/// The whole machine, on a virtual clock, against a server that accepts everything: only the pace may slow down a run.
 @Suite("pace of a run")
 struct PaceKeepingTests {
     private struct Departures {
         var times: [Int64] = []
         private static let second: Int64 = 1_000_000_000
 
-        /// The most within any sliding second.
+        /// The most in any sliding second.
         var most: Int {
             var first = 0, most = 0
             for index in times.indices {
@@ -32,7 +32,7 @@ struct PaceKeepingTests {
 
     /// Plays a whole run.
     /// - Parameters:
-    ///   - lateness: nanoseconds by which the loop wakes too late at most; epoll counts milliseconds.
+    ///   - lateness: the most nanoseconds by which the loop wakes too late; epoll counts milliseconds.
     ///   - latency: nanoseconds until an answer.
     private func departures(_ pace: Pace, pushes: Int, lateness: Int64, latency: Int64) -> Departures {
         var bench = Bench(pushes: pushes) {

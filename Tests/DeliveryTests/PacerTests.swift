@@ -5,7 +5,7 @@ import Testing
 
 @Suite("pacer")
 struct PacerTests {
-    /// When pushes leave if the loop wakes up to `lateness` nanoseconds late, for so many seconds.
+    /// When pushes leave if the loop wakes up to `lateness` nanoseconds late, for this many seconds.
     private func departures(_ pace: Pace, lateness: Int64, seconds: Int64) -> [Int64] {
         var pacer = Pacer(pace)
         var random = SplitMix(seed: 1)

@@ -5,7 +5,7 @@ import PushServices
 import TestServers
 import Testing
 
-/// A server that nobody of Volley wrote, on loopback, with a certificate of its own. It logs every request that it answered.
+/// A server that Volley did not write, on loopback, with its own certificate. It logs every request that it answered.
 struct RealServer {
     let port: Int
     let authorityFile: String
@@ -16,7 +16,7 @@ struct RealServer {
     static let nginx = ServerProcess.path(of: "nginx")
     static let nghttpd = ServerProcess.path(of: "nghttpd")
 
-    /// Settings of a sender to it.
+    /// Settings for a sender to it.
     func settings() -> SenderSettings {
         let tokens = SignedTokenSource(key: .generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         var settings = SenderSettings(
@@ -29,7 +29,7 @@ struct RealServer {
         return settings
     }
 
-    /// The device tokens of all requests that it answered with 200, as its log has them; a token may be there twice.
+    /// The device tokens of all requests that it answered with 200, from its log; a token may occur twice.
     func acceptedTokens() throws -> [String] {
         try folder.read(log, atMost: 1 << 26).split(separator: "\n").compactMap { line in
             guard let path = line.firstRange(of: "/3/device/") else { return nil }
@@ -67,7 +67,7 @@ struct RealServer {
         return RealServer(port: port, authorityFile: authorityFile, folder: folder, process: process, log: "access.log")
     }
 
-    /// nghttp2's own server. Its log is what it tells of every header that it received.
+    /// nghttp2's own server. Its log is what it prints about every header that it received.
     static func nghttpd(_ options: [String]) throws -> RealServer {
         let folder = try TemporaryFolder()
         let (authorityFile, pem) = try certificate(in: folder)

@@ -9,7 +9,7 @@ import TransportConformance
 
 @Suite("requests of several pushes, on the wire")
 struct RequestsOnTheWireTests {
-    /// What a server took, and how many requests it got.
+    /// What a server accepted, and how many requests it got.
     private struct Log: Sendable {
         var requests: [[String]] = []
         var accepted: [String: String] = [:]

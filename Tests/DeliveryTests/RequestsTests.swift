@@ -7,7 +7,7 @@ import Testing
 /// Requests that carry several pushes.
 @Suite("requests of several pushes")
 struct RequestsTests {
-    /// A machine with the bytes of its pushes, as a loop has them; targets are the recipients' numbers.
+    /// A machine with the bytes of its pushes, as in a loop; targets are the recipients' numbers.
     private struct Loop {
         var machine: DeliveryMachine
         var store = PushStore()
@@ -32,7 +32,7 @@ struct RequestsTests {
             }
         }
 
-        /// Lets time pass; returns the requests that go out, each with its recipients.
+        /// Lets time pass; returns the requests that are sent, each with its recipients.
         mutating func advance(seconds: Double = 0) -> [(request: Int, recipients: [Int])] {
             now = now.adding(nanoseconds: Int64(seconds * 1e9))
             var requests: [(request: Int, recipients: [Int])] = []
@@ -61,7 +61,7 @@ struct RequestsTests {
             machine.answered(request, .init(status: status, reason: reason, id: .own), targets: targets, at: now)
         }
 
-        /// Goes on until nothing more goes out, each request answered by what the service says of its recipients.
+        /// Continues until nothing more is sent; each request gets the service's answer about its recipients.
         mutating func run(_ answer: ([Int]) -> (status: Int, reason: String, targets: [String])) -> [[Int]] {
             var all: [[Int]] = []
             var requests = advance()

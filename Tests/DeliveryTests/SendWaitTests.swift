@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// What a sender says it waits for.
+/// What a sender reports that it waits for.
 @Suite("what a sender waits for")
 struct SendWaitTests {
     private func wait(_ bench: Bench) -> SendWait? { bench.machine.wait(at: bench.now) }

@@ -5,14 +5,14 @@ import Testing
 
 @Suite("a pace that several runs share")
 struct SharedPaceTests {
-    /// A run that asks whenever it is told to, up to `lateness` nanoseconds late; how many pushes it has.
+    /// A run that asks whenever it is told to, up to `lateness` nanoseconds late; with its number of pushes.
     private struct Run {
         var share: PaceShare
         var lateness: Int64
         var wakesAt: Int64 = 0
         var pushes: [Int64] = []
         var isIdle: (Int64) -> Bool = { _ in false }
-        /// It looks about at least this often, in nanoseconds.
+        /// It checks at least this often, in nanoseconds.
         var longestSleep: Int64 = 50_000_000
     }
 

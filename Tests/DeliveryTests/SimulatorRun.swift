@@ -16,10 +16,10 @@ struct SimulatorRun {
     var faults: SimulatorFaults
     var pushes: Int
     var payload = smallPayload
-    /// Who signs, if not a key made for this run.
+    /// The signer, if it is not a key made for this run.
     var tokens: ((SigningKey) -> SignedTokenSource)?
     var configure: (inout SenderSettings) -> Void
-    /// Called from another thread while the run goes on.
+    /// Called from another thread during the run.
     var meanwhile: (@Sendable (SendControl) -> Void)?
     /// Further pushes that come after a pause.
     var late: (pushes: Int, afterSeconds: Double)?
@@ -32,7 +32,7 @@ struct SimulatorRun {
         self.configure = configure
     }
 
-    /// A source with a history of its own: that of the process would compare the key with those of all other runs.
+    /// A source with its own history: the process's history would compare the key with those of all other runs.
     static func source(_ key: SigningKey) -> SignedTokenSource {
         SignedTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: SignedTokenHistory()) {
             Moment(nanoseconds: bootNanoseconds(), wall: .now())
@@ -60,10 +60,10 @@ struct SimulatorRun {
             endpoint: Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: authority), credentials: .token(source),
             options: PushOptions(topic: Self.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
         settings.retry.firstDelaySeconds = 0.01
-        // On a slow machine others would be added, and tests count connections. What adds them is tested with the machine.
+        // On a slow machine others would be added, but tests count connections. Adding them is tested with the machine.
         settings.connections = 1
         settings.retry.longestDelaySeconds = 0.1
-        // Nor does a machine that is slow, as under a sanitizer, run into time-outs that no test is about.
+        // Nor should a slow machine, for example under a sanitizer, run into time-outs that the test is not about.
         (settings.connectTimeoutSeconds, settings.answerTimeoutSeconds) = (60, 60)
         configure(&settings)
         let (end, settlements) = try send(settings, pushes: pushes, payload: payload, late: late, meanwhile: meanwhile)
@@ -73,7 +73,7 @@ struct SimulatorRun {
     }
 }
 
-/// What a run reported, and what the server saw of it.
+/// What a run reported, and what the server saw.
 struct RunResult {
     var settings: SenderSettings
     var end: SendEnd
@@ -112,7 +112,7 @@ struct RunResult {
         #expect(count(.accepted) == settlements.count, "\(outcomes)", sourceLocation: sourceLocation)
     }
 
-    /// The run stopped, said so in these words, and settled as unsent what had no answer.
+    /// The run stopped, said so in these words, and settled pushes without an answer as unsent.
     func expectStop(saying words: String..., sourceLocation: SourceLocation = #_sourceLocation) {
         guard case .stopped(let cause) = end else {
             Issue.record("it did not stop: \(end)", sourceLocation: sourceLocation)
@@ -135,7 +135,7 @@ struct RunResult {
         #expect(ledger.requests == 0, sourceLocation: sourceLocation)
     }
 
-    /// How many settled in which way.
+    /// How many pushes got each outcome.
     var outcomes: [String: Int] {
         settlements.reduce(into: [:]) { $0["\($1.outcome.name) \($1.status) \($1.reason)", default: 0] += 1 }
     }
@@ -181,7 +181,7 @@ private func fill(_ source: BoundedQueue<PushBatch>, _ recipients: Range<Int>, _
     }
 }
 
-/// A folder below /tmp that goes when the test is over.
+/// A folder below /tmp that is removed after the test.
 final class TemporaryFolder {
     let path: String
 
@@ -195,7 +195,7 @@ final class TemporaryFolder {
         Self.remove(path)
     }
 
-    /// A file, a link, or a folder with everything in it.
+    /// A file, a link, or a folder with all its contents.
     private static func remove(_ path: String) {
         guard unlink(path) != 0, let folder = opendir(path) else { return }
         while let entry = readdir(folder) {

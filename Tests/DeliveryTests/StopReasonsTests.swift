@@ -4,10 +4,10 @@ import Testing
 
 @testable import Delivery
 
-/// A run stops only with words that help: what happened, and what to check.
+/// A run stops only with helpful words: what happened, and what to check.
 @Suite("why a run stops")
 struct StopReasonsTests {
-    /// apns.md, "Response": what an answer does.
+    /// apns.md, "Response": the effect of an answer.
     enum Effect: Sendable { case settles, retries, stops }
 
     static let rows: [(status: Int, reasons: String, effect: Effect)] = [
@@ -30,7 +30,7 @@ struct StopReasonsTests {
         if case .stopped(let cause) = bench.machine.ending?.end { cause.sentence } else { nil }
     }
 
-    /// One sentence to four, the last of which ends, and somewhere in them what to do.
+    /// One to four complete sentences, which somewhere say what to do.
     private func expectHelp(_ reason: String?, sourceLocation: SourceLocation = #_sourceLocation) {
         guard let reason else {
             Issue.record("it does not stop", sourceLocation: sourceLocation)

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Delivery
 
-/// A server that takes so many pushes a second and has no time for the others, and a driver with a virtual clock.
+/// A server that accepts a number of pushes a second and is too busy for the others, and a driver with a virtual clock.
 private struct BusyServer {
     enum Refusal: CaseIterable, Sendable { case tooManyRequests, unavailable, refusedStream }
 
-    /// How many it takes a second from a moment (in seconds) on; a bucket holds a fifth of a second's worth.
+    /// How many it accepts a second at a moment (in seconds); a bucket holds a fifth of a second's worth.
     var capacity: (Double) -> Double
     var refusal = Refusal.unavailable
     var latency: Int64 = 20_000_000
@@ -45,12 +45,12 @@ private struct BusyServer {
 
     func count(_ outcome: Outcome) -> Int { settlements.count { $0.outcome == outcome } }
 
-    /// Pushes of a list in a second, on average, between two moments in seconds.
+    /// The mean number of pushes in a list per second, between two moments in seconds.
     func rate(_ times: [Int64], from start: Double, to end: Double) -> Double {
         Double(times.count { (start..<end).contains(Double($0 - 1_000_000_000) / 1e9) }) / (end - start)
     }
 
-    /// Until the machine ends, or for so many seconds.
+    /// Runs until the machine ends, or for this many seconds.
     mutating func run(seconds limit: Double) {
         while machine.end == nil, seconds < limit {
             answerDue()
@@ -156,7 +156,7 @@ struct ThrottleTests {
         var server = BusyServer(pushes: 20_000, capacity: { _ in 1_000_000 }) { $0.streamsPerConnection = 20 }
         server.randomShare = 0.2
         server.run(seconds: 60)
-        // 1,000 a second at best, a fifth of them in vain: 25 s.
+        // At best 1,000 a second, a fifth of them refused: 25 s.
         #expect(server.seconds < 33, "took \(server.seconds) s")
     }
 
@@ -217,7 +217,7 @@ struct ThrottleTests {
         let rate = try #require(throttle.rate)
         answer(5_000, from: 1_100_000_000) { _ in false }
         #expect(throttle.rate == rate)
-        // The window in which the outage ends is a bad one, and no reason to be as fast as at first.
+        // The window in which the outage ends is a bad one, and no reason to return to the initial rate.
         answer(3_000, from: 6_200_000_000) { _ in true }
         #expect((rate / 10...rate).contains(try #require(throttle.rate)))
     }

@@ -7,7 +7,8 @@ import Sending
 import Workspace
 
 /// A program that embeds the library VolleyKit, built as an outsider: it plans a campaign, sends it to the built-in simulator, stops
-/// halfway, resumes, and reads the figures. It has no terminal, handles no signal, and prints one line: what it saw. Arguments: volley.yaml, the campaign, the folder of runs.
+/// halfway, resumes, and reads the figures. It has no terminal, handles no signal, and prints one line with what it saw. Arguments:
+/// volley.yaml, the campaign, the folder of runs.
 @main
 struct Embedding {
     static func main() throws {
@@ -54,7 +55,7 @@ struct Embedding {
     }
 }
 
-/// What was told, each kind once, in the order in which it came first.
+/// The events, each kind once, in the order of their first occurrence.
 final class EventLog: Sendable {
     private let state = Mutex<(events: [String], settled: Int)>(([], 0))
 

@@ -2,7 +2,8 @@ import Foundation
 import TestCommands
 import TestServers
 
-/// Where the programs of others are: installed, or unpacked below `.build/servers` by `make servers` and `make test-servers`.
+/// Where the programs that Volley did not write are: installed, or unpacked below `.build/servers` by `make servers` and `make
+/// test-servers`.
 enum ForeignPrograms {
     private static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path
@@ -10,13 +11,13 @@ enum ForeignPrograms {
     static let standIns = project + "/Tests/ForeignServers/StandIns"
     /// Debian's, which finds Debian's modules.
     static let python = "/usr/bin/python3"
-    /// Of the folder that has hypercorn.
+    /// In the folder that has hypercorn.
     static let hypercornPython = unpacked + "/python/bin/python3"
 
     /// Starts a program with the libraries and modules that were unpacked with it, and waits until it listens.
     /// - Parameters:
     ///   - program: a name or a path.
-    ///   - log: gets what it says.
+    ///   - log: gets its output.
     static func start(_ program: String, _ arguments: [String], port: Int, log: String) throws -> ServerProcess {
         let libraries = ["x86_64-linux-gnu", "aarch64-linux-gnu"].flatMap { ["\(unpacked)/usr/lib/\($0)", "\(unpacked)/lib/\($0)"] }
         let variables = [
@@ -32,6 +33,6 @@ enum ForeignPrograms {
         }
     }
 
-    /// Whether a file is there, such as a module of Python.
+    /// Whether a file exists, such as a module of Python.
     static func has(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 }

@@ -2,11 +2,11 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Whole campaigns, sent by the real binary to servers that nobody of Volley wrote, through proxies that nobody of Volley wrote. Each stand-in
-/// has a ledger, and the report is held against it, device by device. `make test-servers` plays all scenarios, `make test` the quick ones.
+/// Whole campaigns, sent by the real binary to servers, and through proxies, that Volley did not write. Each stand-in has a ledger, and the
+/// report is compared with it, device by device. `make test-servers` plays all scenarios, `make test` the quick ones.
 @Suite("servers of others", .serialized)
 struct ForeignServersTests {
-    /// What the names of the scenarios hold that are to be played; then a missing program is a failure. Nil for the quick ones.
+    /// Text that the names of the scenarios to play contain; a missing program is then a failure. Nil for the quick ones.
     private static let wanted = ProcessInfo.processInfo.environment["VOLLEY_FOREIGN_SERVERS"]
 
     private static func chosen(_ scenarios: [Scenario]) -> [Scenario] {
@@ -14,12 +14,12 @@ struct ForeignServersTests {
         return scenarios.filter { wanted.isEmpty || $0.name.contains(wanted) }
     }
 
-    /// Sends, judges what holds in each scenario, and returns the rest for more judgement.
+    /// Sends, checks what holds in every scenario, and returns the rest for further checks.
     private func judge(_ scenario: Scenario) throws -> Judgement {
         if let missing = scenario.missing {
             let reason = "\(missing) is missing; `make test-servers` gets it"
             if Self.wanted == nil {
-                // Of a cancelled case nothing is shown otherwise.
+                // Otherwise nothing is shown about a cancelled case.
                 print("\(scenario.name): skipped, as \(reason)")
                 try Test.cancel("\(reason)")
             }

@@ -5,7 +5,7 @@ import TestServers
 enum ForwardProxy: String {
     case squid, tinyproxy, danted, microsocks
 
-    /// What is missing for it on this machine; nil when nothing is.
+    /// What is missing for it on this machine; nil if nothing is.
     var missing: String? { ServerProcess.path(of: rawValue) == nil ? rawValue : nil }
 
     /// How Volley addresses it.
@@ -21,7 +21,7 @@ enum ForwardProxy: String {
     func start(port: Int, in folder: String) throws -> ServerProcess {
         switch self {
         case .squid:
-            // As root it becomes the user `proxy` and writes as that one.
+            // As root it becomes the user `proxy` and writes as that user.
             chmod(folder, 0o755)
             let own = "\(folder)/squid"
             mkdir(own, 0o777)
@@ -75,21 +75,21 @@ enum ForwardProxy: String {
         }
     }
 
-    /// Removes what a killed one leaves behind: squid's shared memory.
+    /// Removes what a killed proxy leaves behind: squid's shared memory.
     func removeTraces(port: Int) {
         guard self == .squid else { return }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/shm")) ?? []
         for name in names where name.hasPrefix(Self.squidName(port) + "-") { unlink("/dev/shm/\(name)") }
     }
 
-    /// Squids of one name share their memory, also with that of another user, where they fail.
+    /// Squids with the same name share their memory, even with another user's, where they fail.
     private static func squidName(_ port: Int) -> String { "volley\(port)" }
 
     private func path(_ installed: String) -> String {
         ForeignPrograms.has(installed) ? installed : ForeignPrograms.unpacked + installed
     }
 
-    /// - Parameter configuration: is written to a file that is named last.
+    /// - Parameter configuration: is written to a file, which becomes the last argument.
     private func start(_ configuration: String?, _ options: [String], port: Int, in folder: String) throws -> ServerProcess {
         let file = "\(folder)/\(rawValue).conf"
         try configuration?.write(toFile: file, atomically: true, encoding: .utf8)

@@ -1,13 +1,13 @@
 import Foundation
 import TestServers
 
-/// What stands between Volley and a stand-in and ends Volley's TLS, as load balancers do.
+/// A program between Volley and a stand-in that ends Volley's TLS, as load balancers do.
 enum Front {
-    /// Asks the stand-in over HTTP/1.1. Directives are those of nginx' server.
+    /// Connects to the stand-in over HTTP/1.1. Directives are those of nginx' server.
     case nginx([String])
-    /// Asks over HTTP/2 and TLS. Lines are those of haproxy's `global` and `defaults`.
+    /// Connects over HTTP/2 and TLS. Lines are those of haproxy's `global` and `defaults`.
     case haproxy(global: [String] = [], _ defaults: [String] = [])
-    /// Asks over HTTP/1.1. Lines are those of the top of h2o's configuration.
+    /// Connects over HTTP/1.1. Lines are those of the top of h2o's configuration.
     case h2o([String])
 
     /// Its program's name.
@@ -19,10 +19,10 @@ enum Front {
         }
     }
 
-    /// What is missing for it on this machine; nil when nothing is.
+    /// What is missing for it on this machine; nil if nothing is.
     var missing: String? { ServerProcess.path(of: program) == nil ? program : nil }
 
-    /// How it asks the stand-in.
+    /// How it connects to the stand-in.
     var wire: StandIn.Wire {
         switch self {
         case .haproxy: .http2
@@ -30,7 +30,7 @@ enum Front {
         }
     }
 
-    /// What makes it read its configuration again: new processes take new connections, the old ones say goodbye to theirs.
+    /// The signal to reload its configuration: new processes take new connections, the old ones say goodbye to theirs.
     var reloadSignal: Int32? {
         switch self {
         case .nginx: SIGHUP

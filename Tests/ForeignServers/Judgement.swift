@@ -3,11 +3,11 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What a run's report says, held against what the stand-in noted.
+/// A run's report, compared with what the stand-in noted.
 struct Judgement {
-    /// Recipients by outcome, as the report has them.
+    /// Recipients by outcome, according to the report.
     let outcomes: JSONValue
-    /// Tokens by outcome, as the report's table has them.
+    /// Tokens by outcome, according to the report's table.
     private let reported: [String: Set<String>]
     /// How often the stand-in accepted each token.
     private let accepted: [String: Int]
@@ -45,9 +45,9 @@ struct Judgement {
     var denied: Set<String> { Set(accepted.keys).subtracting(tokens("accepted")).subtracting(tokens("unknown")) }
     /// Accepted more than once.
     var doubled: Int { accepted.count { $0.value > 1 } }
-    /// Those of whom nothing is known.
+    /// Devices about which nothing is known.
     var unknown: Int { tokens("unknown").count }
-    /// Whether everybody was accepted, and is reported so.
+    /// Whether all devices were accepted, and are reported as accepted.
     func isExact(devices: Int) -> Bool { accepted.count == devices && tokens("accepted") == Set(accepted.keys) }
 
     /// In one line.

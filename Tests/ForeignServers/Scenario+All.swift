@@ -1,28 +1,28 @@
 extension Scenario {
-    /// Those that must end as if nothing had been.
+    /// Scenarios that must end as if nothing had happened.
     static let faultless: [Scenario] =
         servers.flatMap(limits) + windows.flatMap { $0 } + leaving + slow + own + behindFronts + throughProxies
 
-    /// Those in which answers may be lost.
+    /// Scenarios in which answers may be lost.
     static let faulty: [Scenario] = servers.map(killed) + again + gateways + killedProxies
 
-    /// nginx as it is, and without the limit of requests after which it says goodbye.
+    /// nginx with its defaults, and without the limit of requests after which it says goodbye.
     static let limitedNginx = Scenario(name: "nginx, 1,000 requests a connection", standIn: .nginx, devices: 20_000)
     static let unlimitedNginx = Scenario(
         name: "nginx, any number of requests", standIn: .nginx, options: ["keepalive_requests 1000000;"], devices: 20_000)
 
     private static let servers: [StandIn] = [.go, .node, .h2, .hypercorn]
 
-    /// A server that takes so many pushes at once.
+    /// A server that takes this many pushes at once.
     private static func limits(_ server: StandIn) -> [Scenario] {
-        // hypercorn keeps its streams in a tree that holds 1,000 at most, those that just ended included, and breaks a connection with more.
+        // hypercorn keeps its streams in a tree of at most 1,000, including those that just ended, and breaks a connection with more.
         [(1, 300), (50, 2000), (100, 3000), (server == .hypercorn ? 500 : 1000, 3000)].map { streams, devices in
             let name = "\(server.rawValue), \(streams) streams"
             return Scenario(name: name, standIn: server, options: ["--streams=\(streams)"], devices: devices)
         }
     }
 
-    /// Servers whose flow control lets so many bytes of a body through.
+    /// Servers whose flow control lets this many bytes of a body through.
     private static let windows: [[Scenario]] = [StandIn.go, .node, .h2].map { server in
         [(16, 300), (65_535, 5000)].map { window, devices in
             let name = "\(server.rawValue), windows of \(window)"
@@ -32,7 +32,7 @@ extension Scenario {
         }
     }
 
-    /// Servers that close and change as they please.
+    /// Servers that close and change as they like.
     private static let leaving: [Scenario] =
         [StandIn.go, .node, .h2].map { server in
             Scenario(
@@ -111,7 +111,7 @@ extension Scenario {
         Scenario(name: "go, killed, unknown: resend", standIn: .go, fault: .standInKilled(each: 1000), unknown: "resend")
     ]
 
-    /// Answers that a gateway writes, and gateways that go away.
+    /// Answers that a gateway writes, and gateways that disappear.
     private static let gateways: [Scenario] = [
         Scenario(
             name: "haproxy gives up after 1 s, go answers after 2", standIn: .go, options: ["--latency=2000"],

@@ -1,42 +1,42 @@
 import Testing
 
-/// A campaign to a server of others, and what must come of it.
+/// A campaign to a server that Volley did not write, and the expected result.
 struct Scenario: CustomTestStringConvertible, Sendable {
-    /// What happens while it is sent.
+    /// What happens during sending.
     enum Fault {
-        /// Nothing. What the options make the server do, such as graceful shutdowns, is no fault.
+        /// Nothing. Effects of the options on the server, such as graceful shutdowns, are not faults.
         case none
-        /// The stand-in is killed and started again whenever so many more were accepted.
+        /// The stand-in is killed and restarted each time this many more were accepted.
         case standInKilled(each: Int)
-        /// The proxy in front is killed and started again.
+        /// The proxy in front is killed and restarted.
         case frontKilled(each: Int)
-        /// The proxy in front reads its configuration again: new processes take over, the old ones say goodbye.
+        /// The proxy in front reloads its configuration: new processes take over, the old ones say goodbye.
         case frontReloaded(each: Int)
-        /// The forward proxy is killed and started again.
+        /// The forward proxy is killed and restarted.
         case proxyKilled(each: Int)
-        /// The options make answers differ from what was done, as a gateway's time-out does.
+        /// The options make answers differ from what was done, as with a gateway's time-out.
         case answers
-        /// The same for every device: the run waits, as nobody is accepted, and is interrupted after a while.
+        /// The same for every device: the run waits, because no push is accepted, and is interrupted after a while.
         case answersToAll
     }
 
-    /// What a server does against its standard, and what may come of it.
+    /// A violation of its standard by a server, and its possible effects.
     enum KnownFault {
-        /// hypercorn 0.18 says GOAWAY with the last stream that it has seen, and closes without an answer to some of those streams. Seen with
-        /// its own default of 1,000 requests a connection: 50 of 2,000 (with 50 streams) to 2,000 of
-        /// 3,000 (with 1,000 streams) got no answer, most of them noted as accepted.
+        /// hypercorn 0.18 sends GOAWAY with the last stream that it has seen, and closes without an answer to some of those streams. Seen
+        /// with its own default of 1,000 requests a connection: 50 of 2,000 (with 50 streams) to 2,000 of 3,000 (with 1,000 streams) got no
+        /// answer, most of them noted as accepted.
         case leavesStreamsUnanswered
-        /// Node 20's `session.goaway()` names the last stream that it has handled, and accepts later ones as well, although RFC 9113, 6.8 lets
+        /// Node 20's `session.goaway()` names the last stream that it has handled, and also accepts later ones, although RFC 9113, 6.8 lets
         /// the client send those again at once. Seen with `--leave-by=goaway`: 27 of 10,000 accepted on the connection that left and on the
-        /// next. `session.close()` does not do that.
+        /// next. `session.close()` does not do this.
         case answersBeyondGoAway
-        /// Go's x/net/http2 0.7 holds the first streams of a connection to the window of its SETTINGS before the client can have acknowledged
-        /// them (RFC 9113, 6.9.2 has the default until then), and resets them with FLOW_CONTROL_ERROR, accepted as they may be. Seen with
-        /// `--window=16`: now and then the first push of a connection.
+        /// Go's x/net/http2 0.7 applies the window of its SETTINGS to the first streams of a connection before the client can have
+        /// acknowledged it (by RFC 9113, 6.9.2, the default applies until then), and resets them with FLOW_CONTROL_ERROR, although it may
+        /// have accepted them. Seen with `--window=16`: occasionally the first push of a connection.
         case closesWindowsUnannounced
-        /// haproxy 2.6 resets with REFUSED_STREAM what it had passed on to a server that died before its answer: "a nice way to instruct clients to
-        /// retry", its source says, and RFC 9113, 8.7 forbids it, as that code promises that nothing was processed. Seen with a stand-in
-        /// that is killed: 6 to 87 of 3,000 accepted before and after.
+        /// haproxy 2.6 resets with REFUSED_STREAM what it had passed on to a server that died before its answer: "a nice way to instruct
+        /// clients to retry", its source says. RFC 9113, 8.7 forbids it, because that code promises that nothing was processed. Seen with a
+        /// stand-in that is killed: 6 to 87 of 3,000 accepted before and after.
         case refusesWhatWasPassedOn
     }
 
@@ -49,17 +49,17 @@ struct Scenario: CustomTestStringConvertible, Sendable {
     var devices = 3000
     /// Characters of the message, which is most of the payload.
     var bodyCharacters = 5
-    /// Whether those that nothing is known of are sent to again: `skip` or `resend`.
+    /// Whether unknown devices are sent to again: `skip` or `resend`.
     var unknown = "skip"
-    /// What the server itself takes for an answer.
+    /// The time that the server itself takes for an answer.
     var latencyMilliseconds = 0
     var known: KnownFault?
-    /// Whether `make test` plays it as well.
+    /// Whether `make test` plays it, too.
     var isQuick = false
 
     var testDescription: String { name }
 
-    /// How many may be unknown although nothing befell the servers.
+    /// How many may be unknown although nothing happened to the servers.
     var mostUnknown: Int {
         switch known {
         case .leavesStreamsUnanswered: devices
@@ -68,9 +68,9 @@ struct Scenario: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// Whether its server makes a client send again what was accepted.
+    /// Whether its server makes a client resend what was accepted.
     var mayDouble: Bool { known == .answersBeyondGoAway || known == .refusesWhatWasPassedOn }
 
-    /// What is missing for it on this machine; nil when nothing is.
+    /// What is missing for it on this machine; nil if nothing is.
     var missing: String? { standIn.missing ?? front?.missing ?? proxy?.missing }
 }

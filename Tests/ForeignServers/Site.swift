@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import TestServers
 
-/// A scenario's servers, with a certificate of a test's own authority, and the project that sends to them.
+/// A scenario's servers, with a certificate of the test's own authority, and the project that sends to them.
 final class Site {
     let folder: ProjectFolder
     private let scenario: Scenario
@@ -46,7 +46,7 @@ final class Site {
     // MARK: Servers
 
     private func startStandIn() throws {
-        // Each life has a ledger of its own: it counts its connections from one.
+        // Each life has its own ledger: its connections are counted from one.
         lives += 1
         standIn = try scenario.standIn.start(
             scenario.options, scenario.front?.wire ?? .http2, port: standInPort, ledger: ledger(lives), in: folder.url.path)
@@ -77,7 +77,7 @@ final class Site {
 
     // MARK: Sending
 
-    /// Sends the campaign to its end and plays the fault meanwhile.
+    /// Sends the campaign to its end and plays the fault in the meantime.
     /// - Parameter timeout: in seconds.
     func send(timeout: Double = 120) throws -> VolleyBinary.Result {
         let direct = ["https_proxy": "", "HTTPS_PROXY": "", "all_proxy": "", "ALL_PROXY": ""]
@@ -107,15 +107,15 @@ final class Site {
         /// seen, accepted or refused.
         var what: Substring
         var token: String
-        /// Unlike those of other lives of the server.
+        /// Different from those of other lives of the server.
         var connection: String
     }
 
-    /// All that the stand-ins have noted up to now.
+    /// Everything that the stand-ins have noted so far.
     func entries() -> [Entry] {
         (1...lives).flatMap { life in
             let text = (try? String(contentsOfFile: ledger(life), encoding: .utf8)) ?? ""
-            // The last line may be cut.
+            // The last line may be incomplete.
             return text.split(separator: "\n").compactMap { line in
                 let words = line.split(separator: " ")
                 return words.count == 4 ? Entry(what: words[0], token: String(words[1]), connection: "\(life) \(words[2])") : nil
@@ -127,7 +127,7 @@ final class Site {
 }
 
 extension Scenario.Fault {
-    /// How many more are accepted from one fault to the next; nil when none is played.
+    /// How many more are accepted between two faults; nil if none is played.
     var step: Int? {
         switch self {
         case .none, .answers, .answersToAll: nil

@@ -1,7 +1,7 @@
 import Foundation
 import TestServers
 
-/// A server that answers as APNs does, made of something that nobody of Volley wrote. It notes in a ledger what it saw and accepted.
+/// A server that answers as APNs does, made from software that Volley did not write. It notes in a ledger what it saw and accepted.
 enum StandIn: String {
     /// net/http of Go with golang.org/x/net/http2.
     case go
@@ -11,10 +11,11 @@ enum StandIn: String {
     case h2
     /// hypercorn, a server for Python's applications.
     case hypercorn
-    /// nginx, which answers by itself, before it has read the body. Its ledger is its log of answers, so one that is killed may lose lines.
+    /// nginx, which answers by itself, before it has read the body. Its ledger is its log of answers, so it may lose lines when it is
+    /// killed.
     case nginx
 
-    /// What is missing for it on this machine; nil when nothing is.
+    /// What is missing for it on this machine; nil if nothing is.
     var missing: String? {
         switch self {
         case .go: ServerProcess.path(of: "apns-go") == nil ? "apns-go, built from apns.go" : nil
@@ -27,11 +28,11 @@ enum StandIn: String {
         }
     }
 
-    /// How it is asked.
+    /// How clients connect to it.
     enum Wire {
         /// HTTP/2 over TLS, as APNs is.
         case http2
-        /// HTTP/1.1 in the clear, as proxies ask what is behind them.
+        /// HTTP/1.1 without TLS, as proxies use for what is behind them.
         case http1
     }
 

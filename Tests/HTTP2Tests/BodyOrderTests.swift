@@ -1,12 +1,12 @@
 import HTTP2
 import Testing
 
-/// What goes out when the peer's windows are smaller than what waits (RFC 9113 section 5.2).
+/// What is sent if the peer's windows are smaller than what waits (RFC 9113 section 5.2).
 @Suite("bodies under closed windows")
 struct BodyOrderTests {
     private let body = String(repeating: "x", count: 400)
 
-    /// The server reads, and gives the connection back what it is told to.
+    /// The server reads, and returns as many bytes of the connection's window as it is told to.
     private func step(_ pair: SessionPair, giving bytes: Int) {
         if bytes > 0 { pair.server.giveWindow(bytes, streamID: 0) }
         pair.exchange()
@@ -23,7 +23,7 @@ struct BodyOrderTests {
                 submitted += 1
             }
         }
-        // 163 fit whole.
+        // 163 fit completely.
         submit(200)
         step(pair, giving: 0)
         #expect(pair.server.requests.count == 163)
@@ -60,7 +60,7 @@ struct BodyOrderTests {
         let pair = try SessionPair(window: 65_535)
         for tag in 0..<170 { pair.submit(tag, body: body) }
         step(pair, giving: 0)
-        // The 164th is cut by the connection's window; now its own is closed, and that of all new ones is 100.
+        // The 164th is cut by the connection's window; now its own window is closed, and that of all new streams is 100.
         pair.server.submit(settings: [(.initialWindowSize, 100)])
         step(pair, giving: 0)
         step(pair, giving: 5000)

@@ -155,7 +155,7 @@ struct HTTP2ClientSessionTests {
     @Test("an answer before the body is sent ends the request, and the rest of it is not sent")
     func earlyAnswer() throws {
         let pair = try SessionPair()
-        // More than the window of a stream, 65,535 bytes: the server does not give any back before it has read.
+        // More than the window of a stream, 65,535 bytes: the server returns none of it before it has read.
         pair.submit(0, body: String(repeating: "x", count: 100_000))
         var said = pair.collect(upTo: HTTP2ClientSession.largestFrame)
         pair.deliver(said)

@@ -1,16 +1,16 @@
 import HTTP2
 
-/// A client's session and a server's, without a socket between them: what one says is carried to the other by hand.
+/// A client's session and a server's, without a socket between them: the test carries the bytes from one to the other.
 final class SessionPair {
     let client: HTTP2ClientSession
     let server: HearingSession
-    /// Every frame that the client has said so far.
+    /// Every frame that the client has sent so far.
     private(set) var clientFrames: [Frame] = []
     private var isFirst = true
     private let callbacks: HTTP2ServerCallbacks
 
-    /// - Parameter window: of each stream, which only `giveWindow` widens again, as that of the connection (65,535 bytes); nil for one that nothing
-    ///   closes.
+    /// - Parameter window: of each stream. Only `giveWindow` widens it again, and that of the connection (65,535 bytes); nil for a window
+    ///   that never closes.
     init(
         headers: [HTTP2Header] = [HTTP2Header("apns-topic", value: "com.example.shop")], streamLimit: UInt32? = nil, window: UInt32? = nil
     ) throws {
@@ -35,7 +35,7 @@ final class SessionPair {
         }
     }
 
-    /// What the client has to say, kept from the server.
+    /// The client's pending bytes, kept from the server.
     func collect(upTo bytes: Int = 1 << 20) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: bytes)
         let count = buffer.withUnsafeMutableBytes { client.collect(into: $0) }
@@ -48,7 +48,7 @@ final class SessionPair {
         _ = bytes.withUnsafeBytes { server.take($0) }
     }
 
-    /// The server's turn to speak.
+    /// Carries the server's bytes to the client.
     func hear() {
         var answer: [UInt8] = []
         _ = server.gather(into: &answer, upTo: 1 << 20)
@@ -64,7 +64,7 @@ final class SessionPair {
     }
 }
 
-/// A server that remembers what it heard.
+/// A server that records what it received.
 final class HearingSession: HTTP2ServerSession {
     private(set) var requests: [Int32] = []
     private(set) var closed: [Int32] = []
@@ -99,7 +99,7 @@ final class HearingSession: HTTP2ServerSession {
     }
 }
 
-/// A frame as it stands on the wire (RFC 9113 section 4.1).
+/// A frame as it is on the wire (RFC 9113 section 4.1).
 struct Frame {
     static let preface = 24
 
@@ -121,14 +121,14 @@ struct Frame {
     }
 }
 
-/// How a header stands in a HEADERS frame (RFC 7541 section 6).
+/// The representation of a header in a HEADERS frame (RFC 7541 section 6).
 enum Representation: Hashable {
     case indexed
     case literalIndexed
     case literalNotIndexed
     case literalNeverIndexed
 
-    /// Of every header of a block, in order.
+    /// The representation of every header in a block, in order.
     static func all(in block: [UInt8]) -> [Representation] {
         var reader = BlockReader(rest: block[...])
         var found: [Representation] = []

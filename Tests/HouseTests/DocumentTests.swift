@@ -7,7 +7,7 @@ struct DocumentTests {
     /// A page, by its path from the root.
     private struct Page {
         var path: String
-        /// Its lines, without those of code blocks.
+        /// Its lines, except those of code blocks.
         var lines: [Substring]
 
         init(_ path: String) throws {
@@ -21,7 +21,7 @@ struct DocumentTests {
             try #require(!isCode, "\(path): a code block is not closed")
         }
 
-        /// What links lead to: paths from the root, with the anchor behind `#`, "" without one. Web addresses are left out.
+        /// The targets of links: paths from the root, with the anchor after `#`, "" without one. Web addresses are left out.
         var links: [(path: String, anchor: String)] {
             lines.flatMap { line in line.matches(of: /\]\(([^)\s]+)\)/).map { String($0.1) } }
                 .filter { !$0.contains("://") }
@@ -49,7 +49,7 @@ struct DocumentTests {
             return (cells + sentences).map { $0.split(separator: /\s+/).joined(separator: " ") }.filter { $0.count >= 45 }
         }
 
-        /// The names by which headings are linked to: small letters, digits and `_`, hyphens for blanks.
+        /// The anchors of headings: small letters, digits and `_`, hyphens for blanks.
         var anchors: Set<String> {
             Set(
                 lines.filter { $0.hasPrefix("#") }.map { heading in

@@ -1,4 +1,5 @@
-/// A source file of Swift without its comments and the contents of its literals: what is left is code. Line breaks stay, so that lines keep their numbers.
+/// A Swift source file without its comments and the contents of its literals: only code is left. Line breaks stay, so that lines keep their
+/// numbers.
 struct SwiftText {
     let code: String
 
@@ -43,7 +44,7 @@ private struct Reader {
         }
     }
 
-    /// Comments of this form stand within one another.
+    /// Comments of this form may be nested.
     private mutating func readComment() {
         var depth = 0
         repeat {
@@ -64,7 +65,7 @@ private struct Reader {
         place += 1
     }
 
-    /// How many `#` stand before a literal of text that begins here; nil where none does.
+    /// The number of `#` before a literal of text that begins here; nil if none begins here.
     private var literalHashes: Int? {
         guard source[place] == Self.quote || source[place] == Self.hash else { return nil }
         let end = source[place...].firstIndex { $0 != Self.hash }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Something that code may hold in some rooms only. What stands elsewhere as yet is counted in `Openings.txt`, room by room, and becomes less.
+/// Something that code may contain only in some rooms. Exceptions are counted in `Openings.txt`, room by room, and should become fewer.
 struct Wall {
     let name: String
-    /// What is looked for in code: comments and the contents of literals do not count.
+    /// The pattern to look for in code: comments and the contents of literals do not count.
     let pattern: String
-    /// Rooms, and folders and files in them, in which it may stand.
+    /// Rooms, and folders and files in them, in which it is allowed.
     let rooms: [String]
-    /// Whether what stands in literals counts as well.
+    /// Whether the contents of literals count, too.
     var readsLiterals = false
 
     /// All walls of the house.
@@ -35,19 +35,19 @@ struct Wall {
                 name: "decides-by-text",
                 pattern:
                     #"\breason [!=]= (?!\.|nil\b|\d)|\b(?:message|sentence|remedy) [!=]= "|\b(?:reason|message|sentence|remedy)\??\.(?:hasPrefix|hasSuffix|contains|range)\b|\bsettings\["#,
-                // What a service's reasons mean is decided in its folder, and its simulator speaks of them as the service does. libyaml tells
-                // its errors apart by their texts alone.
+                // The meaning of a service's reasons is decided in its folder, and its simulator uses them as the service does. libyaml
+                // distinguishes its errors only by their texts.
                 rooms: ["PushServices", "Simulators", "Base/StatusReason.swift", "Campaigns/YAML/YAMLSyntaxTranslator.swift"]),
-            // Locks of other processes and space on a disk announce nothing; they are tried again in one place, so often and no more.
+            // Locks of other processes and space on a disk announce nothing; only one place tries them again, a limited number of times.
             Wall(name: "polls", pattern: #"\bu?sleep\(|\bnanosleep\("#, rooms: ["Base/Retries.swift", "Benchmarks"]),
-            // One place decides how runs are kept.
+            // Only one place decides how runs are stored.
             Wall(
                 name: "addresses-runs-by-path", pattern: #"\b(?:SQLiteRun|RunFolder)\b"#,
                 rooms: ["Runs/SQLite", "Benchmarks", "Workspace/ProjectChoice.swift"]),
         ]
     }
 
-    /// How often it stands where it may not, by room.
+    /// The number of exceptions, by room.
     func openings(in files: [SourceFile]) throws -> [String: Int] {
         let expression = try NSRegularExpression(pattern: pattern)
         return files.filter { file in !rooms.contains { file.path == $0 || file.path.hasPrefix($0 + "/") } }.reduce(into: [:]) {

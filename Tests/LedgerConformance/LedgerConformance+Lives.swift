@@ -148,7 +148,7 @@ extension LedgerConformance {
                     guard let range = try ledger.lease(atMost: 11, of: 0..<100) else { break }
                     try ledger.take(range)
                     sent += range
-                    // The last of each group is handed to the wire, and no answer of it is recorded.
+                    // The last of each group is handed to the wire, and no answer to it is recorded.
                     try ledger.record(range.dropLast().map { settled($0) })
                 }
                 ledger.crash()

@@ -2,10 +2,10 @@ public import Base
 import PushServices
 public import Runs
 
-/// What every ledger must do, whatever it keeps runs in: who claims, what is recorded, what a crash leaves, who may send, what others ask for. A new kind of ledger
-/// is one when it passes all of them.
+/// What every ledger must do, whatever it stores runs in: who claims, what is recorded, what a crash leaves, who may send, what others
+/// request. A new kind of ledger is correct when it passes all of them.
 public struct LedgerConformance: Sendable {
-    /// Opens a run as a process of its own would: each call gives one more holder of the same run.
+    /// Opens a run as a separate process would: each call returns another holder of the same run.
     public typealias Open = () throws -> any RunLedger
 
     /// Something that a ledger must do.
@@ -20,7 +20,7 @@ public struct LedgerConformance: Sendable {
         }
     }
 
-    /// What a ledger did that it must not, or did not that it must.
+    /// A violation: something that a ledger did but must not, or did not but must.
     public struct Breach: Error, CustomStringConvertible {
         /// What was found and what was expected.
         public let description: String
@@ -31,27 +31,27 @@ public struct LedgerConformance: Sendable {
 
     private let make: @Sendable (RunPlan, [Recipient]) throws -> Open
 
-    /// - Parameter make: makes a planned run of these recipients, in a place of its own that lasts as long as what it returns.
+    /// - Parameter make: makes a planned run of these recipients, in a separate place that lasts as long as the returned closure.
     public init(make: @escaping @Sendable (RunPlan, [Recipient]) throws -> Open) { self.make = make }
 
-    /// Holds the ledger to a behaviour, with a run of its own.
-    /// - Throws: `Breach`; whatever the ledger throws that it must not.
+    /// Checks one behaviour, with a separate run.
+    /// - Throws: `Breach`, or an error of the ledger that it must not throw.
     public func check(_ behaviour: Behaviour) throws { try behaviour.check(LedgerBench(make: make)) }
 }
 
-/// What the behaviours are looked at with.
+/// What the behaviours are tested with.
 final class LedgerBench {
     private let make: @Sendable (RunPlan, [Recipient]) throws -> LedgerConformance.Open
-    /// The place of a run goes with what opens it.
+    /// Keeps the places of runs, which go with the closures that open them.
     private var made: [LedgerConformance.Open] = []
 
     init(make: @escaping @Sendable (RunPlan, [Recipient]) throws -> LedgerConformance.Open) { self.make = make }
 
-    /// The moment at which everything happens, unless it matters.
+    /// The time of everything, unless it matters.
     static let noon = Timestamp(epochSeconds: 1_796_126_400)
 
-    /// Opens a planned run of so many recipients, again and again.
-    /// - Parameter waves: how many recipients go out together, wave after wave; empty when all do at once.
+    /// Opens a planned run of this many recipients, repeatedly.
+    /// - Parameter waves: how many recipients are sent to together, wave after wave; empty if all are at once.
     func run(of audience: Int, waves: [Int] = []) throws -> LedgerConformance.Open {
         var settings = RunSettings(environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
         settings.unknownPolicy = .resend
@@ -88,7 +88,7 @@ final class LedgerBench {
 }
 
 extension RunLedger {
-    /// Begins a life, or one after what was left, as the gate before sending does. A process that is gone left `running` behind.
+    /// Begins a life, or another one after an earlier one, as the gate before sending does. A process that is gone left `running` behind.
     func start(from states: Set<RunState> = [.planned, .running, .stopped], at moment: Timestamp = LedgerBench.noon) throws {
         try lockForSending()
         let new = try NewLife(after: life(), reached: reached(), claimed: claimCount(), in: "sandbox")
@@ -97,27 +97,27 @@ extension RunLedger {
         try expect(confirm(givenUp: []), true, "whether the life was confirmed")
     }
 
-    /// The process is gone: whatever it had written is there, its right to send is anybody's.
+    /// The process is gone: everything that it had written is there, and any process may get its right to send.
     func crash() { unlock() }
 
-    /// Claims ids as the reader does: and notes it before anything is pushed.
+    /// Claims ids as the reader does, and notes this before anything is pushed.
     func take(_ ids: Range<Int>, at moment: Timestamp = LedgerBench.noon) throws {
         try claim(ids, at: moment)
         try note(claimed: claimCount())
     }
 
-    /// Those who are recorded as having some outcome.
+    /// The recipients with a recorded outcome.
     func recipients(_ outcome: Outcome) throws -> [Int] {
         var ids: [Int] = []
         try forEachResult { id, _, settlement, _ in if settlement?.outcome == outcome { ids.append(id) } }
         return ids
     }
 
-    /// Outcomes that anybody has.
+    /// The counts of all outcomes that occur.
     func counts() throws -> [Outcome: Int] { try figures().outcomes.filter { $0.value > 0 } }
 }
 
-/// A push that came to an outcome.
+/// A push with an outcome.
 func settled(_ id: Int, _ outcome: Outcome = .accepted, status: Int = 200, reason: String = "", attempts: Int = 1) -> Settlement {
     Settlement(
         recipient: id, outcome: outcome, status: status, reason: reason, attempts: attempts, latencyMilliseconds: 30,
@@ -129,7 +129,7 @@ func unsent(_ id: Int, _ reason: OwnReason = .interrupted) -> Settlement {
     Settlement(recipient: id, outcome: .unsent, own: reason, settledAt: LedgerBench.noon)
 }
 
-/// - Throws: `Breach` when what was found is not what is expected.
+/// - Throws: `Breach` if the value is not the expected one.
 func expect<Value: Equatable>(
     _ found: @autoclosure () throws -> Value, _ expected: Value, _ what: String, line: UInt = #line
 ) throws {
@@ -138,8 +138,8 @@ func expect<Value: Equatable>(
     throw LedgerConformance.Breach(description: "\(what): \(found), expected \(expected) (line \(line))")
 }
 
-/// - Throws: `Breach` when the body throws nothing.
-/// - Returns: what it throws.
+/// - Throws: `Breach` if the body throws nothing.
+/// - Returns: the error that it throws.
 @discardableResult
 func refused(_ what: String, line: UInt = #line, _ body: () throws -> Void) throws -> any Error {
     do { try body() } catch { return error }

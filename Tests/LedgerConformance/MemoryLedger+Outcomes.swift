@@ -27,7 +27,7 @@ extension MemoryLedger {
         }
     }
 
-    /// Whether somebody of whom this is recorded is sent to again.
+    /// Whether a recipient with this record is sent to again.
     private static func isOpen(_ settlement: Settlement, _ resendsUnknown: Bool, _ closing: Set<OwnReason> = []) -> Bool {
         switch settlement.outcome {
         case .unsent: OwnReason(rawValue: settlement.reason).map { !closing.contains($0) } ?? true

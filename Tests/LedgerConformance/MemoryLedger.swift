@@ -5,7 +5,7 @@ import Synchronization
 /// A holder of a run in memory.
 final class MemoryLedger: RunLedger {
     let run: MemoryRun
-    /// The life that this holder began; nil before.
+    /// The life that this holder began; nil before that.
     private let ownLife = Mutex<String?>(nil)
 
     init(_ run: MemoryRun) { self.run = run }

@@ -2,7 +2,7 @@ public import Base
 public import Runs
 import Synchronization
 
-/// A run that is kept in memory: what ledgers do, written as plainly as possible. Files, locks and transactions are all that it lacks.
+/// A run in memory that does what ledgers do, written as plainly as possible. It lacks only files, locks and transactions.
 public final class MemoryRun: Sendable {
     let plan: RunPlan
     let recipients: [Recipient]
@@ -17,10 +17,10 @@ public final class MemoryRun: Sendable {
         self.fault = fault
     }
 
-    /// One more holder.
+    /// Another holder.
     public func open() -> any RunLedger { MemoryLedger(self) }
 
-    /// What a ledger may do wrong, to see that the behaviours notice.
+    /// What a ledger may do wrong, to test that the behaviours notice it.
     public enum Fault: CaseIterable, Sendable {
         case sharesTheRightToSend, beginsFromAnyState, followsAnyLife, keepsTheEnd
         case leasesWhoIsClaimed, leasesBeyondTheLeg, claimsTwice, keepsDeferrals, claimsAfterTheEnd, forgetsWhoWasReopened
@@ -28,7 +28,7 @@ public final class MemoryRun: Sendable {
         case takesOrdersForNobody, takesOrdersThatDoNotFit
     }
 
-    /// Everything that is known of it.
+    /// Everything that is known about the run.
     struct Account {
         var state = RunState.planned
         var cause: StopCause?
@@ -44,7 +44,7 @@ public final class MemoryRun: Sendable {
 
         var claimed: ClaimSet { ClaimSet(claims.map(\.ids)) }
 
-        /// A run that says it is running while nobody sends it was cut off.
+        /// A run that says it is running while no process sends it was cut off.
         var status: RunStatus {
             let isCutOff = state == .running && holder == nil
             return RunStatus(
@@ -80,14 +80,14 @@ public final class MemoryRun: Sendable {
         }
     }
 
-    /// Who has the right to send.
+    /// The process with the right to send.
     struct Holder {
         var ledger: ObjectIdentifier
-        /// In nanoseconds since 1970; nil for one that only keeps others from sending.
+        /// In nanoseconds since 1970; nil for one that only prevents others from sending.
         var since: Int64?
     }
 
-    /// What is noted beside the run of its last life.
+    /// What is noted next to the run about its last life.
     struct NotedLife {
         var life: String
         /// The one before, until the life is confirmed.

@@ -3,7 +3,7 @@ import Content
 import Foundation
 import Testing
 
-/// docs/reference/templates.md says in tables what templates do; here it is done. `CampaignReferenceTests` runs its examples.
+/// Tests what the tables of docs/reference/templates.md say about templates. `CampaignReferenceTests` runs its examples.
 @Suite("The tables of docs/reference/templates.md")
 struct DocumentedTemplatesTests {
     private static let text: String = {
@@ -11,7 +11,7 @@ struct DocumentedTemplatesTests {
         return (try? String(contentsOf: folder.appendingPathComponent("docs/reference/templates.md"), encoding: .utf8)) ?? ""
     }()
 
-    /// The rows of the tables whose head begins with these cells.
+    /// The rows of the tables whose header begins with these cells.
     private static func rows(_ head: [String]) -> [[String]] {
         let lines = text.components(separatedBy: "\n").map { line in
             line.hasPrefix("|")

@@ -35,7 +35,7 @@ struct SendTimesTests {
 
     @Test("with quiet hours zones share a wave only if these begin and end together for two weeks")
     func quiet() throws {
-        // Clocks go back on November 1st in New York, and never in Lima: both show the same before, not after.
+        // Clocks go back on November 1st in New York, and never in Lima: both show the same time before, but not after.
         let schedule = Schedule(
             at: LocalTime("2026-10-30 20:00"), zone: .named(try zone("UTC")), quietHours: try QuietHours("21:00-08:00"))
         let times = try times(schedule)

@@ -3,7 +3,7 @@ import Glibc
 @testable import PushServices
 import Testing
 
-/// The table of answers beside what Apple documents, and what is not in either.
+/// The table of answers compared with what Apple documents, and answers that are in neither.
 struct APNsTests {
     private struct Row {
         var status: Int
@@ -18,7 +18,7 @@ struct APNsTests {
         "device busy": .retry(.deviceBusy), "service busy": .retry(.serviceBusy), "service leaves": .retry(.serviceLeaves),
     ]
 
-    /// The description of APNs, as a file beside this one.
+    /// The description of APNs, as a file next to this one.
     private static func described() throws -> [Row] {
         let path = String(#filePath.dropLast("APNsTests.swift".count)) + "apns_answers.csv"
         let file = try #require(fopen(path, "r"))

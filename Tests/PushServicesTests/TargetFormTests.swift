@@ -66,7 +66,7 @@ struct DeviceTokenTests {
     }
 }
 
-/// Forms of services that are to come, from what is known of them.
+/// Forms of future services, as far as they are known.
 @Suite("Targets of other forms")
 struct OtherTargetTests {
     private static let symbols = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_:"

@@ -1,6 +1,6 @@
 import Base
 
-/// Every number of a JSON report by the names that lead to it, with slashes between.
+/// Every number of a JSON report by the names that lead to it, separated by slashes.
 func figures(of json: JSONValue, _ path: String = "") -> [String: Int] {
     switch json {
     case .integer(let number): return [path: Int(number)]
@@ -17,7 +17,7 @@ func figures(of json: JSONValue, _ path: String = "") -> [String: Int] {
     }
 }
 
-/// What a page's marked figures say: the numbers for programs, and the texts that people see.
+/// The marked figures of a page: the numbers for programs, and the texts that people see.
 func figures(ofPage page: String) -> [(path: String, value: Int?, text: String)] {
     page.components(between: "<span data-figure=\"", and: "</span>").map { piece in
         let path = piece.prefix { $0 != "\"" }
@@ -27,7 +27,7 @@ func figures(ofPage page: String) -> [(path: String, value: Int?, text: String)]
     }
 }
 
-/// What HTML's escapes stand for.
+/// The text of HTML's escapes.
 func unescaped(_ text: String) -> String {
     var text = text
     for (escape, character) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")] {
@@ -50,7 +50,7 @@ extension String {
     }
 }
 
-/// Elements of a page that are opened and not closed, or the other way round.
+/// Elements of a page that are opened and not closed, or vice versa.
 func unbalancedElements(_ page: String) -> [String] {
     let elements = [
         "p", "div", "section", "table", "thead", "tbody", "tr", "td", "th", "ul", "li", "dl", "dt", "dd", "details", "summary", "main",

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Reports
 
-/// What the text of a report says first: result, next step, where it went, what was sent.
+/// What the text of a report says first: result, next step, where the run went, what was sent.
 @Suite struct NextStepTests {
-    /// A run with so many recipients of each outcome, in a state.
+    /// A run with these numbers of recipients by outcome, in a state.
     private func run(
         _ folder: TemporaryFolder, _ outcomes: [Outcome: Int], _ state: RunState = .finished, reason: String = "", isTest: Bool = false,
         settings: RunSettings = settings(), preview: JSONValue = .null

@@ -3,7 +3,7 @@ import Reports
 import Runs
 import Testing
 
-/// Text, JSON, CSV and page of one run say the same of it.
+/// Text, JSON, CSV and page of one run say the same about it.
 @Suite struct ReportAgreementTests {
     /// Languages, variants, a holdout, and every outcome in each of them; the last two hundred were never claimed.
     static func richRun(_ folder: TemporaryFolder, count: Int = 3000) throws -> SQLiteRun {
@@ -207,6 +207,6 @@ import Testing
 }
 
 extension String {
-    /// Without the comma, semicolon or colon behind it.
+    /// Without the comma, semicolon or colon at the end.
     fileprivate var trimmed: String { last.map { ",;:".contains($0) } ?? false ? String(dropLast()) : self }
 }

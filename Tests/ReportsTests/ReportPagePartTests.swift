@@ -10,7 +10,7 @@ import Testing
         try ReportPage(Report(run, chain: RunChain(of: run), earlier: run.earlierRuns()), madeBy: "Volley 1", madeAt: start).html.markup
     }
 
-    /// A section by its heading, as far as it goes.
+    /// A section by its heading, up to its end.
     private func section(_ page: String, _ heading: String) -> String {
         page.components(between: "<h2>\(heading)</h2>", and: "</section>").first ?? ""
     }
@@ -92,7 +92,7 @@ import Testing
         #expect(hero.contains("2026-12-01 09:00:00 – 09:01:01 UTC, 1 min 1 s from the first push to the last answer"))
         #expect(page.components(between: "id=\"next\"", and: "</section>").count == 1)
         #expect(!page.contains("What it said"))
-        // Without samples, as after pruning, the text is as the campaign writes it.
+        // Without samples, as after pruning, the text is as in the campaign.
         try run.prune(at: start.adding(seconds: 90))
         let pruned = try SQLiteRun(path: run.path, readOnly: true)
         #expect(try self.page(pruned).contains("<p class=\"body\" dir=\"auto\">{{ first_name }}</p>"))
@@ -158,7 +158,7 @@ import Testing
         #expect(items.allSatisfy { $0.contains("<p class=\"note\">") })
         let invalid = plainText(items[2])
         #expect(invalid.contains("14 Unregistered The app was removed") && invalid.contains("6 BadDeviceToken"), "\(invalid)")
-        // Of 30 one expired, and 29 were never claimed.
+        // Of 30, one expired, and 29 were never claimed.
         #expect(plainText(items[1]).contains("29 others: Nothing was sent to the device"))
     }
 

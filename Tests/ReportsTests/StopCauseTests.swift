@@ -3,7 +3,7 @@ import Glibc
 import Reports
 import Testing
 
-/// Every cause as run files keep it, beside the sentence that people read.
+/// Every cause as run files store it, next to the sentence that people read.
 struct StopCauseTests {
     private struct Line {
         var json: JSONValue

@@ -4,7 +4,7 @@ import Reports
 import Runs
 import Testing
 
-/// A folder of its own below /tmp, removed with everything in it.
+/// A separate folder below /tmp, removed with its contents.
 final class TemporaryFolder {
     let path: String
 
@@ -66,7 +66,7 @@ func recipients(_ count: Int) -> [Recipient] {
     (0..<count).map { Recipient(token: Target(normalized: token($0)), registrationID: "r\($0)", alias: "a\($0)", language: "en") }
 }
 
-/// 600 recipients of which 570 were claimed and 560 answered, with every outcome and odd reasons among them.
+/// 600 recipients, of which 570 were claimed and 560 answered, with every outcome and odd reasons among them.
 func mixedRun(_ folder: TemporaryFolder, ending: RunState = .finished, reason: String = "") throws -> SQLiteRun {
     let run = try makeRun(
         folder, skipped: [.notMatched: 4_123_456, .duplicateToken: 12, .aliasLimit: 3, .renderError: 801], recipients(600))
@@ -96,7 +96,7 @@ private func mixedSettlement(_ id: Int) -> Settlement {
     }
 }
 
-/// Compares with Tests/Snapshots/reports/NAME.txt. A missing snapshot is recorded, and fails: someone must look at it.
+/// Compares with Tests/Snapshots/reports/NAME.txt. A missing snapshot is recorded and fails: a person must look at it.
 func expectSnapshot(_ text: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation, file: String = #filePath) {
     let tests = file.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(separator: "/")
     let path = "\(tests)/Snapshots/reports/\(name).txt"

@@ -1,12 +1,12 @@
 import Runs
 import Testing
 
-/// Held against a set of numbers that does the same slowly.
+/// Compared with a set of numbers that does the same slowly.
 @Suite("claims as a set of ranges")
 struct ClaimSetTests {
     private static let ids = 0..<48
 
-    /// The form that sets of ranges have, so that equal ones are equal.
+    /// The normal form of sets of ranges, so that equal ones are equal.
     private func isTidy(_ claims: ClaimSet) -> Bool {
         claims.ranges.allSatisfy { !$0.isEmpty }
             && zip(claims.ranges, claims.ranges.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound }

@@ -4,15 +4,15 @@ import Testing
 
 @testable import Runs
 
-/// SQLite tells other processes by locks on a file that it has it open. The process loses them all when it closes any descriptor of that file, whatever it
-/// was opened for (fcntl(2)): another process would then change how the file is kept, under the feet of who writes it.
+/// SQLite tells other processes by locks on a file that it has the file open. The process loses all of them when it closes any descriptor
+/// of that file, whatever it was opened for (fcntl(2)): another process could then change how the file is stored while this one writes it.
 @Suite("locks on the databases beside the runs")
 final class DatabaseLockTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-locks-\(UUID().uuidString)").path
     init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// How many locks of fcntl(2) this process has on a file, as proc(5) lists them.
+    /// How many locks of fcntl(2) this process has on a file, from proc(5).
     private func locks(_ path: String) throws -> Int {
         var status = stat()
         try #require(stat(path, &status) == 0)
@@ -52,7 +52,7 @@ final class DatabaseLockTests {
             }
             #expect(try locks(run.path) == before)
         }
-        // Another process may not take the file out of the mode in which it is kept.
+        // Another process may not change the file's journal mode.
         if hasSQLiteTool { #expect(query(run.path, "PRAGMA journal_mode = DELETE").contains("locked")) }
         try run.closeIntoOneFile()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["run.sqlite"])

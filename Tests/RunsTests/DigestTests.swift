@@ -3,7 +3,7 @@ import Testing
 
 @testable import Runs
 
-/// What was planned is recognised.
+/// A plan is recognised by its digests.
 @Suite struct DigestTests {
     private static let planned = [
         "id", "campaign", "app", "plan_hash", "campaign_file", "campaign_source", "project_file", "preview_text", "recipients_digest",

@@ -1,7 +1,7 @@
 import PushServices
 import Runs
 
-/// Apple's.
+/// Apple's environments.
 extension FrozenEnvironment {
     static let production = FrozenEnvironment.named(APNs.production), sandbox = FrozenEnvironment.named(APNs.sandbox)
 }

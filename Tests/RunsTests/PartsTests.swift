@@ -5,12 +5,12 @@ import Testing
 
 @testable import Runs
 
-/// What is read in parts of the ids, by several threads at the same time, is what one thread reads.
+/// Several threads that read parts of the ids at the same time read the same as one thread.
 @Suite("a run that is read in parts")
 struct PartsTests {
     private static let languages = ["en", "de", "", "other", "zh-Hans", "fr\u{0}x"]
 
-    /// Cuts a run into so many parts, some of which may be blank.
+    /// Cuts a run into this many parts, some of which may be empty.
     private func cuts(_ audience: Int, _ count: Int, _ random: inout Seeded) -> [Range<Int>] {
         let cuts = [0] + (1..<count).map { _ in Int.random(in: 0...audience, using: &random) }.sorted() + [audience]
         return zip(cuts, cuts.dropFirst()).map { $0..<$1 }
@@ -23,7 +23,7 @@ struct PartsTests {
         }
     }
 
-    /// A run of which some are claimed, some settled, some were put off, and some were taken back and sent to again.
+    /// A run in which some recipients are claimed, some settled, some deferred, and some reopened and sent to again.
     private func mixedRun(_ folder: TemporaryFolder, audience: Int, languages: Int = 0, _ random: inout Seeded) throws -> SQLiteRun {
         let writer = try RunWriter(folder: folder.path, id: "run")
         for number in 0..<audience {
@@ -72,7 +72,7 @@ struct PartsTests {
             let parts = cuts(audience, count, &random)
             #expect(try counted(run, parts) == whole, "\(parts)")
         }
-        // As it is counted at its end, in the transaction that says so.
+        // Counted as at its end, in the transaction that records the end.
         let parts = cuts(audience, 5, &random)
         let kept = try run.write { db in
             try db.execute(sql: "UPDATE run SET state = 'stopped'")
@@ -93,7 +93,7 @@ struct PartsTests {
         let run = try mixedRun(folder, audience: 9000, languages: 1500, &random)
         let whole = try counted(run, [0..<9000])
         #expect(whole.groups?.count == 2003 && whole.groups?.count { $0.language == "other" } == 3)
-        // The last ones have parts that meet too many groups by themselves, and others that do not.
+        // In the last ones, some parts have too many groups by themselves, and others do not.
         for parts in [[0..<4500, 4500..<9000], [0..<1000, 1000..<2000, 2000..<9000], [0..<8900, 8900..<9000], [0..<100, 100..<9000]] {
             #expect(try counted(run, parts) == whole, "\(parts)")
         }
@@ -131,7 +131,7 @@ struct PartsTests {
                 #expect(query(path, "UPDATE recipient SET alias = substr(alias, 1, length(alias) - 1) WHERE id = \(id)").isEmpty)
                 try SQLiteRun(path: path).checkUnchanged(in: parts)
             }
-            // Those that no audience has, before and behind it.
+            // Ids that no audience has, before and after it.
             for id in [-1, audience] {
                 let copy = "INSERT INTO recipient SELECT \(id), device_token, registration_id, alias, language, variant, fields"
                 #expect(query(path, copy + " FROM recipient WHERE id = 0").isEmpty)
@@ -157,7 +157,7 @@ struct PartsTests {
             let figures = try run.countFigures(view)
             #expect(figures.outcomes[.unknown] == 5)
         }
-        // By another process, and in a file that is no write-ahead log's.
+        // By another process, and in a file without a write-ahead log.
         guard hasSQLiteTool else { return }
         try run.closeIntoOneFile()
         let later = try ParallelReaders(run.path, count: 2)
@@ -171,7 +171,7 @@ struct PartsTests {
         let run = try makeRun(folder, audience: 1000)
         try run.claim(0..<1000, at: noon)
         let writer = try WorkerThread("write") {
-            // One at the front and one at the back at the same time.
+            // One from the front and one from the back at the same time.
             Result { for id in 0..<500 { try run.record([settled(id), settled(999 - id)]) } }
         }
         var shared = 0

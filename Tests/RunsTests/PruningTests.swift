@@ -4,7 +4,7 @@ import Runs
 import Testing
 
 @Suite struct PruningTests {
-    /// Ended, with languages, variants, cells and every kind of text about recipients.
+    /// A run that has ended, with languages, variants, cells and every kind of text about recipients.
     private func endedRun(_ folder: TemporaryFolder, count: Int = 700) throws -> SQLiteRun {
         let writer = try RunWriter(folder: folder.path, id: "20261201-090000-sale-0001")
         for id in 0..<count {
@@ -42,7 +42,7 @@ import Testing
         let run = try endedRun(folder)
         for word in ["feedc0de", "registration-", "alias-", "cell-"] { #expect(contents(folder).contains(word), "\(word)") }
         let (figures, status, size) = (try run.figures(withGroups: true), try run.status(), run.fileSize)
-        // Left by a process that was killed.
+        // Left behind by a killed process.
         _ = try ClaimCounter(run, life: "1-a", claimed: 650)
         try run.prune(at: noon.adding(seconds: 86_400))
         for word in ["feedc0de", "registration-", "alias-", "cell-"] { #expect(!contents(folder).contains(word), "\(word)") }
@@ -86,7 +86,7 @@ import Testing
         #expect(throws: Diagnostic.self) { try run.prune(at: noon) }
         try sender.setState(.finished, at: noon)
         try sender.closeIntoOneFile()
-        // A folder in the place of the new file.
+        // A folder in place of the new file.
         _ = shell("mkdir '\(run.path).pruning'")
         #expect(throws: Diagnostic.self) { try run.prune(at: noon) }
         _ = shell("rmdir '\(run.path).pruning'")

@@ -7,7 +7,7 @@ import Testing
     private struct Push: Equatable {
         var id: Int
         var token: String
-        /// As they stand in the file, escaped.
+        /// As they are in the file, escaped.
         var cells: [String]
     }
 
@@ -95,7 +95,7 @@ import Testing
         #expect(problem?.message == "the run file is damaged: \(message)")
         #expect(seen == (message.contains("9") ? 9 : 4))
         #expect(diagnostic { _ = try run.recipients(0..<10) }?.message == problem?.message)
-        // What is whole can still be read, with the same statement.
+        // The undamaged part can still be read, with the same statement.
         #expect(try pushes(run, 5..<9).map(\.id) == [5, 6, 7, 8])
     }
 
@@ -116,7 +116,7 @@ import Testing
         let run = try SQLiteRun(path: path)
         let found = try pushes(run, 0..<5).map(\.cells)
         #expect(found == [["x", "y"], ["/é😀\\n"], ["a\\tb"], ["\\u001f"], ["\u{FFFD}A"]])
-        // The other way of reading says the same.
+        // The other way of reading gives the same.
         #expect(try run.recipients(0..<5).map { $0.fields.map(escaped) } == found)
     }
 
@@ -146,7 +146,7 @@ import Testing
         let run = try makeRun(folder, audience: 10)
         #expect(throws: Mine.self) { try run.forEachPush(in: 0..<10) { if $0.id == 3 { throw Mine() } } }
         #expect(try pushes(run, 0..<10).count == 10)
-        // No transaction was left open: the file goes back to one.
+        // No transaction was left open: the file can be closed into one.
         try run.setState(.running, at: noon)
         #expect(throws: Mine.self) { try run.forEachPush(in: 0..<10) { _ in throw Mine() } }
         try run.closeIntoOneFile()

@@ -48,7 +48,7 @@ import Testing
     @Test("a token stands in the table of recipients and nowhere else")
     func tokens() throws {
         let folder = try TemporaryFolder()
-        // Tokens of zeros would be found in whatever is empty.
+        // Tokens of zeros would be found in any empty space.
         let tokens = (0..<20).map { String(repeating: "5eed\($0 + 10)", count: 11).prefix(64) }
         let writer = try RunWriter(folder: folder.path, id: "run")
         for (id, token) in tokens.enumerated() {

@@ -2,7 +2,7 @@ import Base
 @testable import Runs
 import Testing
 
-/// What is bound straight to SQLite comes back as it was.
+/// Values that are bound directly to SQLite come back unchanged.
 @Suite struct RecordingTests {
     private func outcomes(_ run: SQLiteRun) throws -> [Settlement?] {
         var found: [Settlement?] = []
@@ -90,13 +90,13 @@ import Testing
         let group = (1...size).map { settled($0, .failed, status: 503, reason: $0 % 3 == 0 ? "" : "reason \($0)", latency: $0) }
         let again = [size / 2, 0, size].map { settled($0, .rejected, status: 400) }
         for repeated in again {
-            // The recipient is in the group already, or was recorded before.
+            // The recipient is already in the group, or was recorded before.
             #expect(
                 diagnostic { try run.record((group + [repeated]).reversed()) }?.message
                     .contains("recipient \(repeated.recipient) was settled twice") == true)
         }
         #expect(try outcomes(run).dropFirst().allSatisfy { $0 == nil })
-        // Unsent is replaced within the group, wherever it stands in it.
+        // Unsent is replaced within the group, wherever it is.
         let unsent = (1...size).map { settled($0, .unsent, status: 0, reason: "Stopped", attempts: 0, latency: 0) }
         try run.record(unsent + group)
         #expect(try outcomes(run)[1...size].map { $0 } == group)

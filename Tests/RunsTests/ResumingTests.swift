@@ -94,7 +94,7 @@ struct ResumingTests {
     func identity() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 2)
-        // Open from here on, so that its number is not given to another file.
+        // Open from here on, so that no other file gets its number.
         try run.claim(0..<1, at: noon)
         #expect(run.isInPlace)
         let bytes = readBytes(run.path)

@@ -3,7 +3,7 @@ import Glibc
 @testable import Runs
 import Testing
 
-/// Files that an older Volley wrote, made of new ones by SQL.
+/// Files as an older Volley wrote them, made from new ones with SQL.
 @Suite(.enabled(if: hasSQLiteTool, "needs the sqlite3 tool")) struct RunUpgradeTests {
     private static let gone = Timestamp(epochMilliseconds: 1_700_000_000_123)
     private static let settlements = [
@@ -14,7 +14,7 @@ import Testing
         settled(599, .failed, status: 503, reason: "ServiceUnavailable", attempts: 9, latency: 123_456),
     ]
 
-    /// A run as format 3 kept it: a row for each outcome.
+    /// A run as format 3 stored it: a row for each outcome.
     private func makeOlder(_ folder: TemporaryFolder, format: Int) throws -> String {
         let run = try makeRun(folder, audience: 600)
         try run.claim(0..<600, at: noon)

@@ -52,7 +52,7 @@ import Testing
         try run.checkUnchanged()
         let kept = Set(0..<slots).subtracting(dropped)
         #expect(Set(found.map(\.token.text)) == Set(kept.map(token)))
-        // Whoever stands before the first hole keeps the place.
+        // Recipients before the first hole keep their places.
         for id in 0..<min(dropped.first ?? slots, remaining) { #expect(found[id] == recipient(id)) }
     }
 

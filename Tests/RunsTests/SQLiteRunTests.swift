@@ -301,7 +301,7 @@ import Testing
         let run = try makeRun(folder, audience: 10)
         try run.claim(0..<4, at: noon)
         try run.record([settled(0)])
-        // A copy of the files as they lie on the disk is what a crash leaves.
+        // A copy of the files on the disk is what a crash leaves.
         let copy = try TemporaryFolder()
         _ = shell("cp '\(folder.path)'/run.sqlite* '\(copy.path)'/")
         let survivor = try SQLiteRun(path: copy.path + "/run.sqlite")

@@ -58,7 +58,7 @@ final class ScheduleStoreTests {
         let campaign = ScheduledCampaign(name: "a", file: "/a.yaml", times: "x", decidedThrough: Timestamp(epochMilliseconds: 123))
         var store: ScheduleStore? = try ScheduleStore(folder: folder)
         try store?.save([scheduledRun("1", .planning), scheduledRun("2", .finished)], [campaign])
-        // As somebody else sees it meanwhile.
+        // As another process sees it in the meantime.
         let seen = try ScheduleStore.read(folder: folder, since: Timestamp(epochSeconds: 0))
         #expect(seen.scheduledRuns == [scheduledRun("1", .planning), scheduledRun("2", .finished)] && seen.campaigns == [campaign])
         var sending = scheduledRun("1", .sending)
@@ -68,7 +68,7 @@ final class ScheduleStoreTests {
         let again = try ScheduleStore(folder: folder)
         #expect(try again.scheduledRuns(since: Timestamp(epochSeconds: 0)).first == sending)
         #expect(try again.scheduledRuns(since: Timestamp(epochSeconds: 0)).map(\.state) == [.sending, .finished])
-        // What is open is never left out.
+        // Open ones are never left out.
         #expect(try again.scheduledRuns(since: Timestamp(epochSeconds: 2_000)).map(\.key.occurrence) == ["1"])
         #expect(try again.campaigns() == [campaign])
         #expect(try again.lastEnded().map(\.key.occurrence) == ["2"])

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Runs
 
-/// What a record of what was sent tells of the files beside it.
+/// What a record of what was sent says about the files next to it.
 @Suite("the record of what was sent")
 struct SendingHistoryTests {
-    /// Begins a life of a run, as a gate does.
+    /// Begins a life of a run, as the gate does.
     private func begin(_ run: SQLiteRun, _ record: SendingHistory, after former: String = "") throws -> ClaimCounter {
         let new = try NewLife(after: former, reached: run.reached(), claimed: run.claimCount(), in: "sandbox")
         #expect(try record.begin(run.plan, new, at: noon) == .noted)
@@ -35,7 +35,7 @@ struct SendingHistoryTests {
         #expect(try run.claimCount() == 12)
         let before = copy(run)
         #expect(SendingHistory.gap(of: try SQLiteRun(path: run.path)) == nil)
-        // All are claimed already; nothing but this count tells that they may have been pushed.
+        // All are already claimed; only this count shows that they may have been pushed.
         _ = try run.reopen(0..<7, resendsUnknown: false)
         try marks.note(run.claimCount())
         _ = try run.reopen(7..<12, resendsUnknown: false)

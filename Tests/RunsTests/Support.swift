@@ -3,7 +3,7 @@ import Glibc
 import Runs
 import Testing
 
-/// A folder of its own below /tmp, removed with everything in it.
+/// A separate folder below /tmp, removed with its contents.
 final class TemporaryFolder {
     let path: String
 
@@ -58,7 +58,7 @@ func writeBytes(_ bytes: [UInt8], _ path: String) {
     _ = fwrite(bytes, 1, bytes.count, stream)
 }
 
-/// A token that names its number.
+/// A token that contains its number.
 func token(_ number: Int) -> String {
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: 64 - digits.count) + digits

@@ -115,7 +115,7 @@ extension SuppressionList {
         let list = list(folder)
         try list.add((1, "x", 1))
         var bytes = readBytes(list.path)
-        // In WAL mode, as while somebody writes.
+        // In WAL mode, as while another process writes.
         bytes[18...19] = [2, 2]
         writeBytes(bytes, list.path)
         #expect(try list.summary == ["1 x 1"])
@@ -215,9 +215,9 @@ extension SuppressionList {
     }
 }
 
-/// What a run puts on the list.
+/// What a run adds to the list.
 @Suite struct SuppressionOfRunsTests {
-    /// - Parameter accepted: of the 38 whose devices are not gone, two of whose tokens APNs calls bad.
+    /// - Parameter accepted: of the 38 devices that are not gone. APNs calls the tokens of two of these bad.
     private func endedRun(
         _ folder: TemporaryFolder, _ state: RunState = .finished, reason: String = "", accepted: Int = 31
     ) throws -> SQLiteRun {
@@ -267,7 +267,7 @@ extension SuppressionList {
         let change = try list.suppressGone(of: run)
         #expect(change.added == 2 && change.notSuppressed == 2)
         #expect(try list.summary == known)
-        // Once it has gone on to its end it does.
+        // Once it has been resumed to its end, it does.
         try run.setState(.finished, at: noon)
         #expect(try list.suppressGone(of: run).added == 2)
         #expect(try list.summary == known + settingsEvidence)
@@ -315,7 +315,7 @@ extension SuppressionList {
         try run.begin(life: "2-b", at: noon, from: [.stopped])
         try run.record((45..<50).map { settled($0, .invalidToken, status: 400, reason: "BadDeviceToken") })
         try run.setState(.stopped, at: noon)
-        // Nothing is answered in this one.
+        // This life gets no answers.
         try run.begin(life: "3-c", at: noon, from: [.stopped])
         try run.setState(.finished, at: noon)
         try run.closeIntoOneFile()
@@ -365,7 +365,7 @@ extension SuppressionList {
 }
 
 @Suite struct DamagedSuppressionListTests {
-    /// What every kind of use says.
+    /// The messages of every kind of use.
     private func messages(_ list: SuppressionList) -> Set<String> {
         Set(
             [

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Waves in run files")
 struct WaveTests {
-    /// Recipients with the number of their wave as only cell, stored in this order.
+    /// Recipients with the number of their wave as the only cell, stored in this order.
     private func run(_ folder: TemporaryFolder, _ waves: [Int], dropping: [Int] = []) throws -> SQLiteRun {
         let sorter = WaveSorter(waves: 3) { Int($0.fields[2] - UInt8(ascii: "0")) }
         let writer = try RunWriter(folder: folder.path, id: "run", sorter: sorter)
@@ -103,7 +103,7 @@ struct WaveTests {
         try run.setState(.running, at: noon)
         try run.claim(0..<2, at: noon)
         try run.record([settled(0)])
-        // Recipient 1 is under way, so that nobody knows; 2 was never claimed.
+        // Recipient 1 is under way, so its result is unknown; 2 was never claimed.
         #expect(try run.defer(0..<3, reason: .quietHours, isTooLate: false, at: noon.adding(seconds: 60)) == 1)
         #expect(try run.claims() == ClaimSet([0..<2]) && run.lastClaim() == noon)
         #expect(try run.figures().reasons == ["QuietHours": 1])

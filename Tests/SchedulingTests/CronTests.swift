@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Cron rules")
 struct CronTests {
-    /// A rule read and judged as slowly as possible: by strings, one minute after the other.
+    /// A rule read and judged as slowly as possible: with strings, minute by minute.
     private struct SlowRule {
         var fields: [String]
 
@@ -32,7 +32,7 @@ struct CronTests {
             func part(_ from: Int, _ to: Int) -> Int { Int(String(Array(words)[from..<to])) ?? -1 }
             guard allows(0, part(14, 16), 59), allows(1, part(11, 13), 23), allows(3, part(5, 7), 12) else { return false }
             let day = allows(2, part(8, 10), 31)
-            // Sakamoto's method, not ours.
+            // Sakamoto's method, for independence from ours.
             let (year, month) = (part(0, 4) - (part(5, 7) < 3 ? 1 : 0), part(5, 7))
             let weekday = (year + year / 4 - year / 100 + year / 400 + [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4][month - 1] + part(8, 10)) % 7
             let isWeekday = allows(4, weekday, 6) || weekday == 0 && allows(4, 7, 6)

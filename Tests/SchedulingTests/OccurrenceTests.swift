@@ -24,7 +24,7 @@ struct OccurrenceTests {
         let one = try #require(schedule.occurrences(from: try moment("2026-11-01"), through: try moment("2027-01-01")).first)
         #expect(one.begins == (try zone("Pacific/Kiritimati").firstMoment(of: one.localTime)))
         #expect(one.ends == (try zone("Etc/GMT+12").firstMoment(of: one.localTime)))
-        // No zone lies beyond.
+        // No zone is outside this range.
         for name in ZoneDatabase.system.names() {
             let moment = try zone(name).firstMoment(of: one.localTime)
             #expect(moment >= one.begins && moment <= one.ends, "\(name)")
@@ -54,7 +54,7 @@ struct OccurrenceTests {
             try names(daily("30 2 * * *", "Europe/Berlin"), "2026-10-24", "2026-10-26") == [
                 "2026-10-24T02:30=2026-10-24T00:30:00Z", "2026-10-25T02:30=2026-10-25T00:30:00Z",
             ])
-        // Half an hour, southern: forward in October, back in April.
+        // Half an hour, on the southern hemisphere: forward in October, back in April.
         #expect(
             try names(daily("15 2 * * *", "Australia/Lord_Howe"), "2026-10-02 12:00", "2026-10-04 12:00") == [
                 "2026-10-03T02:15=2026-10-02T15:45:00Z", "2026-10-04T02:15=2026-10-03T15:30:00Z",
@@ -76,7 +76,7 @@ struct OccurrenceTests {
             try names(named("30 * * * *"), "2026-03-29 00:00", "2026-03-29 02:00") == [
                 "2026-03-29T01:30=2026-03-29T00:30:00Z", "2026-03-29T03:30=2026-03-29T01:30:00Z",
             ])
-        // In autumn an hourly push leaves an hour out rather than coming twice under the same time.
+        // In autumn an hourly push skips an hour instead of being sent twice under the same time.
         #expect(
             try names(named("0 * * * *"), "2026-10-25 00:00", "2026-10-25 02:00") == [
                 "2026-10-25T02:00=2026-10-25T00:00:00Z", "2026-10-25T03:00=2026-10-25T02:00:00Z",

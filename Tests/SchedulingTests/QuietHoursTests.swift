@@ -41,13 +41,13 @@ struct QuietHoursTests {
         #expect(night.end(from: try moment("2026-12-01 08:00"), in: berlin) == (try moment("2026-12-01 08:00")))
         #expect(night.begin(from: try moment("2026-12-01 08:00"), in: berlin) == (try moment("2026-12-01 20:00")))
         #expect(night.begin(from: try moment("2026-12-01 20:00"), in: berlin) == (try moment("2026-12-01 20:00")))
-        // Ends in a gap: with the gap.
+        // An end in a gap is moved to the end of the gap.
         let early = try QuietHours("21:00-02:30")
         #expect(early.end(from: try moment("2026-03-29 00:10"), in: berlin) == (try moment("2026-03-29 01:00")))
-        // Begins in a gap: with the gap.
+        // A beginning in a gap is moved to the end of the gap.
         let late = try QuietHours("02:30-08:00")
         #expect(late.begin(from: try moment("2026-03-29 00:10"), in: berlin) == (try moment("2026-03-29 01:00")))
-        // A time that comes twice: quiet until it comes first, and once more when clocks have gone back.
+        // A time that occurs twice: quiet until its first occurrence, and again after clocks have gone back.
         #expect(early.end(from: try moment("2026-10-24 23:00"), in: berlin) == (try moment("2026-10-25 00:30")))
         #expect(early.begin(from: try moment("2026-10-25 00:30"), in: berlin) == (try moment("2026-10-25 01:00")))
         #expect(early.end(from: try moment("2026-10-25 01:00"), in: berlin) == (try moment("2026-10-25 01:30")))

@@ -3,13 +3,13 @@ import Foundation
 import Scheduling
 import Testing
 
-/// Python's own reading of the same database, which knows nothing of ours.
+/// Python's own reading of the same database, independent of ours.
 enum Python {
     static let isThere: Bool = {
         (try? lines("import zoneinfo; print(zoneinfo.ZoneInfo('Europe/Berlin').key)")) == ["Europe/Berlin"]
     }()
 
-    /// What a script prints.
+    /// The lines that a script prints.
     static func lines(_ script: String) throws -> [String] {
         let process = Process()
         let pipe = Pipe()

@@ -121,7 +121,7 @@ struct ZoneTests {
         #expect(try zone("Pacific/Apia").firstMoment(of: local("2011-12-30 09:00")) == moment("2011-12-30 10:00"))
         #expect(try zone("Asia/Kathmandu").firstMoment(of: local("2026-12-01 09:00")) == moment("2026-12-01 03:15"))
         #expect(try zone("Asia/Kathmandu").localTime(at: moment("2026-12-01 03:15:59")).description == "2026-12-01T09:00")
-        // Long after the last change that the file itself names.
+        // Long after the last change in the file itself.
         #expect(try zone("America/Santiago").firstMoment(of: local("2099-07-01 12:00")) == moment("2099-07-01 16:00"))
         #expect(try zone("Europe/Berlin").firstMoment(of: local("2099-03-29 02:30")) == moment("2099-03-29 01:00"))
     }

@@ -10,7 +10,7 @@ struct ClaimBudgetTests {
     @Test("nobody is claimed while too many answers are not recorded, and the wait ends with the record")
     func waitsForTheRecorder() throws {
         let recorded = WatchedCount()
-        // A control that never settled anything: fewer recorded than settled is less than nothing recorded.
+        // The control never settles anything, so fewer recorded than settled needs a negative count.
         recorded.add(-21)
         let wakeup = try Wakeup()
         try withThread {

@@ -49,7 +49,7 @@ struct ConnectionReportTests {
 
     @Test("a server that is none of APNs', and one that has no time, are said")
     func otherServers() throws {
-        // A gateway, a web site: nothing that APNs would say.
+        // A gateway, a web site: answers that APNs would not give.
         for answer in [answered(410), answered(410, "Gone"), answered(302)] {
             let step = try steps(answer)["credentials"]
             #expect(step?.state == .failed && step?.remedy?.contains("host and port") == true, "\(answer)")

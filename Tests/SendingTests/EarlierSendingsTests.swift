@@ -41,7 +41,7 @@ struct EarlierSendingsTests {
         #expect(EarlierSendings(limits(after: 200), before).answers(before).judged[.invalidToken] == 30)
         let now = figures([.accepted: 75, .invalidToken: 32])
         #expect(EarlierSendings(limits(after: 100), before).answers(now).judged == [.accepted: 5, .invalidToken: 2])
-        // A life judges its own canary.
+        // A life judges only its own canary.
         #expect(EarlierSendings(limits(after: 200), before).answers(now).canary == 7)
     }
 }

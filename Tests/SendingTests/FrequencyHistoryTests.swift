@@ -30,7 +30,7 @@ struct FrequencyHistoryTests {
         #expect(try folder.capped(first) == [8, 9])
         try first.setState(.stopped, at: .now())
         first.close()
-        // What it accepted, and what it may have sent.
+        // Pushes that it accepted, and those that it may have sent.
         #expect(try folder.capped(second) == [0, 1])
         let again = try SQLiteRun(path: first.path)
         try folder.begin(again)

@@ -21,7 +21,7 @@ final class PlannedFolder {
 
     static func token(_ device: Int) -> String { "aa" + String(repeating: "0", count: 61) + "\(device)" }
 
-    /// A plan that knows what was begun until now.
+    /// A plan that knows what was begun so far.
     func plan(
         _ id: String, at moment: Timestamp = .now(), app: String = "shop", devices: Range<Int> = 0..<10, source: String = "",
         isTest: Bool = false, _ settings: RunSettings? = nil
@@ -39,10 +39,10 @@ final class PlannedFolder {
                 audience: devices.count, skipped: [:], settings: .success(settings), preview: .object([]), isTest: isTest))
     }
 
-    /// Sends a run to its first devices, or goes on with it up to them, and ends it.
+    /// Sends a run to its first devices, or resumes it up to them, and ends it.
     /// - Parameters:
     ///   - outcome: of the last of them; the others are accepted.
-    ///   - isCutOff: whether its process is killed before it notes that it ends.
+    ///   - isCutOff: whether its process is killed before it notes the end.
     func send(
         _ run: SQLiteRun, to count: Int, last outcome: Outcome = .accepted, in environment: String = "sandbox",
         from start: Timestamp = .now(),

@@ -10,7 +10,7 @@ import Testing
 struct PruneSelectionTests {
     private static let first = "20261101-090000-c-1000", second = "20261101-090001-c-2000"
 
-    /// Why each run is left.
+    /// Why each run is kept.
     private func left(_ folder: PlannedFolder) throws -> [String: PruneSelection.PruneObstacle] {
         let runs = try RunFolder(folder.path).list().runs
         let selection = try PruneSelection(runs, endedBefore: .now().adding(seconds: 3600), includesStopped: false)

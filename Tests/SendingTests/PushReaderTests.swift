@@ -12,12 +12,12 @@ import Testing
 
 @Suite("reading pushes of a run")
 struct PushReaderTests {
-    /// A planned run in a folder of its own, which goes with it.
+    /// A planned run in a separate folder, which is removed with it.
     private final class PlannedRun {
         let folder: String
         let store: SQLiteRun
 
-        /// - Parameter messages: decide into which variants recipients fall.
+        /// - Parameter messages: decide which variants recipients get.
         init(
             audience: Int, messages: MessageCatalog? = nil, languages: [String] = [""], cell: (Int) -> String = { "\"\($0)\"" }
         ) throws {
@@ -98,10 +98,10 @@ struct PushReaderTests {
         }
     }
 
-    /// Reads on a thread of its own; nil when that fails.
+    /// Reads on a separate thread; nil if that fails.
     private func thread(_ reader: PushReader, _ batches: BoundedQueue<PushBatch>) throws -> WorkerThread<[Int]?> {
         try WorkerThread("read") {
-            // Whoever takes must not wait for a reader that failed.
+            // The consumer must not wait for a reader that failed.
             defer { batches.close() }
             return try? reader.read(into: batches)
         }
@@ -223,7 +223,7 @@ struct PushReaderTests {
         #expect(batches.takeIfReady()?.pushes.map(\.recipient) == Array(7..<20))
         #expect(noted.withLock { $0 } == (resendsUnknown ? [1: 2, 2: 2] : [1: 2]))
         #expect(inDoubt.withLock { $0 } == (resendsUnknown ? [2, 5, 6] : [5, 6]))
-        // Claimed and nothing else: a crash now leaves them unknown.
+        // Only claimed: a crash now leaves them unknown.
         #expect(try run.store.claimedWithoutOutcome().flatMap(Array.init) == (resendsUnknown ? [1, 2] : [1]) + Array(5..<20))
     }
 
@@ -301,7 +301,7 @@ struct PushReaderTests {
             if settlement?.reason == "FrequencyCap" { left[id] = settlement?.attempts }
         }
         #expect(left == [0: 2, 4: 2])
-        // They have been left out, and stay so when others are reached no more.
+        // They have been left out, and stay out when others are no longer reached.
         let later = BoundedQueue<PushBatch>(capacity: 1)
         #expect(try PushReader(run: run.store, messages: try template("Hi {{ name }}"), pace: nil).read(into: later).isEmpty)
         #expect(later.takeIfReady()?.pushes.map(\.recipient) == [1, 3, 5])
@@ -318,7 +318,7 @@ struct PushReaderTests {
         #expect(try reader(run).read(50..<9500, into: batches).isEmpty)
         var handedOver: [Int] = []
         while let batch = batches.takeIfReady() { handedOver += batch.pushes.map(\.recipient) }
-        // Those who were claimed before come first.
+        // Those that were claimed before come first.
         #expect(handedOver == Array(100..<200) + Array(8990..<9000) + Array(50..<100) + Array(200..<5000) + Array(9000..<9500))
         #expect(try run.store.claims() == ClaimSet([50..<9500]))
         #expect(try run.store.figures().reasons == ["QuietHours": 50])

@@ -95,13 +95,13 @@ struct SupersedingRunsTests {
     @Test("the order of beginnings decides what came later, whatever the clock says")
     func clock() throws {
         let folder = try PlannedFolder()
-        // The clock is set back by an hour between a plan and a run that is planned later, and begun.
+        // The clock is set back by an hour between a plan and a run that is planned and begun later.
         let plan = try folder.plan(Self.first, at: .now().adding(seconds: 3600)), later = try folder.plan(Self.second)
         var settings = folder.settings
         settings.place = try plan.catalog.history.order().last
         try folder.send(later, to: 10)
         #expect(try found(plan, folder, settings) == Found(runs: [Self.second], reached: 10))
-        // It was set back after a run had ended, which a plan that is made now knows of.
+        // It was set back after the end of a run that a new plan knows.
         let ahead = try folder.plan("20261101-090000-c-c000")
         try folder.send(ahead, to: 10, from: .now().adding(seconds: 1800), to: .now().adding(seconds: 1900))
         let next = try folder.plan("20261101-090000-c-d000")

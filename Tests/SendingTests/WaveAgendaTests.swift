@@ -53,7 +53,7 @@ struct WaveAgendaTests {
         #expect(try agenda(due, late: late).next(at: moment("2026-12-01 00:05:02")) == .skip(0, seconds: 302))
         let before = try moment("2026-11-30 22:00")..<moment("2026-11-30 23:00")
         #expect(try agenda(due, late: late, planning: before).next(at: moment("2026-12-01 00:01:01")) == .skip(0, seconds: 61))
-        // At night nobody was to get anything, planned or not.
+        // At night nothing was to be sent, planned in time or not.
         #expect(
             try agenda(
                 [("Europe/Berlin", "2026-12-01 21:00")], quiet: "21:00-08:00", late: late,
@@ -74,7 +74,7 @@ struct WaveAgendaTests {
         agenda.markDone(1)
         #expect(agenda.next(at: try moment("2026-12-01 21:00")) == .wait(until: try moment("2026-12-02 07:00"), wave: 0))
         #expect(agenda.next(at: try moment("2026-12-02 07:00")) == .deliver(0, until: try moment("2026-12-02 20:00")))
-        // Two hours in the morning without anything being sent are too late all the same.
+        // Two hours in the morning without any push are still too late.
         #expect(agenda.next(at: try moment("2026-12-02 09:00:01")) == .skip(0, seconds: 7201))
     }
 

@@ -13,10 +13,10 @@ import Testing
 @testable import Workspace
 @testable import Sending
 
-/// Whole runs against the built-in simulator; only the clock that they wait by is another.
+/// Whole runs against the built-in simulator; only the clock by which they wait is replaced.
 @Suite("Runs that go out in waves")
 struct WaveSendingTests {
-    /// A clock that moves when it is rested by, and a little whenever it is read.
+    /// A clock that moves when something waits by it, and a little whenever it is read.
     private final class TestClock: Sendable {
         private let time: Mutex<Timestamp>
         private let step: Double
@@ -46,7 +46,7 @@ struct WaveSendingTests {
         }
     }
 
-    /// A planned run in a folder of its own, with the server that it is sent to.
+    /// A planned run in a separate folder, with the server that it is sent to.
     private final class Bench {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-waves-\(UUID().uuidString)")
         let run: SQLiteRun
@@ -110,7 +110,7 @@ struct WaveSendingTests {
             return stage.send(with: sender)
         }
 
-        /// Requests that the server saw, and devices that it accepted.
+        /// Requests that the server got, and devices that it accepted.
         func ledger() -> (requests: Int, accepted: Int) {
             let summary = gateway.close()
             return (summary?.requests ?? 0, summary?.accepted ?? 0)
@@ -167,10 +167,10 @@ struct WaveSendingTests {
             (devices: 20, zone: "America/New_York", due: "2026-12-01 21:00"),
         ]
         let bench = try Bench(waves, quiet: "21:00-08:00", pace: Pace(pushes: 100, intervalSeconds: 1))
-        // Every look at the clock is a minute; the first wave would take four seconds.
+        // Every reading of the clock takes a minute; the first wave would take four seconds.
         #expect(try bench.send(TestClock("2026-12-01 19:54", step: 60).clock()) == .finished)
         #expect(try bench.run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 420])
-        // The second wave was claimed long before the first one's rest went out.
+        // The second wave was claimed long before the rest of the first was sent.
         let second = try #require(try bench.run.firstClaim(of: 400..<420))
         #expect(second >= (try #require(Timestamp("2026-12-01 20:00"))))
         #expect(second < (try #require(Timestamp("2026-12-02 06:00"))))

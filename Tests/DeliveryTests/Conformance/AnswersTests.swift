@@ -50,7 +50,7 @@ struct AnswersTests {
         arguments: [
             (400, "BadDeviceToken", Outcome.invalidToken), (400, "DeviceTokenNotForTopic", .invalidToken),
             (410, "Unregistered", .invalidToken), (410, "ExpiredToken", .invalidToken), (413, "PayloadTooLarge", .rejected),
-            // What nobody has heard of is settled by its class; a 403 is about who sends, and stops.
+            // An unknown answer is settled by its class; a 403 is about the sender, and stops the run.
             (302, "Moved", .rejected), (400, "AnotherNewReason", .rejected),
             (404, "NewlyMissing", .rejected), (418, "SomethingNew", .rejected),
         ])
@@ -81,7 +81,7 @@ struct AnswersTests {
         arguments: [
             (429, "TooManyRequests", 1), (429, "TooManyProviderTokenUpdates", 1), (500, "InternalServerError", 1),
             (503, "ServiceUnavailable", 1), (599, "New", 1),
-            // Over another connection.
+            // Sent again over another connection.
             (503, "Shutdown", 3), (500, "Shutdown", 3), (400, "IdleTimeout", 3),
         ])
     func temporaryAnswers(answer: (status: Int, reason: String, connections: Int)) throws {
@@ -191,7 +191,7 @@ struct AnswersTests {
     @Test("a connection that stays wedged with its expired token is given up")
     func wedged() throws {
         var run = SimulatorRun()
-        // The server's clock is 31 minutes ahead: to it the token is older than an hour.
+        // The server's clock is 31 minutes ahead: for the server the token is older than an hour.
         run.tokens = { source($0, iatMinutes: 61) }
         let result = try run.run()
         result.expectAllAccepted()

@@ -20,7 +20,7 @@ struct BrakesTests {
 
     @Test("what is wrong with the first hundred pushes costs a hundred pushes, not one more")
     func canaryStops() throws {
-        // The last ones are well, so that no alarm sounds before the hundredth answer.
+        // The last ones are good, so that no alarm sounds before the hundredth answer.
         let result = try SimulatorRun(faults: answers(0..<60, 400, "BadDeviceToken"), pushes: 2000).run()
         result.expectStop(saying: "BadDeviceToken", "environment")
         #expect(result.ledger.requests == 100)
@@ -33,7 +33,7 @@ struct BrakesTests {
         faults.latencyMilliseconds = 100
         let result = try SimulatorRun(faults: faults, pushes: 600).run()
         result.expectAllAcceptedOnce()
-        // By the sender's own clock: when the last of the canary was settled, and when the first of the others went out.
+        // By the sender's own clock: when the last push of the canary was settled, and when the first of the others was sent.
         let canary = result.settlements.filter { $0.recipient < 100 }.map(\.settledAt).max()
         let others = result.settlements.filter { $0.recipient >= 100 }.map {
             $0.settledAt.adding(seconds: -Double($0.latencyMilliseconds + 1) / 1000)
@@ -48,7 +48,7 @@ struct BrakesTests {
         faults.disconnectEvery = 55
         (faults.resetEvery, faults.refusedStreamEvery) = (17, 23)
         let result = try SimulatorRun(faults: faults, pushes: 200) {
-            // What a connection's first push is given on top of the time for an answer.
+            // The extra time that a connection's first push gets in addition to the time for an answer.
             ($0.connectTimeoutSeconds, $0.answerTimeoutSeconds) = (3, 1)
             $0.retry.maximumAttempts = 20
         }.run()
@@ -68,7 +68,7 @@ struct BrakesTests {
         }.run()
         result.expectStop(saying: "invalid_token", "delivery.stop_when", "10%", "Unregistered")
         #expect(result.count(.invalidToken) == 40)
-        // Judged from 200 answers on, when the share was 20 %; at most what was in flight came on top.
+        // Judged from 200 answers on, when the share was 20 %; at most the pushes in flight were added.
         #expect((160...260).contains(result.count(.accepted)))
     }
 
@@ -84,7 +84,7 @@ struct BrakesTests {
         #expect(result.count(.accepted) == 19)
     }
 
-    /// Two runs of an app, each with a server of its own: what counts is when the pushes leave.
+    /// Two runs of an app, each with its own server: the times at which pushes leave count.
     @Test("two senders of one app together keep its pace, and share it")
     func sharedPace() throws {
         let shared = SharedPace(Pace(pushes: 200, intervalSeconds: 1))
@@ -92,13 +92,13 @@ struct BrakesTests {
         let other = try WorkerThread("other run") { Result { try run() } }
         let results = [try run(), try other.join().get()]
         for result in results { result.expectAllAcceptedOnce() }
-        // From submission, as the sender knows it: no jitter of the way there or of the server.
+        // From submission, as the sender knows it: without the jitter of the network or the server.
         var times: [Int64] = []
         for settlement in results.flatMap(\.settlements) {
             times.append(settlement.settledAt.epochMilliseconds - Int64(settlement.latencyMilliseconds))
         }
         times.sort()
-        // Both figures are cut to whole milliseconds.
+        // Both figures are truncated to whole milliseconds.
         #expect(times.indices.dropFirst(200).allSatisfy { times[$0] - times[$0 - 200] >= 998 })
         #expect((times.last ?? 0) - (times.first ?? 0) >= 2_900, "600 pushes at 200 a second take three seconds")
     }

@@ -6,11 +6,11 @@ import Testing
 /// A way in which a server ends its connections after every `ConnectionEnd.pushes` pushes.
 struct ConnectionEnd: Sendable, CustomTestStringConvertible {
     static let pushes = 30
-    /// Streams of a connection in these tests: what can be in doubt when it ends.
+    /// Streams of a connection in these tests: the most pushes that can be in doubt when it ends.
     static let streams = 10
 
     var testDescription: String
-    /// GOAWAY tells which pushes were not processed, and the others are answered: nothing is in doubt.
+    /// GOAWAY says which pushes were not processed, and the others are answered: nothing is in doubt.
     var tellsAll = false
     var faults = SimulatorFaults()
 
@@ -59,7 +59,7 @@ struct ConnectionsTests {
         let result = try run(end.faults, resendsUnknown: false)
         #expect(result.end == .finished)
         #expect(result.count(.accepted) + result.count(.unknown) == 150)
-        // The last one may have ended in good order.
+        // The last one may have ended cleanly.
         let ended = result.ledger.connections - 1
         #expect(ended >= 2, "the fault did not happen")
         #expect(result.count(.unknown) <= result.ledger.connections * ConnectionEnd.streams, "more unknown than was in flight")
@@ -97,7 +97,7 @@ struct ConnectionsTests {
     func silentWithPing() throws {
         var faults = SimulatorFaults()
         faults.silentAfter = 30
-        // Asked after a sixth, given up after another third.
+        // Gets a PING after a sixth, and is given up after another third.
         let timeout = 4.0
         let began = ContinuousClock.now
         let result = try SimulatorRun(faults: faults, pushes: 40) { $0.answerTimeoutSeconds = timeout }.run()
@@ -124,7 +124,7 @@ struct ConnectionsTests {
     func slow() throws {
         var faults = SimulatorFaults()
         faults.latencyMilliseconds = 1200
-        // Silence is noticed after half a second, and would count as the end after another.
+        // Silence is noticed after half a second, and would count as the end after another half.
         let result = try SimulatorRun(faults: faults, pushes: 10) { $0.answerTimeoutSeconds = 3 }.run()
         result.expectAllAcceptedOnce()
         #expect(result.ledger.pings > 0)

@@ -23,7 +23,7 @@ struct EverythingAtOnceTests {
         #expect(result.count(.accepted) + result.count(.unknown) + result.count(.failed) == 400)
         #expect(result.count(.accepted) > 200)
         #expect(result.ledger.connections > 2)
-        // Resets apart, only what was in flight when a connection was closed without a word is in doubt.
+        // Apart from resets, only the pushes in flight when a connection was closed silently are in doubt.
         let resets = result.ledger.resetStreams
         let inFlight = 20 * result.ledger.connections
         #expect(resendsUnknown ? result.count(.unknown) < 20 : result.count(.unknown) <= resets + inFlight)

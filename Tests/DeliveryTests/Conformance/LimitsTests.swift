@@ -33,7 +33,7 @@ struct LimitsTests {
         #expect(result.ledger.connections == 1)
     }
 
-    /// The streams beyond the new limit that were on the way come back as REFUSED_STREAM.
+    /// Streams beyond the new limit that were already on the way come back as REFUSED_STREAM.
     @Test("a limit that falls to one and rises again, over and over", arguments: [0, 10])
     func dips(milliseconds: Int) throws {
         let result = try run(pushes: 300) {

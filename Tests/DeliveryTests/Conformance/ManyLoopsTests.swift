@@ -16,7 +16,7 @@ struct ManyLoopsTests {
     ) throws -> RunResult {
         var run = SimulatorRun(faults: faults, pushes: pushes) { settings in
             (settings.loops, settings.startsLoopsAtOnce) = (Self.loops, true)
-            // So that no loop has all pushes before the next one is connected.
+            // Prevents one loop from getting all pushes before the next one is connected.
             settings.streamsPerConnection = 20
             configure(&settings)
         }

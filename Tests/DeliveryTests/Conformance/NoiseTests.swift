@@ -3,7 +3,7 @@ import Base
 import Delivery
 import Testing
 
-/// What surrounds the answers and means nothing. All PINGs and SETTINGS of a run together are less than 1,000: see `pingFlood`.
+/// Frames around the answers that mean nothing. All PINGs and SETTINGS of a run together are fewer than 1,000: see `pingFlood`.
 struct Noise: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var faults = SimulatorFaults()

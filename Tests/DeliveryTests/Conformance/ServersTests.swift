@@ -24,7 +24,7 @@ struct ServersTests {
         return RunResult(settings: settings, end: end, settlements: settlements, ledger: LedgerSummary())
     }
 
-    /// A TLS server that knows nothing of HTTP/2, and says nothing of its own accord.
+    /// A TLS server that does not know HTTP/2, and sends nothing by itself.
     private func withOtherServer(_ options: [String], _ body: (_ port: Int, _ authority: String) throws -> Void) throws {
         let authority = CertificateAuthority(commonName: "Volley test")
         let certificate = authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1", "::1"])

@@ -7,7 +7,7 @@ import Testing
 @Suite("conformance: streams without an answer")
 struct StreamsTests {
     private static let streams = 10
-    /// More than there are streams: what is sent again in place of a stream that was reset is not the next to be reset.
+    /// More than there are streams: the push that is sent again in place of a reset one is not the next to be reset.
     private static let every = 13
     private static let codes: [HTTP2ErrorCode] = [
         .internalError, .cancel, .noError, HTTP2ErrorCode(rawValue: 11), HTTP2ErrorCode(rawValue: 0xFA),

@@ -26,7 +26,7 @@ struct TLSTests {
         return RunResult(settings: settings, end: end, settlements: settlements, ledger: LedgerSummary())
     }
 
-    /// A run against a server of these certificates, which must stop before anything is sent.
+    /// A run against a server with these certificates, which must stop before anything is sent.
     private func stopped(authority: String, certificate: IssuedCertificate, _ options: [String] = []) throws
         -> RunResult
     {

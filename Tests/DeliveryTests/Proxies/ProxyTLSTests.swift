@@ -6,10 +6,10 @@ import Testing
 
 @testable import Delivery
 
-/// Whole runs through proxies that are spoken to over TLS: TLS in TLS.
+/// Whole runs through proxies that use TLS themselves: TLS in TLS.
 @Suite("delivery through an https proxy")
 struct ProxyTLSTests {
-    /// A proxy behind TLS, with the authority that its certificate comes from.
+    /// A proxy behind TLS, with the authority of its certificate.
     private struct SecuredProxy {
         let proxy: TestProxy
         let front: TLSFront
@@ -79,7 +79,7 @@ struct ProxyTLSTests {
 
     @Test("an https proxy that speaks no TLS is tried again, and then stops the run")
     func noTLS() throws {
-        // It closes what does not begin as SOCKS.
+        // It closes connections that do not begin with SOCKS.
         let proxy = try TestProxy(.socks5h)
         let result = try SimulatorRun(pushes: 5) { $0.proxy = "https://volley:s3cret@127.0.0.1:\(proxy.port)" }.run()
         result.expectNothingSent(saying: "through the proxy 127.0.0.1:\(proxy.port)", "attempts", "TLS with the proxy")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// What is said to proxies, byte for byte, and what their answers mean, whatever pieces they come in.
+/// The bytes sent to proxies, and the meaning of their answers, in whatever pieces they arrive.
 @Suite("proxy tunnels")
 struct ProxyTunnelTests {
     private func tunnel(_ url: String, to host: String = "api.example.com", _ port: Int = 443, at address: String? = nil) throws
@@ -12,14 +12,14 @@ struct ProxyTunnelTests {
         ProxyTunnel(try ProxyAddress(url), to: .init(host: host, port: port, address: address.flatMap { IPAddress($0) }))
     }
 
-    /// What a tunnel says, taking it as sent.
+    /// The bytes that a tunnel sends, taken as sent.
     private func said(by tunnel: inout ProxyTunnel) -> [UInt8] {
         defer { tunnel.noteSent(tunnel.output.count) }
         return Array(tunnel.output)
     }
 
-    /// Hears `answer` whole and in pieces of one byte; both must come to the same.
-    /// - Returns: how far it came, and how many bytes were the proxy's own.
+    /// Passes `answer` whole and in pieces of one byte; the results must be the same.
+    /// - Returns: the progress, and how many bytes were the proxy's own.
     private func hear(_ answer: [UInt8], _ tunnel: ProxyTunnel, sourceLocation: SourceLocation = #_sourceLocation)
         -> (progress: ProxyTunnel.Progress, taken: Int, said: [UInt8])
     {
@@ -219,7 +219,7 @@ struct ProxyTunnelTests {
         guard case .failed(.proxyRefused(.credentials)) = hear([5, 0xFF], try tunnel("socks5h://proxy:1")).progress else {
             return #expect(Bool(false), "no refusal")
         }
-        // Chosen without having been offered.
+        // Chosen although it was not offered.
         for method in [UInt8(2), 1, 3] { #expect(isUnreachable(hear([5, method], try tunnel("socks5h://proxy:1")).progress)) }
     }
 

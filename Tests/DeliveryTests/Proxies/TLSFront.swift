@@ -3,7 +3,8 @@ import Glibc
 import Synchronization
 import TestServers
 
-/// Speaks TLS on a port of 127.0.0.1, and passes what it hears on to another one: an https proxy in front of a plain one. It ends with this value.
+/// Speaks TLS on a port of 127.0.0.1, and passes everything on to another port: an https proxy in front of a plain one. It ends with this
+/// value.
 final class TLSFront: Sendable {
     let port: Int
     private let isStopped: Box
@@ -66,7 +67,7 @@ final class TLSFront: Sendable {
         }
     }
 
-    /// Does something until it is done; nil when it fails.
+    /// Repeats an operation until it is done; nil if it fails.
     private static func insist(_ socket: Int32, _ body: () -> TLSProgress) -> Int? {
         while true {
             switch body() {
@@ -79,7 +80,7 @@ final class TLSFront: Sendable {
     }
 }
 
-/// Waits a tenth of a second at most.
+/// Waits at most a tenth of a second.
 private func wait(_ socket: Int32, _ events: Int32) -> Bool {
     var polled = pollfd(fd: socket, events: Int16(events), revents: 0)
     return poll(&polled, 1, 100) > 0

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Audience
 
-/// CSV and TSV: every way to scan comes to the same, and reads what the slow reader reads.
+/// CSV and TSV: every way to scan gives the same result, and reads what the slow reader reads.
 func fuzzCSV(_ bytes: [UInt8]) throws(FuzzFinding) {
     guard let input = ScanInput(bytes) else { return }
     let separator = UInt8(ascii: input.usesSecondFormat ? "\t" : ",")
@@ -14,7 +14,7 @@ func fuzzCSV(_ bytes: [UInt8]) throws(FuzzFinding) {
         return try require(outcome.result == nil, "no UTF-8, and read")
     }
     let text = input.content.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(input.content.dropFirst(3)) : input.content
-    // What else separates the names of the header is found by a rule of its own, which has tests of its own.
+    // Other separators of the header's names are found by a separate rule, which has its own tests.
     let head = text.drop { $0 == 0x0A || $0 == 0x0D }.prefix { $0 != 0x0A && $0 != 0x0D }
     let isQuoted = head.contains(UInt8(ascii: "\""))
     if isQuoted || !head.contains(separator), isQuoted || head.contains(where: ",;\t|".utf8.contains) { return }
@@ -30,7 +30,7 @@ func fuzzCSV(_ bytes: [UInt8]) throws(FuzzFinding) {
     }
 }
 
-/// The cells of all rows as the reader gives them; nil for rows that cannot be read.
+/// The cells of all rows as the reader returns them; nil for unreadable rows.
 private func cells(of path: String, _ separator: UInt8, _ chunkSize: Int) throws(FuzzFinding) -> [[String]?] {
     do throws(Diagnostic) {
         var reader = try DelimitedReader.open(

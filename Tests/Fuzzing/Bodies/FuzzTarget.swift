@@ -1,10 +1,10 @@
-/// What is fuzzed. Each takes any bytes and checks what must hold whatever they are; a crash or a hang is a finding too.
+/// The parts that are fuzzed. Each takes any bytes and checks what must hold for all of them; a crash or a hang is also a finding.
 enum FuzzTarget: String, CaseIterable, Codable, Sendable {
     /// Exports as CSV and TSV.
     case csv
     /// Exports as JSON and JSON Lines.
     case json
-    /// Exports that are compressed.
+    /// Compressed exports.
     case gzip
     /// Campaigns and volley.yaml.
     case yaml
@@ -23,12 +23,12 @@ enum FuzzTarget: String, CaseIterable, Codable, Sendable {
     }
 }
 
-/// Something that must hold does not.
+/// Something that must hold but does not.
 struct FuzzFinding: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Refuses what must not be.
+/// Throws if the condition does not hold.
 func require(_ condition: Bool, _ message: @autoclosure () -> String) throws(FuzzFinding) {
     if !condition { throw FuzzFinding(description: message()) }
 }

@@ -13,7 +13,7 @@ func fuzzGzip(_ bytes: [UInt8]) throws(FuzzFinding) {
     }
     let members = StoredGzip.wrap(input.content, memberSize: input.chunkSizes[1])
     let packed = try withScan(members, ".csv.gz", input), plain = try withScan(input.content, ".csv", input)
-    // A file that is refused is named in the message.
+    // A message about a refused file contains its name.
     try require((packed.result == nil) == (plain.result == nil), "'\(packed.refusal)' and '\(plain.refusal)'")
     try require(packed.result?.digest == plain.result?.digest, "compressed it has another digest")
     try require(packed.result?.skipped == plain.result?.skipped, "\(packed.result?.skipped ?? [:]), not \(plain.result?.skipped ?? [:])")

@@ -2,7 +2,7 @@ import Base
 
 @testable import Audience
 
-/// JSON Lines and JSON arrays: every way to scan comes to the same, and takes for rows what a plain JSON reader takes for objects.
+/// JSON Lines and JSON arrays: every way to scan gives the same result, and finds the same rows as a plain JSON reader finds objects.
 func fuzzJSON(_ bytes: [UInt8]) throws(FuzzFinding) {
     guard let input = ScanInput(bytes) else { return }
     let file = ScratchFile(input.content, suffix: input.usesSecondFormat ? ".json" : ".jsonl")
@@ -17,7 +17,7 @@ func fuzzJSON(_ bytes: [UInt8]) throws(FuzzFinding) {
         return try requireRows(outcome, rows: rows - badLines.count, badRows: badLines.map { ($0, 1) })
     }
     guard let result = outcome.result, !ReferenceJSON.holdsHugeNumber(text) else { return }
-    // Elements nest as deep as those of JSON Lines; the array is one level more.
+    // Elements nest as deeply as those of JSON Lines; the array is one more level.
     guard case .array(let elements)? = try? JSONValue(parsing: text, maximumDepth: 65) else {
         return try require(result.skipped[.badRow] ?? 0 > 0, "no JSON, and read without complaint")
     }

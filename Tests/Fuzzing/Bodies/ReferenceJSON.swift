@@ -2,14 +2,14 @@ import Base
 
 @testable import Audience
 
-/// JSON exports read slowly and obviously: what the readers must agree with.
+/// JSON exports read slowly and obviously, for comparison with the readers.
 struct ReferenceJSON {
     /// Keys whose values become cells.
     let usedKeys: Set<String>
-    /// The one of them that may hold a list.
+    /// The key among them that may hold a list.
     let tagsKey: String?
 
-    /// What of a file the scan's query looks at; nil when the file cannot be prepared, or holds no object.
+    /// The parts of a file that the scan's query reads; nil if the file cannot be prepared, or contains no object.
     init?(_ input: ScanInput, _ path: String) {
         guard let file = try? ScanPreparation(input.query(path), limits: ReadingLimits()).files.first else { return nil }
         let names = file.plan.names(in: file.header)
@@ -17,7 +17,7 @@ struct ReferenceJSON {
         tagsKey = file.plan.tagsCell.map { names[$0] }
     }
 
-    /// How many lines hold something, and the numbers of those that are no rows; nil when that cannot be said.
+    /// How many lines are not blank, and the numbers of those that are not rows; nil if this cannot be determined.
     func lines(_ text: [UInt8]) -> (rows: Int, badLines: [Int])? {
         let lines = text.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated()
             .filter { !$0.element.allSatisfy { [0x20, 0x09, 0x0D].contains($0) } }
@@ -26,7 +26,7 @@ struct ReferenceJSON {
         return (lines.count, bad.map { $0.offset + 1 })
     }
 
-    /// Whether a text ends for `JSONValue` at a number beyond `Double`, which exports may hold: there it stays text.
+    /// Whether `JSONValue` stops at a number beyond `Double`. Exports may contain such numbers, which stay texts there.
     static func holdsHugeNumber(_ text: [UInt8]) -> Bool {
         do throws(Mistake) {
             _ = try JSONValue(parsing: text, maximumDepth: 65)
@@ -34,7 +34,7 @@ struct ReferenceJSON {
         } catch { return error.message == "the number is too large" }
     }
 
-    /// Whether a value is an object whose used keys hold texts.
+    /// Whether a value is an object whose used keys have texts.
     func isRow(_ value: JSONValue?) -> Bool {
         guard case .object(let members)? = value, !Self.holdsNUL(.object(members)) else { return false }
         return members.allSatisfy { member in

@@ -2,8 +2,8 @@ import Base
 
 @testable import Content
 
-/// Templates filled in the slow and obvious way, with strings: what rendering on bytes is held against. It takes what the parser
-/// understood, and the names and marks of the language tables.
+/// Templates filled in slowly and obviously, with strings, for comparison with rendering on bytes. It uses the parser's result, and the
+/// names and marks of the language tables.
 struct ReferenceTemplate {
     enum Failure: Error, Equatable { case blank(String), notADate(String), notANumber(String) }
 
@@ -120,7 +120,7 @@ struct ReferenceTemplate {
         }
     }
 
-    /// Numbers, versions and dates may be written otherwise, but for codes and telephone numbers.
+    /// Numbers, versions and dates may be written in other ways, except codes and telephone numbers.
     private func isSame(_ cell: String, _ text: String, _ column: String) -> Bool {
         if Array(cell.utf8) == Array(text.utf8) { return true }
         let value = ComparisonValue(text, column: column)
@@ -160,7 +160,7 @@ struct ReferenceTemplate {
         return result
     }
 
-    /// What comes before `start` is looked at but left out.
+    /// The text before `start` is examined but left out.
     private func lower(_ text: String, _ start: String.Index) -> String {
         let scalars = Array(text.unicodeScalars)
         let first = text.unicodeScalars.distance(from: text.startIndex, to: start)
@@ -186,7 +186,7 @@ struct ReferenceTemplate {
         return result
     }
 
-    /// Marks between letters, as far as they are no letters themselves.
+    /// Marks between letters, unless they are letters themselves.
     private func isPassedOver(_ scalar: Unicode.Scalar) -> Bool { !scalar.properties.isCased && scalar.properties.isCaseIgnorable }
 
     private func capitalized(_ text: String) -> String {
@@ -214,7 +214,7 @@ struct ReferenceTemplate {
 
     private var tables: LanguageTables { LanguageTables.shared }
 
-    /// The number of the longest known beginning of the tag, else English.
+    /// The index of the longest known beginning of the tag, otherwise English.
     private var table: Int {
         var tag = language
         return tag.withUTF8 { tables.find($0) } ?? tables.fallback
@@ -274,7 +274,7 @@ struct ReferenceTemplate {
 
     private func date(_ moment: (date: Timestamp, second: Int), _ style: DateStyle) -> String {
         let language = tables.languages[table]
-        // A leap second is written as it stands.
+        // A leap second is written unchanged.
         let text = (moment.second == 60 ? moment.date.adding(seconds: -1) : moment.date).description
         func number(_ start: Int, _ count: Int) -> Int { Int(text.dropFirst(start).prefix(count)) ?? 0 }
         let (year, month, day, hour, minute) = (number(0, 4), number(5, 2), number(8, 2), number(11, 2), number(14, 2))
@@ -378,7 +378,7 @@ struct ReferenceNumber {
         return isNegative ? -order : order
     }
 
-    /// The digits of both filled up with zeros to one length, so that text order is theirs.
+    /// The digits of both, padded with zeros to the same length, so that text order is their order.
     private func aligned(with other: ReferenceNumber) -> String {
         String(repeating: "0", count: max(0, other.whole.count - whole.count)) + whole + "." + fraction
             + String(repeating: "0", count: max(0, other.fraction.count - fraction.count))

@@ -3,7 +3,7 @@ import Base
 @testable import Audience
 
 /// Scans a file in one piece and in small ones, on one thread and on three, in memory and on disk, and refuses any difference.
-/// - Returns: what all of them came to.
+/// - Returns: the common result.
 func scanEveryWay(_ input: ScanInput, _ path: String) throws(FuzzFinding) -> ScanOutcome {
     let whole = try ScanOutcome(input, path, ReadingLimits(chunkSize: 16 << 10, threads: 1))
     for chunkSize in input.chunkSizes {
@@ -17,10 +17,10 @@ func scanEveryWay(_ input: ScanInput, _ path: String) throws(FuzzFinding) -> Sca
     return whole
 }
 
-/// Refuses a result that differs from what a slow reader says of the same export.
+/// Refuses a result that differs from what a slow reader says about the same export.
 /// - Parameters:
 ///   - rows: how many rows can be read.
-///   - badRows: where the others begin, and how many lines each takes up.
+///   - badRows: where the others begin, and how many lines each has.
 func requireRows(_ outcome: ScanOutcome, rows: Int, badRows: [(line: Int, lines: Int)]) throws(FuzzFinding) {
     guard let result = outcome.result else { return }
     let expected = badRows.reduce(0) { $0 + $1.lines }

@@ -2,7 +2,7 @@ import Base
 
 @testable import Audience
 
-/// An input of the targets that scan: three bytes that choose how, then the export.
+/// An input of the targets that scan: three bytes that select how, then the export.
 struct ScanInput {
     /// Chunks of a few bytes, so that every record straddles their ends.
     let chunkSizes: [Int]
@@ -10,7 +10,7 @@ struct ScanInput {
     let content: [UInt8]
     private let choices: UInt8
 
-    /// nil when nothing is left for the export.
+    /// nil if nothing is left for the export.
     init?(_ input: [UInt8]) {
         guard input.count > 3 else { return nil }
         chunkSizes = [1 + Int(input[0]) % 96, 1 + 3 * Int(input[1])]
@@ -37,7 +37,7 @@ struct ScanInput {
         if choices & 2 != 0 {
             (query.excludedTags, query.excludedAliases, query.excludedRegistrationIDs) = (["beta", "b"], ["u2"], ["r2"])
         }
-        // The export as the list of those who shall get nothing.
+        // The export is also the list of excluded devices.
         if choices & 130 == 130 { query.excludedDevices = [path] }
         if choices & 4 != 0 {
             query.conditions = [
@@ -50,7 +50,7 @@ struct ScanInput {
         return query
     }
 
-    /// Judges by what the record holds alone, so that every order of the blocks comes to the same.
+    /// Judges only by the contents of the record, so that every order of the blocks gives the same result.
     var judge: @Sendable () -> RecipientChecker {
         let refusesSome = refusesSome
         return {

@@ -2,16 +2,16 @@ import Base
 
 @testable import Audience
 
-/// What a scan came to.
+/// The result of a scan.
 struct ScanOutcome {
-    /// nil when the scan threw.
+    /// nil if the scan threw.
     var result: AudienceResult?
     /// What it threw.
     var refusal = ""
-    /// The recipients of the first slots, as far as they were kept; nil where a newer row was not handed over.
+    /// The recipients of the first slots, as far as they were kept; nil if a newer row was not passed on.
     var recipients: [String?] = []
 
-    /// Scans a file. Checks what must hold of every single scan.
+    /// Scans a file. Checks what must hold for every single scan.
     init(_ input: ScanInput, _ path: String, _ limits: ReadingLimits) throws(FuzzFinding) {
         let sink = KeepingSink(recordLimit: input.recordLimit)
         do {
@@ -38,10 +38,10 @@ struct ScanOutcome {
         }
     }
 
-    /// Refuses another scan of the same bytes that came to something else.
-    /// - Parameter comparesWarnings: of names that no row carries, warnings depend on what the first chunk holds.
+    /// Refuses another scan of the same bytes with a different result.
+    /// - Parameter comparesWarnings: if no row has a name, the warnings about it depend on the contents of the first chunk.
     func requireEqual(_ other: ScanOutcome, comparesWarnings: Bool, _ note: String) throws(FuzzFinding) {
-        // Whether damage of compressed data is noticed before something else is wrong depends on how far is read at once.
+        // Whether damage in compressed data is noticed before another mistake depends on how much is read at once.
         let isDamaged = [refusal, other.refusal].contains { $0.contains("the gzip data ") } && !refusal.isEmpty && !other.refusal.isEmpty
         try require(isDamaged || refusal == other.refusal, "\(note): '\(refusal)' and '\(other.refusal)'")
         try require(summary == other.summary, "\(note): \(summary) and \(other.summary)")
@@ -51,7 +51,7 @@ struct ScanOutcome {
         try require(warnings == others, "\(note): \(warnings) and \(others)")
     }
 
-    /// All that a result says but its warnings.
+    /// Everything that a result says except its warnings.
     private var summary: String {
         guard let result else { return "" }
         let skipped = result.skipped.sorted { $0.key.rawValue < $1.key.rawValue }

@@ -2,9 +2,9 @@ import Base
 
 @testable import Content
 
-/// Templates: what compiles renders the same from texts and from escaped cells, as JSON that holds what the tags say.
+/// Templates: whatever compiles renders the same from texts and from escaped cells, as JSON that contains what the tags say.
 ///
-/// The first byte chooses what the input is. Otherwise it is a title, a body and the cells of a device, separated by `^`.
+/// The first byte selects the kind of input. Usually that is a title, a body and the cells of a device, separated by `^`.
 func fuzzTemplate(_ bytes: [UInt8]) throws(FuzzFinding) {
     guard let choice = bytes.first else { return }
     let rest = Array(bytes.dropFirst())
@@ -30,11 +30,11 @@ func fuzzTemplate(_ bytes: [UInt8]) throws(FuzzFinding) {
         return
     }
     let cells = template.columns.indices.map { parts.count > 2 ? parts[2 + $0 % (parts.count - 2)] : "" }
-    // What is left of the choice, and the length, choose a language, so that old inputs stay what they are.
+    // The remaining bits of the choice, and the length, select a language, so that old inputs keep their meaning.
     try check(template, cells, languages[(Int(choice >> 5) * 7 + rest.count) % languages.count], content)
 }
 
-/// Of every kind: common and rare plural rules, digits and cases, a variant, an unknown one, none.
+/// One of every kind: common and rare plural rules, digits and cases, a variant, an unknown language, none.
 private let languages = ["", "en", "de", "tr", "el", "nl", "ru", "ar-EG", "fa", "ja", "hi", "pt-PT", "zh_Hant-TW", "xx", "es", "fi"]
 
 private func check(
@@ -59,7 +59,7 @@ private func check(
     try compare(payload, failure, [("title", title), ("body", body)], ReferenceTemplate(cells: values, language: language))
 }
 
-/// Title and body as the slow way writes them; where that fails, the payload must have failed too.
+/// Title and body as the slow way writes them; if that fails, the payload must have failed, too.
 private func compare(
     _ payload: [UInt8], _ failure: RenderFailure?, _ texts: [(String, SourceText)], _ reference: ReferenceTemplate
 ) throws(FuzzFinding) {
@@ -71,7 +71,7 @@ private func compare(
         do throws(ReferenceTemplate.Failure) {
             expected = try reference.text(nodes)
         } catch {
-            // With an image, whose text is not filled in here, either may be the first to fail.
+            // With an image, whose text is not filled in here, either may fail first.
             guard let failure else { throw FuzzFinding(description: "\(name) was rendered in spite of \(error)") }
             try require(failure.skipReason == .renderError, "\(failure) instead of \(error)")
             continue
@@ -92,7 +92,7 @@ private func renderEscaped(_ template: PayloadTemplate, _ cells: [String], _ lan
     }
 }
 
-/// Cells are taken without being decoded exactly when they stand as Volley itself writes them.
+/// Cells are taken without decoding exactly if they are written as Volley itself writes them.
 private func requireExactCells(_ bytes: [UInt8]) throws(FuzzFinding) {
     var escaped = EscapedCells()
     let isTaken = bytes.withUnsafeBufferPointer { escaped.locate(in: $0) }

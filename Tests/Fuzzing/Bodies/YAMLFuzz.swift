@@ -3,7 +3,7 @@ import Content
 
 @testable import Campaigns
 
-/// Campaigns and volley.yaml: the answer is a value or mistakes that say something and lie within the file, each time the same.
+/// Campaigns and volley.yaml: the result is a value, or mistakes that have messages and places inside the file, and is always the same.
 func fuzzYAML(_ bytes: [UInt8]) throws(FuzzFinding) {
     let source: YAMLSource
     do throws(Diagnostic) {
@@ -19,7 +19,7 @@ func fuzzYAML(_ bytes: [UInt8]) throws(FuzzFinding) {
     try requireSense(findings { () throws(Diagnostics) in try Project.read(source).1 }, bytes)
 }
 
-/// Warnings, or what was thrown instead.
+/// Warnings, or the mistakes that were thrown.
 private func findings(_ read: () throws(Diagnostics) -> [Diagnostic]) -> [Diagnostic] {
     do throws(Diagnostics) { return try read() } catch { return error.all }
 }

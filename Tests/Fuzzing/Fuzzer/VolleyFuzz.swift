@@ -11,14 +11,15 @@ import Glibc
 
     static func main() {
         _ = target
-        // To libFuzzer the target is the program's name.
+        // For libFuzzer, the target is the program's name.
         var count = CommandLine.argc - 1
         var arguments = CommandLine.unsafeArgv + 1
         exit(runFuzzer(&count, &arguments, testOneInput))
     }
 }
 
-/// What libFuzzer runs with each input. The name is the one that libFuzzer's own `main` asks for, which is linked in though it does not run.
+/// libFuzzer calls this with each input. The name is the one that libFuzzer's own `main` refers to, which is linked in although it does not
+/// run.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do throws(FuzzFinding) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The inputs that the repository keeps: seeds, and what once was a finding.
+/// The inputs in the repository: seeds, and earlier findings.
 enum Corpus {
     private static let folder = #filePath.split(separator: "/").dropLast(2).reduce("") { $0 + "/" + $1 } + "/Corpus"
 

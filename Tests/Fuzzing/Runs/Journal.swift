@@ -1,19 +1,19 @@
 import Glibc
 
-/// A file that names the input a process is at, for those who outlive the process.
+/// A file that names the input that a process is working on, for readers that outlive the process.
 struct Journal {
     let path: String
 
-    /// Another input's turn.
+    /// Begins another input.
     func begin(_ input: [UInt8]) { write(input.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "\n", mode: "w") }
 
-    /// What the input led to.
+    /// Notes the finding for the input.
     func note(_ finding: FuzzFinding) { write("\(finding)", mode: "a") }
 
-    /// Nothing was found.
+    /// Notes that nothing was found.
     func erase() { unlink(path) }
 
-    /// The last input as hex digits, and what it led to; nil when nothing was found.
+    /// The last input as hex digits, and its finding; nil if nothing was found.
     func take() -> (input: String, finding: String)? {
         guard let stream = fopen(path, "rb") else { return nil }
         defer { erase() }

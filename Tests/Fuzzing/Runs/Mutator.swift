@@ -4,7 +4,7 @@ import TestSupport
 struct Mutator {
     private var random: SeededRandom
     private let corpus: [[UInt8]]
-    /// What parsers look at, beside any byte at all.
+    /// Pieces that matter to parsers, in addition to arbitrary bytes.
     private static let pieces: [[UInt8]] =
         [
             "\"", "\"\"", ",", "\t", "\n", "\r", "\r\n", ";", "[", "]", "{", "}", "{{", "}}", "|", "'", ":", "- ", "#", "&a ", "*a", "^",

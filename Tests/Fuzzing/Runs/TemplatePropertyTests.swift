@@ -4,7 +4,7 @@ import Testing
 
 @testable import Content
 
-/// Templates made at random from the grammar, rendered fast and slowly.
+/// Random templates from the grammar, rendered fast and slowly.
 @Suite struct TemplatePropertyTests {
     @Test("whatever a template says, and whatever the cells hold, both ways to render agree", arguments: 0..<20 as Range<UInt64>)
     func agree(seed: UInt64) throws {
