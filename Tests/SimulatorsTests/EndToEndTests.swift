@@ -5,7 +5,7 @@ import Testing
 
 @testable import Simulators
 
-/// A running simulator and what a client on the command line needs to reach it.
+/// A running simulator and what a command-line client needs to reach it.
 private struct Stand {
     let simulator: APNsSimulator
     let provider = Provider()
@@ -43,7 +43,7 @@ private struct Stand {
     /// Sends pushes in the background.
     func startFrames(_ tokens: [String], output file: String) { run("(\(frameCommand(tokens)) > \(file) 2>&1 < /dev/null &)") }
 
-    /// Pushes to all URLs in turn, so many streams at a time.
+    /// Sends pushes to all URLs in turn, with this many streams at a time.
     func load(urls: [String], pushes: Int, connections: Int = 1, streams: Int = 100) -> String {
         let list = folder.write(urls.joined(separator: "\n") + "\n", to: "urls.txt")
         return run("timeout 20 h2load -t1 -c\(connections) -m\(streams) -n\(pushes) -d \(payload) -i \(list) \(headers)").output
@@ -236,10 +236,10 @@ struct FrameTests {
 
 @Suite("A simulator, under load,", .enabled(if: isInstalled("h2load"), "the program h2load is not installed"))
 struct LoadTests {
-    /// Headers come in halves here, and streams end between the halves.
+    /// Headers arrive in halves here, and streams end between the halves.
     @Test("answers every push of a fast sender for itself") func fastSender() throws {
         let stand = try Stand { configuration, _ in configuration.faults.firstStreamLimit = 1000 }
-        // Long enough that a turn of reading ends within some push's headers.
+        // Long enough that a read ends within some push's headers.
         let urls = (0..<500).map { stand.url(String(repeating: "ab", count: 252) + String(10_000_000 + $0), host: "127.0.0.1") }
         let output = stand.load(urls: urls, pushes: 10_000, streams: 1000)
         let summary = stand.simulator.stop()
@@ -256,7 +256,7 @@ struct LoadTests {
             configuration.faults.firstStreamLimit = 1000
             configuration.faults.windows = SimulatedWindows(streamBytes: 16, connectionBytes: 64, delayMilliseconds: 1)
         }
-        // More bytes than the connection's window begins with.
+        // More bytes than the connection's initial window.
         let output = stand.load(urls: [stand.url(host: "127.0.0.1")], pushes: 3_500)
         #expect(output.contains("3500 2xx"), "\(output)")
         #expect(stand.simulator.stop().accepted == 3_500)

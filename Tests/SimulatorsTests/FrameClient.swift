@@ -3,7 +3,7 @@ import Testing
 
 @testable import Simulators
 
-/// A frame as it stands on the wire: RFC 9113 section 4.1.
+/// A frame as it is on the wire: RFC 9113 section 4.1.
 struct Frame {
     var type: UInt8
     var flags: UInt8 = 0
@@ -38,7 +38,7 @@ struct Frame {
     var streamLimit: UInt32? { settings[3] }
 }
 
-/// A client that writes and reads single frames. TLS is that of `openssl s_client`, a program of its own behind a pair of sockets.
+/// A client that writes and reads single frames. TLS is that of `openssl s_client`, a separate program behind a pair of sockets.
 final class FrameClient {
     /// How the server ended the connection.
     enum Ending: Equatable {
@@ -56,13 +56,13 @@ final class FrameClient {
     private var hasEnded = false
     private var lastStream: UInt32 = 0
 
-    /// How long a test waits for what must come.
+    /// How long a test waits for something that must come.
     private static let patienceMilliseconds: Int32 = 10_000
 
     init(_ simulator: APNsSimulator, _ provider: Provider, settings: [UInt8] = []) {
         self.provider = provider
         errorFile = folder.path + "/errors.txt"
-        // A server that ends a connection ends the program between, and a later write would end the tests.
+        // A server that ends a connection ends the program in between, and a later write would end the tests.
         signal(SIGPIPE, SIG_IGN)
         start(port: simulator.port)
         send(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + Frame(type: Frame.settings, payload: settings).bytes)
@@ -74,7 +74,8 @@ final class FrameClient {
     }
 
     private func start(port: Int) {
-        // A pair of sockets is kept from other programs at once; with pipe(2) one that starts meanwhile could hold the end open.
+        // A pair of sockets can be kept from other programs at once; with pipe(2), a program that starts in the meantime could keep the end
+        // open.
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else { return }
         var actions = posix_spawn_file_actions_t()
@@ -91,7 +92,7 @@ final class FrameClient {
         socket = ends[0]
     }
 
-    /// Ends the program between; the simulator sees a client that is gone.
+    /// Ends the program in between; the simulator sees that the client is gone.
     func end() {
         guard process > 0 else { return }
         kill(process, SIGKILL)
@@ -164,7 +165,7 @@ final class FrameClient {
 
     // MARK: Reading
 
-    /// The next frame; nil when the connection has ended before a whole one.
+    /// The next frame; nil if the connection ended before a whole one.
     func next() -> Frame? {
         while true {
             if let frame = takeFrame() {
@@ -189,7 +190,7 @@ final class FrameClient {
     /// All frames to the end of the connection.
     func readAll() -> [Frame] { read { _ in false } }
 
-    /// Reads until so many streams have come to their end.
+    /// Reads until this many streams have ended.
     func readAnswers(_ count: Int) -> [Frame] {
         var ended = 0
         return read { frame in
@@ -201,7 +202,7 @@ final class FrameClient {
     /// Whether nothing comes for a while, not even the end.
     func hearsNothing(forMilliseconds milliseconds: Int32) -> Bool { !readMore(waitingMilliseconds: milliseconds) && !hasEnded }
 
-    /// Whether so many bytes come behind the frames that were read.
+    /// Whether this many bytes come after the frames that were read.
     func receives(_ count: Int) -> Bool {
         while unread.count < count {
             guard readMore(waitingMilliseconds: Self.patienceMilliseconds) else { return false }

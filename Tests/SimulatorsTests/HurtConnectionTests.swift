@@ -21,7 +21,7 @@ struct FrameStand {
     func client() -> FrameClient { FrameClient(simulator, provider) }
 }
 
-/// So many different tokens.
+/// This many different tokens.
 func distinctTokens(_ count: Int) -> [String] { (0..<count).map { "abcdef" + String(10_000_000 + $0) } }
 
 private func acceptedStreams(_ frames: [Frame]) -> [UInt32] { frames.filter(\.isAccepted).map(\.stream) }

@@ -52,7 +52,7 @@ struct HurtStreamTests {
         #expect(answer?.isAccepted == true)
         #expect(answer?.endsStream == true)
         #expect(Self.resets(frames) == [stream: 0])
-        // What was on the way does no harm.
+        // Frames that were already on the way do no harm.
         client.send(Frame(type: Frame.data, flags: Frame.endStream, stream: stream, payload: Array("{}".utf8)))
         client.push(payload: nil)
         #expect(client.readAnswers(1).last?.isAccepted == true)
@@ -123,7 +123,7 @@ struct LimitAndNoiseTests {
                 return limits.count == count
             }
         }
-        // Streams that were open before the limit fell stay. The third push is accepted while it is down, which does not raise it.
+        // Streams that were open before the limit fell stay open. The third push is accepted while it is low, which does not raise it.
         for stream in client.pushes(distinctTokens(3), payload: nil) {
             client.send(Frame(type: Frame.data, flags: Frame.endStream, stream: stream, payload: Array(#"{"aps":{}}"#.utf8)))
         }

@@ -42,7 +42,7 @@ struct JSONSyntaxTests {
         #expect(verdict(#"{"a":"# + String(repeating: "[", count: 100_000)) == .invalid)
     }
 
-    /// The slow parser is the specification: on every variation of a payload both say the same.
+    /// The slow parser is the specification: both give the same result for every variation of a payload.
     @Test("agrees with the parser of Base on three thousand spoiled payloads") func agreement() {
         let payload = Array(
             #"{"aps":{"alert":{"title":"Grüße 🎉","body":"a\u00e9\"b"},"badge":-12.5e+3},"l":[true,false,null,{"x":0}]}"#.utf8)
@@ -68,7 +68,7 @@ struct JSONSyntaxTests {
     }
 }
 
-/// A generator with a seed (SplitMix64), so that a failure comes again.
+/// A generator with a seed (SplitMix64), so that a failure can be repeated.
 struct Seeded: RandomNumberGenerator {
     var state: UInt64
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Simulators
 
-/// A checker with one or two trusted keys and a connection, asked again and again.
+/// A checker with one or two trusted keys and a connection, used repeatedly.
 private struct Desk {
     let provider = Provider()
     var checker: ProviderTokenChecker

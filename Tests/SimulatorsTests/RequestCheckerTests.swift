@@ -5,7 +5,7 @@ import Testing
 
 private let provider = Provider()
 
-/// What a flawless push is changed into, and what APNs must say to that.
+/// A change to a valid push, and APNs' required answer.
 struct Flaw: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let status: Int

@@ -4,7 +4,7 @@ import Glibc
 
 @testable import Simulators
 
-/// The clock of every test that needs none of its own.
+/// The clock of every test that needs no other.
 let noon = Timestamp(epochSeconds: 1_796_000_000)
 
 let someToken = String(repeating: "ab", count: 32)
@@ -42,7 +42,7 @@ func base64URL(_ bytes: [UInt8]) -> String {
     return text
 }
 
-/// A push as a sender would write it, flawless until a test spoils it.
+/// A push as a sender would write it, valid until a test changes it.
 struct Push {
     var headers: [(HeaderName, String)]
     var payload = #"{"aps":{"alert":"Hello"}}"#
@@ -76,7 +76,7 @@ func withBytes<Result>(of text: String, _ body: (UnsafeBufferPointer<UInt8>) -> 
     Array(text.utf8).withUnsafeBufferPointer(body)
 }
 
-/// A folder below /tmp that goes with its owner.
+/// A folder below /tmp that is removed with its owner.
 final class TemporaryFolder: Sendable {
     let path: String
 
@@ -96,7 +96,7 @@ final class TemporaryFolder: Sendable {
     }
 }
 
-/// Runs a shell command; what it wrote, both streams together, and its exit code.
+/// Runs a shell command; returns its output, both streams together, and its exit code.
 @discardableResult
 func run(_ command: String) -> (output: String, exitCode: Int32) {
     guard let stream = popen("{ \(command) ; } 2>&1", "r") else { return ("", -1) }

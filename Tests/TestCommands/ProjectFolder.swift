@@ -54,7 +54,7 @@ public final class ProjectFolder {
     }
 
     /// Changes a run file behind Volley's back.
-    /// - Parameter id: which; nil for the only one.
+    /// - Parameter id: the run's; nil for the only one.
     public func editRun(_ statements: String..., id: String? = nil) throws {
         guard let run = id.map({ $0 + ".sqlite" }) ?? files(in: "runs").first(where: { $0.hasSuffix(".sqlite") }) else {
             throw CommandFailure(what: "there is no run")
@@ -65,7 +65,7 @@ public final class ProjectFolder {
         guard python.status == 0 else { throw CommandFailure(what: python.errors) }
     }
 
-    /// The names in a folder of this folder, in order; none when it is not there.
+    /// The names in a folder of this folder, in order; none if it is missing.
     public func files(in folder: String) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: url.appendingPathComponent(folder).path)) ?? []).sorted()
     }

@@ -1,7 +1,7 @@
 public import Foundation
 import Glibc
 
-/// The real binary at a terminal, as a person sits at one: both its outputs and its input are a pseudo-terminal.
+/// The real binary at a terminal, as a person uses it: its outputs and its input are a pseudo-terminal.
 public final class VolleyAtTerminal {
     private let process = Process()
     private let master: Int32
@@ -37,14 +37,14 @@ public final class VolleyAtTerminal {
         close(master)
     }
 
-    /// All that was shown by now, with line ends as files have them.
+    /// Everything that was shown so far, with line ends as in files.
     public var shown: String { String(decoding: bytes, as: UTF8.self).replacing("\r\n", with: "\n") }
 
     /// Its process id.
     public var processID: Int32 { process.processIdentifier }
 
     /// Waits until a text is shown.
-    /// - Returns: whether it was, before the end of the process and within so many seconds.
+    /// - Returns: whether it was shown before the end of the process and within this many seconds.
     public func waits(for text: String, timeout: Double = 60) -> Bool {
         let deadline = Date().addingTimeInterval(timeout)
         while !shown.contains(text), Date() < deadline {
@@ -59,8 +59,8 @@ public final class VolleyAtTerminal {
         _ = write(master, typed, typed.count)
     }
 
-    /// Waits for its end.
-    /// - Returns: the exit code; a process that takes longer than the timeout, in seconds, is ended and its status is SIGKILL's.
+    /// Waits for the end of the process.
+    /// - Returns: the exit code; a process that takes longer than the timeout, in seconds, is ended, with the status of SIGKILL.
     public func finish(timeout: Double = 120) -> Int32 {
         let deadline = Date().addingTimeInterval(timeout)
         while process.isRunning, Date() < deadline { _ = read() }
@@ -71,7 +71,7 @@ public final class VolleyAtTerminal {
     }
 
     /// Takes what is shown within a tenth of a second.
-    /// - Returns: whether anything was.
+    /// - Returns: whether anything was shown.
     private func read() -> Bool {
         var input = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
         guard poll(&input, 1, 100) > 0, input.revents & Int16(POLLIN) != 0 else { return false }

@@ -10,7 +10,7 @@ public struct CommandFailure: Error {
     public init(what: String) { self.what = what }
 }
 
-/// The real binary, as the tests' build left it, run in a folder of its own.
+/// The real binary, as built with the tests, run in a separate folder.
 public enum VolleyBinary {
     /// What a process left behind.
     public struct Result {
@@ -25,12 +25,12 @@ public enum VolleyBinary {
         public func json() throws -> JSONValue { try JSONValue(parsing: output) }
     }
 
-    /// Beside the test bundle.
+    /// Next to the test bundle.
     public static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
         .appendingPathComponent("volley").path
 
     /// Runs `volley` to its end.
-    /// - Parameter timeout: in seconds; a process that takes longer is ended and its status is SIGKILL's.
+    /// - Parameter timeout: in seconds; a process that takes longer is ended, with the status of SIGKILL.
     public static func run(
         _ arguments: [String], in folder: URL, environment: [String: String] = [:], input: String? = nil, timeout: Double = 120
     ) throws -> Result {
@@ -50,7 +50,7 @@ public enum VolleyBinary {
     }
 }
 
-/// A process under way. Its output goes to files, so that no pipe ever fills up.
+/// A running process. Its output goes to files, so that no pipe fills up.
 public final class RunningVolley {
     private let process = Process()
     private let output: URL
@@ -59,7 +59,7 @@ public final class RunningVolley {
     /// Starts a program.
     /// - Parameters:
     ///   - folder: its working folder.
-    ///   - environment: what is set beside the test's own variables.
+    ///   - environment: set in addition to the test's own variables.
     ///   - input: its standard input; nil for none.
     public init(executable: String, _ arguments: [String], in folder: URL, environment: [String: String], input: String?) throws {
         let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("volley-out-\(UUID().uuidString)")
@@ -84,9 +84,9 @@ public final class RunningVolley {
 
     deinit { try? FileManager.default.removeItem(at: output.deletingLastPathComponent()) }
 
-    /// Standard output up to now.
+    /// Standard output so far.
     public var outputSoFar: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
-    /// Standard error up to now.
+    /// Standard error so far.
     public var errorsSoFar: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
     /// Whether it has not ended.
     public var isRunning: Bool { process.isRunning }
@@ -96,8 +96,8 @@ public final class RunningVolley {
     /// Sends it SIGINT, as Ctrl-C does.
     public func interrupt() { kill(process.processIdentifier, SIGINT) }
 
-    /// Waits for its end.
-    /// - Parameter timeout: in seconds; a process that takes longer is ended and its status is SIGKILL's.
+    /// Waits for the end of the process.
+    /// - Parameter timeout: in seconds; a process that takes longer is ended, with the status of SIGKILL.
     public func finish(timeout: Double = 120) -> VolleyBinary.Result {
         let deadline = Date().addingTimeInterval(timeout)
         while process.isRunning, Date() < deadline { usleep(5_000) }

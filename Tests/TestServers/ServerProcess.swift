@@ -1,6 +1,6 @@
 import Glibc
 
-/// A server that is a program of its own: a child of the test, killed with this value, and with it the processes that it started.
+/// A server in a separate program: a child of the test, killed with this value, together with the processes that it started.
 public final class ServerProcess {
     private let process: pid_t
 
@@ -15,7 +15,7 @@ public final class ServerProcess {
         for descriptor in Int32(1)...2 {
             posix_spawn_file_actions_addopen(&actions, descriptor, log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND, 0o600)
         }
-        // Threads of tests block signals, and a program that was started so would never hear them.
+        // Threads of tests block signals; a program that inherited this would never receive them.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -33,15 +33,15 @@ public final class ServerProcess {
         guard Sockets.waitForListener(port) else { throw ServerUnavailable(what: "\(program) does not listen") }
     }
 
-    /// Starts a program on a port that was free a moment ago; on another one when somebody else was quicker.
-    /// - Parameter arguments: given the port.
+    /// Starts a program on a port that was free a moment ago, or on another one if some other program was quicker.
+    /// - Parameter arguments: gets the port.
     public static func onFreePort(
         _ program: String, log: String? = nil, _ arguments: (Int) -> [String]
     ) throws -> (process: ServerProcess, port: Int) {
         for _ in 0..<5 {
             let port = try Sockets.freePort()
             let server = try ServerProcess(program, arguments(port), port: port, log: log)
-            // Whoever cannot have the port ends; whoever listens there is another one then.
+            // A program that cannot get the port ends; another one is listening there.
             usleep(20_000)
             if !server.hasEnded { return (server, port) }
         }
@@ -57,7 +57,7 @@ public final class ServerProcess {
     public func signal(_ number: Int32) { kill(process, number) }
 
     deinit {
-        // It has nothing to save, and some wait for their clients when they are asked to end. Those below it would live on.
+        // It has nothing to save, and some programs wait for their clients when they are asked to end. Its child processes would live on.
         let all = Self.descendants(of: process)
         for process in [process] + all { kill(process, SIGKILL) }
         waitpid(process, nil, 0)
@@ -73,12 +73,12 @@ public final class ServerProcess {
         return children + children.flatMap(descendants)
     }
 
-    /// Where a program is, nil when it is not there: installed, or unpacked by `make test`.
+    /// Where a program is, nil if it is missing: installed, or unpacked by `make test`.
     public static func path(of program: String) -> String? {
         let sources = #filePath
         let unpacked = sources.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/.build/servers/usr"
         let folders = getenv("PATH").map { String(cString: $0).split(separator: ":").map(String.init) } ?? []
-        // Programs of administrators are not in everybody's PATH.
+        // Not everybody's PATH includes administrators' programs.
         return (folders + ["/usr/sbin", unpacked + "/sbin", unpacked + "/bin"]).map { "\($0)/\(program)" }
             .first { access($0, X_OK) == 0 }
     }

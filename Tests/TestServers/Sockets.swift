@@ -1,16 +1,16 @@
 import Glibc
 import Synchronization
 
-/// A test's server that does not come up.
+/// A test's server that does not start.
 public struct ServerUnavailable: Error {
     /// What went wrong.
     public var what: String
 }
 
-/// Calls of the loopback's sockets that several test servers need.
+/// Loopback socket calls that several test servers need.
 public enum Sockets {
     /// A listening socket on 127.0.0.1, and its port.
-    /// - Parameter port: 0 takes any that is free.
+    /// - Parameter port: 0 takes any free port.
     public static func listen(port: Int = 0) throws -> (descriptor: Int32, port: Int) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var one: Int32 = 1
@@ -25,8 +25,8 @@ public enum Sockets {
     /// IPv4 or IPv6.
     public enum Family: Sendable { case v4, v6 }
 
-    /// A listening socket on a free port of one address of this machine alone, and that port.
-    /// - Parameter address: 127.0.0.1 or ::1 unless said otherwise.
+    /// A listening socket on a free port of a single address of this machine, and that port.
+    /// - Parameter address: by default 127.0.0.1 or ::1.
     public static func listen(_ family: Family, address: String? = nil) throws -> (descriptor: Int32, port: Int) {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -45,7 +45,7 @@ public enum Sockets {
         return (descriptor, port(of: descriptor))
     }
 
-    /// Whether `localhost` is ::1 as well as 127.0.0.1.
+    /// Whether `localhost` is both ::1 and 127.0.0.1.
     public static var localhostHasBothAddresses: Bool {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -64,11 +64,12 @@ public enum Sockets {
     /// Closes a socket.
     public static func close(_ descriptor: Int32) { Glibc.close(descriptor) }
 
-    /// Below what Linux hands out by itself (32768 and above): a port that a program is told to take is not given to somebody's connection meanwhile.
+    /// Below the ports that Linux assigns by itself (32768 and above): a port that a program is told to use is not given to another
+    /// connection in the meantime.
     private static let ownPorts = 10_000..<32_768
     private static let nextPort = Mutex(Int.random(in: ownPorts))
 
-    /// A port of 127.0.0.1 where nobody listens, each time another one.
+    /// A port of 127.0.0.1 where nothing listens, a different one each time.
     public static func freePort() throws -> Int {
         for _ in ownPorts {
             let port = nextPort.withLock { next in
@@ -83,7 +84,7 @@ public enum Sockets {
         throw ServerUnavailable(what: "no port is free")
     }
 
-    /// A connection to a port of 127.0.0.1; nil when nobody listens there.
+    /// A connection to a port of 127.0.0.1; nil if nothing listens there.
     public static func connect(_ port: Int) -> Int32? {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         if withLoopback(port: port, { Glibc.connect(descriptor, $0, $1) }) == 0 { return descriptor }
@@ -91,7 +92,7 @@ public enum Sockets {
         return nil
     }
 
-    /// Waits until somebody listens on a port of 127.0.0.1.
+    /// Waits until something listens on a port of 127.0.0.1.
     public static func waitForListener(_ port: Int) -> Bool {
         for _ in 0..<500 {
             if let descriptor = connect(port) {
@@ -103,7 +104,7 @@ public enum Sockets {
         return false
     }
 
-    /// Writes all of it; false when the peer is gone.
+    /// Writes all bytes; false if the peer is gone.
     public static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var start = 0
         while start < bytes.count {
@@ -116,7 +117,7 @@ public enum Sockets {
         return true
     }
 
-    /// Exactly so many bytes; nil when the peer went away before.
+    /// Exactly this many bytes; nil if the peer disappeared first.
     public static func read(_ count: Int, from descriptor: Int32) -> [UInt8]? {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: count)
@@ -128,7 +129,7 @@ public enum Sockets {
         return bytes
     }
 
-    /// Waits a tenth of a second at most until some of them can be read; a bit for each that can.
+    /// Waits at most a tenth of a second until some of them can be read; a bit for each that can.
     static func waitToRead(_ descriptors: [Int32]) -> Int {
         var polled = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         guard poll(&polled, nfds_t(polled.count), 100) > 0 else { return 0 }
@@ -136,7 +137,7 @@ public enum Sockets {
     }
 
     private static func port(of descriptor: Int32) -> Int {
-        // Of either family; the port stands at the same place.
+        // Of either family; both have the port in the same place.
         var address = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         withUnsafeMutableBytes(of: &address) { bytes in

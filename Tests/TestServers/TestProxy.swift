@@ -1,35 +1,35 @@
 import Glibc
 import Synchronization
 
-/// A proxy on loopback that does as it is told and remembers what it was asked. It ends with this value.
+/// A proxy on loopback that follows instructions and remembers its requests. It ends with this value.
 public final class TestProxy: Sendable {
-    /// How it is spoken to.
+    /// Its protocol.
     public enum Kind: String, Sendable, CaseIterable { case http, socks4, socks4a, socks5, socks5h }
 
     /// What it does.
     public struct Behaviour: Sendable {
-        /// Who may pass; nil lets everybody pass.
+        /// The user that may pass; nil lets everybody pass.
         public var user: String?, password = ""
-        /// Leads nowhere once it has said that it does: closes after its answer.
+        /// Its tunnel leads nowhere: it closes after its answer.
         public var closesAfterAnswer = false
-        /// Closes whatever connects after its first tunnel, without a word.
+        /// Closes every connection after its first tunnel, silently.
         public var diesAfterFirstTunnel = false
-        /// What stands for `HTTP/1.1 200 Whatever` and an empty line, both with CR LF.
+        /// Replaces `HTTP/1.1 200 Whatever` and an empty line, both with CR LF.
         public var connected: String?
         /// Answers every CONNECT with this status and closes.
         public var refusal: Int?
         /// Answers every SOCKS5 request with this code and closes.
         public var socksRefusal: UInt8?
-        /// Has no way to IPv6 addresses.
+        /// Cannot reach IPv6 addresses.
         public var knowsNoIPv6 = false
-        /// Where tunnels lead instead of where they were asked to lead: a port of this machine.
+        /// Where tunnels lead instead of to the requested target: a port of this machine.
         public var destinationPort: Int?
-        /// Cuts a tunnel after so many bytes from the server …
+        /// Cuts a tunnel after this many bytes from the server …
         public var cutAfterBytes = Int.max
-        /// … and does so to so many tunnels, the first ones.
+        /// … and does this to this many tunnels, the first ones.
         public var cuts = 0
 
-        /// A proxy without moods.
+        /// A well-behaved proxy.
         public init() {}
     }
 
@@ -37,11 +37,11 @@ public final class TestProxy: Sendable {
     public struct Request: Sendable {
         /// `host:port`
         public var target: String
-        /// The whole of it, as text.
+        /// The whole request, as text.
         public var head: String
     }
 
-    /// Where it listens, on 127.0.0.1.
+    /// The port on which it listens, on 127.0.0.1.
     public let port: Int
     private let state: ProxyState
 
@@ -63,10 +63,10 @@ public final class TestProxy: Sendable {
 
     deinit { state.isStopped.store(true, ordering: .relaxed) }
 
-    /// What it was asked so far, in order, refused requests as well.
+    /// The requests so far, in order, including refused ones.
     public var requests: [Request] { state.requests.withLock { $0 } }
 
-    /// Tunnels that came about.
+    /// Tunnels that were established.
     public var tunnels: Int { state.tunnels.load(ordering: .relaxed) }
 }
 
@@ -100,7 +100,7 @@ private final class ProxyState: Sendable {
 
     private func note(_ target: String, _ head: String) { requests.withLock { $0.append(.init(target: target, head: head)) } }
 
-    /// Everything leads to this machine, whatever name was asked for.
+    /// Everything leads to this machine, whatever name was requested.
     private func connect(_ target: String) -> Int32? {
         if behaviour.knowsNoIPv6, target.hasPrefix("[") { return nil }
         guard let colon = target.lastIndex(of: ":"), let port = Int(target[target.index(after: colon)...]) else { return nil }
@@ -175,7 +175,7 @@ private final class ProxyState: Sendable {
         return Sockets.write([1, isKnown ? 0 : 1], to: client) && isKnown
     }
 
-    /// socks5h wants a name: one that was looked up by the client would be an address, which is what socks5 wants.
+    /// socks5h requires a name: a name that the client looked up would be an address, as in socks5.
     private func socks5Target(_ client: Int32) -> String? {
         guard let head = Sockets.read(4, from: client), (head[3] == 3) == (kind == .socks5h) else { return nil }
         let host: String
@@ -205,7 +205,7 @@ private final class ProxyState: Sendable {
         }
         guard let head = Sockets.read(8, from: client), head[0] == 4, let user = text() else { return nil }
         var host = head[4...7].map(String.init).joined(separator: ".")
-        // Such an address says that a name follows (SOCKS4A).
+        // Such an address means that a name follows (SOCKS4A).
         let namesHost = head[4...6].allSatisfy { $0 == 0 }
         guard namesHost == (kind == .socks4a) else { return nil }
         if namesHost {

@@ -1,9 +1,9 @@
 import Glibc
 import Synchronization
 
-/// Passes connections on to a port of 127.0.0.1, whatever they carry. It listens on one address alone, and ends with this value.
+/// Passes connections on to a port of 127.0.0.1, whatever they carry. It listens on a single address, and ends with this value.
 public final class TestRelay: Sendable {
-    /// Where it listens.
+    /// The port on which it listens.
     public let port: Int
     private let state = State()
 
@@ -32,10 +32,10 @@ public final class TestRelay: Sendable {
 
     deinit { state.isStopped.store(true, ordering: .relaxed) }
 
-    /// Says where connections lead; until then they are closed.
+    /// Sets where connections lead; until then they are closed.
     public func lead(to port: Int) { state.target.store(port, ordering: .relaxed) }
 
-    /// Connections that came.
+    /// Connections so far.
     public var connections: Int { state.connections.load(ordering: .relaxed) }
 
     private static func relay(_ client: Int32, _ state: State) {

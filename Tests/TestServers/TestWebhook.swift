@@ -1,9 +1,9 @@
 import Glibc
 import Synchronization
 
-/// An HTTP server on loopback that takes POSTs, answers as it is told, and remembers what came. It ends with this value.
+/// An HTTP server on loopback that accepts POSTs, answers as instructed, and remembers its requests. It ends with this value.
 public final class TestWebhook: Sendable {
-    /// What came.
+    /// A request.
     public struct Request: Sendable {
         /// The first line.
         public var line: String
@@ -13,7 +13,7 @@ public final class TestWebhook: Sendable {
         public var body: String
     }
 
-    /// Where it listens, on 127.0.0.1.
+    /// The port on which it listens, on 127.0.0.1.
     public let port: Int
     private let state: State
 
@@ -25,7 +25,8 @@ public final class TestWebhook: Sendable {
     }
 
     /// Listens from now on.
-    /// - Parameter answers: statuses with further header lines for the first requests; 200 afterwards. A blank one closes without an answer.
+    /// - Parameter answers: statuses with further header lines for the first requests; 200 afterwards. A blank one closes without an
+    ///   answer.
     public init(answers: [String] = []) throws {
         let (listener, port) = try Sockets.listen()
         self.port = port
@@ -43,7 +44,7 @@ public final class TestWebhook: Sendable {
 
     deinit { state.isStopped.store(true, ordering: .relaxed) }
 
-    /// What came so far, in order.
+    /// The requests so far, in order.
     public var requests: [Request] { state.requests.withLock { $0 } }
 
     /// The address of a path.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Runs a closure on a thread of its own.
+/// Runs a closure on a separate thread.
 public func startThread(_ body: @escaping @Sendable () -> Void) {
     final class Box: Sendable {
         let body: @Sendable () -> Void

@@ -1,12 +1,12 @@
-/// CSV read slowly and obviously, a byte at a time: what `DelimitedReader` must agree with.
+/// CSV read slowly and obviously, one byte at a time, for comparison with `DelimitedReader`.
 public struct ReferenceCSV {
     /// A record.
     public struct Row: Equatable {
         /// The line on which it begins, from 1.
         public var line: Int
-        /// nil when the row cannot be read.
+        /// nil if the row cannot be read.
         public var cells: [String]?
-        /// How many lines it takes up, and counts as when it cannot be read.
+        /// How many lines it has, which is also what it counts as if it cannot be read.
         public var lines: Int
 
         /// A record.
@@ -17,7 +17,7 @@ public struct ReferenceCSV {
         }
     }
 
-    /// All records but blank lines, the header being the first; of a file that is refused those before the place.
+    /// All records except blank lines, with the header first; for a refused file, those before the place of the refusal.
     public struct Reading {
         /// The header and the rows.
         public var rows: [Row] = []
@@ -85,7 +85,7 @@ public struct ReferenceCSV {
         return Row(line: startLine, cells: isBroken ? nil : zip(texts, areQuoted).map(read), lines: lines)
     }
 
-    /// Whether a line of a cell but its first is a row with a device token; the last one may lack fields.
+    /// Whether a line of a cell other than its first is a row with a device token; the last line may lack fields.
     private func holdsRow(_ cell: [UInt8], _ columns: Int) -> Bool {
         let lines = cell.split(omittingEmptySubsequences: false) { $0 == 0x0A || $0 == 0x0D }
         return lines.enumerated().dropFirst().contains { index, line in
@@ -102,7 +102,7 @@ public struct ReferenceCSV {
         zip(bytes[start..<index], bytes[start..<index].dropFirst()).contains { $0 == 0 && $1 == 0 }
     }
 
-    /// Whether the cells are the header's in any order, also behind the cells of a row without a line end.
+    /// Whether the cells are the header's in any order, even after the cells of a row without a line end.
     private func isHeader(_ cells: [[UInt8]], _ header: [String]?) -> Bool {
         guard let header, header.count > 1, header.contains(where: { !$0.isEmpty }), !header.contains(where: { $0.contains("\"") }) else {
             return false
@@ -134,7 +134,7 @@ public struct ReferenceCSV {
         return true
     }
 
-    /// nil when the file ends within quotes.
+    /// nil if the file ends within quotes.
     private mutating func field(_ isBroken: inout Bool) -> [UInt8]? {
         var cell: [UInt8] = []
         let startLine = line
@@ -152,7 +152,7 @@ public struct ReferenceCSV {
                 index += 1
             }
         }
-        // More line breaks than a cell of a spreadsheet holds.
+        // More line breaks than a spreadsheet cell can hold.
         if line - startLine > 253 { isBroken = true }
         while let byte = next, byte != separator, byte != 0x0A, byte != 0x0D {
             if isQuoted { isBroken = true }
@@ -162,7 +162,7 @@ public struct ReferenceCSV {
         return cell
     }
 
-    /// A formula around a text, in quotes for Excel's sake, is that text.
+    /// A formula around a text, in quotes for Excel, is read as that text.
     private func read(_ cell: String, isQuoted: Bool) -> String {
         let text = trim(cell), scalars = text.unicodeScalars
         guard isQuoted, scalars.count >= 3, scalars.starts(with: "=\"".unicodeScalars), scalars.last == "\"" else { return text }

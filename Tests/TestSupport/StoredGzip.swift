@@ -1,4 +1,4 @@
-/// Gzip data (RFC 1952) that holds its text as it is, in stored blocks (RFC 1951, section 3.2.4).
+/// Gzip data (RFC 1952) that contains its text unchanged, in stored blocks (RFC 1951, section 3.2.4).
 public enum StoredGzip {
     /// Optional parts of a member's header (RFC 1952, section 2.3.1): FHCRC, FEXTRA, FNAME and FCOMMENT.
     public struct Fields: OptionSet, Sendable {
@@ -11,14 +11,15 @@ public enum StoredGzip {
             comment = Fields(rawValue: 16)
     }
 
-    /// Wraps a text, a member for every so many bytes; what comes to a number of members that three divides is padded as tapes are.
+    /// Wraps a text, with a member for every `memberSize` bytes; if the number of members is divisible by three, the file is padded as on
+    /// tapes.
     public static func wrap(_ text: [UInt8], memberSize: Int) -> [UInt8] {
         let starts = stride(from: 0, to: max(text.count, 1), by: memberSize)
         let members = starts.flatMap { member(Array(text[$0..<min($0 + memberSize, text.count)])) }
         return Array(starts).count.isMultiple(of: 3) ? padded(members) : members
     }
 
-    /// A file with zeros behind it until its last block is full: blocks of tapes have 512 bytes.
+    /// A file with zeros after it until its last block is full: blocks of tapes have 512 bytes.
     public static func padded(_ file: [UInt8]) -> [UInt8] { file + [UInt8](repeating: 0, count: (512 - file.count % 512) % 512) }
 
     /// One member.

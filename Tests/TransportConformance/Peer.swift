@@ -3,21 +3,21 @@ import Cryptography
 import Glibc
 public import HTTP2
 
-/// A server that does nothing but what it is told, one connection after the other. It has no thread: it goes on when it is asked to.
+/// A server that does only what it is told, one connection after the other. It has no thread: it continues when asked to.
 public final class Peer {
-    /// Where it listens.
+    /// The address on which it listens.
     public let address: PeerAddress
     /// In the order in which they came.
     public private(set) var sessions: [PeerSession] = []
-    /// What each new connection is told first.
+    /// The settings that each new connection gets first.
     var settings: [(HTTP2ServerSession.Setting, UInt32)] = []
 
     private let socket: Int32
     private let context: TLSServerContext
     private let callbacks: HTTP2ServerCallbacks
 
-    /// - Parameter givesWindowsByHand: what was read is followed by more only when `giveWindow` says so.
-    /// - Throws: a `Diagnostic` when there is no port or no memory for it.
+    /// - Parameter givesWindowsByHand: whether only `giveWindow` lets the client send more after what was read.
+    /// - Throws: a `Diagnostic` if there is no port, or not enough memory.
     public init(givesWindowsByHand: Bool = false, applicationProtocol: String = "h2") throws {
         let authority = CertificateAuthority(commonName: "Transport conformance")
         let certificate = authority.issueServerCertificate(names: ["localhost"])
@@ -28,7 +28,7 @@ public final class Peer {
         address = PeerAddress(host: "localhost", port: port, authorityPEM: authority.certificatePEM)
     }
 
-    /// The free port of this machine on which it listens from now on; nil when there is none.
+    /// The free port of this machine on which it listens from now on; nil if there is none.
     private static func listen(on socket: Int32) -> Int? {
         var name = sockaddr_in()
         name.sin_family = sa_family_t(AF_INET)
@@ -44,7 +44,7 @@ public final class Peer {
 
     deinit { Glibc.close(socket) }
 
-    /// Takes connections, reads and writes, as far as that goes at once.
+    /// Takes connections, reads and writes, as far as possible without waiting.
     public func turn() {
         while true {
             let accepted = accept(socket, nil, nil)
@@ -60,7 +60,7 @@ public final class Peer {
         for session in sessions { session.turn() }
     }
 
-    /// Nothing listens any more.
+    /// Stops listening.
     func stopListening() { shutdown(socket, Int32(SHUT_RDWR)) }
 }
 
@@ -70,11 +70,11 @@ public final class PeerSession: HTTP2ServerSession {
     public struct Request {
         /// Its stream.
         public var stream: Int32
-        /// Pseudo headers as well.
+        /// Including pseudo headers.
         public var headers: [String: String] = [:]
-        /// As much as came so far.
+        /// As much as has arrived so far.
         public var body: [UInt8] = []
-        /// The body is whole.
+        /// The body is complete.
         public var isComplete = false
     }
 
@@ -84,11 +84,11 @@ public final class PeerSession: HTTP2ServerSession {
     private(set) var pings = 0
     private(set) var isOpen = false
     private(set) var isClosed = false
-    /// The client's TLS said goodbye, or its socket did.
+    /// The client closed TLS, or its socket.
     private(set) var hasClientLeft = false
-    /// Nothing more is read; the socket's buffers fill up.
+    /// Reads nothing more; the socket's buffers fill up.
     var isDeaf = false
-    /// Frames are kept back.
+    /// Holds back frames.
     var isMute = false
 
     private let socket: Int32
@@ -149,10 +149,10 @@ public final class PeerSession: HTTP2ServerSession {
 
     // MARK: What it is told to do
 
-    /// Answers a request, the first one unless said otherwise.
+    /// Answers a request, by default the first one.
     /// - Parameters:
     ///   - id: header and value.
-    ///   - isCutOff: the stream is reset when half of the body is out.
+    ///   - isCutOff: the stream is reset when half of the body was sent.
     public func answer(
         _ request: Int = 0, status: Int = 200, body: String = "", retryAfter: Int? = nil, id: (StaticString, String)? = nil,
         isCutOff: Bool = false
@@ -173,7 +173,7 @@ public final class PeerSession: HTTP2ServerSession {
         fields.withUnsafeBufferPointer { submitAnswer($0, hasBody: !body.isEmpty, streamID: stream) }
     }
 
-    /// Ends TCP without a word.
+    /// Closes TCP without a TLS closure.
     func cut() {
         guard !isClosed else { return }
         isClosed = true
@@ -182,7 +182,7 @@ public final class PeerSession: HTTP2ServerSession {
         Glibc.close(socket)
     }
 
-    /// Ends TLS and TCP in good order, without GOAWAY.
+    /// Closes TLS and TCP cleanly, without GOAWAY.
     func closeQuietly() {
         guard !isClosed else { return }
         write()
@@ -191,7 +191,7 @@ public final class PeerSession: HTTP2ServerSession {
         Glibc.close(socket)
     }
 
-    /// Writes what is no HTTP/2.
+    /// Writes bytes that are not HTTP/2.
     func talkNonsense() { outgoing += Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8) }
 
     // MARK: What it hears
@@ -230,7 +230,7 @@ public final class PeerSession: HTTP2ServerSession {
     public override func takeBody(streamID: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> BodyPiece {
         let rest = bodies[streamID] ?? []
         if cutOffs.contains(streamID) {
-            // Half of it, and then nothing but the reset.
+            // Half of it, and then only the reset.
             let half = rest.prefix(rest.count / 2)
             _ = buffer.update(fromContentsOf: half)
             submitReset(.internalError, streamID: streamID)

@@ -87,7 +87,7 @@ extension TransportConformance {
             session.answer(2, status: 400, body: #"{"reason":"BadDeviceToken"}"#, id: (header, id))
             try scene.await(.answered(request: 0, Answer(status: 200, hasOwnID: true)))
             try scene.await(.answered(request: 1, Answer(status: 429, reason: "TooManyRequests", retryAfterSeconds: 30)))
-            // Another's id is none.
+            // Another push's id does not count.
             try scene.await(.answered(request: 2, Answer(status: 400, reason: "BadDeviceToken")))
         },
         Behaviour("answers may come in any order; each is its own request's, and comes once") { conformance in

@@ -1,9 +1,9 @@
 import Base
 import Glibc
 
-/// What every transport of the sender must do, whatever it is made of: each behaviour is tried with a peer of its own on this machine.
+/// What every transport of the sender must do, however it is built: each behaviour is tested with its own peer on this machine.
 public struct TransportConformance {
-    /// One thing that is promised, named as a sentence.
+    /// One promise, named as a sentence.
     public struct Behaviour: Sendable, CustomStringConvertible {
         /// The sentence.
         public let description: String
@@ -21,7 +21,7 @@ public struct TransportConformance {
         public let description: String
     }
 
-    /// All of it.
+    /// All behaviours.
     public static let behaviours = connections + requests + streams + ends + waits
 
     private let make: (PeerAddress) throws -> TransportUnderTest
@@ -29,10 +29,10 @@ public struct TransportConformance {
     /// - Parameter make: a transport with no connection yet, for pushes to a peer.
     public init(make: @escaping (PeerAddress) throws -> TransportUnderTest) { self.make = make }
 
-    /// - Throws: `Broken` when the promise is not kept.
+    /// - Throws: `Broken` if the promise is not kept.
     public func check(_ behaviour: Behaviour) throws { try behaviour.check(self) }
 
-    /// A transport and a peer that have not met.
+    /// A transport and a peer that have not connected.
     func scene(_ peer: Peer? = nil) throws -> Scene {
         let peer = try peer ?? Peer()
         return Scene(try make(peer.address), peer)
@@ -45,14 +45,14 @@ public struct TransportConformance {
     }
 }
 
-/// A transport and its peer, who go on by turns on one thread.
+/// A transport and its peer, which take turns on one thread.
 final class Scene {
     let transport: TransportUnderTest
     let peer: Peer
-    /// All that the transport said.
+    /// Everything that the transport reported.
     private(set) var events: [Event] = []
 
-    /// Nothing takes so long.
+    /// Seconds: nothing takes this long.
     private static let patience = 10.0
 
     init(_ transport: TransportUnderTest, _ peer: Peer) {
@@ -73,14 +73,14 @@ final class Scene {
         for request in requests { transport.submit(request, connection, "target\(request)", Array(body.utf8)) }
     }
 
-    /// Sends requests, and waits until the peer has them whole.
+    /// Sends requests, and waits until the peer has them completely.
     func deliver(_ requests: Range<Int>, to session: PeerSession) throws {
         submit(requests)
         try go(until: "the peer has \(requests.count) requests") { session.requests.count { $0.isComplete } >= requests.count }
     }
 
-    /// Goes on until something is so.
-    /// - Throws: `Broken` when it takes too long.
+    /// Continues until a condition holds.
+    /// - Throws: `Broken` if this takes too long.
     func go(until text: String, _ isDone: () -> Bool) throws {
         let start = Self.seconds
         while !isDone() {
@@ -91,14 +91,14 @@ final class Scene {
         }
     }
 
-    /// Goes on until an event came; returns where it stands among all.
+    /// Continues until an event occurs; returns its index among all.
     @discardableResult
     func await(_ event: Event) throws -> Int {
         try go(until: "the transport says \(event)") { events.contains(event) }
         return place(of: event)
     }
 
-    /// Goes on for a while, to see what happens without a cause.
+    /// Continues for a while, to see what happens without a cause.
     func pause(milliseconds: Int = 60) {
         let start = Self.seconds
         while Self.seconds - start < Double(milliseconds) / 1000 { turn() }
@@ -118,7 +118,7 @@ final class Scene {
     /// The events that name these requests.
     func said(of requests: Range<Int>) -> [Event] { events.filter { $0.request.map(requests.contains) ?? false } }
 
-    /// The ones that name a connection, in their order.
+    /// The events that name a connection, in order.
     func said(ofConnection connection: Int) -> [Event] { events.filter { $0.connection == connection } }
 
     static var seconds: Double {

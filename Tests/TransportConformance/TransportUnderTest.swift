@@ -1,17 +1,17 @@
-/// What a transport says happened: its contract in words of its own, apart from those of the code that is tested. Requests and connections go by the
+/// What a transport reports: its contract in separate words, independent of those of the code under test. Requests and connections have the
 /// numbers that the caller gave them.
 public enum Event: Hashable, Sendable {
     /// The connection takes requests.
     case opened(connection: Int)
-    /// It could not be had: nothing of what was submitted to it reached the peer.
+    /// It could not be made: nothing that was submitted to it reached the peer.
     case failed(connection: Int)
     /// The peer's latest limit of streams.
     case limitChanged(connection: Int, limit: Int)
-    /// So many more requests fit into the peer's window; `.max` when it is no limit.
+    /// How many more requests fit into the peer's window; `.max` if it is no limit.
     case windowChanged(connection: Int, room: Int)
-    /// It should take no more requests; what is in flight may still be answered.
+    /// It should take no more requests; those in flight may still be answered.
     case leaving(connection: Int, isInOrder: Bool)
-    /// It is gone; what is still in flight is in doubt.
+    /// It is gone; requests still in flight are in doubt.
     case ended(connection: Int)
     /// The peer answered a PING.
     case alive(connection: Int)
@@ -19,9 +19,9 @@ public enum Event: Hashable, Sendable {
     case answered(request: Int, Answer)
     /// Provably not processed.
     case notProcessed(request: Int)
-    /// Provably not processed, while the connection goes on.
+    /// Provably not processed, while the connection continues.
     case refused(request: Int)
-    /// In doubt, while the connection goes on.
+    /// In doubt, while the connection continues.
     case reset(request: Int)
 
     /// The request that it names.
@@ -47,13 +47,13 @@ public enum Event: Hashable, Sendable {
 public struct Answer: Hashable, Sendable {
     /// The status.
     public var status: Int
-    /// The reason that its body gives; blank for none.
+    /// The reason in its body; blank for none.
     public var reason: String
     /// Header retry-after.
     public var retryAfterSeconds: Double?
-    /// It has the request's own id.
+    /// Whether it has the request's own id.
     public var hasOwnID: Bool
-    /// Its body ended before its end.
+    /// Whether its body was cut off.
     public var isCutOff: Bool
 
     /// An answer.
@@ -66,13 +66,13 @@ public struct Answer: Hashable, Sendable {
     }
 }
 
-/// A transport, by what can be asked of it. All of it is called on one thread.
+/// A transport, as the operations that can be requested. All of them are called on one thread.
 public struct TransportUnderTest {
-    /// The field in which a request carries its own id, and in which the peer gives it back.
+    /// The field in which a request carries its own id, and in which the peer repeats it.
     public var idHeader: StaticString
     /// Opens a connection.
     public var open: (_ connection: Int) -> Void
-    /// Closes a connection, whatever is in flight there.
+    /// Closes a connection, whatever is in flight on it.
     public var close: (_ connection: Int) -> Void
     /// Sends a request with a target and a body.
     public var submit: (_ request: Int, _ connection: Int, _ target: String, _ body: [UInt8]) -> Void
@@ -80,9 +80,9 @@ public struct TransportUnderTest {
     public var abandon: (_ request: Int, _ connection: Int) -> Void
     /// Asks the peer for a sign of life.
     public var ping: (_ connection: Int) -> Void
-    /// Waits until something happens, at most so many milliseconds, and takes what happened since it was called last.
+    /// Waits at most this many milliseconds until something happens, and returns what happened since the last call.
     public var poll: (_ milliseconds: Int) -> [Event]
-    /// Ends a wait before its time; may be called on any thread.
+    /// Ends a wait early; may be called on any thread.
     public var wake: @Sendable () -> Void
 
     /// A transport.
@@ -103,12 +103,12 @@ public struct TransportUnderTest {
     }
 }
 
-/// Where the transport is to connect to, and whom it is to trust.
+/// Where the transport should connect, and what it should trust.
 public struct PeerAddress: Sendable {
-    /// On this machine.
+    /// A host on this machine.
     public var host: String
-    /// Of the peer.
+    /// The peer's port.
     public var port: Int
-    /// The one authority to trust, PEM.
+    /// The only authority to trust, PEM.
     public var authorityPEM: String
 }

@@ -2,7 +2,7 @@ import Delivery
 import PushServices
 import Runs
 
-/// Apple's.
+/// Apple's environments.
 extension FrozenEnvironment {
     static let production = FrozenEnvironment.named(APNs.production), sandbox = FrozenEnvironment.named(APNs.sandbox)
 }

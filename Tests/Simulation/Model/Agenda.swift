@@ -1,4 +1,4 @@
-/// What will happen in a campaign, the earliest first; what is due at the same time happens in the order in which it was put down.
+/// The future events of a campaign, earliest first; events at the same time happen in the order in which they were added.
 struct Agenda {
     struct Entry {
         var time: Int64
@@ -49,12 +49,12 @@ struct Agenda {
     }
 }
 
-/// Something that happens at a moment of true time. Pushes and connections are named by the machine's slots; a serial or a generation tells
-/// whether it is still the same one.
+/// An event at a moment of true time. Pushes and connections are named by the machine's slots; a serial or a generation shows whether it is
+/// still the same one.
 enum Happening {
     /// A request reaches the server.
     case arrive(loop: Int, push: Int, serial: Int)
-    /// A transport has something to tell.
+    /// A transport reports something.
     case deliver(loop: Int, Delivery)
     case peer(PeerTurn, loop: Int, connection: Int, generation: Int)
     case read
@@ -65,7 +65,7 @@ enum Happening {
     case machineSleeps
 }
 
-/// What the server does with a connection of its own accord.
+/// What the server does with a connection by itself.
 enum PeerTurn {
     case changesLimit, goesAway, dies, fallsSilent
 }
@@ -79,7 +79,7 @@ enum Delivery {
     case leaving(connection: Int, generation: Int, isInOrder: Bool)
     case ended(connection: Int, generation: Int)
     case alive(connection: Int, generation: Int)
-    /// `targets`: the answer that each push of the request has, -1 for none; empty where all have the same.
+    /// `targets`: the answer for each push of the request, -1 for none; empty if all have the same.
     case answered(push: Int, serial: Int, answer: Int, targets: [Int])
     case refused(push: Int, serial: Int)
     case reset(push: Int, serial: Int)

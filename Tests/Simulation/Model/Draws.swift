@@ -8,7 +8,7 @@ enum Span {
     static let hour = 60 * minute
 }
 
-/// What a campaign draws from its seed, cheap enough for a million campaigns.
+/// Random draws of a campaign from its seed, cheap enough for a million campaigns.
 extension SplitMix {
     /// 0 ..< bound.
     mutating func below(_ bound: Int) -> Int {
@@ -18,13 +18,13 @@ extension SplitMix {
     /// Both bounds included.
     mutating func between(_ low: Int, _ high: Int) -> Int { low + below(high - low + 1) }
 
-    /// A span of time, to the microsecond, or to the millisecond when it is long.
+    /// A length of time, to the microsecond, or to the millisecond if it is long.
     mutating func span(_ low: Int64, _ high: Int64) -> Int64 {
         let unit = high - low > Span.hour ? Span.millisecond : 1000
         return low + Int64(below(Int((high - low) / unit) + 1)) * unit
     }
 
-    /// True in so many of a thousand cases; draws nothing when there are none.
+    /// True in this many of a thousand cases; draws nothing if there are none.
     mutating func happens(_ perMille: Int) -> Bool { perMille > 0 && below(1000) < perMille }
 
     mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }

@@ -1,6 +1,6 @@
 import Base
 
-/// What the model knows of a recipient, from both ends of the wire.
+/// What the model knows about a recipient, from both ends of the wire.
 struct Fate {
     enum State {
         /// Not on the wire in this life.
@@ -8,9 +8,9 @@ struct Fate {
         case inFlight
         /// Provably not processed.
         case unprocessed
-        /// APNs answered that it may be tried again.
+        /// APNs answered that the push may be tried again.
         case refused
-        /// Answered for good; the answer's index.
+        /// A final answer; the answer's index.
         case answered(Int)
         /// Handed to the wire, and no answer will come.
         case doubtful
@@ -20,22 +20,22 @@ struct Fate {
     var state = State.untouched
     /// Accepted by the server, in all lives.
     var accepted = 0
-    /// Some attempt got lost, or a crash left it unknown.
+    /// An attempt was lost, or a crash left it unknown.
     var wasEverInDoubt = false
-    // This life's.
+    // In this life.
     var isInDoubt = false
     var submissions = 0
     var refusals = 0
     /// APNs said something about it, or its answer is overdue.
     var isHeard = false
     var uncounted = 0
-    /// It was refused while APNs took nobody, so that it may be tried more often than others.
+    /// It was refused while APNs accepted no push, so it may be tried more often than others.
     var wasKept = false
     var firstSubmitted: Int64 = 0
     /// APNs' retry-after: monotonic nanoseconds.
     var notBefore: Int64 = 0
     var lastStatus = 0
-    /// The request that carried it last, and the answer to it: pushes that had the same of both go on together.
+    /// The request that carried it last, and the answer to it: pushes with the same request and answer continue together.
     var lastPart = 0
     var retryAfterSeconds = 0.0
 

@@ -3,7 +3,8 @@ import Base
 @testable import Delivery
 import PushServices
 
-/// What a campaign is like: its size, its settings, and how often what goes wrong. All drawn from the seed. Rates are per thousand.
+/// The nature of a campaign: its size, its settings, and how often each thing goes wrong. Everything is drawn from the seed. Rates are per
+/// thousand.
 struct Nature {
     // The campaign.
     var pushes: Int
@@ -12,7 +13,7 @@ struct Nature {
     var queuedBatches: Int
     var settings: MachineSettings
     var service = SimulatedService()
-    /// How many texts there are, for a service whose requests carry one.
+    /// The number of texts, for a service whose requests carry one text.
     var texts = 1
     var deadlineAfter: Int64?
     var loops: Int
@@ -23,9 +24,9 @@ struct Nature {
     var final: Int
     /// Which of them, as indices of ServerAnswer.all.
     var finalAnswers: Range<Int>
-    /// Tokens that are good and refused, as environment or topic are wrong: more than a fifth of them; 0 when the settings are right.
+    /// Tokens that are good but refused, because environment or topic is wrong: more than a fifth of them; 0 if the settings are right.
     var refusedBySettings: Int
-    /// Those that are accepted come first, as test devices may in an export.
+    /// Whether the accepted ones come first, as test devices may in an export.
     var acceptedComeFirst: Bool
     /// Indices of ServerAnswer.all.
     var settingsAnswer: Int
@@ -34,7 +35,7 @@ struct Nature {
     var slow: Int
     var reset: Int
     var refused: Int
-    /// Answered by what stands before APNs, or cut off.
+    /// Answered by something in front of APNs, or cut off.
     var doubtful: Int
 
     // Connections.
@@ -43,9 +44,9 @@ struct Nature {
     var connectHopeless: Int
     var dies: Int
     var goesAway: Int
-    /// So many requests are taken on a connection before the server leaves it; nil for any number.
+    /// How many requests a connection takes before the server leaves it; nil for any number.
     var requestsPerConnection: Int?
-    /// So many more pushes fit into the connection's window at most; nil for any number.
+    /// The most pushes that fit into the connection's window in addition; nil for any number.
     var freeWindow: Int?
     var fallsSilent: Int
     var changesLimit: Int
@@ -57,11 +58,11 @@ struct Nature {
     // The service as a whole.
     var outage: Range<Int64>
     var outageIsUnreachable: Bool
-    /// What stands before APNs answers in its place, if it can be reached.
+    /// Whether something in front of APNs answers in its place, if it can be reached.
     var outageIsOfGateway: Bool
     var serverSkewSeconds: Int64
     var expiresTokens: Int
-    /// On some connections a token of this age is called expired, 15 to 45 minutes.
+    /// On some connections a token of this age, 15 to 45 minutes, is called expired.
     var expiresEarly: Int
     var earlyAge: Int64
 
@@ -70,7 +71,7 @@ struct Nature {
     var killAfterTicks: Int?
     var secondKillAfterTicks: Int?
     var resumesAfterStop: Bool
-    /// Of which outcomes a retry is made once the run is over; nil for none.
+    /// The outcomes of which a retry is made once the run is over; nil for none.
     var retriedOutcomes: Set<Outcome>?
     var wallSteps: Int
     var sleeps: Int
@@ -103,7 +104,7 @@ struct Nature {
         final = random.rate(oneIn: 2, upTo: 400)
         finalAnswers = ServerAnswer.final
         if pushes > 100, random.oneIn(8) {
-            // Most of the pushes are refused for good: the wrong payload.
+            // Most of the pushes are permanently refused: the payload is wrong.
             final = random.between(500, 1000)
             finalAnswers = ServerAnswer.rejections
         }
@@ -156,12 +157,12 @@ struct Nature {
         settings.service = service
     }
 
-    /// The one byte that stands for a recipient's payload.
+    /// The single byte that represents a recipient's payload.
     func payload(of recipient: Int) -> UInt8 {
         service.batching.hasOwnTexts ? UInt8(truncatingIfNeeded: recipient) : UInt8(recipient % texts)
     }
 
-    /// A service whose requests carry several pushes, and more of them, so that it has something to carry.
+    /// A service whose requests carry several pushes, and enough pushes to fill them.
     private mutating func sendTogether(_ random: inout SplitMix) {
         if pushes < 15, random.oneIn(2) { pushes = random.between(15, 60) }
         if refusedBySettings > 0 { refusedBySettings = random.between(pushes / 5 + 1, pushes) }
@@ -172,9 +173,9 @@ struct Nature {
             largestTargets: largest, hasOwnTexts: random.oneIn(2), paceUnit: random.oneIn(2) ? .requests : .targets)
         service.answering = SimulatedService.Answering.allCases[random.below(3)]
         texts = random.oneIn(3) ? 1 : random.between(2, 5)
-        // What is suppressed goes by the status of an answer, which is for the whole request here: none of its targets is known to be gone.
+        // Suppression depends on the status of an answer, which is for the whole request here: none of its targets is known to be gone.
         finalAnswers = ServerAnswer.ofTargets
-        // Among many targets a few refusals are enough.
+        // With many targets, a few refusals are enough.
         if random.oneIn(2) { final = min(final, 60) }
     }
 

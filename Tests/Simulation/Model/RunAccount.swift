@@ -3,28 +3,29 @@ import Base
 @testable import Delivery
 import PushServices
 
-/// A model of the run file, as docs/architecture.md describes it: what was claimed, and what was recorded of whom. It survives a crash.
+/// A model of the run file, as described in docs/architecture.md: what was claimed, and what was recorded about each recipient. It survives
+/// a crash.
 struct RunAccount {
-    /// Whom the run is for, ascending.
+    /// The recipients of the run, ascending.
     let members: [Int]
     private(set) var isMember: [Bool]
-    /// Of the answers that were recorded.
+    /// The statuses of recorded answers.
     private(set) var statuses: [Int]
     private(set) var reasons: [String]
     private(set) var isClaimed: [Bool]
     private(set) var outcomes: [Outcome?]
-    /// Claimed in an earlier life without an outcome, and sent again: whatever comes of it now, nobody knows whether it was delivered then.
+    /// Claimed in an earlier life without an outcome, and sent again: whatever the result now, it is unknown whether it was delivered then.
     private(set) var carriesDoubt: [Bool]
-    /// The life in which each was answered, from 0 on; those of them are counted that were answered at all.
+    /// The life in which each was answered, from 0 on; only those with an answer count.
     private(set) var lifeOfAnswer: [Int]
     private var life = 0
-    /// What had been answered as each life but the first began.
+    /// The answers when each life but the first began.
     private(set) var evidenceBefore: [TokenEvidence] = []
     /// Claims and records of this life.
     private(set) var claimedCount = 0
     private(set) var recordedCount = 0
 
-    /// - Parameter recipients: of the campaign, of whom a retry is for some.
+    /// - Parameter recipients: of the campaign; a retry is for some of them.
     init(of members: [Int], among recipients: Int) {
         self.members = members
         isMember = Array(repeating: false, count: recipients)
@@ -37,7 +38,7 @@ struct RunAccount {
         carriesDoubt = Array(repeating: false, count: recipients)
     }
 
-    /// What the run's figures say of tokens and settings, over all its lives.
+    /// What the run's figures say about tokens and settings, over all its lives.
     var evidence: TokenEvidence {
         var outcomes: [Outcome: Int] = [:]
         var reasons: [String: Int] = [:]
@@ -48,7 +49,7 @@ struct RunAccount {
         return TokenEvidence(outcomes: outcomes, reasons: reasons, blaming: ServerAnswer.badTokenReasons)
     }
 
-    /// Commits a claim. The `unsent` of an earlier life goes with it: from now on it may be on the wire.
+    /// Commits a claim, which voids the `unsent` of an earlier life: from now on the push may be on the wire.
     mutating func claim(_ recipients: some Sequence<Int>) {
         for recipient in recipients {
             isClaimed[recipient] = true
@@ -58,7 +59,7 @@ struct RunAccount {
         }
     }
 
-    /// Records an outcome; what is wrong with it, if anything is.
+    /// Records an outcome; returns what is wrong with it, if anything.
     mutating func record(_ recipient: Int, _ outcome: Outcome, status: Int, reason: String) -> String? {
         recordedCount += 1
         if let earlier = outcomes[recipient], earlier != .unsent {
@@ -71,13 +72,13 @@ struct RunAccount {
         return nil
     }
 
-    /// What a report says of a recipient; nil when a life that ended in good order forgot it.
+    /// What a report says about a recipient; nil if a life that ended cleanly forgot it.
     func reported(_ recipient: Int) -> Outcome? {
         outcomes[recipient] ?? (!isClaimed[recipient] ? .unsent : carriesDoubt[recipient] ? .unknown : nil)
     }
 
     /// What a new process finds.
-    /// - Returns: those to be sent: never claimed, `unsent`, and with `resends` those that are unknown, which come first. And those that only
+    /// - Returns: those to send: never claimed, `unsent`, and with `resends` those that are unknown, which come first. And those that only
     ///   now turn out to be unknown.
     mutating func resume(resends: Bool) -> (toSend: [Int], unknown: [Int]) {
         evidenceBefore.append(evidence)
@@ -104,7 +105,7 @@ struct RunAccount {
 struct PushSource {
     private(set) var batches: [ArraySlice<Int>] = []
     private(set) var isClosed = false
-    /// Claimed, and not yet in the queue.
+    /// Claimed, but not in the queue yet.
     private(set) var hand: ArraySlice<Int> = []
     private(set) var waitsForRoom = false
     private var rest: ArraySlice<Int>
@@ -122,7 +123,7 @@ struct PushSource {
 
     mutating func take() -> ArraySlice<Int>? { batches.isEmpty ? nil : batches.removeFirst() }
 
-    /// The reader's next step: claims if it has nothing in hand, and puts a batch. True when it put one or is through.
+    /// The reader's next step: claims if it has nothing in hand, and puts a batch. True if it put one or is done.
     mutating func step(_ account: inout RunAccount) -> Bool {
         guard !isClosed else { return false }
         if hand.isEmpty {

@@ -2,27 +2,27 @@ import Base
 @testable import Delivery
 import PushServices
 
-/// The answers that the model of APNs gives, and what each means by Apple's table ("Handling notification responses from APNs"),
-/// written down apart from the code that is tested.
+/// The answers that the model of APNs gives, and the meaning of each by Apple's table ("Handling notification responses from APNs"),
+/// written independently of the code under test.
 struct ServerAnswer {
     enum Meaning {
         case accepted
-        /// Counts against the tokens at large, or not.
+        /// Whether it counts as evidence about all tokens.
         case invalidToken(pointsAtSettings: Bool)
         case rejected
         /// The whole run must stop.
         case fatal
-        /// Later, perhaps with other pushes waiting as well.
+        /// Try again later, perhaps with other pushes waiting, too.
         case temporary
-        /// The same, and the connection must not be used further.
+        /// The same, and the connection must no longer be used.
         case leave
         /// A new token over a new connection.
         case expired
-        /// What said it may have passed the push on to APNs.
+        /// The sender of the answer may have passed the push on to APNs.
         case doubtful
-        /// Something else answers as if it were APNs: the run must stop, and the push is unknown.
+        /// Something else answers in APNs' place: the run must stop, and the push is unknown.
         case stranger
-        /// Says different things of the targets of a request.
+        /// Says something different about each target of a request.
         case ofTargets
     }
 
@@ -30,7 +30,7 @@ struct ServerAnswer {
     var reason = ""
     var meaning: Meaning
     var retryAfterSeconds: Double?
-    /// It comes with the push's apns-id.
+    /// Whose apns-id the answer carries.
     var id = ServiceAnswer.Identity.missing
     var isCutOff = false
     var encounter: Encounter
@@ -45,7 +45,7 @@ struct ServerAnswer {
     static let final = 14..<25
     static let gone = 14..<16
     static let badTokens = 16..<18
-    /// Those of them by their reasons.
+    /// Their reasons.
     static let badTokenReasons: Set<String> = ["BadDeviceToken", "DeviceTokenNotForTopic"]
     static let rejections = 18..<20
     static let fatal = 25..<38
@@ -105,7 +105,7 @@ struct ServerAnswer {
         .init(status: SimulatedService.eachStatus, meaning: .ofTargets, id: .own, encounter: .eachAnswered),
     ]
 
-    /// The outcome of a final answer; nil when it is none.
+    /// The outcome of a final answer; nil if it is not final.
     var outcome: Outcome? {
         switch meaning {
         case .accepted: .accepted

@@ -2,10 +2,10 @@ import Base
 
 @testable import Delivery
 
-/// What happens at the end of a life in good order, and what follows a run: it is judged by all its answers, the devices that turned out to be gone
-/// are suppressed, and some of the rest are retried by a run of its own.
+/// What happens at the end of a life that ends cleanly, and what follows a run: it is judged by all its answers, the devices that turned
+/// out to be gone are suppressed, and some of the rest get a retry, which is a separate run.
 extension SimulatedCampaign {
-    /// APNs answers a recipient for the first time that its token is no good, for a reason that is not the settings'.
+    /// APNs answers for the first time that a recipient's token is invalid, for a reason other than the settings.
     func learn(_ recipient: Int, _ answer: Int) {
         if ServerAnswer.gone.contains(answer) { truths[recipient] = .gone(answer) }
         if ServerAnswer.badTokens.contains(answer) { truths[recipient] = .bad(answer) }
@@ -41,7 +41,7 @@ extension SimulatedCampaign {
 
     // MARK: Retries
 
-    /// Whom a retry is for: what the first run did not bring to those who may still get it; nil when there is none.
+    /// The recipients of a retry: those that the first run did not reach and that may still get the push; nil if there is no retry.
     func nextRun() -> [Int]? {
         guard earlier.isEmpty, let outcomes = nature.retriedOutcomes else { return nil }
         let recipients = account.members.filter { outcomes.contains(account.reported($0) ?? .unsent) }
@@ -58,14 +58,14 @@ extension SimulatedCampaign {
         return recipients
     }
 
-    /// What the reports together say of a recipient.
+    /// What the reports together say about a recipient.
     func outcome(of recipient: Int) -> Outcome? {
         account.isMember[recipient] ? account.reported(recipient) : earlier.last?.reported(recipient)
     }
 
     // MARK: Checks, by what the model knows of the tokens
 
-    /// Answers, counted by what the tokens are worth.
+    /// Answers, counted by the true state of the tokens.
     private struct Answers {
         var accepted = 0, doubtful = 0, gone = 0, others = 0
 
@@ -83,7 +83,7 @@ extension SimulatedCampaign {
         }
     }
 
-    /// Of each life of a run that has any, in order.
+    /// For each life of a run that has any, in order.
     private func answers(of run: RunAccount) -> [Answers] {
         var lives: [Int: Answers] = [:]
         for recipient in run.members {

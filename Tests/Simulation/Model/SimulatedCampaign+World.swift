@@ -38,14 +38,14 @@ extension SimulatedCampaign {
         }
     }
 
-    /// The machine is suspended: its monotonic clock stands still, the world goes on.
+    /// The machine is suspended: its monotonic clock stops, the world continues.
     private func fallAsleep() {
         let span = random.span(Span.second, random.oneIn(2) ? 90 * Span.minute : Span.minute)
         trace("the machine sleeps for \(span / Span.second) s")
         tally.note(.machineSlept)
         clock.sleep(span)
         for loop in loops { loop.postpone(by: span) }
-        // What its programs would have done meanwhile, they do afterwards.
+        // What its programs would have done in the meantime, they do afterwards.
         clock.move(to: clock.now + span)
         lastProgress += span
     }
@@ -84,7 +84,7 @@ extension SimulatedCampaign {
         lastProgress = clock.now
     }
 
-    /// A loop takes a batch; the reader may go on.
+    /// A loop takes a batch; the reader may continue.
     func takeBatch() -> ArraySlice<Int>? {
         let batch = source.take()
         if batch != nil, source.waitsForRoom, !source.isClosed { agenda.add(.read, at: clock.now) }
@@ -112,7 +112,7 @@ extension SimulatedCampaign {
 
     // MARK: Provider tokens
 
-    /// A token that a loop holds: its index. Seen for the first time it was minted just now.
+    /// The index of a token that a loop has. When it is first seen, it was just minted.
     func noteToken(_ token: SignedToken) -> Int {
         if let known = tokenHistory.lastIndex(where: { $0.text == token.text }) { return known }
         let now = clock.now

@@ -4,9 +4,9 @@ import Cryptography
 @testable import Delivery
 
 /// A campaign from plan to report, drawn from a seed: a reader that claims, one to six loops that deliver with the machine under test to a
-/// model of APNs, a recorder, and perhaps a crash or two. After every step it is checked what must hold in any case.
+/// model of APNs, a recorder, and perhaps a crash or two. After every step, the invariants are checked.
 final class SimulatedCampaign {
-    /// Longer than any campaign needs that makes progress.
+    /// Longer than any campaign needs as long as it makes progress.
     static let longestSilence = 3 * Span.hour
     static let mostTurns = 60_000
 
@@ -21,14 +21,14 @@ final class SimulatedCampaign {
 
     // What survives a crash.
     var account: RunAccount
-    /// Of the run that a retry is of.
+    /// The accounts of the runs that a retry retries.
     var earlier: [RunAccount] = []
     var evidenceOfRetried = TokenEvidence()
     var truths: [TokenTruth]
     var suppressed: Set<Int> = []
     /// How the last life ended, judged by all answers of the run.
     var judgedEnd = SendEnd.interrupted
-    /// Its last life got to the end, and was judged to have stopped.
+    /// Its last life reached the end, and was judged to have stopped.
     var isStoppedAtTheEnd = false
     var fates: [Fate]
     var server = ServerState()
@@ -50,7 +50,7 @@ final class SimulatedCampaign {
     private var mostUnknown = 0
     var turns = 0
     var lastProgress: Int64 = 0
-    /// The loops' ends of the present life.
+    /// The ends of the loops in the present life.
     var ends: [SendEnd] = []
 
     init(seed: UInt64, isTraced: Bool = false) {
@@ -86,7 +86,7 @@ final class SimulatedCampaign {
         finishTally()
     }
 
-    /// Somebody starts another process later.
+    /// Another process is started later.
     func startAnew(after nanoseconds: Int64) {
         agenda.removeAll()
         scheduleWorld()
@@ -135,7 +135,7 @@ final class SimulatedCampaign {
             if agenda.earliest <= wakeAt {
                 guard agenda.earliest < .max else { return checkAllOver() }
                 let entry = agenda.removeFirst()
-                // Nobody is left to see it.
+                // Nothing is left to see it.
                 if loops.allSatisfy(\.isOver), !concernsRecorder(entry.happening) { continue }
                 clock.move(to: max(clock.now, entry.time))
                 happen(entry.happening)
@@ -158,7 +158,7 @@ final class SimulatedCampaign {
         for loop in loops where !loop.isOver { violate(.awake, "loop \(loop.index) waits for nothing") }
     }
 
-    /// The process ends in good order: everything is recorded, and what was claimed but not handed over is unsent.
+    /// The process ends cleanly: everything is recorded, and what was claimed but not passed on is unsent.
     private func endLife() {
         record(unrecorded)
         unrecorded.removeAll()
@@ -170,7 +170,7 @@ final class SimulatedCampaign {
         }
     }
 
-    /// The process is gone, and with it whatever was not recorded.
+    /// The process is gone, and with it everything that was not recorded.
     private func die() {
         tally.note(life == 1 ? .killed : .killedAgain)
         trace("killed")
@@ -181,7 +181,7 @@ final class SimulatedCampaign {
         scheduleWorld()
     }
 
-    /// Whom the next life is for; nil when there is none.
+    /// The recipients of the next life; nil if there is none.
     private func nextLife() -> [Int]? {
         let wasKilled = isKilled
         if !wasKilled {
@@ -205,7 +205,7 @@ final class SimulatedCampaign {
         return toSend
     }
 
-    /// How the present life ended: as Sender judges its loops.
+    /// How the present life ended: judged from its loops as Sender does.
     var end: SendEnd {
         for end in ends { if case .stopped = end { return end } }
         return ends.contains(.interrupted) ? .interrupted : .finished
@@ -220,7 +220,7 @@ final class SimulatedCampaign {
         Output.say("\(microseconds / 1_000_000).\(fraction)  \(text())")
     }
 
-    /// Only the first counts: what follows may be its consequence.
+    /// Only the first violation counts: later ones may be its consequences.
     func violate(_ invariant: Invariant, _ text: @autoclosure () -> String) {
         guard violation == nil else { return }
         let words = text()
@@ -243,7 +243,7 @@ struct SeenToken {
     var issuedAt: Int64
 }
 
-/// What the servers share.
+/// State that the servers share.
 struct ServerState {
     var lastToken = ""
     var lastTokenAt: Int64 = .min / 2

@@ -2,7 +2,7 @@ import Base
 
 @testable import Delivery
 
-/// What must hold of a loop whatever happened: counts after every turn, the whole state every so often.
+/// What must hold for a loop whatever happened: counts after every turn, the whole state from time to time.
 extension SimulatedLoop {
     func checkTurn(at now: Moment) {
         if machine.openPushes + settledCount != addedCount {
@@ -17,7 +17,7 @@ extension SimulatedLoop {
                 campaign.violate(.connectionUse, "connection \(index) is drained, and not closed")
             }
         }
-        // One that is half used up has its successor beside it.
+        // A connection that is half used up has its successor ready.
         if machine.requestBudget.known != nil {
             knewBudget = true
             campaign.tally.note(.budgetKnown)
@@ -70,7 +70,7 @@ extension SimulatedLoop {
         }
     }
 
-    /// A connection that says nothing is asked and given up; an answer that does not come is not awaited for ever.
+    /// A silent connection gets a PING and is given up; an answer that does not come is not awaited forever.
     private func checkPatience(with connection: ConnectionSlot, _ index: Int, at now: Moment) {
         guard index < peers.count, peers[index].phase == .open, peers[index].inFlight > 0, machine.end == nil else { return }
         guard now.nanoseconds >= machine.timeoutsResumeAt else { return }
@@ -130,13 +130,13 @@ extension SimulatedLoop {
         if settings.stopLimits != nil, case .limit = cause { return true }
         if causes.fruitless >= settings.fruitlessConnectionLimit || causes.busy >= 100 { return true }
         if causes.busy > 0, case .service(_, .outage) = cause { return true }
-        // At the end of the canary half of it is enough to judge.
+        // At the end of the canary, half of it is enough to judge.
         return causes.badTokens > 25 || causes.rejections > 25 || causes.fruitless > 1
     }
 }
 
 extension SimulatedCampaign {
-    /// Everything that was claimed in this life is somewhere.
+    /// Everything that was claimed in this life must be somewhere.
     func checkAccounts() {
         guard !isKilled, violation == nil else { return }
         var known = account.recordedCount + unrecorded.count + source.queuedCount + source.hand.count
@@ -144,7 +144,7 @@ extension SimulatedCampaign {
         if known != account.claimedCount { violate(.accounts, "\(account.claimedCount) are claimed, \(known) of them somewhere") }
     }
 
-    /// The report against the server's ledger, recipient by recipient.
+    /// Compares the report with the server's ledger, recipient by recipient.
     func checkReport() {
         for recipient in account.members {
             let fate = fates[recipient]

@@ -6,12 +6,12 @@ import PushServices
 /// Why a loop may have stopped.
 struct StopCauses {
     var fatalAnswer = false
-    /// A connection could not be had for a reason that will not pass.
+    /// A connection was impossible for a permanent reason.
     var hopeless = false
     var tokenRefused = false
     /// Another loop stopped.
     var other = false
-    /// Connections that ended or could not be had.
+    /// Connections that ended or could not be made.
     var fruitless = 0
     /// Refusals that blame the service.
     var busy = 0
@@ -22,7 +22,7 @@ struct StopCauses {
     var isPlain: Bool { fatalAnswer || hopeless || tokenRefused || other }
 }
 
-/// What a loop does, held against what it may do.
+/// Compares what a loop does with what it may do.
 extension SimulatedLoop {
     // MARK: Submissions
 
@@ -48,7 +48,7 @@ extension SimulatedLoop {
         campaign.tally.noteSubmission()
     }
 
-    /// What a request carries, and that it is the service's to take.
+    /// What a request carries, and that the service can accept it.
     private func judgeRequest(_ request: Int, _ wire: Wire) {
         let batching = campaign.nature.service.batching
         if wire.count > batching.largestTargets {
@@ -78,7 +78,7 @@ extension SimulatedLoop {
         guard firsts.count > settings.canaryPushes else { return }
         for first in firsts.dropLast() {
             if case .settled = campaign.fates[first].state { continue }
-            // Settled at this very moment it is not judged yet.
+            // If it is settled at this very moment, it is not judged yet.
             if !campaign.fates[first].isHeard, !machine.settlements.contains(where: { $0.recipient == first }) {
                 campaign.violate(.canary, "recipient \(recipient) goes out before anything is known of \(first)")
             }
@@ -143,10 +143,10 @@ extension SimulatedLoop {
         wire.forEachRecipient { judgeAnswer(index, $0, of: wire, status: status, at: now) }
     }
 
-    /// Each has its own, or none: then nothing was done about it.
+    /// Each push has its own answer, or none: then nothing was done about it.
     func judgeTargets(of wire: Wire, _ answer: ServerAnswer, _ targets: [Int], at now: Moment) {
         var position = 0
-        // Some fail before it is the others' turn to be judged.
+        // Some fail before the others are judged.
         let refused = Set(targets.filter { $0 >= 0 && ServerAnswer.all[$0].outcome == nil })
         let others = max(0, refused.count - 1)
         wire.forEachRecipient { recipient in
@@ -173,7 +173,7 @@ extension SimulatedLoop {
         campaign.fates[recipient].lastStatus = status
         campaign.fates[recipient].retryAfterSeconds = answer.retryAfterSeconds ?? 0
         if case .doubtful = answer.meaning {
-            // How long to wait is not for a gateway to say: it is tried as any other in doubt.
+            // A gateway does not decide how long to wait: the push is tried like any other in doubt.
             causes.busy += 1
             return
         }
@@ -240,20 +240,20 @@ extension SimulatedLoop {
         campaign.fates[recipient].state = .settled
     }
 
-    /// Whether APNs has taken nobody since a recipient was first submitted, while a few have failed already.
-    /// - Parameter failing: that may fail just before it.
+    /// Whether APNs has accepted no push since a recipient was first submitted, while a few have already failed.
+    /// - Parameter failing: how many may fail just before it.
     private func isAlone(_ fate: Fate, failing: Int = 0) -> Bool {
         takenAt.map { $0 < fate.firstSubmitted && failuresInARow + failing >= 3 } ?? true
     }
 
-    /// More attempts than a push may have are for times in which APNs takes none at all, and nobody fails then.
+    /// A push may have extra attempts only while APNs accepts none at all, and then no push fails.
     private func judgeAttempts(_ settlement: Settlement, _ fate: Fate, at now: Moment) {
         if settlement.attempts > max(1, settings.retry.maximumAttempts) {
             campaign.tally.note(.keptInOutage)
             if !fate.wasKept { campaign.violate(.attempts, "recipient \(settlement.recipient) had \(settlement.attempts) attempts") }
         }
         if [.accepted, .invalidToken, .rejected].contains(settlement.outcome) { (takenAt, failuresInARow) = (now.nanoseconds, 0) }
-        // What went together fails together.
+        // Pushes that went together fail together.
         guard settlement.outcome == .failed, fate.lastPart != failedPart || fate.lastPart == 0 else { return }
         defer { (failedPart, failuresInARow) = (fate.lastPart, failuresInARow + 1) }
         guard !isWindingUp, settings.deadline == nil else { return }
@@ -301,7 +301,7 @@ extension SimulatedLoop {
 
     private var isWindingUp: Bool { machine.ending != nil || endsSince != nil || hasSeenDeadline }
 
-    /// A push is given up that APNs might still have taken.
+    /// A push is given up although APNs might still have accepted it.
     private func judgeGivingUp(_ settlement: Settlement, _ fate: Fate, at now: Moment) {
         guard !isWindingUp, settlement.attempts < settings.retry.maximumAttempts, settings.deadline == nil else { return }
         let longestDelay = max(fate.retryAfterSeconds, settings.retry.longestDelaySeconds)

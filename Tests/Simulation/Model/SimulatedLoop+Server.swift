@@ -11,9 +11,9 @@ extension SimulatedLoop {
 
     private var nature: Nature { _read { yield campaign.nature } }
 
-    /// A connection stands: its fate is drawn.
+    /// A connection is established: its fate is drawn.
     func planPeer(_ connection: Int) {
-        // Until the first push is accepted APNs allows one stream.
+        // APNs allows one stream until the first push is accepted.
         schedule(.limit(connection: connection, generation: peers[connection].generation, limit: 1), after: random.span(0, nature.latency))
         if !nature.settings.usesProviderToken, random.happens(nature.connectHopeless) {
             // With TLS 1.3 a certificate's refusal comes after the handshake.
@@ -45,7 +45,7 @@ extension SimulatedLoop {
         campaign.agenda.add(.deliver(loop: index, delivery), at: campaign.clock.now + nanoseconds)
     }
 
-    /// The server does something to a connection of its own accord.
+    /// The server does something with a connection by itself.
     func peerActs(_ turn: PeerTurn, _ connection: Int, _ generation: Int) {
         guard peers[connection].generation == generation, peers[connection].phase == .open, !peers[connection].isDead else { return }
         switch turn {
@@ -109,14 +109,14 @@ extension SimulatedLoop {
         answer(push, serial, connection, with: decide(wires[push].recipient, connection))
     }
 
-    /// What was read makes room for more.
+    /// Returns window for the bytes that were read.
     private func giveWindow(_ connection: Int) {
         guard let room = nature.freeWindow, !peers[connection].isSilent else { return }
         schedule(
             .window(connection: connection, generation: peers[connection].generation, room: random.between(1, room)), after: nature.latency)
     }
 
-    /// REFUSED_STREAM: beyond the limit, which the sender may not know yet, or because the server likes it so.
+    /// REFUSED_STREAM: beyond the limit, which the sender may not know yet, or because the server chooses to.
     private func refuses(_ push: Int, _ serial: Int, _ connection: Int) -> Bool {
         let isBeyond = peers[connection].openStreams >= peers[connection].limit
         guard isBeyond || random.happens(nature.refused) else { return false }
@@ -126,7 +126,7 @@ extension SimulatedLoop {
         return true
     }
 
-    /// What stands before APNs answers in its place, or the answer is cut off on its way.
+    /// Something in front of APNs answers in its place, or the answer is cut off on its way.
     private func gatewayAnswer() -> Int? {
         let isOut = !nature.outageIsUnreachable && nature.outageIsOfGateway && nature.outage.contains(campaign.clock.now)
         if isOut { campaign.tally.note(.outage) }
@@ -209,7 +209,7 @@ extension SimulatedLoop {
             campaign.tally.note(.halved)
             return answer(push, serial, connection, with: ServerAnswer.badTarget)
         }
-        // Perhaps not all of them.
+        // Perhaps it does not name all of them.
         if random.oneIn(3), let last = targets.lastIndex(where: { $0 >= 0 }), targets.firstIndex(where: { $0 >= 0 }) != last {
             targets[last] = -1
         }
@@ -217,7 +217,7 @@ extension SimulatedLoop {
         answer(push, serial, connection, with: ServerAnswer.badTarget, targets: targets)
     }
 
-    /// What is wrong with one target among several; -1 when nothing is.
+    /// What is wrong with one target among several; -1 for nothing.
     private func targetAnswer(_ recipient: Int) -> Int {
         if let answer = campaign.truths[recipient].answer { return answer }
         guard random.happens(nature.final) else { return -1 }
@@ -226,7 +226,7 @@ extension SimulatedLoop {
         return answer
     }
 
-    /// The answer to a request that has nothing to do with its targets; nil for none.
+    /// The answer to a request that does not depend on its targets; nil for none.
     private func refusesAll(_ connection: Int) -> Int? {
         if let answer = checkToken(of: connection) { return answer }
         if !nature.outageIsUnreachable, nature.outage.contains(campaign.clock.now) {
@@ -250,7 +250,7 @@ extension SimulatedLoop {
         return ServerAnswer.accepted
     }
 
-    /// What is wrong with a connection's token; nil when nothing is.
+    /// What is wrong with a connection's token; nil for nothing.
     private func checkToken(of connection: Int) -> Int? {
         let tokenIndex = peers[connection].tokenIndex
         guard tokenIndex >= 0 else { return nil }
@@ -266,7 +266,7 @@ extension SimulatedLoop {
             return ServerAnswer.expired
         }
         if token.text != campaign.server.lastToken {
-            // A process that starts anew cannot know what the one before it minted.
+            // A process that is started again cannot know what the one before it minted.
             if now - campaign.server.lastTokenAt < 20 * Span.minute {
                 campaign.server.tooManyUpdatesUntil = now + random.span(0, random.oneIn(2) ? 2 * Span.second : 2 * Span.minute)
             }

@@ -12,18 +12,18 @@ struct Peer {
     var phase = Phase.closed
     var generation = 0
     var token: SignedToken?
-    /// In the campaign's history; -1 for none.
+    /// The index in the campaign's history; -1 for none.
     var tokenIndex = -1
     /// The limit that the machine was told.
     var toldLimit = Int.max
-    /// How many more pushes the machine was told to fit into the window.
+    /// How many more pushes fit into the window, as the machine was told.
     var toldRoom = Int.max
     /// The machine was told of an accepted push here.
     var isWarm = false
     /// The machine was told that nothing more may be submitted here.
     var mustRest = false
     var inFlight = 0
-    /// The last sign of life that was told, and the last submission: monotonic nanoseconds.
+    /// The last sign of life that was reported, and the last submission: monotonic nanoseconds.
     var lastSign: Int64 = 0
     var lastSubmission: Int64 = 0
 
@@ -46,14 +46,14 @@ struct Wire {
         case sent
         /// The server has it, processed or not.
         case arrived
-        /// The server had it, and said that it did nothing about it.
+        /// The server had it, and said that it did nothing with it.
         case declined
     }
 
     var state = State.idle
     var serial = 0
     var recipient = 0
-    /// Those whom it carries behind the first one.
+    /// The other recipients after the first.
     var others: [Int] = []
     var connection = 0
     /// Monotonic.
@@ -61,14 +61,14 @@ struct Wire {
 
     var count: Int { 1 + others.count }
 
-    /// Whom it carries, in their order.
+    /// The recipients that it carries, in order.
     func forEachRecipient(_ body: (Int) -> Void) {
         body(recipient)
         for other in others { body(other) }
     }
 }
 
-/// What a loop's transport does, and what it hears.
+/// What a loop's transport does, and what it receives.
 extension SimulatedLoop {
     private var random: SplitMix {
         get { campaign.random }
@@ -148,7 +148,7 @@ extension SimulatedLoop {
         for push in wires.indices where wires[push].state != .idle && wires[push].connection == connection { lose(push) }
     }
 
-    /// No answer will come; what became of it only the server knows.
+    /// No answer will come; only the server knows the result.
     private func lose(_ push: Int) {
         wires[push].forEachRecipient {
             campaign.fates[$0].lose()
@@ -297,7 +297,7 @@ extension SimulatedLoop {
         causes.busy += 1
         wires[push].forEachRecipient {
             campaign.fates[$0].refusals += 1
-            // A stream that is refused for ever must not hold up the rest.
+            // A stream that is refused forever must not hold up the rest.
             if campaign.fates[$0].refusals >= settings.retry.maximumAttempts { campaign.fates[$0].isHeard = true }
         }
         noteUnprocessed(push)

@@ -4,22 +4,22 @@ import Base
 import PushServices
 
 /// Drives a machine as SenderLoop does, on virtual time: the same questions in the same order. Where the real loop wakes twice a second to
-/// find nothing due, this one sleeps until something is, so that an hour costs nothing; and it is held up at random, as real threads are.
+/// find nothing due, this one sleeps until something is, so that an hour costs nothing. It is held up at random, as real threads are.
 final class SimulatedLoop {
     enum Resumption {
         /// Reads what has arrived first.
         case poll
-        /// Goes on behind that: held up between reading and deciding.
+        /// Continues after that: held up between reading and deciding.
         case turn
     }
 
     static let longestSleep = 500 * Span.millisecond
-    /// Until a loop that was woken runs.
+    /// The delay until a loop that was woken runs.
     static let wakeDelay = 50 * Span.millisecond
     static let flushInterval = 100 * Span.millisecond
     static let tokenInterval = Span.second
 
-    /// Owns its loops, and outlives them.
+    /// The campaign owns its loops, and outlives them.
     unowned(unsafe) let campaign: SimulatedCampaign
     let index: Int
     var machine: DeliveryMachine
@@ -48,19 +48,19 @@ final class SimulatedLoop {
     var settledCount = 0
     var answeredForGood = 0
     var submissions: [Int64] = []
-    /// The machine was told, or had cause, to submit nothing more: monotonic nanoseconds.
+    /// When the machine was told, or had cause, to submit nothing more: monotonic nanoseconds.
     var endsSince: Int64?
     var hasSeenDeadline = false
     var causes = StopCauses()
-    /// When APNs last accepted a push, or refused one for good; how many failed since.
+    /// When APNs last accepted a push, or permanently refused one; how many failed since.
     var takenAt: Int64?
     var failuresInARow = 0
-    /// The last one that failed, as `Fate.lastPart` has it.
+    /// The last one that failed, as in `Fate.lastPart`.
     var failedPart = 0
-    /// The server was seen to leave each connection after as many requests.
+    /// The server was seen to leave each connection after the same number of requests.
     var knewBudget = false
     var idleTurns = 0
-    /// Recipients in the order in which this loop submitted them first, until it is clear that the canary was awaited.
+    /// Recipients in the order in which this loop first submitted them, until it is clear that the canary was awaited.
     var firsts: [Int] = []
     private(set) var turnsUntilScan = 16
 
@@ -79,7 +79,7 @@ final class SimulatedLoop {
 
     var settings: MachineSettings { machine.settings }
 
-    /// Wakes no later than that, unless it is held up.
+    /// Wakes no later than this, unless it is held up.
     func wake(by time: Int64) { if !isHeldUp, time < wakeAt { wakeAt = time } }
 
     /// While the machine is suspended.
@@ -98,7 +98,7 @@ final class SimulatedLoop {
         turn()
     }
 
-    /// The real loop looked about it every now and then, and the machine knows that it did.
+    /// The real loop checked from time to time, and the machine knows this.
     private func passIdleTurns() {
         let now = campaign.clock.monotonic
         if let last = machine.lastAdvance, now - last > Self.longestSleep { machine.lastAdvance = now - Self.longestSleep }
@@ -174,7 +174,7 @@ final class SimulatedLoop {
         if machine.hasEverAnswered { campaign.team.noteAnswer() } else if campaign.team.hasAnswered { machine.hasEverAnswered = true }
     }
 
-    /// From here on nothing may be submitted.
+    /// From here on, nothing may be submitted.
     func noteEnding(at now: Moment) { endsSince = endsSince ?? now.nanoseconds }
 
     private func sleepEnd(after now: Moment) -> Int64 {
@@ -186,7 +186,7 @@ final class SimulatedLoop {
         if let wake = machine.nextWake(after: now) { end = max(wake + campaign.clock.asleep, time + 1000) }
         checkSleep(until: end, at: now)
         if campaign.nature.wakesOften { end = min(end, time + Self.longestSleep) }
-        // What the real loop finds when it looks about: room for more pushes, a token that has grown old, a source that is through.
+        // What the real loop finds when it checks: capacity for more pushes, a token that has grown old, a source that is done.
         let mayTake = machine.wantsPushes && !isSourceEmpty || machine.openPushes == 0 && campaign.source.isFinished
         if mayTake, !machine.isSourceEnded { end = min(end, time + Self.longestSleep) }
         if let token = tokenWatch.token {
@@ -298,7 +298,7 @@ final class SimulatedLoop {
         judgedCount = 0
     }
 
-    /// Whether the whole state is due to be looked through.
+    /// Whether it is time to check the whole state.
     func isScanDue() -> Bool {
         turnsUntilScan -= 1
         guard turnsUntilScan <= 0 else { return false }

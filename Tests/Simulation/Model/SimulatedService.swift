@@ -3,19 +3,19 @@ import PushServices
 
 /// The service of a campaign: APNs, or one that speaks as APNs does and whose requests carry several pushes.
 struct SimulatedService: PushService {
-    /// What it says of the targets of a request.
+    /// What it says about the targets of a request.
     enum Answering: CaseIterable {
-        /// Nothing: because of one bad target the whole request is refused.
+        /// Nothing: one bad target makes it refuse the whole request.
         case together
-        /// It refuses the request, too, and names targets that are bad, perhaps not all of them.
+        /// It also refuses the request, and names bad targets, perhaps not all of them.
         case naming
-        /// Of each target what became of it; of those that it accepted nothing.
+        /// The result for each target; nothing for those that it accepted.
         case each
     }
 
-    /// Of the answer that refuses a request because of its targets, of which one at least is bad.
+    /// The reason of an answer that refuses a request because of its targets, at least one of which is bad.
     static let badTarget = "BadTarget"
-    /// The status of an answer that says what became of each target.
+    /// The status of an answer that gives the result for each target.
     static let eachStatus = 207
 
     var batching = Batching.single
@@ -66,12 +66,12 @@ struct SimulatedService: PushService {
 }
 
 extension ServerAnswer {
-    /// Refuses a request because of one of its targets at least.
+    /// Refuses a request because of at least one of its targets.
     static let badTarget = 44
-    /// Says of each target what became of it.
+    /// Gives the result for each target.
     static let each = 45
 
-    /// What can be said of a single target of several: for good, and for now.
+    /// Answers about a single target of several: permanent, and temporary ones.
     static let ofTargets = 16..<20
     static let ofTargetsForNow = [busy, 8]
 

@@ -10,13 +10,13 @@ struct SimulationRun: Sendable {
 
     struct Result: Sendable {
         var tally = Tally()
-        /// What commands on folders of runs met.
+        /// What the commands on folders of runs met.
         var met: Set<String> = []
-        /// Of the first seeds that failed, ascending.
+        /// The first seeds that failed, ascending.
         var failures: [Failure] = []
     }
 
-    /// Seeds that a thread takes at a time.
+    /// The number of seeds that a thread takes at a time.
     private static let blockSize = 64
 
     private final class Shared: Sendable {
@@ -29,8 +29,8 @@ struct SimulationRun: Sendable {
     var seeds: Range<UInt64>
     var threads: Int
 
-    /// Runs all seeds, or up to the first that fail: no thread takes more once one has failed.
-    /// - Parameter progress: called every so often by one of the threads, with the number of campaigns done.
+    /// Runs all seeds, or up to the first failures: no thread takes more once one has failed.
+    /// - Parameter progress: called from time to time by one of the threads, with the number of campaigns done.
     func run(progress: @escaping @Sendable (Int) -> Void = { _ in }) -> Result {
         let shared = Shared(first: seeds.lowerBound)
         let workers = (0..<max(1, threads)).map { index in

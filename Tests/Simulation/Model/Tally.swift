@@ -15,7 +15,7 @@ enum Encounter: Int, CaseIterable {
     case settingsWrong, stoppedAtTheEnd, stoppedAgain, stoppedForLastLife, spared, suppressedGone, suppressedDoubtful, retried, stoppedRetry
 }
 
-/// What campaigns were like, all together.
+/// The nature of all campaigns together.
 struct Tally {
     private(set) var campaigns = 0
     private(set) var encounters = [Int](repeating: 0, count: Encounter.allCases.count)
@@ -37,7 +37,7 @@ struct Tally {
         virtualSeconds += Double(nanoseconds) / 1e9
     }
 
-    /// Takes a campaign's figures over.
+    /// Adds a campaign's figures.
     mutating func add(_ other: Tally) {
         campaigns += other.campaigns
         for index in encounters.indices where other.encounters[index] > 0 {

@@ -1,14 +1,14 @@
-/// What a recipient's token is worth in truth, whatever anybody makes of APNs' answers.
+/// The true state of a recipient's token, whatever APNs' answers are taken to mean.
 enum TokenTruth {
     case good
-    /// A good one that is refused because environment or topic are wrong: the answer's index.
+    /// A good one that is refused because environment or topic is wrong: the answer's index.
     case refusedBySettings(Int)
     /// The device is gone, and APNs says so.
     case gone(Int)
-    /// No token of this app, although the settings are right.
+    /// Not a token of this app, although the settings are right.
     case bad(Int)
 
-    /// What APNs answers, every time; nil when it takes the push.
+    /// APNs' answer, which is always the same; nil if it accepts the push.
     var answer: Int? {
         switch self {
         case .good: nil

@@ -3,8 +3,8 @@ import Synchronization
 
 @testable import Delivery
 
-/// All clocks of a simulated campaign. True time goes on by itself; the monotonic clock stands still while the machine sleeps; the wall
-/// clock may be set forth and back. Atomic because the provider token's source wants a clock for all threads; it is used by one.
+/// All clocks of a simulated campaign. True time continues by itself; the monotonic clock stops while the machine sleeps; the wall clock
+/// may be set forward and back. Atomic because the provider token's source needs a clock for all threads; only one thread uses it.
 final class VirtualClock: Sendable {
     private let time = Atomic<Int64>(1000 * Span.second)
     private let slept = Atomic<Int64>(0)
@@ -30,7 +30,7 @@ final class VirtualClock: Sendable {
     /// What a token source sees.
     var bootMoment: Moment { Moment(nanoseconds: now, wall: wall) }
 
-    /// The server's clock, right but for its own skew.
+    /// The server's clock, right except for its own skew.
     func serverSeconds(skew: Int64) -> Int64 { Self.epochMilliseconds / 1000 + now / Span.second + skew }
 
     func move(to newTime: Int64) { time.store(newTime, ordering: .relaxed) }

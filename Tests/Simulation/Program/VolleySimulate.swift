@@ -1,8 +1,8 @@
 import Base
 import Glibc
 
-/// `volley-simulate [--seeds COUNT] [--first SEED] [--threads N]` runs many campaigns; `volley-simulate --seed SEED` one, with all that happens
-/// in it. Exit code 0 when everything held, 1 when not, 2 for a mistake in the command, 3 for a broken precondition.
+/// `volley-simulate [--seeds COUNT] [--first SEED] [--threads N]` runs many campaigns; `volley-simulate --seed SEED` runs one, and shows
+/// everything that happens in it. Exit code 0 if everything held, 1 if not, 2 for a mistake in the command, 3 for a failed precondition.
 @main enum VolleySimulate {
     static func main() {
         TrapReport.install()
@@ -65,7 +65,7 @@ private struct Options {
     }
 }
 
-/// How far the campaigns are, on a terminal.
+/// How many campaigns are done, on a terminal.
 private struct ProgressLine: Sendable {
     let total: Int
     private let isTerminal = isatty(STDERR_FILENO) == 1

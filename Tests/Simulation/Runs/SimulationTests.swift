@@ -5,10 +5,10 @@ import Testing
 @Suite("simulated campaigns")
 struct SimulationTests {
     private static let campaigns: UInt64 = 10_000
-    /// They take some twenty; whoever takes so long hangs.
+    /// They take about twenty; a run that takes this long hangs.
     private static let secondsForAll: UInt32 = 600
 
-    /// In a process of its own, so that a broken precondition names its seed as well.
+    /// In a separate process, so that a failed precondition names its seed, too.
     @Test("what must hold holds in ten thousand campaigns, and they meet everything there is to meet")
     func invariantsHold() async throws {
         let path = "/tmp/volley-simulation-\(getpid()).txt"

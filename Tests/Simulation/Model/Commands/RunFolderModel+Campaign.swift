@@ -2,7 +2,7 @@ import Delivery
 
 /// All plans are of one campaign: what one of them has reached matters to the others.
 extension RunFolderModel {
-    /// As `SQLiteRun.yields`: of two that have not begun the one that had its lock first begins.
+    /// As `SQLiteRun.yields`: of two runs that have not begun, the one that was locked first begins.
     private func yields(_ path: Path, to other: Path) -> Bool {
         guard let theirs = locks[other], theirs.isSending else { return false }
         guard let own = locks[path], own.isSending, files[other]?.state != .underway else { return true }
@@ -39,13 +39,14 @@ extension RunFolderModel {
     /// When the first of a chain began, as the record knows.
     func beginning(of root: Int) -> Int? { record.filter { self.root(of: $0.key) == root }.map(\.value.firstBegun).min() }
 
-    /// Each time of a schedule goes out once, so that other times do not count, nor for a plan of a time what has none.
+    /// Each time of a schedule is sent once, so other times do not count; nor, for a plan of a time, do runs without one.
     func isOtherTime(_ theirs: Int?, _ own: Int?, isFresh: Bool) -> Bool {
         guard let own else { return false }
         return theirs.map { $0 != own } ?? isFresh
     }
 
-    /// Of a run whose file is away, or older than the record, nobody knows whom it reached. In a first life that was never confirmed it reached nobody.
+    /// For a run whose file is gone, or older than the record, it is unknown which devices it reached. In a first life that was never
+    /// confirmed it reached none.
     private func isAsked(_ number: Int, by root: Int) -> Bool {
         guard let entry = record[number], entry.previousLife != 0, let first = plans[root] else { return false }
         return entry.begun > first.moment || first.beside.contains(number)

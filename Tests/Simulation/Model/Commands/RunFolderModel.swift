@@ -1,8 +1,8 @@
 import Delivery
 
-/// A folder of runs as commands see it: files, the record beside them, times, locks, volley.yaml. Everything that survives a process.
+/// A folder of runs as commands see it: files, the record next to them, times, locks, volley.yaml. Everything that survives a process.
 struct RunFolderModel {
-    /// What was frozen.
+    /// The frozen part.
     struct Plan {
         var recipients: Set<Int>
         var time: Int?
@@ -10,7 +10,7 @@ struct RunFolderModel {
         /// volley.yaml when it was planned.
         var project: Int
         var retryOf: Int?
-        /// Of a retry: the life that the run had that it retries.
+        /// For a retry: the life that the retried run had.
         var parentLife = 0
         /// When it was planned, and which runs were being sent then.
         var moment = 0
@@ -19,15 +19,15 @@ struct RunFolderModel {
 
     enum Outcome { case accepted, unknown, unsent }
 
-    /// A run file: a value, so that a copy of it is what a copy of a file is.
+    /// A run file: a value, so that a copy of it behaves like a copy of a file.
     struct File {
         let plan: Int
         var state = SendGate.Facts.State.planned
         var life = 0
         var claimed: Set<Int> = []
-        /// When each was claimed last, or got its outcome.
+        /// When each recipient was last claimed, or got its outcome.
         var reachedAt: [Int: Int] = [:]
-        /// Recipients that were taken back to be sent to once more, each as often as it was.
+        /// How often recipients were reopened to be sent to again, counting each time.
         var takenBack = 0
         var outcomes: [Int: Outcome] = [:]
         var isApproved = false
@@ -50,7 +50,7 @@ struct RunFolderModel {
     enum Path: Hashable {
         case own(Int), copy(Int)
 
-        /// In this order they are looked through.
+        /// The order in which they are examined.
         var order: Int {
             switch self {
             case .own(let plan): 2 * plan
@@ -70,7 +70,7 @@ struct RunFolderModel {
 
         func names(_ life: Int) -> Bool { life == self.life || life == previousLife }
 
-        /// Lives are numbered, so that an older record is told from an older file.
+        /// Lives are numbered, so that an older record can be distinguished from an older file.
         /// - Parameter mark: of the plan.
         func isNewer(than file: File, _ mark: Mark?) -> Bool {
             guard file.life <= life else { return false }
@@ -81,7 +81,7 @@ struct RunFolderModel {
         }
     }
 
-    /// As `ClaimCounter`: a file of its own beside the run, which may be lost.
+    /// As `ClaimCounter`: a separate file next to the run, which may be lost.
     struct Mark {
         var life: Int
         var claimed: Int
@@ -91,24 +91,24 @@ struct RunFolderModel {
     var files: [Path: File] = [:]
     var record: [Int: Entry] = [:]
     var marks: [Int: Mark] = [:]
-    /// The plan that has a time.
+    /// The plan that each time belongs to.
     var times: [Int: Int] = [:]
-    /// Who has the lock of a file, since when, and whether to send.
+    /// Which command has the lock of a file, since when, and whether to send.
     private(set) var locks: [Path: (command: Int, since: Int, isSending: Bool)] = [:]
-    /// What volley.yaml says now: where to, and whether somebody must approve.
+    /// What volley.yaml says now: the destination, and whether approval is required.
     var project = 0
     var demandsApproval = false
     private(set) var lastPlan = 0
-    /// Counts what happens, whatever clocks say.
+    /// Counts events, whatever clocks say.
     private(set) var moment = 0
 
-    /// The moment of what happens now.
+    /// The moment of the present event.
     mutating func next() -> Int {
         moment += 1
         return moment
     }
 
-    /// - Returns: whether nobody else has it.
+    /// - Returns: whether no other command has it.
     mutating func lock(_ path: Path, by command: Int, isSending: Bool) -> Bool {
         guard locks[path] == nil else { return false }
         locks[path] = (command, next(), isSending)
@@ -132,7 +132,7 @@ struct RunFolderModel {
         return lastPlan
     }
 
-    /// The run that a chain of retries begins with.
+    /// The first run of a chain of retries.
     func root(of plan: Int) -> Int { plans[plan]?.retryOf.map(root) ?? plan }
 
     /// As `RunChain.standingRetries`.
@@ -165,7 +165,7 @@ struct RunFolderModel {
         return facts
     }
 
-    /// Retries that were begun, as the record knows; not those that were given up before they did (`abandonedRetries`).
+    /// Retries that were begun, according to the record; not those that were abandoned before they began (`abandonedRetries`).
     func begunRetries(of plan: Int) -> [Int] {
         record.keys.sorted().filter { retry in
             guard plans[retry]?.retryOf == plan else { return false }
@@ -180,13 +180,13 @@ struct RunFolderModel {
         return begunRetries(of: parent).filter { $0 != plan }
     }
 
-    /// Of a sibling whose file is away nobody knows whom it reached.
+    /// For a sibling whose file is gone, it is unknown which devices it reached.
     private func hasDisjointRecipients(_ sibling: Int, _ plan: Int) -> Bool {
         guard files[.own(sibling)] != nil, let own = plans[plan]?.recipients else { return false }
         return plans[sibling]?.recipients.isDisjoint(with: own) ?? false
     }
 
-    /// As `SendingHistory.begin`; nil when it refuses, else the new life.
+    /// As `SendingHistory.begin`; nil if it refuses, otherwise the new life.
     mutating func note(_ path: Path, siblings seen: [Int]) -> Int? {
         guard let file = files[path], let plan = plans[file.plan] else { return nil }
         if let known = record[file.plan], known.isNewer(than: file, marks[file.plan]) { return nil }

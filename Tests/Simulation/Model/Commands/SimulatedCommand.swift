@@ -1,7 +1,7 @@
 import Base
 import Delivery
 
-/// A process at work on a run: through the gate, then sending, a step at a time. It may die between any two.
+/// A process that works on a run: through the gate, then sending, one step at a time. It may die between any two steps.
 struct SimulatedCommand {
     enum Work {
         case gate(SendGate.Action)
@@ -19,9 +19,9 @@ struct SimulatedCommand {
     private(set) var work: Work
     private(set) var refusal: SendGate.Refusal?
     private(set) var isAdmitted = false
-    /// What the gate was told when it looked.
+    /// What the gate saw.
     private(set) var seen: SendGate.Facts?
-    /// What volley.yaml said when it was looked at.
+    /// What volley.yaml said when it was read.
     private(set) var project = 0
     /// The retry that it made, to be sent next.
     private(set) var retry: Int?
@@ -37,8 +37,8 @@ struct SimulatedCommand {
     /// Whether it may be sending.
     var isSending: Bool { if case .sending = work { true } else { false } }
 
-    /// Does one thing.
-    /// - Parameter failing: how often, per thousand, the last note beside the runs cannot be written.
+    /// Does one step.
+    /// - Parameter failing: how often, per thousand, the last note next to the runs cannot be written.
     /// - Returns: the device that a push went to.
     mutating func doNext(_ folder: inout RunFolderModel, _ random: inout SplitMix, failing: Int) -> Int? {
         switch work {
@@ -49,7 +49,7 @@ struct SimulatedCommand {
         return nil
     }
 
-    /// The process is killed: the system gives its lock back.
+    /// The process is killed: the system releases its lock.
     mutating func die(_ folder: inout RunFolderModel) {
         folder.unlock(path, by: number)
         work = .over
@@ -84,7 +84,7 @@ struct SimulatedCommand {
             return .gate(gate.recorded(noted != nil))
         case .begin: return .gate(gate.began(folder.begin(path, as: life, step)))
         case .confirm:
-            // Perhaps the disk is full, or a retry began meanwhile.
+            // The disk may be full, or a retry may have begun in the meantime.
             guard let plan = folder.files[path]?.plan, !random.happens(failing), folder.begunRetries(of: plan).isEmpty else {
                 return .gate(gate.confirmed(false))
             }
@@ -109,10 +109,10 @@ struct SimulatedCommand {
         }
     }
 
-    /// As `RetryPlanner`: those who were not sent to, but for those whom other retries took over.
+    /// As `RetryPlanner`: devices that were not sent to, except those that other retries took over.
     private mutating func plan(_ folder: inout RunFolderModel) {
         guard let file = folder.files[path], let plan = folder.plans[file.plan] else { return }
-        // Of a retry whose file is away nobody knows whom it reached.
+        // For a retry whose file is gone, it is unknown which devices it reached.
         let standing = Set(folder.standingRetries(of: file.plan).map(\.plan))
         guard standing.isSuperset(of: folder.begunRetries(of: file.plan)) else { return }
         let taken = folder.standingRetries(of: file.plan).reduce(into: Set<Int>()) { $0.formUnion(folder.plans[$1.plan]?.recipients ?? []) }
@@ -146,14 +146,14 @@ struct SimulatedCommand {
             work = .sending(left: Array(left.dropFirst()))
             return device
         }
-        // Those who are claimed and were not sent to come first.
+        // Claimed recipients that were not sent to come first.
         let next = plan.recipients.sorted().filter(file.isLeft)
         guard !next.isEmpty else {
             end([], as: .finished, &folder)
             return nil
         }
         let claim = Array(next.prefix(random.between(1, 3)))
-        // As `SQLiteRun.claim` asks first.
+        // As the first check of `SQLiteRun.claim`.
         guard file.life == life else {
             end([], as: nil, &folder)
             return nil

@@ -1,12 +1,12 @@
 import Base
 import Delivery
 
-/// Several commands at once on one folder of runs, with people who plan, approve, cancel, copy files, put older ones back, edit states and change
-/// volley.yaml between any two of their steps. A seed decides. After every push it is checked that it was allowed.
+/// Several commands at once on one folder of runs. Between any two of their steps, people plan, approve, cancel, copy files, restore older
+/// ones, edit states and change volley.yaml. A seed decides. After every push, its permission is checked.
 struct SimulatedFolder {
     private(set) var folder = RunFolderModel()
     private(set) var violation: Violation?
-    /// What was met, by name.
+    /// The situations that were met, by name.
     private(set) var met: Set<String> = []
     private var random: SplitMix
     private var commands: [SimulatedCommand] = []
@@ -14,13 +14,13 @@ struct SimulatedFolder {
     private var now = 0
     private var backups: [RunFolderModel.File] = []
     private var copies = 0
-    /// Times that a device was pushed to, by the first run of its chain.
+    /// The number of pushes to a device, by the first run of its chain.
     private var pushes: [Int: [Int: Int]] = [:]
-    /// Pushes of all runs to a device, in their order: by which plan, and when.
+    /// Pushes of all runs to a device, in order: by which plan, and when.
     private var received: [Int: [(plan: Int, at: Int)]] = [:]
     /// First runs that sent for a time.
     private var senders: [Int: Set<Int>] = [:]
-    /// Which faults are frequent is each folder's own, so that those meet that are rare together (swarm testing, Groce et al., ISSTA 2012).
+    /// Each folder has its own frequent faults, so that faults that are rarely together meet (swarm testing, Groce et al., ISSTA 2012).
     private let killing: Int, failing: Int, meddling: Int
     private let meddlers: [Int]
 
@@ -42,7 +42,8 @@ struct SimulatedFolder {
         self.random = random
     }
 
-    /// Runs the folders of a seed, up to the first in which something does not hold: several, as each takes a small part of the time of a campaign.
+    /// Runs the folders of a seed, up to the first violation: several folders, because each takes only a small part of the time of a
+    /// campaign.
     static func runAll(of seed: UInt64, _ trace: ((String) -> Void)? = nil) -> (met: Set<String>, violation: Violation?) {
         var met: Set<String> = []
         for number in 0..<folders {
@@ -57,7 +58,7 @@ struct SimulatedFolder {
 
     private static let folders: UInt64 = 8
 
-    /// - Parameter trace: is told of every step that a command makes.
+    /// - Parameter trace: gets every step that a command makes.
     mutating func run(_ trace: ((String) -> Void)?) {
         folder.demandsApproval = random.oneIn(3)
         plan()
@@ -74,7 +75,7 @@ struct SimulatedFolder {
 
     private mutating func plan() {
         let time = random.oneIn(2) ? random.below(2) : nil
-        // Of those for the same devices one may take the place of another.
+        // Of those for the same devices, one may replace another.
         let first = random.oneIn(2) ? 0 : 10 * folder.lastPlan
         folder.plan(Set(first..<first + random.between(1, 5)), time: time)
     }
@@ -89,7 +90,7 @@ struct SimulatedFolder {
         started += 1
         let step: SendGate.Step =
             switch folder.files[path]?.state {
-            // Mostly what makes sense.
+            // Usually what makes sense.
             case .planned where !random.oneIn(5): .begin
             case .underway where !random.oneIn(5): .goOn
             case .cancelled, .finished: random.oneIn(2) ? .retry : .goOn
@@ -114,7 +115,7 @@ struct SimulatedFolder {
         if let device { check(device, commands[index]) }
         if commands[index].isOver, commands[index].isAdmitted { met.insert("\(commands[index].step)") }
         if let retry = commands[index].retry, commands[index].isOver {
-            // The retry is sent by the same process, unless somebody is asked, and declines.
+            // The same process sends the retry, unless a person is asked, and declines.
             commands[index] = SimulatedCommand(commands[index].number, .begin, .own(retry))
         }
     }
@@ -129,7 +130,7 @@ struct SimulatedFolder {
         case 2, 3: if file.state == .planned || file.state == .underway { folder.files[path]?.state = .cancelled }
         case 4:
             backups.append(file)
-            // Or moved away, to be put back some time.
+            // Or moved away, to be restored later.
             if isFree, random.oneIn(2) { folder.files[path] = nil }
         case 5:
             guard !backups.isEmpty else { return }
@@ -139,7 +140,7 @@ struct SimulatedFolder {
             copies += 1
             folder.files[.copy(copies)] = file
         case 7:
-            // Of a retry that was given up others may have taken over what it would send.
+            // Other retries may have taken over what an abandoned retry would send.
             guard isFree, file.state != .cancelled || file.hasBegun || folder.plans[file.plan]?.retryOf == nil else { return }
             let states: [SendGate.Facts.State] = [.planned, .underway, .cancelled, .finished]
             folder.files[path]?.state = states[random.below(states.count)]
@@ -155,7 +156,7 @@ struct SimulatedFolder {
 
     // MARK: - What must hold
 
-    /// The record would refuse it as well, so nothing is ever pushed; but by then the time is claimed, and the words are others.
+    /// The record would refuse it, too, so nothing is ever pushed; but by then the time is claimed, and the message differs.
     private mutating func checkPassage(_ command: SimulatedCommand) {
         guard let seen = command.seen, case .gate(let action) = command.work else { return }
         if action == .begin, command.step == .begin { checkPlace(of: command) }
@@ -164,7 +165,7 @@ struct SimulatedFolder {
         }
     }
 
-    /// Those who have the lock before were seen: a plan for no time waits for none of them.
+    /// Runs that were locked before were seen: a plan without a time waits for none of those.
     private mutating func checkPlace(of command: SimulatedCommand) {
         guard let plan = folder.files[command.path].flatMap({ folder.plans[$0.plan] }), plan.time == nil, plan.retryOf == nil,
             let own = folder.locks[command.path]
@@ -195,14 +196,14 @@ struct SimulatedFolder {
         }
     }
 
-    /// A plan knows what was sent before it was made, and nothing of what was sent later by others.
+    /// A plan knows what was sent before it was made, and nothing about what others sent later.
     private mutating func checkPlaces(_ device: Int, _ plan: RunFolderModel.Plan, _ command: SimulatedCommand) {
         guard let number = folder.files[command.path]?.plan, let lock = folder.locks[command.path] else { return }
         let root = folder.root(of: number), isFresh = command.step == .begin && plan.retryOf == nil
         let start = isFresh ? plan.moment : folder.beginning(of: root) ?? plan.moment
         let other = received[device]?.first { push in
             guard folder.root(of: push.plan) != root, push.at > start, let other = folder.plans[push.plan] else { return false }
-            // One of a time may begin beside one without.
+            // A run with a time may begin at the same time as one without.
             let isBeside = other.time != nil && plan.time == nil && push.at > lock.since
             return !isBeside && !folder.isOtherTime(other.time, plan.time, isFresh: isFresh)
         }
