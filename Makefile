@@ -1,4 +1,4 @@
-# Volley: `make` lists what can be done. Everything works on a fresh Debian 12 with Swift 6.3; what is missing is installed.
+# Volley: `make` lists the commands. Everything works on a fresh Debian 12 with Swift 6.3; missing packages are installed.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -13,9 +13,10 @@ TEST_PACKAGES := nghttp2-server
 FAULT_PACKAGES := libfaketime iproute2
 BENCH_PACKAGES := nghttp2-client python3-venv
 BENCH_PYTHON := .build/bench/bin/python3
-# Which tables `make bench` makes: --sending and --planning (the default), --memory, --scaling, --recording, --rendering, --reports; --quick makes them small.
+# The tables that `make bench` makes: --sending and --planning (the default), --memory, --scaling, --recording, --rendering, --reports;
+# --quick makes them small.
 BENCH ?=
-# A target may only import what Package.swift says it depends on: the walls of the house.
+# A target may import only its dependencies in Package.swift: the walls of the house.
 STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
@@ -26,7 +27,7 @@ help: ## List these commands
 	@echo "Volley sends push campaigns to APNs. What can be done here:"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 27
 
-# $(call install,PACKAGES): those that are missing.
+# $(call install,PACKAGES) installs those that are missing.
 define install
 missing=$$(for p in $(1); do \
     dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
@@ -38,11 +39,11 @@ if [ -n "$$missing" ]; then \
 fi
 endef
 
-setup: ## Install the Debian packages that are missing
+setup: ## Install missing Debian packages
 	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.3 is needed: https://www.swift.org/install/linux/" >&2; exit 2; }
 	@$(call install,$(PACKAGES))
 
-# Servers of others that the tests send to. These are unpacked, not installed: packages of servers start services.
+# Servers, not written by Volley, that the tests send to. They are unpacked, not installed: packages of servers start services.
 UNPACKED := nginx=nginx usr/lib/python3/dist-packages/h2=python3-h2
 
 servers: setup
@@ -60,18 +61,18 @@ demo: build ## Send a real campaign to the built-in simulator and show its repor
 	echo "$$(($$(wc -l < .build/spring-sale.csv) - 1)) devices, each with its result, in .build/spring-sale.csv"; \
 	volley runs --config campaigns/volley.yaml
 
-test: servers ## Run all tests; those that failed are named again at the end
+test: servers ## Run all tests, and name failed ones again at the end
 	@mkdir -p .build; $(SWIFT) test $(STRICT) 2>&1 | tee .build/test.log || { \
 	    echo; echo "What failed:"; grep -A 4 '^✘ Test.* recorded an issue' .build/test.log | cut -c 1-500 | head -100; exit 1; }
 
-# As above. Go is looked for there alone: Debian's has Debian's golang.org/x/net beside it.
+# As above. Go is looked for only there: Debian's Go comes with Debian's golang.org/x/net.
 FOREIGN_PACKAGES := python3-venv
 FOREIGN_UNPACKED := usr/lib/go-1.19/bin/go=golang-1.19-go+golang-golang-x-net-dev node=nodejs haproxy=haproxy h2o=h2o squid=squid \
     tinyproxy=tinyproxy danted=dante-server microsocks=microsocks
 HYPERCORN := hypercorn==0.18.0
 SCENARIO ?=
 
-test-servers: servers ## Judge Volley by servers and proxies of others (ten minutes); SCENARIO=nginx chooses by name
+test-servers: servers ## Test Volley with servers and proxies that it did not write (ten minutes); SCENARIO=nginx selects by name
 	@$(call install,$(FOREIGN_PACKAGES))
 	@Tests/ForeignServers/install .build/servers $(FOREIGN_UNPACKED)
 	@python=.build/servers/python; $$python/bin/python3 -c 'import hypercorn' 2>/dev/null || { \
@@ -83,11 +84,11 @@ test-servers: servers ## Judge Volley by servers and proxies of others (ten minu
 
 BROWSER_PACKAGES := chromium
 
-test-browser: setup ## Install Chromium if it is missing, and look at the pages in it: light, dark, phone, print
+test-browser: setup ## Install Chromium if it is missing, and test the pages in it: light, dark, phone, print
 	@command -v chromium >/dev/null || { $(call install,$(BROWSER_PACKAGES)); }
 	$(SWIFT) test $(STRICT) --filter BrowserTests
 
-# What runs on several threads or touches raw memory; but for tests that something is fast, which it is not under a sanitizer.
+# Code that runs on several threads or touches raw memory, without tests of speed: nothing is fast under a sanitizer.
 SANITIZED := --filter "(Audience|Delivery|HTTP2|Simulators|Cryptography)Tests"
 
 sanitize: servers ## Run the tests of readers and delivery under the thread and the address sanitizer
@@ -99,33 +100,33 @@ sanitize: servers ## Run the tests of readers and delivery under the thread and 
 FAULT_RECIPIENTS ?= 50000
 FAULT_KILLS ?= 200
 
-faults: setup ## Play every fault, and kill 200 runs (twenty minutes); report against ledger each time
+faults: setup ## Play every fault, and kill 200 runs (twenty minutes); compare report and ledger each time
 	@$(call install,$(FAULT_PACKAGES))
 	VOLLEY_FAULT_RECIPIENTS=$(FAULT_RECIPIENTS) VOLLEY_FAULT_KILLS=$(FAULT_KILLS) \
 	    $(SWIFT) test $(STRICT) -c release -Xswiftc -enable-testing --scratch-path .build/faults --filter "CommandLineTests\..*FaultTests"
 
 EXPORTS ?= 1000
 
-oracle: setup ## Hold what commands say of EXPORTS=1000 random exports against rules that were written a second time (minutes)
+oracle: setup ## Compare commands on EXPORTS=1000 random exports with rules that were written a second time (minutes)
 	$(SWIFT) build $(STRICT) --product volley
 	/usr/bin/python3 Tests/Fixtures/audience_compare.py "$$($(SWIFT) build $(STRICT) --show-bin-path)/volley" 1 $(EXPORTS)
 
-# As `faults` an optimised build of its own. RACE=retry+retry chooses races, with commas between; SEED=7 repeats one round.
+# Like `faults`, a separate optimised build. RACE=retry+retry selects races, separated by commas; SEED=7 repeats one round.
 RACES ?= 100
 RACE ?=
 
-races: setup ## Start any two commands at the same moment, RACES=100 times each; reports against ledger each time (hours)
+races: setup ## Start any two commands at the same moment, RACES=100 times each, and compare reports and ledger (hours)
 	VOLLEY_RACES=$(RACES) VOLLEY_RACE=$(RACE) VOLLEY_RACE_SEED=$(SEED) \
 	    $(SWIFT) test $(STRICT) -c release -Xswiftc -enable-testing --scratch-path .build/faults --filter "CommandLineTests\.RaceTests"
 
-# The scratch path is apart: libFuzzer and the address sanitizer want their traces in every object. What is found worth keeping while
-# it runs stays below it; a finding belongs into Tests/Fuzzing/Corpus/TARGET, where `make test` repeats it.
+# A separate scratch path: libFuzzer and the address sanitizer need their traces in every object. The corpus that grows during a run
+# stays below it; put a finding into Tests/Fuzzing/Corpus/TARGET, where `make test` repeats it.
 FUZZ := .build/fuzz
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= csv json gzip yaml template
 FUZZ_FLAGS := -timeout=20 -rss_limit_mb=4096 -max_len=4096 -print_final_stats=1
 
-fuzz: setup ## Fuzz what reads files of others, FUZZ_SECONDS=60 for each of FUZZ_TARGETS
+fuzz: setup ## Fuzz the readers of files from outside, FUZZ_SECONDS=60 for each of FUZZ_TARGETS
 	VOLLEY_FUZZER=1 $(SWIFT) build -c release --product volley-fuzz --scratch-path $(FUZZ) $(STRICT) \
 	    -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer,address
 	@failed=""; mkdir -p $(FUZZ)/findings; \
@@ -138,21 +139,21 @@ fuzz: setup ## Fuzz what reads files of others, FUZZ_SECONDS=60 for each of FUZZ
 	done; \
 	if [ -n "$$failed" ]; then ls $(FUZZ)/findings; exit 1; fi
 
-# A program of its own, optimised, from the sources of the tests; the scratch path is apart because its objects let others look inside.
+# A separate program, optimised, from the sources of the tests; it needs a separate scratch path because its objects enable testing.
 SIMULATE := .build/simulate
 SEEDS ?= 1000000
 FIRST ?= 0
 SEED ?=
 SIMULATION_FLAGS := -c release --product volley-simulate -Xswiftc -enable-testing -Xswiftc -enforce-exclusivity=unchecked
 
-simulate: setup ## Simulate SEEDS=1000000 campaigns with every fault, or one as SEED=123 with all that happens in it
+simulate: setup ## Simulate SEEDS=1000000 campaigns with every fault, or SEED=123 for one campaign with all its events
 	VOLLEY_SIMULATION=1 $(SWIFT) build $(SIMULATION_FLAGS) --scratch-path $(SIMULATE) $(STRICT)
 	@$(SIMULATE)/release/volley-simulate $(if $(SEED),--seed $(SEED),--seeds $(SEEDS) --first $(FIRST))
 
-simulate-breakages: setup ## Break the delivery machine on purpose, one way after the other, and see what the simulation says
+simulate-breakages: setup ## Break the delivery machine on purpose, in one way after the other, and check that the simulation notices
 	@SWIFT="$(SWIFT)" SIMULATION_FLAGS="$(SIMULATION_FLAGS) $(STRICT)" Tests/Simulation/Breakages/run $(BREAKAGES)
 
-bench: setup ## Measure Volley beside other tools (minutes; see docs/performance.md)
+bench: setup ## Compare Volley's speed with other tools (minutes; see docs/performance.md)
 	@$(call install,$(BENCH_PACKAGES))
 	@$(BENCH_PYTHON) -c 'import duckdb, polars' 2>/dev/null || { \
 	    /usr/bin/python3 -m venv .build/bench && .build/bench/bin/pip install --quiet --disable-pip-version-check duckdb polars; }
