@@ -43,7 +43,7 @@ setup: ## Install missing Debian packages
 	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.3 is needed: https://www.swift.org/install/linux/" >&2; exit 2; }
 	@$(call install,$(PACKAGES))
 
-# Servers, not written by Volley, that the tests send to. They are unpacked, not installed: packages of servers start services.
+# Other projects' servers that the tests send to. They are unpacked, not installed: packages of servers start services.
 UNPACKED := nginx=nginx usr/lib/python3/dist-packages/h2=python3-h2
 
 servers: setup
@@ -72,7 +72,7 @@ FOREIGN_UNPACKED := usr/lib/go-1.19/bin/go=golang-1.19-go+golang-golang-x-net-de
 HYPERCORN := hypercorn==0.18.0
 SCENARIO ?=
 
-test-servers: servers ## Test Volley with servers and proxies that it did not write (ten minutes); SCENARIO=nginx selects by name
+test-servers: servers ## Test Volley with other projects' servers and proxies (ten minutes); SCENARIO=nginx selects by name
 	@$(call install,$(FOREIGN_PACKAGES))
 	@Tests/ForeignServers/install .build/servers $(FOREIGN_UNPACKED)
 	@python=.build/servers/python; $$python/bin/python3 -c 'import hypercorn' 2>/dev/null || { \

@@ -3,7 +3,7 @@ import Delivery
 import TestServers
 import Testing
 
-/// Whole runs against servers that Volley did not write. Our own strict simulator cannot show that others understand us.
+/// Whole runs against other projects' servers. Our own strict simulator cannot show that others understand us.
 @Suite("delivery to servers of others")
 struct RealServerTests {
     /// Every push is accepted at its first attempt, and the server's own log has every device exactly once.

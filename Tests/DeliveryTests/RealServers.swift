@@ -5,7 +5,7 @@ import PushServices
 import TestServers
 import Testing
 
-/// A server that Volley did not write, on loopback, with its own certificate. It logs every request that it answered.
+/// A server from another project, on loopback, with its own certificate. It logs every request that it answered.
 struct RealServer {
     let port: Int
     let authorityFile: String

@@ -2,8 +2,7 @@ import Foundation
 import TestCommands
 import TestServers
 
-/// Where the programs that Volley did not write are: installed, or unpacked below `.build/servers` by `make servers` and `make
-/// test-servers`.
+/// Where the programs from other projects are: installed, or unpacked below `.build/servers` by `make servers` and `make test-servers`.
 enum ForeignPrograms {
     private static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path

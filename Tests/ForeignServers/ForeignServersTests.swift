@@ -2,8 +2,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Whole campaigns, sent by the real binary to servers, and through proxies, that Volley did not write. Each stand-in has a ledger, and the
-/// report is compared with it, device by device. `make test-servers` plays all scenarios, `make test` the quick ones.
+/// Whole campaigns, sent by the real binary to other projects' servers, through other projects' proxies. Each stand-in has a ledger, and
+/// the report is compared with it, device by device. `make test-servers` plays all scenarios, `make test` the quick ones.
 @Suite("servers of others", .serialized)
 struct ForeignServersTests {
     /// Text that the names of the scenarios to play contain; a missing program is then a failure. Nil for the quick ones.

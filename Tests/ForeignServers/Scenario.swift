@@ -1,6 +1,6 @@
 import Testing
 
-/// A campaign to a server that Volley did not write, and the expected result.
+/// A campaign to a server from another project, and the expected result.
 struct Scenario: CustomTestStringConvertible, Sendable {
     /// What happens during sending.
     enum Fault {

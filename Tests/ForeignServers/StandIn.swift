@@ -1,7 +1,7 @@
 import Foundation
 import TestServers
 
-/// A server that answers as APNs does, made from software that Volley did not write. It notes in a ledger what it saw and accepted.
+/// A server that answers as APNs does, made from other projects' software. It notes in a ledger what it saw and accepted.
 enum StandIn: String {
     /// net/http of Go with golang.org/x/net/http2.
     case go
