@@ -14,7 +14,7 @@ public protocol PushService: Sendable {
     var reasonsPage: String { get }
     /// The column for a push's id at this service, in CSV and JSON.
     var idColumn: String { get }
-    /// The ports to open in a firewall, including the one that is used: "443 and 2197".
+    /// The ports that a firewall must leave open: "443 and 2197".
     var ports: String { get }
     /// Where the service's servers are, for people who run a firewall: a whole sentence.
     var networks: String { get }

@@ -46,7 +46,7 @@ public struct AccountField: Sendable {
     public let otherNames: [String]
     /// Where people find the value: a sentence without its full stop.
     public let source: String
-    /// How a message continues after the option of a command that is missing: "the ten characters that …".
+    /// How a remedy continues after the option to add: "the ten characters that …".
     public let whatToAdd: String
     /// What else is wrong with a text; `shown` is the text as a message shows it.
     public let flaw: @Sendable (_ text: String, _ shown: String) -> Mistake?
