@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// README.md and docs: pages that people read. docs/house is the plan of a rebuilding, and is left out.
+/// README.md and docs: pages that people read.
 @Suite("The documentation")
 struct DocumentTests {
     /// A page, by its path from the root.
@@ -65,7 +65,7 @@ struct DocumentTests {
     private static func pages() throws -> [Page] {
         let docs = SourceFile.root.appendingPathComponent("docs")
         let names = FileManager.default.enumerator(atPath: docs.path)?.compactMap { $0 as? String } ?? []
-        let pages = names.filter { $0.hasSuffix(".md") && !$0.hasPrefix("house/") }.sorted().map { "docs/" + $0 }
+        let pages = names.filter { $0.hasSuffix(".md") }.sorted().map { "docs/" + $0 }
         return try (["README.md"] + pages).map(Page.init)
     }
 
