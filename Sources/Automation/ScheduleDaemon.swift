@@ -148,7 +148,7 @@ public final class ScheduleDaemon {
         while !cancellation.isRequested {
             let isLook = clock.now >= next
             if isLook {
-                try look()
+                try readFiles()
                 next = clock.now + .seconds(Self.secondsPerLook)
             }
             for event in events.take() { try handle(event) }
@@ -201,14 +201,14 @@ public final class ScheduleDaemon {
 
     // MARK: - Events
 
-    private func look() throws {
+    private func readFiles() throws {
         let now = Timestamp.now()
         try lock.keep()
-        if let reading = files.readIfChanged(now: now) { try take(reading, now: now) }
+        if let reading = files.readIfChanged(now: now) { try apply(reading, now: now) }
         try perform(scheduler.timePassed(to: now))
     }
 
-    private func take(_ reading: ScheduleFiles.Reading, now: Timestamp) throws {
+    private func apply(_ reading: ScheduleFiles.Reading, now: Timestamp) throws {
         let before = scheduler.campaigns
         for (file, found) in reading.mistakes.sorted(by: { $0.key < $1.key }) where mistakes[file]?.all != found.all {
             observer(.invalid(file: file, found))
@@ -290,7 +290,7 @@ public final class ScheduleDaemon {
             case .examine(let scheduledRun): looks.put(.examine(scheduledRun))
             case .send(let scheduledRun): send(scheduledRun)
             case .withdraw(let scheduledRun): if !looks.put(.withdraw(scheduledRun)) { work.withdraw(scheduledRun) }
-            case .tell(let event, let scheduledRun): tell(event, scheduledRun)
+            case .notify(let event, let scheduledRun): notify(event, scheduledRun)
             }
         }
     }
@@ -315,7 +315,7 @@ public final class ScheduleDaemon {
         } catch { events.add(.sent(scheduledRun.key, .failure(error))) }
     }
 
-    private func tell(_ event: NoticeEvent, _ scheduledRun: ScheduledRun) {
+    private func notify(_ event: NoticeEvent, _ scheduledRun: ScheduledRun) {
         var notice = Notice(event)
         (notice.campaign, notice.occurrence, notice.run) = (scheduledRun.key.campaign, scheduledRun.key.occurrence, scheduledRun.run)
         (notice.file, notice.reason) = (scheduledRun.file, scheduledRun.problem?.sentence ?? "")

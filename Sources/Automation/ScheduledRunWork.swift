@@ -47,7 +47,7 @@ struct ScheduledRunWork: Sendable {
                 return .cancelledPlan(.campaignChanged)
             }
             let inputs = plan.inputFiles.map { ($0, FileStamp(path: $0)) }
-            if let busy = quiet.look(at: inputs, now: now, uptime: Heartbeats.uptime).first {
+            if let busy = quiet.observe(inputs, now: now, uptime: Heartbeats.uptime).first {
                 return .postponed(.fileChanging(busy, seconds: Int(StableFiles.seconds)))
             }
             let run = try plan.plan(into: scheduledRun.run, of: catalog, queuedAt: queuedAt, planning(scheduledRun.key))
@@ -129,7 +129,7 @@ struct ScheduledRunWork: Sendable {
             observer: Observer { [heartbeats, attendance, counter] event in
                 if case .tick = event { heartbeats.sign(of: .sending(key)) }
                 if case .settled(let settlements) = event { counter.add(app: plan.app, campaign: plan.campaign, settlements) }
-                notices.tell(of: event, occurrence: key.occurrence)
+                notices.notify(of: event, occurrence: key.occurrence)
                 attendance.observer(.run(event))
             }, cancellation: attendance.cancellation)
     }

@@ -17,7 +17,7 @@ extension Scheduler {
         var waiting = scheduledRun
         (waiting.state, waiting.problem, waiting.changedAt) = (.waiting, nil, now)
         open[key] = (waiting, .idle)
-        return [.save([waiting], []), .tell(.approvalNeeded, waiting)]
+        return [.save([waiting], []), .notify(.approvalNeeded, waiting)]
     }
 
     /// A scheduled run could not be planned, or sending it could not begin or continue. It is tried again as long as `late` allows, and
@@ -31,7 +31,7 @@ extension Scheduler {
         let isNews = scheduledRun.problem != problem
         (scheduledRun.problem, scheduledRun.changedAt) = (problem, now)
         open[key] = (scheduledRun, .retrying(at: now.adding(seconds: pause)))
-        return isNews ? [.save([scheduledRun], [])] + (failures == 1 ? [.tell(.failed, scheduledRun)] : []) : []
+        return isNews ? [.save([scheduledRun], [])] + (failures == 1 ? [.notify(.failed, scheduledRun)] : []) : []
     }
 
     /// A scheduled run was not planned because a file that it is planned from may still be being written. That is not a failure: it is
@@ -129,7 +129,7 @@ extension Scheduler {
     {
         var ended = scheduledRun
         (ended.state, ended.problem, ended.changedAt) = (state, problem, now)
-        return end(scheduledRun, as: state, problem, at: now) + (state == .stopped ? [.tell(.stopped, ended)] : [])
+        return end(scheduledRun, as: state, problem, at: now) + (state == .stopped ? [.notify(.stopped, ended)] : [])
     }
 
     private mutating func end(_ scheduledRun: ScheduledRun, as state: ScheduledRun.State, _ problem: ScheduleProblem?, at now: Timestamp)

@@ -15,7 +15,7 @@ extension Scheduler {
         }
         for name in campaigns.keys.sorted() { actions += dueTimes(of: name, at: now) }
         for key in open.keys.sorted(by: { ($0.campaign, $0.occurrence) < ($1.campaign, $1.occurrence) }) {
-            actions += look(after: key, at: now)
+            actions += reconsider(key, at: now)
         }
         return actions
     }
@@ -52,7 +52,7 @@ extension Scheduler {
             if let problem = problem(campaign, time, later: index + 1 < times.count ? times[times.count - 1] : nil, at: now) {
                 scheduledRun.state = .skipped
                 scheduledRun.problem = index == 0 && forgotten > 0 ? .andBefore(times: forgotten, problem) : problem
-                told.append(.tell(.skipped, scheduledRun))
+                told.append(.notify(.skipped, scheduledRun))
             } else {
                 let (superseded, actions) = supersede(campaign, by: time, at: now)
                 saved += superseded
@@ -119,14 +119,14 @@ extension Scheduler {
             open[key] = nil
             saved.append(scheduledRun)
             if entry.scheduledRun.state == .waiting { actions.append(.withdraw(scheduledRun)) }
-            actions.append(.tell(.skipped, scheduledRun))
+            actions.append(.notify(.skipped, scheduledRun))
         }
         return (saved, actions)
     }
 
     // MARK: - Open scheduled runs
 
-    private mutating func look(after key: ScheduledRun.Key, at now: Timestamp) -> [Action] {
+    private mutating func reconsider(_ key: ScheduledRun.Key, at now: Timestamp) -> [Action] {
         guard let (scheduledRun, phase) = open[key] else { return [] }
         switch phase {
         case .planning, .sending, .examining: return []
@@ -158,6 +158,6 @@ extension Scheduler {
         (skipped.state, skipped.problem, skipped.changedAt) = (.skipped, problem, now)
         open[scheduledRun.key] = nil
         failures[scheduledRun.key] = nil
-        return [.save([skipped], [])] + (hasPlan ? [.withdraw(skipped)] : []) + [.tell(.skipped, skipped)]
+        return [.save([skipped], [])] + (hasPlan ? [.withdraw(skipped)] : []) + [.notify(.skipped, skipped)]
     }
 }

@@ -35,14 +35,14 @@ struct Scheduler {
         case send(ScheduledRun)
         /// Cancel the plan of a scheduled run that will not be sent.
         case withdraw(ScheduledRun)
-        case tell(NoticeEvent, ScheduledRun)
+        case notify(NoticeEvent, ScheduledRun)
 
         /// The time that the action concerns; nil for a `save`, which may concern several.
         var key: ScheduledRun.Key? {
             switch self {
             case .save: nil
             case .plan(let scheduledRun), .examine(let scheduledRun), .send(let scheduledRun), .withdraw(let scheduledRun),
-                .tell(_, let scheduledRun):
+                .notify(_, let scheduledRun):
                 scheduledRun.key
             }
         }

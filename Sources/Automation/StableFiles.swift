@@ -22,7 +22,7 @@ struct StableFiles {
     ///   - now: the time on the machine's clock.
     ///   - uptime: seconds on a clock that cannot be set.
     /// - Returns: the files that may still be being written, in their order.
-    mutating func look(at files: [(path: String, stamp: FileStamp?)], now: Timestamp, uptime: Double) -> [String] {
+    mutating func observe(_ files: [(path: String, stamp: FileStamp?)], now: Timestamp, uptime: Double) -> [String] {
         looks = looks.filter { uptime - $0.value.last < Self.rememberedSeconds }
         return files.compactMap { path, stamp in
             guard let stamp else { return nil }

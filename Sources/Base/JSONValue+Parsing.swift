@@ -59,18 +59,18 @@ private struct JSONParser {
     private mutating func parseObject() throws(Mistake) -> JSONValue {
         var members: [JSONMember] = []
         skipSpace()
-        if take(UInt8(ascii: "}")) { return .object([]) }
+        if consume(UInt8(ascii: "}")) { return .object([]) }
         while true {
             skipSpace()
             guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { throw failure("expected a name in quotes") }
             let name = try parseString()
             skipSpace()
-            guard take(UInt8(ascii: ":")) else { throw failure("expected ':'") }
+            guard consume(UInt8(ascii: ":")) else { throw failure("expected ':'") }
             skipSpace()
             members.append(JSONMember(name, try parseValue()))
             skipSpace()
-            if take(UInt8(ascii: ",")) { continue }
-            guard take(UInt8(ascii: "}")) else { throw failure("expected ',' or '}'") }
+            if consume(UInt8(ascii: ",")) { continue }
+            guard consume(UInt8(ascii: "}")) else { throw failure("expected ',' or '}'") }
             return .object(members)
         }
     }
@@ -78,13 +78,13 @@ private struct JSONParser {
     private mutating func parseArray() throws(Mistake) -> JSONValue {
         var values: [JSONValue] = []
         skipSpace()
-        if take(UInt8(ascii: "]")) { return .array([]) }
+        if consume(UInt8(ascii: "]")) { return .array([]) }
         while true {
             skipSpace()
             values.append(try parseValue())
             skipSpace()
-            if take(UInt8(ascii: ",")) { continue }
-            guard take(UInt8(ascii: "]")) else { throw failure("expected ',' or ']'") }
+            if consume(UInt8(ascii: ",")) { continue }
+            guard consume(UInt8(ascii: "]")) else { throw failure("expected ',' or ']'") }
             return .array(values)
         }
     }
@@ -124,7 +124,7 @@ private struct JSONParser {
         case UInt8(ascii: "u"):
             var code = try parseHex()
             if (0xD800..<0xDC00).contains(code) {
-                guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else { throw failure("half of a surrogate pair") }
+                guard consume(UInt8(ascii: "\\")), consume(UInt8(ascii: "u")) else { throw failure("half of a surrogate pair") }
                 let low = try parseHex()
                 guard (0xDC00..<0xE000).contains(low) else { throw failure("half of a surrogate pair") }
                 code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
@@ -148,21 +148,21 @@ private struct JSONParser {
 
     private mutating func parseNumber() throws(Mistake) -> JSONValue {
         let start = index
-        _ = take(UInt8(ascii: "-"))
+        _ = consume(UInt8(ascii: "-"))
         let whole = digits()
         guard whole > 0 else { throw Mistake("expected a JSON value", at: start) }
         guard whole == 1 || bytes[index - whole] != UInt8(ascii: "0") else {
             throw Mistake("a number must not begin with 0", at: start)
         }
         var isWhole = true
-        if take(UInt8(ascii: ".")) {
+        if consume(UInt8(ascii: ".")) {
             isWhole = false
             guard digits() > 0 else { throw failure("expected a digit") }
         }
         if index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "e") {
             isWhole = false
             index += 1
-            if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+            if !consume(UInt8(ascii: "+")) { _ = consume(UInt8(ascii: "-")) }
             guard digits() > 0 else { throw failure("expected a digit") }
         }
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
@@ -185,7 +185,7 @@ private struct JSONParser {
         return value
     }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    private mutating func consume(_ byte: UInt8) -> Bool {
         guard index < bytes.count, bytes[index] == byte else { return false }
         index += 1
         return true

@@ -116,13 +116,13 @@ private struct DateScanner {
             return bytes.count <= 11 ? Timestamp(epochSeconds: Int64(epoch)) : Timestamp(epochMilliseconds: Int64(epoch))
         }
         index = 0
-        guard let year = number(digits: 4), take("-"), let month = number(digits: 2), take("-"), let day = number(digits: 2) else {
+        guard let year = number(digits: 4), consume("-"), let month = number(digits: 2), consume("-"), let day = number(digits: 2) else {
             return nil
         }
         guard (1...12).contains(month), (1...daysInMonth(month, year: year)).contains(day) else { return nil }
         var milliseconds = Int64(daysFromCivil(year: year, month: month, day: day)) * 86_400_000
         guard index < bytes.count else { return Timestamp(epochMilliseconds: milliseconds) }
-        guard take("T") || take("t") || take(" "), let time = timeOfDay(), let offset = zoneOffset(), index == bytes.count else {
+        guard consume("T") || consume("t") || consume(" "), let time = timeOfDay(), let offset = zoneOffset(), index == bytes.count else {
             return nil
         }
         milliseconds += time - offset
@@ -131,12 +131,12 @@ private struct DateScanner {
 
     /// Milliseconds since midnight.
     private mutating func timeOfDay() -> Int64? {
-        guard let hour = number(digits: 2), hour < 24, take(":"), let minute = number(digits: 2), minute < 60 else { return nil }
+        guard let hour = number(digits: 2), hour < 24, consume(":"), let minute = number(digits: 2), minute < 60 else { return nil }
         var milliseconds = Int64(hour * 3600 + minute * 60) * 1000
-        guard take(":") else { return milliseconds }
+        guard consume(":") else { return milliseconds }
         guard let second = number(digits: 2), second < 61 else { return nil }
         milliseconds += Int64(second) * 1000
-        guard take(".") else { return milliseconds }
+        guard consume(".") else { return milliseconds }
         var unit: Int64 = 100
         let start = index
         while index < bytes.count, let digit = digit(at: index) {
@@ -149,13 +149,13 @@ private struct DateScanner {
 
     /// Milliseconds east of UTC; 0 if there is no offset.
     private mutating func zoneOffset() -> Int64? {
-        _ = take(" ")
-        if index == bytes.count || take("Z") || take("z") { return 0 }
-        if bytes.count - index == 3, take("U"), take("T"), take("C") { return 0 }
-        let sign: Int64 = take("-") ? -1 : 1
-        guard sign < 0 || take("+"), let hours = number(digits: 2), hours <= 14 else { return nil }
+        _ = consume(" ")
+        if index == bytes.count || consume("Z") || consume("z") { return 0 }
+        if bytes.count - index == 3, consume("U"), consume("T"), consume("C") { return 0 }
+        let sign: Int64 = consume("-") ? -1 : 1
+        guard sign < 0 || consume("+"), let hours = number(digits: 2), hours <= 14 else { return nil }
         guard index < bytes.count else { return sign * Int64(hours) * 3_600_000 }
-        _ = take(":")
+        _ = consume(":")
         guard let minutes = number(digits: 2), minutes < 60 else { return nil }
         return sign * Int64(hours * 60 + minutes) * 60_000
     }
@@ -176,7 +176,7 @@ private struct DateScanner {
         return (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) ? Int(byte - UInt8(ascii: "0")) : nil
     }
 
-    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    private mutating func consume(_ character: Unicode.Scalar) -> Bool {
         guard index < bytes.count, bytes[index] == UInt8(ascii: character) else { return false }
         index += 1
         return true

@@ -56,10 +56,12 @@ public struct MessageCatalog: Sendable {
     ///   - variants: their shares add up to `MessageVariant.wholeShare`; empty if all devices get the same.
     ///   - campaign: its name; together with a device's alias or token it decides which variant the device gets.
     ///   - dealing: whether the alias or the token decides.
+    ///   - isPlanned: whether the content was checked when it was planned. Then texts are only compiled: looking for what is rarely meant
+    ///     takes many times as long, and nobody reads the warnings.
     /// - Throws: every mistake at once, each at its place in the campaign.
     public init(
         _ content: MessageContent, for service: any PushService = PushServices.standard, variants: [MessageVariant] = [],
-        campaign: String = "", dealing: VariantDealing = .alias
+        campaign: String = "", dealing: VariantDealing = .alias, isPlanned: Bool = false
     ) throws(Diagnostics) {
         self.service = service
         let sources = MessageSources(content, variants)
@@ -69,7 +71,7 @@ public struct MessageCatalog: Sendable {
                     "variants and languages come to \(sources.count) different texts, and at most \(Self.mostMessages) are possible",
                     at: content.position, remedy: "Leave out some."))
         }
-        var compiler = MessageCompiler(service: service)
+        var compiler = MessageCompiler(service: service, lints: !isPlanned)
         var messages: [Message] = []
         var placed: [Variant] = []
         var bound = 0
@@ -150,17 +152,22 @@ public struct MessageCatalog: Sendable {
 /// Compiles one content after another into templates that share their columns.
 private struct MessageCompiler {
     private let service: any PushService
+    private let lints: Bool
     private var columns: [SourceText] = []
     private var pushType: PushType?
     private var findings: [Diagnostic] = []
 
-    init(service: any PushService) { self.service = service }
+    init(service: any PushService, lints: Bool) {
+        self.service = service
+        self.lints = lints
+    }
 
     mutating func compile(_ content: MessageContent) -> PayloadTemplate? {
         do throws(Diagnostics) {
             let template = try PayloadTemplate(content, for: service, after: columns)
             columns = template.columns
-            findings += template.warnings + ContentLint.warnings(content, for: service)
+            findings += template.warnings
+            if lints { findings += ContentLint.warnings(content, for: service) }
             if let pushType, template.pushType != pushType {
                 findings.append(
                     Diagnostic(

@@ -51,17 +51,17 @@ private struct RowHash {
 
     @inline(__always) init(_ id: Int, _ row: RecipientsDigest.Row) {
         (first, second) = (Self.keys.2, Self.keys.3)
-        absorb(UInt64(truncatingIfNeeded: id), right: 0)
-        absorb(row.token)
-        absorb(row.registrationID)
-        absorb(row.alias)
-        absorb(row.language)
-        absorb(row.variant)
-        absorb(row.fields)
-        absorb(Self.keys.2, right: Self.keys.3)
+        mix(UInt64(truncatingIfNeeded: id), right: 0)
+        mix(row.token)
+        mix(row.registrationID)
+        mix(row.alias)
+        mix(row.language)
+        mix(row.variant)
+        mix(row.fields)
+        mix(Self.keys.2, right: Self.keys.3)
     }
 
-    @inline(__always) private mutating func absorb(_ left: UInt64, right: UInt64) {
+    @inline(__always) private mutating func mix(_ left: UInt64, right: UInt64) {
         let product = (first ^ left).multipliedFullWidth(by: right ^ Self.keys.0)
         let other = (second ^ right).multipliedFullWidth(by: left ^ Self.keys.1)
         first = (product.high ^ product.low) &+ right
@@ -69,22 +69,22 @@ private struct RowHash {
     }
 
     /// A text and its length, so that two rows whose texts are split differently never have the same words.
-    @inline(__always) private mutating func absorb(_ text: UnsafeBufferPointer<UInt8>) {
+    @inline(__always) private mutating func mix(_ text: UnsafeBufferPointer<UInt8>) {
         let raw = UnsafeRawBufferPointer(text)
         func word(_ offset: Int) -> UInt64 { raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
         func half(_ offset: Int) -> UInt64 { UInt64(raw.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
         var offset = 0
         while raw.count - offset >= 16 {
-            absorb(word(offset), right: word(offset + 8))
+            mix(word(offset), right: word(offset + 8))
             offset += 16
         }
         first ^= UInt64(truncatingIfNeeded: raw.count)
         let left = raw.count - offset
         switch left {
-        case 0: absorb(0, right: 0)
-        case 8...: absorb(word(offset), right: word(raw.count - 8))
-        case 4...: absorb(half(offset), right: half(raw.count - 4))
-        default: absorb(UInt64(raw[offset]) << 16 | UInt64(raw[offset + left / 2]) << 8 | UInt64(raw[raw.count - 1]), right: 0)
+        case 0: mix(0, right: 0)
+        case 8...: mix(word(offset), right: word(raw.count - 8))
+        case 4...: mix(half(offset), right: half(raw.count - 4))
+        default: mix(UInt64(raw[offset]) << 16 | UInt64(raw[offset + left / 2]) << 8 | UInt64(raw[raw.count - 1]), right: 0)
         }
     }
 }

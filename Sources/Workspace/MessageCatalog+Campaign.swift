@@ -9,13 +9,14 @@ extension MessageCatalog {
     package init(frozenIn plan: RunPlan) throws(Diagnostics) {
         let (campaign, _) = try Campaign.read(
             source: plan.campaignSource, file: plan.campaignFile, service: plan.service, now: plan.plannedAt)
-        try self.init(campaign, for: plan.service)
+        try self.init(campaign, for: plan.service, isPlanned: true)
     }
 
     /// The messages of a campaign.
-    package init(_ campaign: Campaign, for service: any PushService = PushServices.standard) throws(Diagnostics) {
+    package init(_ campaign: Campaign, for service: any PushService = PushServices.standard, isPlanned: Bool = false) throws(Diagnostics) {
         try self.init(
-            campaign.content, for: service, variants: campaign.variants, campaign: campaign.name.value, dealing: campaign.variantDealing)
+            campaign.content, for: service, variants: campaign.variants, campaign: campaign.name.value,
+            dealing: campaign.variantDealing, isPlanned: isPlanned)
     }
 
     /// The variant of each device; nil when all get the same.

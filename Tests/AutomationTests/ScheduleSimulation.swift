@@ -210,7 +210,7 @@ struct ScheduleSimulation {
                 } else {
                     fail("withdrew \(scheduledRun.key), which is no plan")
                 }
-            case .tell(let event, _): if event == .failed { retries += 1 }
+            case .notify(let event, _): if event == .failed { retries += 1 }
             }
         }
     }

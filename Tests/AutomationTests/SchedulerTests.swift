@@ -128,7 +128,7 @@ struct SchedulerTests {
                 case .plan(let scheduledRun): planned.append(scheduledRun.key.occurrence)
                 case .send(let scheduledRun): sent.append(scheduledRun.key.occurrence)
                 case .withdraw(let scheduledRun): withdrawn.append(scheduledRun.key.occurrence)
-                case .tell(let event, _): told.append(event)
+                case .notify(let event, _): told.append(event)
                 case .examine: break
                 }
             }

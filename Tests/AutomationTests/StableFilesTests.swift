@@ -15,7 +15,7 @@ struct StableFilesTests {
     @Test("one that was changed long ago is quiet at the first look; one that was just changed is not")
     func age() {
         var quiet = StableFiles()
-        #expect(quiet.look(at: [("a", stamp(age: 10)), ("b", stamp(age: 9)), ("c", stamp(age: 3600))], now: now, uptime: 5) == ["b"])
+        #expect(quiet.observe([("a", stamp(age: 10)), ("b", stamp(age: 9)), ("c", stamp(age: 3600))], now: now, uptime: 5) == ["b"])
     }
 
     @Test("of content and permissions the later change counts")
@@ -23,21 +23,21 @@ struct StableFilesTests {
         var quiet = StableFiles()
         var old = stamp(age: 3600)
         old.changed.seconds = Int(now.epochSeconds) - 1
-        #expect(quiet.look(at: [("a", old)], now: now, uptime: 5) == ["a"])
+        #expect(quiet.observe([("a", old)], now: now, uptime: 5) == ["a"])
     }
 
     @Test("one from the future is quiet when it has stayed as it is for long enough, not before")
     func future() {
         var quiet = StableFiles()
         let ahead = [("a", FileStamp?.some(stamp(age: -86_400)))]
-        #expect(quiet.look(at: ahead, now: now, uptime: 100) == ["a"])
-        #expect(quiet.look(at: ahead, now: now, uptime: 109.9) == ["a"])
-        #expect(quiet.look(at: ahead, now: now, uptime: 110).isEmpty)
+        #expect(quiet.observe(ahead, now: now, uptime: 100) == ["a"])
+        #expect(quiet.observe(ahead, now: now, uptime: 109.9) == ["a"])
+        #expect(quiet.observe(ahead, now: now, uptime: 110).isEmpty)
         // A new write restarts the wait.
         let grown = [("a", FileStamp?.some(stamp(age: -86_400, size: 200)))]
-        #expect(quiet.look(at: grown, now: now, uptime: 111) == ["a"])
-        #expect(quiet.look(at: grown, now: now, uptime: 120) == ["a"])
-        #expect(quiet.look(at: grown, now: now, uptime: 121).isEmpty)
+        #expect(quiet.observe(grown, now: now, uptime: 111) == ["a"])
+        #expect(quiet.observe(grown, now: now, uptime: 120) == ["a"])
+        #expect(quiet.observe(grown, now: now, uptime: 121).isEmpty)
     }
 
     @Test("one that is written to again and again is never quiet; one that is not there is nobody's business here")
@@ -47,7 +47,7 @@ struct StableFilesTests {
             let later = now.adding(seconds: Double(second))
             var busy = stamp(age: -second, size: second)
             busy.inode = 3
-            #expect(quiet.look(at: [("a", busy), ("b", nil)], now: later, uptime: Double(second)) == ["a"])
+            #expect(quiet.observe([("a", busy), ("b", nil)], now: later, uptime: Double(second)) == ["a"])
         }
     }
 }

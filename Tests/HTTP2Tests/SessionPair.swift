@@ -45,7 +45,7 @@ final class SessionPair {
     func deliver(_ bytes: [UInt8]) {
         clientFrames += Frame.all(in: isFirst ? Array(bytes.dropFirst(Frame.preface)) : bytes)
         if !bytes.isEmpty { isFirst = false }
-        _ = bytes.withUnsafeBytes { server.take($0) }
+        _ = bytes.withUnsafeBytes { server.consume($0) }
     }
 
     /// Carries the server's bytes to the client.

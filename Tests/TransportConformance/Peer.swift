@@ -126,7 +126,7 @@ public final class PeerSession: HTTP2ServerSession {
         withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 16) { buffer in
             while true {
                 switch tls.read(into: buffer) {
-                case .done(let count): _ = take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                case .done(let count): _ = consume(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                 case .failed:
                     hasClientLeft = true
                     return

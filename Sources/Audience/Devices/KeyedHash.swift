@@ -44,7 +44,7 @@ struct KeyedHash: Sendable {
         let whole = raw.count & ~7
         var offset = 0
         while offset < whole {
-            state.absorb(UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+            state.mix(UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
             offset += 8
         }
         var last = UInt64(truncatingIfNeeded: raw.count) << 56
@@ -54,7 +54,7 @@ struct KeyedHash: Sendable {
             shift += 8
             offset += 1
         }
-        state.absorb(last)
+        state.mix(last)
         return state.finish()
     }
 
@@ -85,7 +85,7 @@ private struct KeySource {
 
     mutating func next() -> UInt64 {
         var state = SipState(key: key)
-        state.absorb(count)
+        state.mix(count)
         count += 1
         return state.finish()
     }
@@ -145,7 +145,7 @@ private struct SipState {
         v3 = key.1 ^ 0x7465_6462_7974_6573
     }
 
-    @inline(__always) mutating func absorb(_ word: UInt64) {
+    @inline(__always) mutating func mix(_ word: UInt64) {
         v3 ^= word
         round()
         round()

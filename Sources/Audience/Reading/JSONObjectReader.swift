@@ -81,12 +81,12 @@ struct JSONObjectReader {
         (firstKeysSeen, hasDuplicate) = (0, false)
         if !laterKeysSeen.isEmpty { laterKeysSeen.removeAll(keepingCapacity: true) }
         skipSpace()
-        if try take(UInt8(ascii: "}")) { return position }
+        if try consume(UInt8(ascii: "}")) { return position }
         var last = -1
         while true {
             let key = try readKey(after: last)
             skipSpace()
-            guard try take(UInt8(ascii: ":")) else { throw broken("expected ':'") }
+            guard try consume(UInt8(ascii: ":")) else { throw broken("expected ':'") }
             skipSpace()
             let cell = key < 0 ? -key - 2 : keys[key].cell ?? -1
             if cell >= 0 { cells[cell] = try readCell(isTags: cell == tagsCell) } else { try skipValue(depth: 1) }
@@ -95,11 +95,11 @@ struct JSONObjectReader {
                 noteKey(key)
             }
             skipSpace()
-            if try take(UInt8(ascii: ",")) {
+            if try consume(UInt8(ascii: ",")) {
                 skipSpace()
                 continue
             }
-            guard try take(UInt8(ascii: "}")) else { throw broken("expected ',' or '}'") }
+            guard try consume(UInt8(ascii: "}")) else { throw broken("expected ',' or '}'") }
             if hasDuplicate { objectsWithDuplicateKeys += 1 }
             if firstKeysSeen & lookalikeBits != 0 { noteLookalikes() }
             return position
@@ -208,16 +208,16 @@ struct JSONObjectReader {
         position += 1
         let start = position
         skipSpace()
-        if try take(UInt8(ascii: "]")) { return Cell(base) }
+        if try consume(UInt8(ascii: "]")) { return Cell(base) }
         while true {
             skipSpace()
             let byte = try peek()
             if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") { note("a tag is a list or an object", at: position) }
             try skipValue(depth: 2)
             skipSpace()
-            if try take(UInt8(ascii: ",")) { continue }
+            if try consume(UInt8(ascii: ",")) { continue }
             let end = position
-            guard try take(UInt8(ascii: "]")) else { throw broken("expected ',' or ']'") }
+            guard try consume(UInt8(ascii: "]")) else { throw broken("expected ',' or ']'") }
             return Cell(base + start, count: end - start, form: .array)
         }
     }
@@ -239,20 +239,20 @@ struct JSONObjectReader {
         guard depth < Self.maximumDepth else { throw broken("nested deeper than \(Self.maximumDepth) levels") }
         position += 1
         skipSpace()
-        if try take(closing) { return }
+        if try consume(closing) { return }
         while true {
             skipSpace()
             if hasNames {
                 guard try peek() == UInt8(ascii: "\"") else { throw broken("expected a name in quotes") }
                 _ = try readString()
                 skipSpace()
-                guard try take(UInt8(ascii: ":")) else { throw broken("expected ':'") }
+                guard try consume(UInt8(ascii: ":")) else { throw broken("expected ':'") }
                 skipSpace()
             }
             try skipValue(depth: depth + 1)
             skipSpace()
-            if try take(UInt8(ascii: ",")) { continue }
-            guard try take(closing) else { throw broken("expected ',' or '\(Character(Unicode.Scalar(closing)))'") }
+            if try consume(UInt8(ascii: ",")) { continue }
+            guard try consume(closing) else { throw broken("expected ',' or '\(Character(Unicode.Scalar(closing)))'") }
             return
         }
     }
@@ -357,7 +357,7 @@ struct JSONObjectReader {
 
     private func isNext(_ byte: UInt8) throws(JSONStop) -> Bool { try peek() == byte }
 
-    private mutating func take(_ byte: UInt8) throws(JSONStop) -> Bool {
+    private mutating func consume(_ byte: UInt8) throws(JSONStop) -> Bool {
         guard try peek() == byte else { return false }
         position += 1
         return true

@@ -157,7 +157,7 @@ public final class Notices: Sendable {
 extension Notices {
     /// Posts a notice when a run begins and when it ends.
     /// - Parameter occurrence: the time of the schedule that the run belongs to.
-    public func tell(of event: RunEvent, occurrence: String? = nil) {
+    public func notify(of event: RunEvent, occurrence: String? = nil) {
         switch event {
         case .started(let run): post(Notice(.started, of: run, occurrence: occurrence))
         case .ended(let run): post(Notice(ofEndedRun: run, occurrence: occurrence))
@@ -166,7 +166,7 @@ extension Notices {
     }
 
     /// Delivers a single notice about a run, and waits for it. For commands that end afterwards.
-    public static func tell(_ event: NoticeEvent, of run: any RecordedRun, _ project: Project, _ observer: NoticeObserver) {
+    public static func notify(_ event: NoticeEvent, of run: any RecordedRun, _ project: Project, _ observer: NoticeObserver) {
         let notices = Notices(project, patience: .short, observer)
         notices.post(Notice(event, of: run))
         notices.finish(withinSeconds: longestFlushSeconds)

@@ -59,7 +59,7 @@ enum PlainServer {
                 outgoing.removeAll(keepingCapacity: true)
                 _ = session.gather(into: &outgoing, upTo: .max)
                 guard writeAll(outgoing, to: tls), case .done(let count) = tls.read(into: buffer),
-                    session.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                    session.consume(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                 else { return }
             }
         }

@@ -45,22 +45,22 @@ struct CivilMoment: Equatable {
             self = CivilMoment(epochMilliseconds: length <= 11 ? number * 1000 : number)
             return
         }
-        guard length >= 10, length <= 64, let year = scanner.digits(4), scanner.take("-"), let month = scanner.digits(2), scanner.take("-"),
+        guard length >= 10, length <= 64, let year = scanner.digits(4), scanner.consume("-"), let month = scanner.digits(2), scanner.consume("-"),
             let day = scanner.digits(2), month >= 1, month <= 12, day >= 1, day <= daysInMonth(month, year: year)
         else { return nil }
         self.year = year
         self.month = month
         self.day = day
         if scanner.index == scanner.end { return }
-        guard scanner.take("T") || scanner.take("t") || scanner.take(" "), let hour = scanner.digits(2), hour < 24, scanner.take(":"),
+        guard scanner.consume("T") || scanner.consume("t") || scanner.consume(" "), let hour = scanner.digits(2), hour < 24, scanner.consume(":"),
             let minute = scanner.digits(2), minute < 60
         else { return nil }
         self.hour = hour
         self.minute = minute
-        if scanner.take(":") {
+        if scanner.consume(":") {
             guard let second = scanner.digits(2), second < 61 else { return nil }
             self.second = second
-            if scanner.take("."), !scanner.skipDigits() { return nil }
+            if scanner.consume("."), !scanner.skipDigits() { return nil }
         }
         guard scanner.skipOffset() else { return nil }
     }
@@ -102,7 +102,7 @@ private struct Scanner {
         return value
     }
 
-    @inline(__always) mutating func take(_ character: Unicode.Scalar) -> Bool {
+    @inline(__always) mutating func consume(_ character: Unicode.Scalar) -> Bool {
         guard index < end, bytes[index] == UInt8(ascii: character) else { return false }
         index += 1
         return true
@@ -116,13 +116,13 @@ private struct Scanner {
 
     /// Whether an offset follows, or nothing.
     mutating func skipOffset() -> Bool {
-        _ = take(" ")
+        _ = consume(" ")
         if index == end { return true }
-        if take("Z") || take("z") { return index == end }
-        if end - index == 3, take("U"), take("T"), take("C") { return true }
-        guard take("-") || take("+"), let hours = digits(2), hours <= 14 else { return false }
+        if consume("Z") || consume("z") { return index == end }
+        if end - index == 3, consume("U"), consume("T"), consume("C") { return true }
+        guard consume("-") || consume("+"), let hours = digits(2), hours <= 14 else { return false }
         if index == end { return true }
-        _ = take(":")
+        _ = consume(":")
         guard let minutes = digits(2), minutes < 60 else { return false }
         return index == end
     }

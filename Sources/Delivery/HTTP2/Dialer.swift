@@ -4,7 +4,7 @@ import Cryptography
 import Glibc
 
 /// Where connections lead, and by what route.
-struct DialPlan {
+struct DialRoute {
     /// The proxy on the way.
     struct Hop {
         var address: ProxyAddress
@@ -45,7 +45,7 @@ final class Dialer {
     /// When the attempt to connect to the current address times out: monotonic nanoseconds, nil for no limit.
     private(set) var attemptEndsAt: Int64?
 
-    private let plan: DialPlan
+    private let plan: DialRoute
     let socket: ConnectionSocket
     /// The lookup of the proxy, or of the server if there is no proxy.
     private let lookup: AddressLookup
@@ -60,7 +60,7 @@ final class Dialer {
     private var proxyBytes: [UInt8] = []
 
     /// - Parameter wakeup: woken when `advance` must be called although the socket is not ready.
-    init(_ plan: DialPlan, socket: ConnectionSocket, wakeup: Wakeup) {
+    init(_ plan: DialRoute, socket: ConnectionSocket, wakeup: Wakeup) {
         self.plan = plan
         self.socket = socket
         socket.acknowledgesAtOnce = plan.proxy != nil

@@ -17,7 +17,7 @@ final class HTTP2Transport {
 
     private let settings: SenderSettings
     /// Made with the first connection.
-    private var plan: DialPlan?
+    private var plan: DialRoute?
     private let epoll: EpollHandle
     /// Ends `poll` before its time.
     let wakeup: Wakeup
@@ -53,8 +53,8 @@ final class HTTP2Transport {
     func open(_ connection: Int) {
         while connections.count <= connection { connections.append(nil) }
         precondition(connections[connection] == nil, "a connection is opened once")
-        let plan: DialPlan
-        do { plan = try dialPlan() } catch {
+        let plan: DialRoute
+        do { plan = try dialRoute() } catch {
             return events.append(.failed(connection: connection, .misconfigured(error.description)))
         }
         var token: SignedToken?
@@ -134,17 +134,17 @@ final class HTTP2Transport {
         }
     }
 
-    private func dialPlan() throws(Diagnostic) -> DialPlan {
+    private func dialRoute() throws(Diagnostic) -> DialRoute {
         if let plan { return plan }
         var certificate: ClientCertificate?
         if case .certificate(let own) = settings.credentials { certificate = own }
-        var made = DialPlan(
+        var made = DialRoute(
             host: settings.endpoint.plainHost, port: settings.endpoint.port,
             tls: try TLSClientContext(authorityFile: settings.endpoint.certificateAuthorityFile, certificate: certificate),
             timeoutSeconds: settings.connectTimeoutSeconds)
         if let proxy = settings.proxyAddress {
             let bundle = settings.proxyAuthorityFile ?? systemBundle
-            made.proxy = DialPlan.Hop(address: proxy, tls: proxy.scheme == .https ? try TLSClientContext(systemBundle: bundle) : nil)
+            made.proxy = DialRoute.Hop(address: proxy, tls: proxy.scheme == .https ? try TLSClientContext(systemBundle: bundle) : nil)
         }
         plan = made
         return made

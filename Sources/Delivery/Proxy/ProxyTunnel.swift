@@ -33,7 +33,7 @@ struct ProxyTunnel {
         case .socks4, .socks4a: dialogue = SOCKS4(proxy, to: destination)
         case .socks5, .socks5h: dialogue = SOCKS5(proxy, to: destination)
         }
-        take(dialogue.opening)
+        apply(dialogue.opening)
     }
 
     /// Notes how many bytes of `output` were handed to the connection.
@@ -46,12 +46,12 @@ struct ProxyTunnel {
         for byte in bytes {
             guard progress == .underway else { break }
             taken += 1
-            take(dialogue.receive(byte))
+            apply(dialogue.receive(byte))
         }
         return taken
     }
 
-    private mutating func take(_ step: ProxyStep) {
+    private mutating func apply(_ step: ProxyStep) {
         switch step {
         case .listen: return
         case .say(let bytes): output += bytes

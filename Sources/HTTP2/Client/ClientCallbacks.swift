@@ -75,7 +75,7 @@ struct ClientCallbacks: ~Copyable {
         nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, text, count, user in
             guard let text else { return 0 }
             let words = String(decoding: UnsafeRawBufferPointer(start: text, count: count), as: UTF8.self)
-            withSession(user) { $0.hear(words) }
+            withSession(user) { $0.noteComplaint(words) }
             return 0
         }
     }

@@ -329,7 +329,7 @@ public final class HTTP2ClientSession {
         if error != .noError { complaint = complaint ?? "the peer broke the rules of HTTP/2 (\(error.name))" }
     }
 
-    func hear(_ words: String) { complaint = TextFormat.foreign(words) }
+    func noteComplaint(_ words: String) { complaint = TextFormat.foreign(words) }
 
     private func fail(_ code: Int) { failure = failure ?? String(cString: nghttp2_strerror(Int32(code))) }
 

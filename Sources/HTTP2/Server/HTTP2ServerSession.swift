@@ -48,7 +48,7 @@ open class HTTP2ServerSession {
 
     /// Takes bytes from the client and reports their contents. Mistakes for which HTTP/2 has an answer are answered.
     /// - Returns: false if this is not HTTP/2 at all: nothing more can be read.
-    public func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    public func consume(_ bytes: UnsafeRawBufferPointer) -> Bool {
         nghttp2_session_mem_recv(pointer, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) >= 0
     }
 

@@ -159,7 +159,7 @@ extension RunFolder {
     public func sendingNow(of campaign: String) throws -> [any RecordedRun] {
         try names(ofRunsOf: campaign).compactMap { name -> SQLiteRun? in
             let path = RunFile.join(place, name: name)
-            switch SendingLock.look(run: path) {
+            switch SendingLock.inspect(run: path) {
             case .free: return nil
             case .held(let since):
                 guard since > 0 else { return nil }
@@ -197,7 +197,7 @@ extension RunFolder {
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func idsSendingNow(of campaign: String) throws -> [String] {
         try names(ofRunsOf: campaign).compactMap { name in
-            switch SendingLock.look(run: RunFile.join(place, name: name)) {
+            switch SendingLock.inspect(run: RunFile.join(place, name: name)) {
             case .free, .held(since: 0): nil
             case .held, .hidden: String(name.dropLast(RunFile.suffix.count))
             }

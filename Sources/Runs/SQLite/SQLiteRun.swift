@@ -212,7 +212,7 @@ public final class SQLiteRun: RecordedRun {
 
     /// The state, why it stopped, when sending began and ended. A run that says it is running while no process sends it was cut off: it is stopped, without
     /// an end.
-    public func status() throws -> RunStatus { try status(SendingLock.look(run: path)) }
+    public func status() throws -> RunStatus { try status(SendingLock.inspect(run: path)) }
 
     /// - Parameter lock: what the caller knows of it: it may hold the lock itself without sending.
     func status(_ lock: @autoclosure () -> SendingLock.Sight) throws -> RunStatus {

@@ -68,10 +68,10 @@ struct SendingLock: ~Copyable {
     }
 
     /// Whether some process can be seen to send a run, or to have it paused.
-    static func isSending(run: String) -> Bool { if case .held(let since) = look(run: run) { since > 0 } else { false } }
+    static func isSending(run: String) -> Bool { if case .held(let since) = inspect(run: run) { since > 0 } else { false } }
 
     /// Checks whether some process holds the right to send a run; never takes it.
-    static func look(run: String) -> Sight {
+    static func inspect(run: String) -> Sight {
         let file = RunFile.openLockToLook(run + ".lock")
         guard let descriptor = file.descriptor else { return file.isHidden ? .hidden : .free }
         defer { Glibc.close(descriptor) }
@@ -90,10 +90,10 @@ struct SendingLock: ~Copyable {
 
 extension SQLiteRun {
     /// Whether some process has the right to send this run, or may have, as that cannot be seen; also while it is paused.
-    public var isBeingSent: Bool { if case .free = SendingLock.look(run: path) { false } else { true } }
+    public var isBeingSent: Bool { if case .free = SendingLock.inspect(run: path) { false } else { true } }
 
     /// Since when a process has been sending it, in nanoseconds since 1970; nil when none is, or none can be seen.
     public var sendingSince: Int64? {
-        if case .held(let since) = SendingLock.look(run: path), since > 0 { since } else { nil }
+        if case .held(let since) = SendingLock.inspect(run: path), since > 0 { since } else { nil }
     }
 }

@@ -85,7 +85,7 @@ extension PosixZone {
             guard let west = scanner.time() else { return nil }
             offset = -west
         }
-        guard scanner.take(","), let begins = scanner.yearly(), scanner.take(","), let ends = scanner.yearly(), scanner.rest.isEmpty else {
+        guard scanner.consume(","), let begins = scanner.yearly(), scanner.consume(","), let ends = scanner.yearly(), scanner.rest.isEmpty else {
             return nil
         }
         summer = Summer(offset: offset, begins: begins, ends: ends)
@@ -94,7 +94,7 @@ extension PosixZone {
     private struct Scanner {
         var rest: ArraySlice<UInt8>
 
-        mutating func take(_ character: Unicode.Scalar) -> Bool {
+        mutating func consume(_ character: Unicode.Scalar) -> Bool {
             guard rest.first == UInt8(ascii: character) else { return false }
             rest.removeFirst()
             return true
@@ -102,9 +102,9 @@ extension PosixZone {
 
         /// `CET`, `<+0545>`
         mutating func name() -> Bool {
-            if take("<") {
+            if consume("<") {
                 rest = rest.drop { $0 != UInt8(ascii: ">") }
-                return take(">")
+                return consume(">")
             }
             let before = rest.count
             rest = rest.drop { ($0 | 0x20) >= UInt8(ascii: "a") && ($0 | 0x20) <= UInt8(ascii: "z") }
@@ -113,11 +113,11 @@ extension PosixZone {
 
         /// `[+-]hh[:mm[:ss]]` in seconds.
         mutating func time() -> Int? {
-            let isNegative = take("-")
-            if !isNegative { _ = take("+") }
+            let isNegative = consume("-")
+            if !isNegative { _ = consume("+") }
             guard let hours = number(), hours <= 167 else { return nil }
             var seconds = hours * 3600
-            for unit in [60, 1] where take(":") {
+            for unit in [60, 1] where consume(":") {
                 guard let part = number(), part < 60 else { return nil }
                 seconds += part * unit
             }
@@ -126,14 +126,14 @@ extension PosixZone {
 
         mutating func yearly() -> YearlyMoment? {
             guard let day = day() else { return nil }
-            guard take("/") else { return YearlyMoment(day: day, seconds: 2 * 3600) }
+            guard consume("/") else { return YearlyMoment(day: day, seconds: 2 * 3600) }
             return time().map { YearlyMoment(day: day, seconds: $0) }
         }
 
         private mutating func day() -> YearlyMoment.Day? {
-            if take("J") { return number().flatMap { (1...365).contains($0) ? .withoutLeapDay($0) : nil } }
-            guard take("M") else { return number().flatMap { (0...365).contains($0) ? .withLeapDay($0) : nil } }
-            guard let month = number(), (1...12).contains(month), take("."), let week = number(), (1...5).contains(week), take("."),
+            if consume("J") { return number().flatMap { (1...365).contains($0) ? .withoutLeapDay($0) : nil } }
+            guard consume("M") else { return number().flatMap { (0...365).contains($0) ? .withLeapDay($0) : nil } }
+            guard let month = number(), (1...12).contains(month), consume("."), let week = number(), (1...5).contains(week), consume("."),
                 let weekday = number(), (0...6).contains(weekday)
             else { return nil }
             return .weekday(weekday, week: week, month: month)

@@ -5,7 +5,7 @@ import Workspace
 
 extension ScheduledTime {
     /// Finds out which run has the scheduled time, and why this run cannot have it; nil if it can.
-    func look(_ step: SendGate.Step) throws -> (SendGate.Facts.Time, Diagnostic?) {
+    func inspect(_ step: SendGate.Step) throws -> (SendGate.Facts.Time, Diagnostic?) {
         let saved = try catalog.schedule.read()
         let present = saved.scheduledRuns.first { $0.key == scheduledRun.key }
         if let present, present.run != run.plan.id, isScheduler || present.state != .skipped { return (.taken, isTaken(by: present)) }

@@ -177,7 +177,7 @@ struct SendPermission {
                 }
             }
         if let time {
-            let (whose, mistake) = try time.look(step)
+            let (whose, mistake) = try time.inspect(step)
             look.facts.time = whose
             look.texts[.timeIsTaken] = mistake.map { [$0] }
         }

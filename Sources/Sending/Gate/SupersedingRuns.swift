@@ -34,7 +34,7 @@ struct SupersedingRuns {
         for other in try run.catalog.started(of: run.plan.campaign, known: search.known) {
             defer { other.close() }
             do {
-                if try search.counts(other) { try look(at: other, search, &devices) }
+                if try search.counts(other) { try inspect(other, search, &devices) }
             } catch {
                 // A plan that was refused and removed reached no device.
                 guard run.catalog.holds(other.plan.id) else { continue }
@@ -47,7 +47,7 @@ struct SupersedingRuns {
         if runs.isEmpty, unknown.isEmpty { return nil }
     }
 
-    private mutating func look(at other: any RecordedRun, _ search: RelatedRuns, _ devices: inout Devices) throws {
+    private mutating func inspect(_ other: any RecordedRun, _ search: RelatedRuns, _ devices: inout Devices) throws {
         if let gap = search.known.gap(of: other) {
             if gap != .cancelled, search.isAsked(other.plan.id), let gap = LedgerGap(of: other) {
                 unknown.append(UnknownRecipients(other.plan.id, gap))

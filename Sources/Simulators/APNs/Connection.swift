@@ -128,7 +128,7 @@ final class Connection: HTTP2ServerSession {
 
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         lastActivity = server.now
-        let isHTTP2 = take(bytes)
+        let isHTTP2 = consume(bytes)
         if !isHTTP2 { close() }
         return isHTTP2 && limits.ending == nil
     }

@@ -37,7 +37,7 @@ struct JSONSyntax {
         }
     }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    private mutating func consume(_ byte: UInt8) -> Bool {
         guard current == byte else { return false }
         index += 1
         return true
@@ -61,19 +61,19 @@ struct JSONSyntax {
         guard depth <= Self.deepest else { return false }
         defer { depth -= 1 }
         skipSpace()
-        if take(UInt8(ascii: "}")) { return true }
+        if consume(UInt8(ascii: "}")) { return true }
         while true {
             let nameStart = index
             guard string() else { return false }
             let isAps = depth == 1 && isApsName(nameStart..<index)
             skipSpace()
-            guard take(UInt8(ascii: ":")) else { return false }
+            guard consume(UInt8(ascii: ":")) else { return false }
             skipSpace()
             if isAps { hasAps = current == UInt8(ascii: "{") }
             guard value() else { return false }
             skipSpace()
-            if take(UInt8(ascii: "}")) { return true }
-            guard take(UInt8(ascii: ",")) else { return false }
+            if consume(UInt8(ascii: "}")) { return true }
+            guard consume(UInt8(ascii: ",")) else { return false }
             skipSpace()
         }
     }
@@ -89,18 +89,18 @@ struct JSONSyntax {
         guard depth <= Self.deepest else { return false }
         defer { depth -= 1 }
         skipSpace()
-        if take(UInt8(ascii: "]")) { return true }
+        if consume(UInt8(ascii: "]")) { return true }
         while true {
             guard value() else { return false }
             skipSpace()
-            if take(UInt8(ascii: "]")) { return true }
-            guard take(UInt8(ascii: ",")) else { return false }
+            if consume(UInt8(ascii: "]")) { return true }
+            guard consume(UInt8(ascii: ",")) else { return false }
             skipSpace()
         }
     }
 
     private mutating func string() -> Bool {
-        guard take(UInt8(ascii: "\"")) else { return false }
+        guard consume(UInt8(ascii: "\"")) else { return false }
         while index < bytes.count {
             let byte = bytes[index]
             switch byte {
@@ -154,11 +154,11 @@ struct JSONSyntax {
     }
 
     private mutating func number() -> Bool {
-        _ = take(UInt8(ascii: "-"))
-        if !take(UInt8(ascii: "0")) {
+        _ = consume(UInt8(ascii: "-"))
+        if !consume(UInt8(ascii: "0")) {
             guard digits() else { return false }
         }
-        if take(UInt8(ascii: ".")) {
+        if consume(UInt8(ascii: ".")) {
             guard digits() else { return false }
         }
         if current | 0x20 == UInt8(ascii: "e") {

@@ -87,7 +87,7 @@ public enum SendCommand {
         } catch {
             // Nothing was sent. A plan that waits for approval is kept.
             if !(error is CancellationError), (try? needsApproval(planned.run, in: options.project)) ?? false {
-                Notices.tell(.approvalNeeded, of: planned.run, planned.project, console.noticeObserver)
+                Notices.notify(.approvalNeeded, of: planned.run, planned.project, console.noticeObserver)
             } else {
                 _ = try? discard(planned.run)
             }

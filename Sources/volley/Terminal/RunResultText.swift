@@ -12,7 +12,7 @@ extension Console {
         let notices = Notices(proposal.run.plan.isTest ? nil : proposal.project, patience: .short, noticeObserver)
         var attendance = attendance
         attendance.observer = Observer { [shown = attendance.observer] event in
-            notices.tell(of: event)
+            notices.notify(of: event)
             shown(event)
         }
         let result = try proposal.send(attendance)
