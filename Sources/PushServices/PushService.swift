@@ -34,6 +34,10 @@ public protocol PushService: Sendable {
     var probe: ProbePush { get }
     /// How many pushes a request carries.
     var batching: Batching { get }
+    /// Whether each answer carries the id of its request, so that an answer without it is somebody else's.
+    var answersCarryID: Bool { get }
+    /// Whether the service may recognize a push that it gets a second time, as it carries the same id, and then delivers it once.
+    var recognizesRepeats: Bool { get }
 
     /// The payload of a campaign's content, and what the service's rules say about it.
     func payload(of content: MessageContent) -> PayloadDraft
@@ -59,9 +63,12 @@ public protocol PushService: Sendable {
     func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]?
     /// What the report says about a reason; nil for one that the service does not document.
     func words(about reason: String) -> ReasonWords?
+    /// Reasons that only dead targets cause, in the order in which the report names them.
+    var goneReasons: [String] { get }
     /// Reasons that wrong settings cause as well as dead targets.
     var blamingReasons: Set<String> { get }
-    /// What to check if a push was refused and all others would be refused, too: a whole sentence.
+    /// What to check if a push was refused and all others would be refused, too; what to do now for a reason that makes `doctor` find the
+    /// service busy: whole sentences.
     func advice(status: Int, reason: String) -> String
     /// What `doctor` learns from the answer to a push to a nonexistent device.
     func probeMeaning(status: Int, reason: String) -> ProbeMeaning
@@ -73,6 +80,15 @@ extension PushService {
 
     /// One push per request, as with most services.
     public var batching: Batching { .single }
+
+    /// Not promised.
+    public var answersCarryID: Bool { false }
+
+    /// Not promised.
+    public var recognizesRepeats: Bool { false }
+
+    /// None: every refusal may be due to wrong settings.
+    public var goneReasons: [String] { [] }
 
     /// Every answer is for the request as a whole.
     public func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]? { nil }
@@ -95,6 +111,8 @@ extension PushService {
 
 /// Facts about credentials that are signed on this machine (JWT, ES256) and renewed.
 public struct SignedTokenFacts: Hashable, Sendable {
+    /// What the service calls such a credential: "provider token".
+    public let noun: String
     /// The field of the token's header that names the key.
     public let keyIDField: String
     /// The claim that names the signer.

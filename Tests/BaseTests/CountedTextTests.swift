@@ -13,6 +13,16 @@ struct CountedTextTests {
         #expect("\(TextFormat.devices(number)) \(TextFormat.plural(number, one: "is", many: "are"))" == text)
     }
 
+    @Test("nouns have their article, names their possessive, and sentences their capital")
+    func nouns() {
+        #expect(
+            ["device token", "installation id", "user id"].map(TextFormat.withArticle) == [
+                "a device token", "an installation id", "a user id",
+            ])
+        #expect(["APNs", "Toypush"].map(TextFormat.possessive) == ["APNs’", "Toypush’s"])
+        #expect(TextFormat.capitalized("device token") == "Device token" && TextFormat.capitalized("").isEmpty)
+    }
+
     @Test("numbers are filled up with zeros, and never cut")
     func digits() {
         #expect(

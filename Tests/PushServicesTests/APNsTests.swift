@@ -93,6 +93,20 @@ struct APNsTests {
     @Test("two reasons come for good tokens, too, when the settings are wrong")
     func blaming() { #expect(APNs().blamingReasons == ["BadDeviceToken", "DeviceTokenNotForTopic"]) }
 
+    @Test("two reasons come for dead tokens alone, in the order of Apple's table")
+    func gone() { #expect(APNs().goneReasons == ["Unregistered", "ExpiredToken"]) }
+
+    @Test("the parts of an account have the names that volley.yaml gives them")
+    func names() {
+        let account = APNs().account
+        #expect(
+            account.names
+                == CredentialNames(signingKey: "key", keyID: "id", issuer: "team", certificate: "certificate", all: ["key", "certificate"]))
+        #expect(account.certificate?.passphraseVariable?.key == "passphrase_env" && account.certificate?.keyID == nil)
+        #expect(account.names.none { "a \($0)" } == "neither a key nor a certificate")
+        #expect(account.environments.choices.filter(\.reachesPeople).map(\.name) == ["production"])
+    }
+
     @Test("what doctor learns from the answer to a push to a device that does not exist")
     func probe() {
         let apns = APNs()

@@ -10,14 +10,16 @@ extension APNs {
     public static let production = ServiceEnvironment(name: "production", host: "api.push.apple.com")
     /// For builds signed for development.
     public static let sandbox = ServiceEnvironment(
-        name: "sandbox", purpose: "for development builds of the app", note: "builds from Xcode", host: "api.sandbox.push.apple.com",
+        name: "sandbox", reachesPeople: false, purpose: "for development builds of the app", note: "builds from Xcode",
+        host: "api.sandbox.push.apple.com",
         otherHosts: ["api.development.push.apple.com"])
 
     static let account = AccountForm(topic: topic, environments: environments, credentials: [key, certificate])
 
     private static let topic = AccountField(
         "topic", .name(pattern: "^[A-Za-z0-9.-]+$"), description: "The app's bundle id; suffixes that a push type needs are added.",
-        example: "com.example.shop", otherNames: ["bundle_id", "bundle", "bundle_identifier", "app_id", "package"], flaw: topicFlaw)
+        example: "com.example.shop", otherNames: ["bundle_id", "bundle", "bundle_identifier", "app_id", "package"],
+        whatToAdd: "the app's bundle id", flaw: topicFlaw)
 
     private static let environments = EnvironmentForm(
         choices: [production, sandbox],

@@ -28,12 +28,17 @@ public struct APNs: PushService {
         payloadExampleJSON: .object(pairs: [("aps", .object(pairs: [("alert", .string("Hello"))]))]))
     /// For keys that are next to `aps`.
     public let warnings = [WarningName.outsideAPS]
+    /// Source: Apple, "Handling notification responses from APNs": apns-id is among the headers of every response.
+    public let answersCarryID = true
+    /// A repeated push keeps its apns-id. Apple does not promise that APNs drops it.
+    public let recognizesRepeats = true
 
     static let idHeader = "apns-id", collapseHeader = "apns-collapse-id", pushTypeHeader = "apns-push-type"
 
     /// APNs answers TooManyProviderTokenUpdates to tokens younger than 20 minutes, and ExpiredProviderToken to those older than 60.
     static let tokens = SignedTokenFacts(
-        keyIDField: "kid", issuerClaim: "iss", lifetimeSeconds: 3600, renewalSeconds: 3000, shortestRenewalSeconds: 1200)
+        noun: "provider token", keyIDField: "kid", issuerClaim: "iss", lifetimeSeconds: 3600, renewalSeconds: 3000,
+        shortestRenewalSeconds: 1200)
 
     /// The only APNs there is.
     public init() {}
@@ -64,6 +69,7 @@ public struct APNs: PushService {
     public func advice(status: Int, reason: String) -> String {
         if let advice = Self.row(status, reason)?.advice { return advice }
         switch status {
+        case 429, 500...: return "Try again in a few minutes."
         case 404, 405: return "The server does not understand APNs requests: check environment (host and port) in volley.yaml."
         default: return "Check key, team, topic and environment of the app in volley.yaml."
         }

@@ -33,6 +33,11 @@ extension APNs {
         return row
     }
 
+    /// Reasons that APNs gives only for a token that was valid here once.
+    public var goneReasons: [String] { Self.gones }
+
+    private static let gones = rows.filter { $0.meaning == .invalidTarget(blamesSettings: false) }.map(\.reason)
+
     /// Reasons that blame a token, although a wrong environment or topic causes them for all tokens.
     public var blamingReasons: Set<String> { Self.blaming }
 
@@ -49,6 +54,8 @@ extension APNs {
     private static let otherEnvironment =
         "The credentials belong to the other environment: check environment (production or sandbox) in volley.yaml."
     private static let ownFault = "The request itself is wrong. This is a fault in Volley or in a proxy in between: please report it."
+    private static let tooManyTokens =
+        "New signatures were made with the key too often. Send from one place at a time, and try again in 20 minutes."
     private static let unknownPath = "The server does not understand APNs requests: check environment (host and port) in volley.yaml."
 
     /// Source: Apple, "Handling notification responses from APNs", table "Values for the APNs JSON reason key".
@@ -155,7 +162,7 @@ extension APNs {
             advice: "Check that the key may push to this topic, and that the team's membership is active."),
         Answer(
             tooMany, "TooManyProviderTokenUpdates", .retry(.serviceBusy),
-            explanation: "New signatures were made with the key too often. Send from one place at a time, and try again in 20 minutes."),
+            explanation: tooManyTokens, advice: tooManyTokens),
     ]
 
     private static let aboutTheServer: [Answer] = [

@@ -16,6 +16,12 @@ public struct AccountForm: Sendable {
     public var signedToken: SignedTokenFacts? {
         credentials.lazy.compactMap { if case .signingKey(let facts) = $0.kind { facts } else { nil } }.first
     }
+
+    /// The key that signs tokens; nil for a service that takes none.
+    public var signingKey: CredentialForm? { credentials.first { if case .signingKey = $0.kind { true } else { false } } }
+
+    /// The client certificate; nil for a service that takes none.
+    public var certificate: CredentialForm? { credentials.first { $0.kind == .clientCertificate } }
 }
 
 /// A text in volley.yaml.
@@ -46,7 +52,7 @@ public struct AccountField: Sendable {
     public let otherNames: [String]
     /// Where people find the value: a sentence without its full stop.
     public let source: String
-    /// How a remedy continues after the option to add: "the ten characters that …".
+    /// What it is, as a remedy continues after the option to add: "the ten characters that …". Blank where no remedy asks for it.
     public let whatToAdd: String
     /// What else is wrong with a text; `shown` is the text as a message shows it.
     public let flaw: @Sendable (_ text: String, _ shown: String) -> Mistake?
@@ -95,6 +101,15 @@ public struct CredentialForm: Sendable {
     public let otherNames: [String]
     /// What its file is, for people who named a different one.
     public let file: KeyFileFacts?
+
+    /// The field that identifies the key; nil for a certificate.
+    public var keyID: AccountField? { fields.first { if case .keyID = $0.kind { true } else { false } } }
+
+    /// The field that identifies the signer; nil for a certificate.
+    public var issuer: AccountField? { fields.first { if case .issuer = $0.kind { true } else { false } } }
+
+    /// The field that names the variable with a passphrase; nil for a key.
+    public var passphraseVariable: AccountField? { fields.first { $0.kind == .passphraseVariable } }
 }
 
 /// Facts about a service's key files.

@@ -20,6 +20,8 @@ public struct EnvironmentForm: Sendable {
 public struct ServiceEnvironment: Hashable, Sendable {
     /// The name in volley.yaml and run files.
     public let name: String
+    /// Whether its pushes reach the devices of people rather than those of developers.
+    public let reachesPeople: Bool
     /// Which devices use it, if that needs to be said.
     public let purpose: String?
     /// The same for editors.
@@ -32,8 +34,12 @@ public struct ServiceEnvironment: Hashable, Sendable {
     public let otherHosts: [String]
 
     /// A server.
-    public init(name: String, purpose: String? = nil, note: String? = nil, host: String, port: Int = 443, otherHosts: [String] = []) {
+    public init(
+        name: String, reachesPeople: Bool = true, purpose: String? = nil, note: String? = nil, host: String, port: Int = 443,
+        otherHosts: [String] = []
+    ) {
         self.name = name
+        self.reachesPeople = reachesPeople
         self.purpose = purpose
         self.note = note
         self.host = host
