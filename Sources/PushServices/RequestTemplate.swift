@@ -46,7 +46,8 @@ public struct RequestTemplate: Sendable {
     public var pathPrefix: String
     /// Fields in the order in which they are sent.
     public var headers: [Header]
-    /// The field that carries the request's id, which is the id of its first push. Answers repeat it.
+    /// The field that carries the request's id, which is the id of its first push. Answers repeat it if the service's
+    /// `answersCarryID` says so.
     public var idHeader: String
     /// Makes the body; nil if the payload is the body and the path names the target.
     public var body: Body?
@@ -60,12 +61,27 @@ public struct RequestTemplate: Sendable {
     }
 }
 
+extension RequestTemplate {
+    /// The path and the body of a request that carries one push.
+    public func single(_ push: RequestPush) -> (path: String, body: [UInt8]) {
+        guard let body else { return (pathPrefix + String(decoding: push.target, as: UTF8.self), Array(push.payload)) }
+        var bytes: [UInt8] = []
+        body([push], &bytes)
+        return (pathPrefix, bytes)
+    }
+}
+
 /// A push that reaches no device; it tests the connection and the credentials.
 public struct ProbePush: Hashable, Sendable {
     /// A target that no device has.
     public var target: String
     /// Shows nothing on any device.
     public var payload: String
+
+    /// As a request carries it.
+    public func push(_ id: PushID) -> RequestPush {
+        RequestPush(id: id, target: Array(target.utf8)[...], payload: Array(payload.utf8)[...])
+    }
 }
 
 /// What the body of an answer says.

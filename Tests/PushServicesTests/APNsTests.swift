@@ -107,6 +107,17 @@ struct APNsTests {
         #expect(account.environments.choices.filter(\.reachesPeople).map(\.name) == ["production"])
     }
 
+    @Test("a request of one push names the target in its path, or in the body that the service makes")
+    func single() {
+        let push = ProbePush(target: "00ff", payload: "{}").push(PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0))
+        let plain = RequestTemplate(pathPrefix: "/3/device/", headers: [], idHeader: "id").single(push)
+        #expect(plain.path == "/3/device/00ff" && plain.body == Array("{}".utf8))
+        let made = RequestTemplate(pathPrefix: "/send", headers: [], idHeader: "id") { pushes, bytes in
+            for push in pushes { bytes += push.target + push.payload }
+        }.single(push)
+        #expect(made.path == "/send" && made.body == Array("00ff{}".utf8))
+    }
+
     @Test("what doctor learns from the answer to a push to a device that does not exist")
     func probe() {
         let apns = APNs()

@@ -92,8 +92,9 @@ public struct ConnectionProbe {
         ProbeOptions(settings).apply(to: easy)
         let context = Unmanaged.passUnretained(notes).toOpaque()
         volley_easy_set_long(easy, CURLOPT_TIMEOUT_MS, Self.timeoutMilliseconds)
-        volley_easy_set_string(easy, CURLOPT_REQUEST_TARGET, settings.request.pathPrefix + settings.service.probe.target)
-        volley_easy_set_string(easy, CURLOPT_COPYPOSTFIELDS, settings.service.probe.payload)
+        let request = settings.request.single(settings.service.probe.push(PushID(runSeed: settings.runSeed, recipient: 0)))
+        volley_easy_set_string(easy, CURLOPT_REQUEST_TARGET, request.path)
+        volley_easy_set_string(easy, CURLOPT_COPYPOSTFIELDS, String(decoding: request.body, as: UTF8.self))
         volley_easy_set_pointer(easy, CURLOPT_ERRORBUFFER, notes.errorText)
         volley_easy_set_pointer(easy, CURLOPT_WRITEDATA, context)
         volley_easy_set_transfer_function(easy, CURLOPT_WRITEFUNCTION) { buffer, size, count, context in
