@@ -5,6 +5,7 @@ import COpenSSL
 struct CertificateSource {
     let file: String
     let passphrase: String?
+    var words = KeyFileWords.plain
 
     /// PEM: any number of certificates and one key, in any order; the leaf is the certificate to which the key belongs.
     func readPEM(_ bytes: UnsafeRawBufferPointer, _ algorithms: borrowing AlgorithmLibrary) throws(Diagnostic) -> CertificateIdentity {
@@ -13,7 +14,7 @@ struct CertificateSource {
             let what = labels.hasPrivateKey ? "a key without a certificate" : "a \(labels.all.first?.lowercased() ?? "text")"
             throw Diagnostic(
                 "the file holds no certificate: this is \(what)", file: file,
-                remedy: labels.hasPrivateKey ? "Put the certificate into the same file, or name a .p8 under 'key:'." : exportRemedy)
+                remedy: labels.hasPrivateKey ? "Put the certificate into the same file\(keyRemedy)." : exportRemedy)
         }
         guard labels.hasPrivateKey else { throw noKey }
         var request = PassphraseRequest(passphrase)
@@ -90,14 +91,19 @@ struct CertificateSource {
 
 /// The diagnostics for all failures.
 extension CertificateSource {
+    /// Another way, where the service takes keys.
+    private var keyRemedy: String { words.key.map { ", or name a .p8 under '\($0):'" } ?? "" }
+
+    private var certificateName: String { words.certificate ?? "certificate" }
+
     private var exportRemedy: String { "Export certificate and key together, as .p12, from Keychain Access." }
 
     private var passphraseProblem: Diagnostic {
         passphrase == nil
             ? Diagnostic(
                 "the file needs a passphrase, but there is none", file: file,
-                remedy: "Name the environment variable that holds it as 'passphrase_env:' under 'certificate:', and set it.")
-            : Diagnostic("the passphrase is wrong", file: file, remedy: "Check the environment variable that 'passphrase_env:' names.")
+                remedy: "Name the environment variable that holds it as '\(words.passphrase):' under '\(certificateName):', and set it.")
+            : Diagnostic("the passphrase is wrong", file: file, remedy: "Check the environment variable that '\(words.passphrase):' names.")
     }
 
     private var noKey: Diagnostic {
@@ -129,7 +135,7 @@ extension CertificateSource {
                 hasLegacy
                     ? "the file is encrypted with an algorithm that this machine's OpenSSL does not know"
                     : "the file is encrypted with an outdated algorithm (RC2 or RC4) that this machine's OpenSSL lacks",
-                file: file, remedy: "On a machine whose OpenSSL has it, run: \(command); then name push.pem under 'certificate:'.")
+                file: file, remedy: "On a machine whose OpenSSL has it, run: \(command); then name push.pem under '\(certificateName):'.")
         }
         return isProtected ? damaged : passphraseProblem
     }

@@ -20,16 +20,17 @@ public struct ClientCertificate: Sendable {
     /// - Parameters:
     ///   - passphrase: the passphrase of the file; nil if none was given. Ignored for a file that needs none.
     ///   - now: the moment at which the certificate must be valid.
+    ///   - words: for messages about a file that cannot be used.
     /// - Throws: a `Diagnostic` with the file and the remedy: file missing, wrong passphrase, no key inside, expired, key of another
     ///   certificate.
-    public init(file: String, passphrase: String?, now: Timestamp) throws(Diagnostic) {
-        try self.init(file: file, passphrase: passphrase, now: now, allowsLegacy: true)
+    public init(file: String, passphrase: String?, now: Timestamp, words: KeyFileWords = .plain) throws(Diagnostic) {
+        try self.init(file: file, passphrase: passphrase, now: now, words: words, allowsLegacy: true)
     }
 
     /// - Parameter allowsLegacy: false behaves like a machine whose OpenSSL has no legacy algorithms.
-    init(file: String, passphrase: String?, now: Timestamp, allowsLegacy: Bool) throws(Diagnostic) {
+    init(file: String, passphrase: String?, now: Timestamp, words: KeyFileWords = .plain, allowsLegacy: Bool) throws(Diagnostic) {
         let bytes = try SecretFile.read(file, kind: "certificate")
-        let source = CertificateSource(file: file, passphrase: passphrase)
+        let source = CertificateSource(file: file, passphrase: passphrase, words: words)
         let identity = try bytes.withBytes { (buffer) throws(Diagnostic) -> CertificateIdentity in
             let algorithms = try AlgorithmLibrary(allowsLegacy: allowsLegacy)
             return PEMLabels(buffer).all.isEmpty

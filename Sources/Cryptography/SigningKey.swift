@@ -42,8 +42,8 @@ public final class SigningKey: @unchecked Sendable {
     private static func notAKey(_ bytes: UnsafeRawBufferPointer, _ labels: PEMLabels, file: String, _ words: KeyFileWords) -> Diagnostic {
         let remedy = "Name \(words.source)."
         if labels.hasCertificate {
-            return Diagnostic(
-                "this is a certificate, not a signing key", file: file, remedy: "Name it under 'certificate:', or the .p8 under 'key:'.")
+            let elsewhere = words.certificate.map { "Name it under '\($0):', or the .p8 under '\(words.key ?? "key"):'." }
+            return Diagnostic("this is a certificate, not a signing key", file: file, remedy: elsewhere ?? remedy)
         }
         if let label = labels.all.first {
             return Diagnostic("this is not a signing key but a \(label.lowercased())", file: file, remedy: remedy)

@@ -1,5 +1,6 @@
 package import Base
 package import Cryptography
+import PushServices
 import Glibc
 package import Runs
 
@@ -19,17 +20,21 @@ package struct AppCredentials {
     /// Reads the key or the certificate, and no other file.
     /// - Throws: `Diagnostic`: it cannot be used, or there is neither.
     package init(_ settings: RunSettings, now: Timestamp) throws {
+        let service = settings.service
         if let reference = settings.certificate {
-            let certificate = try ClientCertificate(file: reference.file, passphrase: reference.passphrase(), now: now)
+            let certificate = try ClientCertificate(
+                file: reference.file, passphrase: reference.passphrase(), now: now, words: KeyFileWords(of: service))
             kind = .certificate(certificate)
             warnings = [SigningKey.permissionWarning(file: reference.file), certificate.expiryWarning(now: now)].compactMap { $0 }
         } else if let reference = settings.key {
             kind = .key(
-                try SigningKey(file: reference.file, KeyFileWords(of: settings.service)), id: reference.keyID, team: reference.teamID)
+                try SigningKey(file: reference.file, KeyFileWords(of: service)), id: reference.keyID, team: reference.teamID)
             warnings = [SigningKey.permissionWarning(file: reference.file)].compactMap { $0 }
         } else {
             guard settings.environment == .simulator else {
-                throw Diagnostic("the app has neither a key nor a certificate", remedy: "Add `key:` to the app in volley.yaml.")
+                let names = service.account.names
+                throw Diagnostic(
+                    "the app has \(names.none(TextFormat.withArticle))", remedy: "Add `\(names.all[0]):` to the app in volley.yaml.")
             }
             kind = .none
             warnings = []

@@ -8,8 +8,11 @@ public import Runs
 extension KeyFileWords {
     /// The words of a service.
     public init(of service: any PushService) {
-        let file = service.account.credentials.lazy.compactMap(\.file).first
+        let account = service.account
+        let file = account.credentials.lazy.compactMap(\.file).first
         self = file.map { KeyFileWords(service: service.displayName, source: $0.description, fileName: $0.name()) } ?? .plain
+        (key, certificate) = (account.signingKey?.key, account.certificate?.key)
+        if let variable = account.certificate?.passphraseVariable { passphrase = variable.key }
     }
 }
 

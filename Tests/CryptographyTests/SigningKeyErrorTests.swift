@@ -70,6 +70,9 @@ import Testing
         #expect(
             refusal(folder.file("c.pem"), in: folder)
                 == "c.pem: this is a certificate, not a signing key. Name it under 'certificate:', or the .p8 under 'key:'.")
+        let words = KeyFileWords(service: "Toypush", source: "a .p8 of Toypush", fileName: "toy.p8", key: "signing_key", certificate: nil)
+        let error = #expect(throws: Diagnostic.self) { try SigningKey(file: folder.file("c.pem"), words) }
+        #expect(error?.remedy == "Name a .p8 of Toypush.")
     }
 
     @Test("a public key is not a signing key")
