@@ -1,6 +1,7 @@
 package import Workspace
 import Base
 import Campaigns
+import PushServices
 package import Runs
 
 /// The present volley.yaml, for a run that was planned earlier.
@@ -61,6 +62,14 @@ package struct CurrentProject {
             throw changed(["the app '\(plan.app)' is no longer there"], in: project)
         }
         let now = try RunSettings(app, projectFile: project.file, pushType: settings.pushType)
+        let changes = Self.changes(from: settings, to: now, of: app.service)
+        guard changes.isEmpty else { throw changed(changes, in: project) }
+        try checkKey(settings.key, now.key, app.service.account.names)
+    }
+
+    /// What sets the present settings apart from those of a plan, in the words of the app's service.
+    static func changes(from settings: RunSettings, to now: RunSettings, of service: any PushService) -> [String] {
+        let (topic, names) = (service.account.topic.key, service.account.names)
         var changes: [String] = []
         func compare(_ name: String, isSame: Bool, then: String, now: String) {
             if !isSame { changes.append("\(name) was \(then) and is \(now) now") }
@@ -69,14 +78,15 @@ package struct CurrentProject {
         let environments = (settings.environment, now.environment)
         compare(
             "the environment", isSame: environments.0.isSame(as: environments.1), then: environments.0.inFull, now: environments.1.inFull)
-        compare("the topic", isSame: settings.topic == now.topic, then: settings.topic, now: now.topic)
-        compare("the key", isSame: isSameKey(settings.key, now.key), then: settings.key?.inFull ?? "none", now: now.key?.inFull ?? "none")
+        compare("the \(topic)", isSame: settings.topic == now.topic, then: settings.topic, now: now.topic)
         compare(
-            "the certificate", isSame: isSameCertificate(settings.certificate, now.certificate),
+            "the \(names.signingKey)", isSame: isSameKey(settings.key, now.key), then: settings.key?.inFull(names) ?? "none",
+            now: now.key?.inFull(names) ?? "none")
+        compare(
+            "the \(names.certificate)", isSame: isSameCertificate(settings.certificate, now.certificate),
             then: settings.certificate?.inFull ?? "none",
             now: now.certificate?.inFull ?? "none")
-        guard changes.isEmpty else { throw changed(changes, in: project) }
-        try checkKey(settings.key, now.key)
+        return changes
     }
 
     /// The settings of a plan, with the files that volley.yaml names now where these mean the same credentials. Since the plan was made, a
@@ -86,27 +96,37 @@ package struct CurrentProject {
             return settings
         }
         var settings = settings
-        if isSameKey(settings.key, now.key), let file = now.key?.file { settings.key?.file = file }
-        if isSameCertificate(settings.certificate, now.certificate), let file = now.certificate?.file { settings.certificate?.file = file }
+        if Self.isSameKey(settings.key, now.key), let file = now.key?.file { settings.key?.file = file }
+        if Self.isSameCertificate(settings.certificate, now.certificate), let file = now.certificate?.file {
+            settings.certificate?.file = file
+        }
         if settings.environment.isSame(as: now.environment) { settings.environment = now.environment }
         return settings
     }
 
-    private func isSameKey(_ then: FrozenKey?, _ now: FrozenKey?) -> Bool { then?.keyID == now?.keyID && then?.teamID == now?.teamID }
+    private static func isSameKey(_ then: FrozenKey?, _ now: FrozenKey?) -> Bool {
+        then?.keyID == now?.keyID && then?.teamID == now?.teamID
+    }
 
     /// Whether both are the same certificate. Plans of older versions name files with their symbolic links resolved.
-    private func isSameCertificate(_ then: FrozenCertificate?, _ now: FrozenCertificate?) -> Bool {
+    private static func isSameCertificate(_ then: FrozenCertificate?, _ now: FrozenCertificate?) -> Bool {
         guard let then, let now else { return then == now }
         return then.passphraseVariable == now.passphraseVariable && FilePaths.areOneFile(then.file, now.file)
     }
 
     /// Checks that the key's file still holds the key that the plan was made with.
-    private func checkKey(_ then: FrozenKey?, _ now: FrozenKey?) throws(Diagnostic) {
+    private func checkKey(_ then: FrozenKey?, _ now: FrozenKey?, _ names: CredentialNames) throws(Diagnostic) {
         // A file that cannot be read is reported when the run is sent with it.
         guard let frozen = then?.fingerprint, let now, let present = now.fingerprinted().fingerprint, present != frozen else { return }
-        throw Diagnostic(
-            "this file holds a different key, under the same id \(now.keyID), than when \(plan.id) was planned", file: now.file,
-            remedy: "Put back the key that the id \(now.keyID) belongs to; or correct `id` in volley.yaml, and plan the campaign again. "
+        throw Self.differentKey(now, plan.id, names)
+    }
+
+    /// A file that holds a different key now.
+    static func differentKey(_ key: FrozenKey, _ run: String, _ names: CredentialNames) -> Diagnostic {
+        let id = "\(names.keyID) \(key.keyID)"
+        return Diagnostic(
+            "this file holds a different key, under the same \(id), than when \(run) was planned", file: key.file,
+            remedy: "Put back the key that the \(id) belongs to; or correct `\(names.keyID)` in volley.yaml, and plan the campaign again. "
                 + "Nothing was sent.")
     }
 
@@ -134,7 +154,7 @@ extension FrozenEnvironment {
 }
 
 extension FrozenKey {
-    fileprivate var inFull: String { "\(keyID) of team \(teamID) in \(file)" }
+    fileprivate func inFull(_ names: CredentialNames) -> String { "\(keyID) of \(names.issuer) \(teamID) in \(file)" }
 }
 
 extension FrozenCertificate {
