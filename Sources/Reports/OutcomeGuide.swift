@@ -17,7 +17,7 @@ struct OutcomeGuide {
     func note(_ outcome: Outcome) -> String {
         return switch outcome {
         case .accepted: "\(service.displayName) took it over"
-        case .invalidToken: doubtsTokens ? "the device token was refused" : "the app is gone from the device"
+        case .invalidToken: doubtsTokens ? "the \(service.target.noun) was refused" : "the app is gone from the device"
         case .rejected: "refused permanently"
         case .failed: "refused until retries ran out"
         case .unknown: isUnderway ? "no answer yet" : "no answer came"
@@ -29,7 +29,7 @@ struct OutcomeGuide {
     func title(_ outcome: Outcome) -> String {
         return switch outcome {
         case .accepted: "Got it"
-        case .invalidToken: doubtsTokens ? "Token refused" : "App gone"
+        case .invalidToken: doubtsTokens ? "\(TextFormat.capitalized(service.target.shortNoun)) refused" : "App gone"
         case .rejected: "Refused"
         case .failed: "Not reached in time"
         case .unknown: isUnderway ? "No answer yet" : "No answer"
@@ -41,11 +41,10 @@ struct OutcomeGuide {
     static let unintended: [SkipReason] = [.badRow, .missingToken, .badToken, .suppressed, .renderError, .payloadTooLarge]
 
     /// As a heading.
-    static func title(skipped reason: SkipReason) -> String {
+    func title(skipped reason: SkipReason) -> String {
         switch reason {
         case .badRow: "Row cannot be read"
-        case .missingToken: "No device token"
-        case .badToken: "Not a device token"
+        case .missingToken, .badToken: TextFormat.capitalized(note(skipped: reason.rawValue))
         case .suppressed: "App known to be gone"
         case .renderError: "Text has a blank"
         case .payloadTooLarge: "Message too large"
@@ -58,7 +57,7 @@ struct OutcomeGuide {
         return switch outcome {
         case .accepted: "\(service.introduction), took the push over, and delivers it as soon as the device can be reached."
         case .invalidToken where doubtsTokens:
-            "\(service.displayName) refused the device token. Devices that it calls gone (Unregistered, ExpiredToken) are left out of later campaigns until they register again. The others are not: wrong settings may have caused the refusal."
+            "\(service.displayName) refused the \(service.target.noun). Devices that it calls gone\(goneReasons) are left out of later campaigns until they register again. The others are not: wrong settings may have caused the refusal."
         case .invalidToken:
             "The app is gone from the device, or its push token has changed. These devices are left out of later campaigns until they register again."
         case .rejected:
@@ -74,6 +73,11 @@ struct OutcomeGuide {
         }
     }
 
+    /// Which reasons say that an app is gone, in parentheses.
+    private var goneReasons: String {
+        service.goneReasons.isEmpty ? "" : " (\(service.goneReasons.joined(separator: ", ")))"
+    }
+
     static func ink(_ outcome: Outcome) -> TextStyle.Ink {
         switch outcome {
         case .accepted: .green
@@ -82,14 +86,17 @@ struct OutcomeGuide {
         }
     }
 
-    static func note(skipped name: String) -> String {
+    func note(skipped name: String) -> String { Self.note(skipped: name, target: service.target) }
+
+    /// In a few words beside a figure.
+    static func note(skipped name: String, target: TargetForm) -> String {
         switch SkipReason(rawValue: name) {
         case .badRow: "the row cannot be read"
         case .notMatched: "not selected"
         case .filtered: "a condition is not met"
         case .excluded: "excluded by the campaign"
-        case .missingToken: "no device token"
-        case .badToken: "not a device token"
+        case .missingToken: "no \(target.noun)"
+        case .badToken: "not \(TextFormat.withArticle(target.noun))"
         case .suppressed: "known to be invalid"
         case .duplicateToken: "the same device again"
         case .aliasLimit: "too many devices of an alias"

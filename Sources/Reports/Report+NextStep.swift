@@ -84,7 +84,7 @@ extension Report {
                     count(.invalidToken),
                     NextStep(
                         words:
-                            "\(TextFormat.devices(count(.invalidToken))) had a token that \(service.displayName) refused; this checks the settings:",
+                            "\(TextFormat.devices(count(.invalidToken))) had \(TextFormat.withArticle(service.target.shortNoun)) that \(service.displayName) refused; this checks the settings:",
                         command: "volley doctor \(plan.app)")
                 ))
         }

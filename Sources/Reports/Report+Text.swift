@@ -70,7 +70,10 @@ extension Report {
         let leftOut = count(.unsent) - missedForGood
         let words: [(count: Int, one: String, many: String)] = [
             doubtsTokens
-                ? (count(.invalidToken), "was refused because of its device token", "were refused because of their device tokens")
+                ? (
+                    count(.invalidToken), "was refused because of its \(service.target.noun)",
+                    "were refused because of their \(service.target.nouns)"
+                )
                 : (count(.invalidToken), "went to a device that no longer has the app", "went to devices that no longer have the app"),
             (count(.rejected), "was rejected", "were rejected"), (count(.failed), "failed", "failed"),
             (count(.unknown), "got no answer", "got no answer"),
@@ -209,7 +212,7 @@ extension Report {
     }
 
     private var skippedTable: BarTable {
-        BarTable(rows: skipped.map { BarTable.Row(name: $0.name, number: $0.rows, note: OutcomeGuide.note(skipped: $0.name)) })
+        BarTable(rows: skipped.map { BarTable.Row(name: $0.name, number: $0.rows, note: guide.note(skipped: $0.name)) })
     }
 
     private var outcomeTable: BarTable {
@@ -228,7 +231,7 @@ extension Report {
 
     /// What a reason means and what to do, as far as Volley knows.
     func explanation(of reason: String) -> String {
-        if let known = ReasonText.explanation(of: reason) { return known }
+        if let known = ReasonText.explanation(of: reason, by: service) { return known }
         if StatusReason.status(in: reason) != nil { return "\(service.displayName) answered with this status and gave no reason." }
         return "Volley does not know this reason. Look for it in \(service.reasonsPage)."
     }

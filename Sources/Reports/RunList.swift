@@ -1,4 +1,5 @@
 public import Base
+import PushServices
 public import Runs
 
 /// All runs of a folder, for `volley runs`.
@@ -75,8 +76,11 @@ public struct RunList: Sendable {
 
     private static func line(_ plan: UnfinishedPlan) -> String {
         "\(plan.place) (\(TextFormat.bytes(plan.size))) "
-            + (plan.isOwned ? "is being made." : "was left behind and may hold device tokens; `volley prune --keep 90d` removes it.")
+            + (plan.isOwned ? "is being made." : "was left behind and may hold \(Self.targets); `volley prune --keep 90d` removes it.")
     }
+
+    /// What targets are called: a plan that is not finished does not say by which service.
+    private static let targets = Set(PushServices.all.map(\.target.nouns)).sorted().joined(separator: " or ")
 
     private struct Column {
         var title: String

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 @testable import Reports
 import Runs
 import Testing
@@ -95,7 +96,7 @@ import Testing
             + "MissingProviderToken BadCertificate BadCertificateEnvironment BadEnvironmentKeyInToken BadEnvironmentKeyIdInToken "
             + "UnrelatedKeyIdInToken Forbidden BadPath MethodNotAllowed Unregistered ExpiredToken PayloadTooLarge TooManyRequests "
             + "TooManyProviderTokenUpdates InternalServerError ServiceUnavailable Shutdown ConnectionLost NoAnswer Expired Stopped Interrupted"
-        for reason in reasons.split(separator: " ") { #expect(ReasonText.explanation(of: String(reason)) != nil, "\(reason)") }
-        #expect(ReasonText.explanation(of: "") == nil)
+        for reason in reasons.split(separator: " ") { #expect(ReasonText.explanation(of: String(reason), by: APNs()) != nil, "\(reason)") }
+        #expect(ReasonText.explanation(of: "", by: APNs()) == nil)
     }
 }

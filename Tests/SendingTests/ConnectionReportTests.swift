@@ -71,6 +71,34 @@ struct ConnectionReportTests {
         #expect(try steps(answered(403, "InvalidProviderToken"))["clock"]?.state == .skipped)
     }
 
+    private func toySteps(_ status: Int, _ reason: String) throws -> [String: CheckStep] {
+        let way = ConnectionReport(
+            service: Toypush(), endpoint: .production, route: try ProxyRoute(nil, to: .production) { _ in nil }, topic: "shop_app",
+            usesKey: true, missingCredentials: nil, result: answered(status, reason))
+        return Dictionary(uniqueKeysWithValues: way.steps().map { ($0.name, $0) })
+    }
+
+    @Test("another service's steps and remedies name the settings by its keys")
+    func otherService() throws {
+        #expect(try toySteps(404, "unknown_device")["app_code"]?.state == .ok)
+        #expect(try toySteps(404, "unknown_device")["credentials"]?.message == "the server accepted the signing_key's signature")
+        #expect(
+            try toySteps(403, "other_app")["app_code"]?.remedy
+                == "Check `app_code` letter by letter, and that the signing_key's account is the app's. A signing_key may also be limited to "
+                + "certain app_codes.")
+        #expect(try toySteps(401, "bad_key")["credentials"]?.remedy == "Toypush did not accept the signature.")
+        #expect(try toySteps(401, "new_reason")["credentials"]?.remedy == "Check signing_key and app_code.")
+        #expect(ConnectionReport.skipped(after: "no proxy", of: Toypush()).last?.name == "app_code")
+    }
+
+    @Test("a busy service is told without retries, which the probe does not make")
+    func busy() throws {
+        #expect(try toySteps(503, "busy")["credentials"]?.remedy == "Try again later.")
+        #expect(try toySteps(429, "")["credentials"]?.remedy == "Try again in a few minutes.")
+        #expect(try steps(answered(503, "ServiceUnavailable"))["credentials"]?.remedy == "Try again in a few minutes.")
+        #expect(try steps(answered(503))["credentials"]?.remedy == "Try again in a few minutes.")
+    }
+
     @Test("where the way ended, all behind it is skipped", arguments: ConnectionProbe.Stage.allCases)
     func ended(stage: ConnectionProbe.Stage) throws {
         var result = ConnectionProbe.Result()

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Runs
 
 /// Whom it was for: the way from the export to the devices.
@@ -7,7 +8,8 @@ extension ReportPage {
         let plan = report.plan
         // A retry or a test has no export of its own.
         guard plan.retryOf == nil || !plan.skipped.isEmpty else { return "\(hidden("rows", number: plan.rows))" }
-        var funnel = Funnel(rows: plan.rows, skipped: plan.skipped, audience: plan.audience, notes: notes, figure: figure)
+        var funnel = Funnel(
+            rows: plan.rows, skipped: plan.skipped, audience: plan.audience, target: report.service.target, notes: notes, figure: figure)
         if hasBegun, plan.audience > 0 {
             let lost = plan.audience - report.count(.accepted)
             funnel.end(
@@ -73,7 +75,7 @@ extension ReportPage {
             <section class="panel">
             <h2>Test devices</h2>
             <p class="note">This was a test: it went to the app’s test devices and to no device of the audience. \(badge?.html ?? "")</p>
-            \(DataTable(columns: ["Device", "Token", "Variant", "Language", "Outcome"], rows: rows).html)
+            \(DataTable(columns: ["Device", TextFormat.capitalized(report.service.target.shortNoun), "Variant", "Language", "Outcome"], rows: rows).html)
             </section>
             """
     }

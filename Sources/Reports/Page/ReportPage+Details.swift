@@ -38,7 +38,7 @@ extension ReportPage {
                     """
                     half at most \(figure("latency_ms/p50", number: latency.p50)) ms, 90 % at most \(figure("latency_ms/p90", number: latency.p90)) ms, \
                     99 % at most \(figure("latency_ms/p99", number: latency.p99)) ms, the slowest \(figure("latency_ms/max", number: latency.max)) ms: \
-                    from handing a push over to \(report.service.displayName)’ answer, not to the device
+                    from handing a push over to \(TextFormat.possessive(report.service.displayName)) answer, not to the device
                     """
                 ))
         }

@@ -54,13 +54,13 @@ extension ReportPage {
         let why = whyInPreview
         let ofRows = OutcomeGuide.unintended.compactMap { reason -> Loss? in
             guard let rows = report.plan.skipped[reason], rows > 0 else { return nil }
-            let notes: [HTML] = (why[reason.rawValue] ?? [OutcomeGuide.note(skipped: reason.rawValue)]).map {
-                Prose.html($0.prefix(1).uppercased() + $0.dropFirst())
+            let notes: [HTML] = (why[reason.rawValue] ?? [report.guide.note(skipped: reason.rawValue)]).map {
+                Prose.html(TextFormat.capitalized($0))
             }
             return Loss(
                 count: rows,
                 item: BarList.Item(
-                    "\(OutcomeGuide.title(skipped: reason)) <span class=\"code\">before sending</span>",
+                    "\(report.guide.title(skipped: reason)) <span class=\"code\">before sending</span>",
                     figure("skipped/\(reason.rawValue)", number: rows),
                     parts: [.init(rows, ink: "lost")], notes: notes))
         }
@@ -84,7 +84,7 @@ extension ReportPage {
     private var reasonsByOutcome: [Outcome: [(name: String, recipients: Int)]]? {
         var found: [Outcome: [(name: String, recipients: Int)]] = [:]
         for reason in report.reasons {
-            guard let outcome = ReasonText.outcome(of: reason.name) else { return nil }
+            guard let outcome = ReasonText.outcome(of: reason.name, by: report.service) else { return nil }
             found[outcome, default: []].append(reason)
         }
         let isCertain = Outcome.allCases.allSatisfy { outcome in

@@ -56,7 +56,10 @@ extension ReportPage {
             }
         let rest: [(Outcome, String, String)] = [
             report.doubtsTokens
-                ? (.invalidToken, "had its token refused", "had their tokens refused")
+                ? (
+                    .invalidToken, "had its \(report.service.target.shortNoun) refused",
+                    "had their \(report.service.target.shortNouns) refused"
+                )
                 : (.invalidToken, "no longer has the app", "no longer have the app"), (.rejected, "was refused", "were refused"),
             (.failed, "could not be reached in time", "could not be reached in time"),
             (.unknown, "gave no answer", "gave no answer"),

@@ -1,4 +1,5 @@
 public import Base
+import PushServices
 import Runs
 
 /// A report as a page: one file that needs no network and no script, for a phone, a large screen or paper.
@@ -54,7 +55,7 @@ public struct ReportPage {
             \(testDevices)
             \(otherRuns)
             \(details)
-            <footer>Made by \(madeBy) at \(Self.moment(madeAt)) · times are UTC · device tokens are shortened\
+            <footer>Made by \(madeBy) at \(Self.moment(madeAt)) · times are UTC · \(report.service.target.nouns) are shortened\
             <span class="when-printed"> · folded sections are not printed</span></footer>
             """)
     }

@@ -1,21 +1,18 @@
 import Base
-import PushServices
+public import PushServices
 
 /// What the reasons behind outcomes mean and what to do about them: those of push services, and Volley's own.
 public enum ReasonText {
     /// What a reason means and what to do, one to three sentences; nil for one that Volley does not know.
-    public static func explanation(of reason: String) -> String? {
-        OwnReason(rawValue: reason)?.explanation ?? words(about: reason)?.explanation
+    /// - Parameter service: who gave it.
+    public static func explanation(of reason: String, by service: any PushService) -> String? {
+        OwnReason(rawValue: reason)?.explanation ?? service.words(about: reason)?.explanation
     }
 
     /// The outcome to which a reason leads as a rule; nil where it may be any. A gateway's answer with the same words can lead to another one.
-    static func outcome(of reason: String) -> Outcome? {
+    static func outcome(of reason: String, by service: any PushService) -> Outcome? {
         if let own = OwnReason(rawValue: reason) { return own.outcome }
-        return words(about: reason)?.meaning.usualOutcome ?? .rejected
-    }
-
-    private static func words(about reason: String) -> ReasonWords? {
-        PushServices.all.lazy.compactMap { $0.words(about: reason) }.first
+        return service.words(about: reason)?.meaning.usualOutcome ?? .rejected
     }
 }
 

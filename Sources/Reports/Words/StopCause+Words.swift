@@ -5,11 +5,16 @@ public import Runs
 /// Why a run stopped, in a sentence or two: what happened and what to check.
 extension StopCause {
     /// What happened and what to check: `cancelled`, or one or two sentences.
-    public var sentence: String {
-        switch self {
-        case .service(let name, let stop): ServiceStopWords(service: ServiceWords(name)).sentence(stop)
-        case .connection(let name, let stop): ConnectionStopWords(service: ServiceWords(name)).sentence(stop)
-        case .limit(let name, let passed): Self.sentence(passed, ServiceWords(name))
+    public var sentence: String { sentence(PushServices.named) }
+
+    /// What happened and what to check, in the words of a service.
+    /// - Parameter service: the service with a name; nil for one that this Volley no longer knows.
+    func sentence(_ service: (String) -> (any PushService)?) -> String {
+        func words(_ name: String) -> ServiceWords { ServiceWords(name, service(name)) }
+        return switch self {
+        case .service(let name, let stop): ServiceStopWords(service: words(name)).sentence(stop)
+        case .connection(let name, let stop): ConnectionStopWords(service: words(name)).sentence(stop)
+        case .limit(let name, let passed): Self.sentence(passed, words(name))
         case .ledger(let stop): stop.sentence
         case .notSent(let error): "Nothing more was sent: \(error)"
         case .interrupted: "interrupted"
@@ -27,8 +32,8 @@ extension StopCause {
     private static func advice(about outcome: Outcome, _ service: ServiceWords) -> String {
         switch outcome {
         case .invalidToken:
-            ". Check that the export is recent and belongs to this app, and check its environment and topic in volley.yaml. An old list simply has "
-                + "many dead tokens; in that case you can raise the limit."
+            ". Check that the export is recent and belongs to this app, and check its environment and \(service.topic) in volley.yaml. An old list "
+                + "simply has many dead \(service.targets); in that case you can raise the limit."
         case .rejected:
             ". Check the campaign's content and delivery, and the reasons in the report, before you send more."
         default:
@@ -43,12 +48,31 @@ private struct ServiceWords {
     let name: String
     let service: (any PushService)?
 
-    /// The id of a push, with its article.
-    var aPushID: String { service?.terms.aPushID ?? "an id" }
-
-    init(_ name: String) {
-        service = PushServices.named(name)
+    /// - Parameter service: nil for one that this Volley no longer knows.
+    init(_ name: String, _ service: (any PushService)?) {
+        self.service = service
         self.name = service?.displayName ?? name
+    }
+
+    /// The key of an app's topic.
+    var topic: String { service?.account.topic.key ?? "topic" }
+
+    /// What targets are called.
+    var fullTargets: String { service?.target.nouns ?? targets }
+
+    /// What a target is called beside a device.
+    var target: String { service?.target.shortNoun ?? "target" }
+
+    /// What targets are called beside devices.
+    var targets: String { service?.target.shortNouns ?? "targets" }
+
+    /// The key of an app's certificate.
+    var certificate: String { service?.account.names.certificate ?? "certificate" }
+
+    /// The key of the environment, and between which of the service's own one can choose.
+    var environment: String {
+        let names = service?.account.environments.choices.map(\.name) ?? []
+        return names.count > 1 ? "environment (\(names.joined(separator: " or ")))" : "environment"
     }
 }
 
@@ -63,7 +87,7 @@ private struct ServiceStopWords {
             "\(service.name) refused the client certificate with \(reason) (403). Check the expiry date of the one in volley.yaml."
         case .tokenExpired(let age, let lag): tokenExpired(age, lagSeconds: lag)
         case .notTheService(let status):
-            "The server answered a push with \(status) and without \(service.aPushID), which \(service.name) always gives: something else answers in its place, and "
+            "The server answered a push with \(status)\(strangeness): something else answers in its place, and "
                 + "what it does with pushes is not known. Check the app's environment (host and port) and proxy in volley.yaml; `volley doctor` asks who "
                 + "answers."
         case .notHTTP2(let endpoint):
@@ -72,37 +96,62 @@ private struct ServiceStopWords {
             "\(service.name) is refusing every push (the last with \(reason)) and has accepted none for "
                 + "\(TextFormat.duration(seconds: seconds)). Resume the run later."
         case .mostTargetsRefused(let reason):
-            "More than half of the device tokens were refused as \(reason). That is the wrong environment (production or sandbox) or the wrong topic, "
-                + "not the tokens: \(Self.check)"
+            "More than half of the \(service.fullTargets) were refused as \(reason). That is the wrong \(service.environment) or the wrong "
+                + "\(service.topic), not the \(service.targets): \(check)"
         case .targetsRefused(let reason, let refusals): targetsRefused(reason, refusals)
         case .mostRejected(let reason):
             "More than half of the pushes were refused permanently, the last with \(reason). The cause is the campaign or server, not the "
-                + "devices: check the campaign's content and delivery, and the environment and topic in volley.yaml."
+                + "devices: check the campaign's content and delivery, and the environment and \(service.topic) in volley.yaml."
         }
     }
 
-    private static let check = "check the environment and topic in volley.yaml, and that the export belongs to this app."
+    private var check: String {
+        "check the environment and \(service.topic) in volley.yaml, and that the export belongs to this app."
+    }
+
+    /// What shows that an answer is not the service's.
+    private var strangeness: String {
+        guard let known = service.service, known.answersCarryID else { return ", which \(service.name) would not" }
+        return " and without \(known.terms.aPushID), which \(service.name) always gives"
+    }
 
     private func refused(_ reason: String, status: Int, lagSeconds: Double?) -> String {
         let code = reason.isEmpty ? StatusReason.text(status) : reason
-        let advice = service.service?.advice(status: status, reason: reason) ?? Self.check
+        let advice = service.service?.advice(status: status, reason: reason) ?? check
         var clock = ""
         if service.service?.words(about: reason)?.mayBeClock == true, let complaint = clockComplaint(lagSeconds) {
-            clock = " \(complaint) That alone makes provider tokens invalid. Set the clock."
+            clock = " \(complaint) That alone makes \(service.service?.signedToken?.noun ?? "signature")s invalid. Set the clock."
         }
         return "\(service.name) refused the push with \(code) (\(status)) and would refuse all others. \(advice)\(clock)"
     }
 
     private func tokenExpired(_ ageSeconds: Double?, lagSeconds: Double?) -> String {
-        var clock = clockComplaint(lagSeconds)
-        if clock == nil, let ageSeconds, let lifetime = service.service?.signedToken?.lifetimeSeconds {
-            clock =
-                "A token is good for an hour, so this machine's clock seems to be at least "
-                + "\(TextFormat.duration(seconds: max(0, lifetime - ageSeconds))) behind the server's."
+        let complaint = clockComplaint(lagSeconds)
+        guard let facts = service.service?.signedToken else {
+            return "\(service.name) calls a new signature expired. \(setClock(complaint))"
         }
-        let age = ageSeconds.map { "it is only \(TextFormat.duration(seconds: $0)) old" } ?? "it is younger than 20 minutes"
-        return "\(service.name) calls the provider token expired although \(age), and allows no newer one within 20 minutes. "
-            + (clock.map { "\($0) Set the clock" } ?? "Check this machine's clock") + ", then resume the run."
+        let clock =
+            complaint
+            ?? ageSeconds.map {
+                "A token is good for \(Self.span(facts.lifetimeSeconds)), so this machine's clock seems to be at least "
+                    + "\(TextFormat.duration(seconds: max(0, facts.lifetimeSeconds - $0))) behind the server's."
+            }
+        let shortest = Self.span(facts.shortestRenewalSeconds)
+        let age = ageSeconds.map { "it is only \(TextFormat.duration(seconds: $0)) old" } ?? "it is younger than \(shortest)"
+        return "\(service.name) calls the \(facts.noun) expired although \(age), and allows no newer one within \(shortest). "
+            + setClock(clock)
+    }
+
+    /// - Parameter complaint: what is known about the clock.
+    private func setClock(_ complaint: String?) -> String {
+        (complaint.map { "\($0) Set the clock" } ?? "Check this machine's clock") + ", then resume the run."
+    }
+
+    /// `20 minutes`, `an hour`: a length of time in a sentence.
+    private static func span(_ seconds: Double) -> String {
+        let minutes = Int((seconds / 60).rounded(.up))
+        if minutes % 60 == 0 { return minutes == 60 ? "an hour" : "\(minutes / 60) hours" }
+        return minutes == 1 ? "a minute" : "\(minutes) minutes"
     }
 
     private func clockComplaint(_ lagSeconds: Double?) -> String? {
@@ -114,18 +163,20 @@ private struct ServiceStopWords {
     private func targetsRefused(_ reason: String, _ refusals: TargetRefusals) -> String {
         let devices =
             switch (refusals.refused, refusals.answers) {
-            case (_, 1): "token of the one device that was pushed to"
-            case (let part, let all) where part == all: "tokens of all \(TextFormat.count(all)) devices that were pushed to"
-            case (let part, let all): "tokens of \(TextFormat.count(part)) of the \(TextFormat.count(all)) devices that were pushed to"
+            case (_, 1): "\(service.target) of the one device that was pushed to"
+            case (let part, let all) where part == all:
+                "\(service.targets) of all \(TextFormat.count(all)) devices that were pushed to"
+            case (let part, let all):
+                "\(service.targets) of \(TextFormat.count(part)) of the \(TextFormat.count(all)) devices that were pushed to"
             }
         // A single answer proves nothing.
         let cause =
             refusals.refused == 1
-            ? "The environment (production or sandbox), the topic or that token may be wrong. The token is not suppressed: "
-            : "Most likely the environment (production or sandbox) or the topic is wrong, not the tokens, which are not suppressed: "
+            ? "The \(service.environment), the \(service.topic) or that \(service.target) may be wrong. The \(service.target) is not suppressed: "
+            : "Most likely the \(service.environment) or the \(service.topic) is wrong, not the \(service.targets), which are not suppressed: "
         return
             "\(service.name) refused the \(devices)\(refusals.isSinceOthersWereAccepted ? " since others were accepted" : ""), as \(reason). "
-            + "\(cause)\(Self.check) Then plan the campaign again, as this run keeps the settings that it was planned with."
+            + "\(cause)\(check) Then plan the campaign again, as this run keeps the settings that it was planned with."
             + repetition(refusals.accepted)
     }
 
@@ -147,7 +198,7 @@ private struct ConnectionStopWords {
             "The certificate of \(endpoint) cannot be trusted: \(cause). Check the host in volley.yaml, its ca file, this machine's "
                 + "clock and its ca-certificates package."
         case .certificateRefused(let endpoint, let cause):
-            "\(endpoint) refused the client certificate: \(cause). Check the app's certificate and environment in volley.yaml."
+            "\(endpoint) refused the client certificate: \(cause). Check the app's \(service.certificate) and environment in volley.yaml."
         case .misconfigured(let endpoint, let cause):
             "Volley cannot connect to \(endpoint): \(cause). Check the app in volley.yaml, and the files that it names."
         case .proxyCredentials(let proxy, let cause):

@@ -13,11 +13,11 @@ struct ConnectionReport {
     let topic: String
     /// Whether Volley signs its requests with a key rather than showing a certificate.
     let usesKey: Bool
-    /// `key` or `certificate` if the app's own cannot be used, so that the server was asked with a temporary key; nil otherwise.
+    /// Which of the app's credentials cannot be used, by its key in volley.yaml, so that the server was asked with a temporary key; nil otherwise.
     let missingCredentials: String?
     let result: ConnectionProbe.Result
 
-    private static let names = ["name", "connection", "tunnel", "TLS", "HTTP/2", "clock", "credentials", "topic"]
+    private static let stages = ["name", "connection", "tunnel", "TLS", "HTTP/2"]
 
     /// The largest difference at which a clock counts as right.
     private static let wellSetSeconds: Int64 = 30
@@ -26,7 +26,9 @@ struct ConnectionReport {
     private static let worstSeconds: Int64 = 300
 
     /// All steps as skipped, for when the server could not be asked.
-    static func skipped(after reason: String) -> [CheckStep] { names.map { .skipped($0, message: reason) } }
+    static func skipped(after reason: String, of service: any PushService) -> [CheckStep] {
+        (stages + ["clock", "credentials", service.account.topic.key]).map { .skipped($0, message: reason) }
+    }
 
     func steps() -> [CheckStep] {
         ConnectionProbe.Stage.allCases.filter { $0 != .answer }.map(step) + answer
@@ -35,7 +37,7 @@ struct ConnectionReport {
     // MARK: - The connection
 
     private func step(_ stage: ConnectionProbe.Stage) -> CheckStep {
-        let name = Self.names[stage.rawValue]
+        let name = Self.stages[stage.rawValue]
         if let failure = result.failure {
             if failure.stage == stage { return .failed(name, message: failure.message, remedy: remedy(stage)) }
             if failure.stage < stage { return .skipped(name, message: "an earlier step failed") }
@@ -73,20 +75,22 @@ struct ConnectionReport {
 
     // MARK: - The answer
 
+    private var topicKey: String { service.account.topic.key }
+
     private var answer: [CheckStep] {
         if let failure = result.failure {
             let reason = failure.stage == .answer ? failure.message : "the server was not reached"
             let clock = CheckStep.skipped("clock", message: "\(reason); this machine says \(result.localTime)")
             guard failure.stage == .answer else {
-                return [clock, .skipped("credentials", message: reason), .skipped("topic", message: reason)]
+                return [clock, .skipped("credentials", message: reason), .skipped(topicKey, message: reason)]
             }
-            return [clock, .failed("credentials", message: reason, remedy: remedy(.answer)), .skipped("topic", message: reason)]
+            return [clock, .failed("credentials", message: reason, remedy: remedy(.answer)), .skipped(topicKey, message: reason)]
         }
         if let missingCredentials {
             let reason = "without a valid \(missingCredentials) the server says nothing"
             return [
                 clock(.skipped("credentials", message: reason)), .skipped("credentials", message: reason),
-                .skipped("topic", message: reason),
+                .skipped(topicKey, message: reason),
             ]
         }
         let (credentials, topic) = verdict
@@ -96,35 +100,50 @@ struct ConnectionReport {
     /// The server's verdict on the credentials and on the topic.
     private var verdict: (credentials: CheckStep, topic: CheckStep) {
         let said = "the server answered \(result.status)\(result.reason.isEmpty ? "" : " \(result.reason)")"
-        let advice = ReasonText.explanation(of: result.reason)
         let credentials = CheckStep.ok(
-            "credentials", message: usesKey ? "the server accepted the key's signature" : "the server accepted the certificate")
+            "credentials",
+            message: usesKey ? "the server accepted the \(names.signingKey)'s signature" : "the server accepted the \(names.certificate)")
         switch service.probeMeaning(status: result.status, reason: result.reason) {
-        case .fine: return (credentials, .ok("topic", message: "\(topic) may be pushed to"))
+        case .fine: return (credentials, .ok(topicKey, message: "\(topic) may be pushed to"))
         case .wrongTopic:
-            let remedy =
-                "Check that `topic` is the app's bundle id, letter by letter, and that \(usesKey ? "the key's team is the app's" : "the certificate is this app's"). "
-                + "A key may also be limited to certain topics."
-            return (credentials, .failed("topic", message: "\(said) to \(topic)", remedy: remedy))
+            let remedy = "Check \(spelling), and that \(owner). A \(names.signingKey) may also be limited to certain \(topicKey)s."
+            return (credentials, .failed(topicKey, message: "\(said) to \(topic)", remedy: remedy))
         case .wrongCredentials:
-            let remedy = advice ?? Self.otherAdvice
+            let explanation = ReasonText.explanation(of: result.reason, by: service)
+            let remedy = explanation ?? service.advice(status: result.status, reason: result.reason)
             return (
-                .failed("credentials", message: said, remedy: remedy), .skipped("topic", message: "checked only with valid credentials")
+                .failed("credentials", message: said, remedy: remedy), .skipped(topicKey, message: "checked only with valid credentials")
             )
         case .busy:
-            let remedy = advice ?? "Try again in a few minutes."
-            return (.failed("credentials", message: said, remedy: remedy), .skipped("topic", message: "the server did not say"))
+            return (.failed("credentials", message: said, remedy: patience), .skipped(topicKey, message: "the server did not say"))
         case .notTheService:
             return (
                 .failed(
                     "credentials", message: "\(said), which \(service.displayName) would not",
                     remedy: "Check environment, host and port of the app in volley.yaml."),
-                .skipped("topic", message: "the server did not say")
+                .skipped(topicKey, message: "the server did not say")
             )
         }
     }
 
-    private static let otherAdvice = "Check key, team, topic and environment of the app in volley.yaml."
+    /// What to do while the service is busy. What the report says of such a reason speaks of retries, and the probe made none.
+    private var patience: String {
+        service.words(about: result.reason) == nil
+            ? "Try again in a few minutes." : service.advice(status: result.status, reason: result.reason)
+    }
+
+    private var names: CredentialNames { service.account.names }
+
+    /// How the topic must be written.
+    private var spelling: String {
+        let topic = service.account.topic
+        return topic.whatToAdd.isEmpty ? "`\(topic.key)` letter by letter" : "that `\(topic.key)` is \(topic.whatToAdd), letter by letter"
+    }
+
+    /// To whom the credentials must belong.
+    private var owner: String {
+        usesKey ? "the \(names.signingKey)'s \(names.issuer) is the app's" : "the \(names.certificate) is this app's"
+    }
 
     private func clock(_ credentials: CheckStep) -> CheckStep {
         let remedy = "Let the machine set its clock by itself: timedatectl set-ntp true"

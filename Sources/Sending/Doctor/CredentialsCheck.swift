@@ -8,33 +8,38 @@ import Runs
 /// A check of whether the key or certificate can be used, as far as this machine can tell.
 public struct CredentialsCheck: Sendable {
     let settings: RunSettings
+    /// Who takes them.
+    let service: any PushService
     package let now: Timestamp
+
+    private var names: CredentialNames { service.account.names }
 
     func step() -> CheckStep {
         if let certificate = settings.certificate { return step(certificate) }
         if let key = settings.key { return step(key) }
         guard settings.environment == .simulator else {
-            return .failed("key", message: "the app has neither key nor certificate", remedy: "Add `key:` to the app in volley.yaml.")
+            let name = names.all[0]
+            return .failed(name, message: "the app has \(names.none())", remedy: "Add `\(name):` to the app in volley.yaml.")
         }
-        return .ok("key", message: "no key is needed: the simulator gets its own for each run")
+        return .ok(names.signingKey, message: "no \(names.signingKey) is needed: the simulator gets its own for each run")
     }
 
     private func step(_ reference: FrozenKey) -> CheckStep {
         do {
-            _ = try SigningKey(file: reference.file, KeyFileWords(of: settings.service))
-            var message = "\(reference.file): P-256, id \(reference.keyID), team \(reference.teamID)"
+            _ = try SigningKey(file: reference.file, KeyFileWords(of: service))
+            var message = "\(reference.file): P-256, \(names.keyID) \(reference.keyID), \(names.issuer) \(reference.teamID)"
             var remedies: [String] = []
             if let warning = SigningKey.permissionWarning(file: reference.file) {
                 message += "; \(warning.message)"
                 if let remedy = warning.remedy { remedies.append(remedy) }
             }
-            if let named = Self.keyID(inName: reference.file, of: settings.service), named != reference.keyID {
+            if let named = Self.keyID(inName: reference.file, of: service), named != reference.keyID {
                 message += "; the file is named after the key \(named)"
-                remedies.append("Check `id` in volley.yaml: it must be the id of this key.")
+                remedies.append("Check `\(names.keyID)` in volley.yaml: it must be the \(names.keyID) of this key.")
             }
-            return .ok("key", message: message, remedy: remedies.isEmpty ? nil : remedies.joined(separator: " "))
+            return .ok(names.signingKey, message: message, remedy: remedies.isEmpty ? nil : remedies.joined(separator: " "))
         } catch {
-            return .failed("key", error)
+            return .failed(names.signingKey, error)
         }
     }
 
@@ -45,7 +50,8 @@ public struct CredentialsCheck: Sendable {
 
     private func step(_ reference: FrozenCertificate) -> CheckStep {
         do {
-            let certificate = try ClientCertificate(file: reference.file, passphrase: reference.passphrase(), now: now)
+            let certificate = try ClientCertificate(
+                file: reference.file, passphrase: reference.passphrase(), now: now, words: KeyFileWords(of: service))
             if let step = wrongTopic(certificate) { return step }
             var message = "\(reference.file): '\(certificate.commonName)', valid until \(certificate.notAfter)"
             var remedies: [String] = []
@@ -54,18 +60,18 @@ public struct CredentialsCheck: Sendable {
                 message += "; \(warning.message)"
                 if let remedy = warning.remedy { remedies.append(remedy) }
             }
-            return .ok("certificate", message: message, remedy: remedies.isEmpty ? nil : remedies.joined(separator: " "))
+            return .ok(names.certificate, message: message, remedy: remedies.isEmpty ? nil : remedies.joined(separator: " "))
         } catch {
-            return .failed("certificate", error)
+            return .failed(names.certificate, error)
         }
     }
 
     private func wrongTopic(_ certificate: ClientCertificate) -> CheckStep? {
-        let topic = settings.topic
-        let named = settings.service.topic(ofCertificate: certificate.commonName, userID: certificate.userID)
+        let (key, topic) = (service.account.topic.key, settings.topic)
+        let named = service.topic(ofCertificate: certificate.commonName, userID: certificate.userID)
         guard !named.isEmpty, named != topic, !topic.hasPrefix(named + ".") else { return nil }
         return .failed(
-            "certificate", message: "the certificate is for \(named), but the app's topic is \(topic)",
-            remedy: "Name the certificate of this app in volley.yaml, or correct its topic.")
+            names.certificate, message: "the certificate is for \(named), but the app's \(key) is \(topic)",
+            remedy: "Name the certificate of this app in volley.yaml, or correct its \(key).")
     }
 }

@@ -29,7 +29,7 @@ public struct ServiceCheck: Sendable {
         do { settings = try RunSettings(app, projectFile: project.file, pushType: .alert) } catch {
             return [.failed("settings", Diagnostic(explaining: error))]
         }
-        let credentials = CredentialsCheck(settings: settings, now: now).step()
+        let credentials = CredentialsCheck(settings: settings, service: settings.service, now: now).step()
         let route: ProxyRoute
         var steps = [credentials]
         do {
@@ -37,7 +37,7 @@ public struct ServiceCheck: Sendable {
             steps.append(proxy(route))
         } catch {
             steps.append(.failed("proxy", error))
-            return steps + ConnectionReport.skipped(after: "the proxy cannot be used")
+            return steps + ConnectionReport.skipped(after: "the proxy cannot be used", of: settings.service)
         }
         guard credentials.state == .ok else {
             return steps + wayWithoutCredentials(settings, route, missing: credentials.name)
@@ -54,13 +54,14 @@ public struct ServiceCheck: Sendable {
     /// Checks the connection with a temporary key: if you repair a key or certificate, you also need to know whether the connection works.
     private func wayWithoutCredentials(_ settings: RunSettings, _ route: ProxyRoute, missing: String) -> [CheckStep] {
         guard let (host, port) = settings.environment.address else {
-            return ConnectionReport.skipped(after: "the simulator starts only with a valid \(missing)")
+            return ConnectionReport.skipped(after: "the simulator starts only with a valid \(missing)", of: settings.service)
         }
         var endpoint = Endpoint(host: host, port: port)
         if case .server(_, _, let authority) = settings.environment { endpoint.certificateAuthorityFile = authority }
         let standIn = Gateway.standIn(settings)
         let source = SignedTokenSource(
-            key: .generate(), keyID: standIn.keyID, teamID: standIn.teamID, history: context.signedTokens)
+            key: .generate(), keyID: standIn.keyID, teamID: standIn.teamID, history: context.signedTokens,
+            facts: settings.service.signedToken ?? .standard)
         return way(endpoint, .token(source), settings, route, missing: missing)
     }
 

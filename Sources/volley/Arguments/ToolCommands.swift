@@ -81,8 +81,8 @@ struct PushMessageOptions: ParsableArguments {
     @Option(name: .long, help: "A sound, for example `default`.")
     var sound: String?
 
-    @Option(name: .long, help: "The number on the app's icon; 0 clears it.", transform: PushCommand.Message.badge)
-    var badge: Int?
+    @Option(name: .long, help: "The number on the app's icon; 0 clears it.")
+    var badge: String?
 
     @Flag(name: .long, help: "A background push that shows nothing.")
     var silent = false

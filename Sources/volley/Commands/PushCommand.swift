@@ -17,8 +17,8 @@ public enum PushCommand {
         public var title: String?, subtitle: String?, body: String?
         /// The name of a sound.
         public var sound: String?
-        /// The number on the app's icon.
-        public var badge: Int?
+        /// The number on the app's icon, as it was typed.
+        public var badge: String?
         /// Whether it is a background push.
         public var isSilent = false
         /// A file with the whole payload as JSON or YAML, instead of all of the above.
@@ -41,9 +41,9 @@ public enum PushCommand {
         -> ExitStatus
     {
         Interruption.install()
-        try target.checkHeaders()
         let service = target.service(options)
-        try HeaderText.check(message.collapseID, of: "--collapse", maximumBytes: service.rules.collapseIDBytes)
+        try target.checkHeaders(for: service)
+        try HeaderText.check(message.collapseID, of: "--collapse", for: service, maximumBytes: service.rules.collapseIDBytes)
         guard let token = service.target.target(text) else {
             throw Diagnostic(service.target.flaw(of: text) ?? "", remedy: service.target.remedy)
         }
@@ -73,7 +73,7 @@ public enum PushCommand {
         _ result: SinglePush.Result, _ token: Base.Target, _ service: any PushService, _ options: CommonOptions, _ console: Console
     ) -> ExitStatus {
         let (settlement, id) = (result.settlement, result.id)
-        let advice = ReasonText.explanation(of: settlement.reason)
+        let advice = ReasonText.explanation(of: settlement.reason, by: service)
         let answer = JSONValue.object(pairs: [
             ("device_token", .string(token.redacted)),
             ("outcome", .string(settlement.outcome.name)),
@@ -107,10 +107,10 @@ public enum PushCommand {
 extension PushCommand.Message {
     /// Reads the number of `--badge`.
     /// - Throws: `Diagnostic`: it is not a number of 0 or more.
-    public static func badge(_ text: String) throws -> Int {
+    static func badge(_ text: String, for service: any PushService) throws -> Int {
         if text.hasPrefix("+"), let number = Int(text) {
             throw Diagnostic(
-                "\(PushServices.standard.displayName) cannot add to a badge, it shows the number that it is sent",
+                "\(service.displayName) cannot add to a badge, it shows the number that it is sent",
                 remedy: "Write --badge \(number).")
         }
         guard let number = Int(text), number >= 0 else { throw Diagnostic("--badge takes a number of 0 or more") }
@@ -130,7 +130,7 @@ extension PushCommand.Message {
         }
         func text(_ value: String?) -> SourceText? { value.map { SourceText($0, at: place, style: .folded) } }
         (content.title, content.subtitle, content.body, content.sound) = (text(title), text(subtitle), text(body), text(sound))
-        content.badge = badge
+        content.badge = try badge.map { try Self.badge($0, for: service) }
         content.isSilent = isSilent
         let hasText = [title, subtitle, body].contains { text in text.map { !Blank.isText($0) } ?? false }
         guard hasText || sound != nil || badge != nil || isSilent else {

@@ -51,8 +51,10 @@ extension PushCommand {
 
         /// Checks the values that become headers.
         /// - Throws: a `Diagnostic` if a value cannot become a header, or part of one.
-        func checkHeaders() throws(Diagnostic) {
-            for (value, option) in [(topic, "--topic"), (keyID, "--key-id"), (teamID, "--team")] { try HeaderText.check(value, of: option) }
+        func checkHeaders(for service: any PushService) throws(Diagnostic) {
+            for (value, option) in [(topic, "--topic"), (keyID, "--key-id"), (teamID, "--team")] {
+                try HeaderText.check(value, of: option, for: service)
+            }
         }
 
         /// The service of the app; the standard service without an app. Mistakes in volley.yaml are reported later, when it is needed.
@@ -88,17 +90,19 @@ extension PushCommand {
             return .named(environment)
         }
 
-        private func key(of service: any PushService) throws -> FrozenKey? {
+        /// The key of the options; nil if they name none.
+        func key(of service: any PushService) throws -> FrozenKey? {
             guard let keyFile else { return nil }
-            let fields = service.account.credentials.flatMap(\.fields)
+            let (form, names) = (service.account.signingKey, service.account.names)
             guard let id = keyID ?? CredentialsCheck.keyID(inName: keyFile, of: service) else {
-                let field = fields.first { if case .keyID = $0.kind { true } else { false } }
                 throw Diagnostic(
-                    "the key's id is missing", file: keyFile, remedy: "Add --key-id, \(field?.whatToAdd ?? "the key's id").")
+                    "the \(names.signingKey)'s \(names.keyID) is missing", file: keyFile,
+                    remedy: "Add --key-id, \(form?.keyID?.whatToAdd ?? "the key's id").")
             }
             guard let teamID else {
-                let field = fields.first { if case .issuer = $0.kind { true } else { false } }
-                throw Diagnostic("the key's team is missing", file: keyFile, remedy: "Add --team, \(field?.whatToAdd ?? "who signs").")
+                throw Diagnostic(
+                    "the \(names.signingKey)'s \(names.issuer) is missing", file: keyFile,
+                    remedy: "Add --team, \(form?.issuer?.whatToAdd ?? "who signs").")
             }
             return FrozenKey(file: FilePaths.absolute(keyFile), keyID: id, teamID: teamID)
         }
@@ -110,7 +114,9 @@ enum HeaderText {
     /// Checks a value.
     /// - Throws: a `Diagnostic` if it is blank, is too long, holds a control character (text after a line break would be another header),
     ///   or begins or ends with a space, which HTTP/2 does not accept.
-    static func check(_ value: String?, of option: String, maximumBytes: Int = .max) throws(Diagnostic) {
+    static func check(
+        _ value: String?, of option: String, for service: any PushService, maximumBytes: Int = .max
+    ) throws(Diagnostic) {
         guard let value else { return }
         if value.isEmpty { throw Diagnostic("\(option) is blank", remedy: "Omit it, or write a value.") }
         let trimmed = HeaderSpace.trimmed(value)
@@ -121,12 +127,12 @@ enum HeaderText {
         }
         guard trimmed == value else {
             throw Diagnostic(
-                "\(option) begins or ends with a space, which \(PushServices.standard.displayName) does not take",
+                "\(option) begins or ends with a space, which \(service.displayName) does not take",
                 remedy: trimmed.isEmpty ? "Omit it, or write a value." : "Write \(option) '\(trimmed)'.")
         }
         guard value.utf8.count <= maximumBytes else {
             throw Diagnostic(
-                "\(option) has \(value.utf8.count) bytes, and \(PushServices.standard.displayName) takes at most \(maximumBytes) bytes")
+                "\(option) has \(value.utf8.count) bytes, and \(service.displayName) takes at most \(maximumBytes) bytes")
         }
     }
 }

@@ -1,26 +1,39 @@
 public import Base
+public import PushServices
 import Runs
 
-/// Where pushes go, as a badge that is hard to overlook: production reaches people, everything else reaches testers at most.
+/// Where pushes go, as a badge that is hard to overlook: some of a service's servers reach people, everything else reaches testers at most.
 public struct EnvironmentBadge: Sendable {
-    /// `production`, `sandbox`, `simulator`, or host and port, or URL, of another server.
+    /// The name of an environment of the service, `simulator`, or host and port, or URL, of another server.
     let name: String
+    /// The service's own environment with that name.
+    private let environment: ServiceEnvironment?
 
-    /// - Parameter name: as `preview --json` has it.
-    public init(_ name: String) { self.name = name }
+    /// - Parameters:
+    ///   - name: as `preview --json` has it.
+    ///   - service: who takes the pushes.
+    public init(_ name: String, of service: any PushService = PushServices.standard) {
+        self.name = name
+        environment = service.account.environments.named(name)
+    }
 
     /// nil when a run's plan does not say.
     init?(of plan: RunPlan) {
         guard let settings = try? plan.settings.get() else { return nil }
-        name = settings.environment.name
+        self.init(settings.environment.name, of: settings.service)
     }
 
-    private var kind: String { ["production", "sandbox", "simulator"].contains(name) ? name : "server" }
+    private var isSimulator: Bool { name == "simulator" }
+
+    /// The class that it is painted by.
+    private var look: String { environment.map { $0.reachesPeople ? "production" : "sandbox" } ?? kind }
+
+    private var kind: String { environment?.name ?? (isSimulator ? name : "server") }
 
     /// The badge.
     public var html: HTML {
-        let words = kind == "server" ? name : kind == "simulator" ? "simulator, for practice" : kind
-        return "<span class=\"badge \(kind)\" data-environment=\"\(kind)\" dir=\"auto\">\(words)</span>"
+        let words = isSimulator ? "simulator, for practice" : name
+        return "<span class=\"badge \(look)\" data-environment=\"\(kind)\" dir=\"auto\">\(words)</span>"
     }
 
     static let style: HTML = """

@@ -1,4 +1,5 @@
 public import Base
+public import PushServices
 
 /// From the rows of an export to the devices that got it, step by step, with what each step left out. Every skip reason belongs to exactly one step:
 /// a step's number is that of the step before minus what is listed between them.
@@ -23,17 +24,21 @@ public struct Funnel {
     }
 
     private(set) var steps: [Step]
+    private let target: TargetForm
     private let notes: [SkipReason: [Note]]
     private let figure: (_ path: String, _ number: Int) -> HTML
 
     /// Of an export.
     /// - Parameters:
+    ///   - target: what targets of the service are called.
     ///   - notes: by reason; shown at once where they mean trouble.
     ///   - figure: how a number is written that the JSON holds too.
     public init(
-        rows: Int, skipped: [SkipReason: Int], audience: Int, notes: [SkipReason: [Note]] = [:],
+        rows: Int, skipped: [SkipReason: Int], audience: Int, target: TargetForm = PushServices.standard.target,
+        notes: [SkipReason: [Note]] = [:],
         figure: @escaping (_ path: String, _ number: Int) -> HTML
     ) {
+        self.target = target
         self.notes = notes
         self.figure = figure
         steps = [Step(name: "Rows of the export", count: rows, path: "rows")]
@@ -78,7 +83,7 @@ public struct Funnel {
         let drops: [HTML] = step.drops.map { reason, rows in
             let troubles: [HTML] = (notes[reason] ?? []).filter(\.isTrouble).map { ": \(Prose.html($0.text))" }
             return
-                "<span class=\"drop\(troubles.isEmpty ? "" : " trouble" as HTML)\">− \(figure("skipped/\(reason.rawValue)", rows)) \(OutcomeGuide.note(skipped: reason.rawValue))\(HTML(joined: troubles))</span>"
+                "<span class=\"drop\(troubles.isEmpty ? "" : " trouble" as HTML)\">− \(figure("skipped/\(reason.rawValue)", rows)) \(OutcomeGuide.note(skipped: reason.rawValue, target: target))\(HTML(joined: troubles))</span>"
         }
         return drops + step.losses.map { "<span class=\"drop\">\($0)</span>" }
     }

@@ -1,0 +1,85 @@
+import Base
+import PushServices
+@testable import Reports
+import Runs
+import Testing
+
+/// Texts about a service that is not APNs: each word and number is that service's.
+@Suite("the words of another service")
+struct ServiceWordsTests {
+    private func sentence(_ stop: ServiceStop) -> String { StopCause.service("toy", stop).sentence { _ in Toypush() } }
+
+    @Test("an answer that is not the service's is not missed an id that the service never promised")
+    func stranger() {
+        let words = sentence(.notTheService(status: 410))
+        #expect(words.hasPrefix("The server answered a push with 410, which Toypush would not: something else answers in its place"))
+    }
+
+    @Test("refused targets are called what the service calls them, and the settings by their keys")
+    func refusals() {
+        #expect(
+            sentence(.mostTargetsRefused(lastReason: "unknown_device"))
+                == "More than half of the installation ids were refused as unknown_device. That is the wrong environment (live or trial) or the "
+                + "wrong app_code, not the installation ids: check the environment and app_code in volley.yaml, and that the export belongs to "
+                + "this app.")
+        #expect(sentence(.mostRejected(lastReason: "too_big")).hasSuffix("and the environment and app_code in volley.yaml."))
+        let refusals = TargetRefusals(refused: 1, answers: 1, isSinceOthersWereAccepted: false, accepted: 0)
+        #expect(
+            sentence(.targetsRefused(reason: "unknown_device", refusals)).contains(
+                "The environment (live or trial), the app_code or that installation id may be wrong. The installation id is not suppressed")
+        )
+    }
+
+    @Test("how long a signature is good for is the service's number")
+    func signatures() {
+        #expect(
+            sentence(.tokenExpired(ageSeconds: 600, clockLagSeconds: nil))
+                == "Toypush calls the send token expired although it is only 10 min 0 s old, and allows no newer one within a minute. A token is good "
+                + "for 2 hours, so this machine's clock seems to be at least 1 h 50 min behind the server's. Set the clock, then resume the run."
+        )
+        #expect(sentence(.tokenExpired(ageSeconds: nil, clockLagSeconds: nil)).contains("although it is younger than a minute"))
+        #expect(
+            sentence(.refused(reason: "bad_key", status: 401, clockLagSeconds: 7200))
+                == "Toypush refused the push with bad_key (401) and would refuse all others. Check signing_key and app_code. This machine's clock "
+                + "is 2 h 0 min behind the server's. That alone makes send tokens invalid. Set the clock.")
+    }
+
+    @Test("a service that is not known any more has no numbers")
+    func unknown() {
+        let cause = StopCause.service("gone", .tokenExpired(ageSeconds: 600, clockLagSeconds: nil))
+        #expect(cause.sentence == "gone calls a new signature expired. Check this machine's clock, then resume the run.")
+    }
+
+    @Test("outcomes and skipped rows speak of the service's targets, and of its reasons where it has them")
+    func outcomes() {
+        let guide = OutcomeGuide(service: Toypush(), state: .finished, doubtsTokens: true)
+        #expect(guide.note(.invalidToken) == "the installation id was refused")
+        #expect(guide.title(.invalidToken) == "Installation id refused")
+        #expect(guide.meaning(.invalidToken).hasPrefix("Toypush refused the installation id. Devices that it calls gone are left out"))
+        #expect(guide.title(skipped: .missingToken) == "No installation id")
+        #expect(guide.title(skipped: .badToken) == "Not an installation id")
+        #expect(guide.note(skipped: "bad_token") == "not an installation id")
+        let funnel = Funnel(rows: 2, skipped: [.badToken: 1], audience: 1, target: Toypush().target) { "\($0) \($1)" }
+        #expect(funnel.html.markup.contains("not an installation id"))
+        let apns = OutcomeGuide(service: APNs(), state: .finished, doubtsTokens: true)
+        #expect(apns.meaning(.invalidToken).contains("Devices that it calls gone (Unregistered, ExpiredToken) are left out"))
+    }
+
+    @Test("a reason is explained by the service that gave it, and by no other")
+    func reasons() {
+        #expect(ReasonText.explanation(of: "busy", by: Toypush()) == "Toypush had too much to do until the retries ran out.")
+        #expect(ReasonText.explanation(of: "Unregistered", by: Toypush()) == nil)
+        #expect(ReasonText.explanation(of: "busy", by: APNs()) == nil)
+        #expect(ReasonText.outcome(of: "unknown_device", by: Toypush()) == .invalidToken)
+    }
+
+    @Test(
+        "a badge is loud where pushes reach people, whatever the environment is called",
+        arguments: [("live", "production"), ("trial", "sandbox")])
+    func badge(name: String, look: String) {
+        #expect(
+            EnvironmentBadge(name, of: Toypush()).html.markup
+                == "<span class=\"badge \(look)\" data-environment=\"\(name)\" dir=\"auto\">\(name)</span>")
+        #expect(EnvironmentBadge(name).html.markup.contains("data-environment=\"server\""))
+    }
+}
