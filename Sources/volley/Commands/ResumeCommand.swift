@@ -30,18 +30,22 @@ public enum ResumeCommand {
         let outcomes = try run.figures().outcomes
         let (unknown, unsent) = (outcomes[.unknown, default: 0], outcomes[.unsent, default: 0])
         console.say("Resuming \(run.plan.id): \(TextFormat.count(unsent)) of \(TextFormat.count(run.plan.audience)) devices are unsent.")
-        guard unknown > 0 else { return }
+        if unknown > 0 { console.warn(warning(unknown: unknown, settings.unknownPolicy, settings.service)) }
+    }
+
+    /// What happens to pushes without an answer.
+    static func warning(unknown: Int, _ policy: UnknownPolicy, _ service: any PushService) -> String {
         let devices =
             unknown == 1
             ? "1 device is unknown: its push went out, or was about to,"
             : "\(TextFormat.count(unknown)) devices are unknown: their pushes went out, or were about to,"
-        if settings.unknownPolicy == .resend {
-            console.warn(
-                "\(devices) and no answer was recorded. They are sent again under the same \(settings.service.terms.pushID), so that some may "
-                    + "show twice (delivery.unknown: resend).")
-        } else {
-            console.warn(
-                "\(devices) and no answer was recorded. They are not sent again (delivery.unknown: skip).")
-        }
+        let fate =
+            switch policy {
+            case .resend:
+                "sent again\(service.recognizesRepeats ? " under the same \(service.terms.pushID)" : ""), so that some may show twice "
+                    + "(delivery.unknown: resend)"
+            case .skip: "not sent again (delivery.unknown: skip)"
+            }
+        return "\(devices) and no answer was recorded. They are \(fate)."
     }
 }

@@ -96,12 +96,12 @@ public enum SuppressionCommand {
     public static func export(
         app: String?, output: String?, isForExcel: Bool = false, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
-        let list = try self.list(app, options).list
+        let (list, ofApp) = try self.list(app, options)
         let file = output.flatMap { $0 == "-" || OutputSink.isStandardOutput($0) ? nil : $0 }
         try ResultFileCheck.check(file, option: "--output", what: "list", runsFolder: Project.catalog(options.project).place)
         guard output != nil || !console.outputIsTerminal else {
             throw Diagnostic(
-                "an export holds whole device tokens, which a terminal should not show",
+                "an export holds whole \(ofApp.service.target.nouns), which a terminal should not show",
                 remedy: "Name a file with --output FILE; --output - prints them anyway.")
         }
         let sink = try OutputSink(

@@ -26,8 +26,10 @@ extension Console {
         switch result.end {
         case .finished:
             guard !result.blamesSettings else {
+                let service = result.plan.service
+                let tokens = service.target.shortNouns
                 warn(
-                    "\(result.plan.service.displayName) refused the tokens of most test devices. Their tokens are old, or environment or topic in volley.yaml is wrong. "
+                    "\(service.displayName) refused the \(tokens) of most test devices. Their \(tokens) are old, or environment or \(service.account.topic.key) in volley.yaml is wrong. "
                         + "`volley doctor \(result.plan.app)` checks them; run it before you send the campaign to its audience.")
                 return .doneWithFailures
             }

@@ -1,0 +1,41 @@
+import Base
+import PushServices
+import Testing
+
+@testable import Commands
+
+/// `push` speaks of the service of the app.
+@Suite("push in the words of the app's service")
+struct PushWordsTests {
+    @Test("what a header or a badge cannot be is said of the service that is passed in")
+    func values() {
+        let error = #expect(throws: Diagnostic.self) { try HeaderText.check(" x", of: "--topic", for: Toypush()) }
+        #expect(error?.message.hasSuffix("which Toypush does not take") == true)
+        let badge = #expect(throws: Diagnostic.self) { try PushCommand.Message.badge("+1", for: Toypush()) }
+        #expect(badge?.message.hasPrefix("Toypush cannot add to a badge") == true)
+    }
+
+    @Test("what a key lacks is called by the service's fields")
+    func key() {
+        var target = PushCommand.Target()
+        target.keyFile = "key.p8"
+        let number = #expect(throws: Diagnostic.self) { try target.key(of: Toypush()) }
+        #expect(number?.message == "the signing_key's number is missing")
+        #expect(number?.remedy == "Add --key-id, the six characters that Toypush shows next to it.")
+        target.keyID = "ABC123"
+        let account = #expect(throws: Diagnostic.self) { try target.key(of: Toypush()) }
+        #expect(account?.message == "the signing_key's account is missing")
+        let team = #expect(throws: Diagnostic.self) { try target.key(of: APNs()) }
+        #expect(team?.message == "the key's team is missing")
+    }
+
+    @Test("pushes without an answer keep their id for a service that recognizes it")
+    func unknown() {
+        #expect(
+            ResumeCommand.warning(unknown: 1, .resend, APNs())
+                == "1 device is unknown: its push went out, or was about to, and no answer was recorded. They are sent again under the same "
+                + "apns-id, so that some may show twice (delivery.unknown: resend).")
+        #expect(ResumeCommand.warning(unknown: 2, .resend, Toypush()).contains("They are sent again, so that some may show twice"))
+        #expect(ResumeCommand.warning(unknown: 2, .skip, APNs()).hasSuffix("They are not sent again (delivery.unknown: skip)."))
+    }
+}
