@@ -34,7 +34,7 @@ public protocol PushService: Sendable {
     var probe: ProbePush { get }
     /// How many pushes a request carries.
     var batching: Batching { get }
-    /// Whether each answer carries the id of its request, so that an answer without it is somebody else's.
+    /// Whether each answer carries the id of its request, so that an answer without it comes from something else.
     var answersCarryID: Bool { get }
     /// Whether the service may recognize a push that it gets a second time, as it carries the same id, and then delivers it once.
     var recognizesRepeats: Bool { get }

@@ -34,9 +34,9 @@ extension APNs {
     }
 
     /// Reasons that APNs gives only for a token that was valid here once.
-    public var goneReasons: [String] { Self.gones }
+    public var goneReasons: [String] { Self.reasonsOfTheGone }
 
-    private static let gones = rows.filter { $0.meaning == .invalidTarget(blamesSettings: false) }.map(\.reason)
+    private static let reasonsOfTheGone = rows.filter { $0.meaning == .invalidTarget(blamesSettings: false) }.map(\.reason)
 
     /// Reasons that blame a token, although a wrong environment or topic causes them for all tokens.
     public var blamingReasons: Set<String> { Self.blaming }
