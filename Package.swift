@@ -137,17 +137,18 @@ let package = Package(
         .target(
             name: "TransportConformance", dependencies: ["Base", "Cryptography", "HTTP2"], path: "Tests/TransportConformance",
             swiftSettings: strict),
-        // Slow readers that fast ones are held against, and random numbers from a seed.
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        // Slow readers that fast ones are held against, random numbers from a seed, and a service besides those of Volley.
+        .target(name: "TestSupport", dependencies: ["Base", "PushServices"], path: "Tests/TestSupport", swiftSettings: strict),
         tests("Base", ["Base"]),
         tests("Cryptography", ["Base", "Cryptography", "TestServers"]),
         tests("HTTP2", ["Base", "HTTP2"]),
         tests("Scheduling", ["Base", "Scheduling"]),
-        tests("Campaigns", ["Base", "PushServices", "Scheduling", "Campaigns"]),
+        tests("Campaigns", ["Base", "PushServices", "Scheduling", "Campaigns", "TestSupport"]),
         tests("Audience", ["Base", "PushServices", "Audience", "TestSupport"]),
-        tests("Content", ["Base", "Content", "PushServices"]),
+        tests("Content", ["Base", "Content", "PushServices", "TestSupport"]),
         .testTarget(
-            name: "PushServicesTests", dependencies: ["Base", "PushServices"], exclude: ["apns_answers.csv"], swiftSettings: strict),
+            name: "PushServicesTests", dependencies: ["Base", "PushServices", "TestSupport"], exclude: ["apns_answers.csv"],
+            swiftSettings: strict),
         tests(
             "Delivery",
             [

@@ -5,20 +5,21 @@ import PushServices
 /// rendered.
 struct ContentLint {
     private let content: MessageContent
+    private let service: any PushService
     private var findings: [Diagnostic] = []
 
     /// All warnings about one content. Its languages are not checked.
     static func warnings(_ content: MessageContent, for service: any PushService) -> [Diagnostic] {
-        var lint = ContentLint(content)
+        var lint = ContentLint(content, service)
         lint.checkTexts()
         lint.checkSound()
         lint.findings += AddressLint.warnings(link: content.link, image: content.isSilent ? nil : content.image)
         if case .object(let data, _)? = content.data { lint.checkMedia(data) }
-        if case .object(let members, _)? = content.payload { lint.checkByHand(members, service) }
+        if case .object(let members, _)? = content.payload { lint.checkByHand(members) }
         return lint.findings
     }
 
-    private init(_ content: MessageContent) { self.content = content }
+    private init(_ content: MessageContent, _ service: any PushService) { (self.content, self.service) = (content, service) }
 
     private mutating func warn(_ name: WarningName, message: String, at place: SourcePosition, remedy: String) {
         findings.append(.warning(name, message: message, at: place, remedy: remedy))
@@ -33,18 +34,19 @@ struct ContentLint {
         }
     }
 
-    /// iOS plays these: Apple, "Preparing custom alert sounds".
-    private static let soundEndings = ["aiff", "aif", "wav", "caf"]
-
     /// A name that is not a sound file of the app: phones play their usual sound instead.
     private mutating func checkSound() {
         guard let sound = content.sound, sound.value != "default", !sound.value.contains("{") else { return }
         let ending = sound.value.lowercased().split(separator: ".", omittingEmptySubsequences: false).dropFirst().last
         let isAddress = sound.value.contains("://")
-        if !isAddress, let ending, Self.soundEndings.contains(String(ending)) { return }
         let isDefault = sound.value.lowercased() == "default"
+        // Of other systems it is not known what they play.
+        let mayPlay = service.system.map { system in ending.map { system.soundEndings.contains(String($0)) } ?? false } ?? !isDefault
+        if !isAddress, mayPlay { return }
         let message =
-            isAddress ? "is an address, not a file of the app" : ending == nil ? "has no ending" : "is not in a format that iOS plays"
+            isAddress
+            ? "is an address, not a file of the app"
+            : ending == nil ? "has no ending" : "is not in a format that \(service.showing("play"))"
         warn(
             .soundNotPlayable,
             message: isDefault
@@ -52,7 +54,8 @@ struct ContentLint {
                 : "the sound '\(sound.value)' \(message), so phones play their usual one",
             at: sound.position,
             remedy: isDefault
-                ? "Write sound: default." : "Name a file of the app with its ending: .caf, .aiff or .wav; or write sound: default.")
+                ? "Write sound: default."
+                : "Name a file of the app\(service.system == nil ? "" : " with its ending: .caf, .aiff or .wav"); or write sound: default.")
     }
 
     // MARK: - Media
@@ -63,7 +66,8 @@ struct ContentLint {
             return
         }
         for member in members {
-            checkMedia(member, isMutable: false, remedy: "Write it as 'image' under 'content', which sets mutable-content.")
+            // Of other systems it is not known what lets an app show it.
+            checkMedia(member, isMutable: service.system == nil, remedy: "Write it as 'image' under 'content', which sets mutable-content.")
         }
     }
 
@@ -77,7 +81,8 @@ struct ContentLint {
         }
         if scheme == "http" {
             warn(
-                .mediaNotHTTPS, message: "'\(member.name.value)' is loaded over http, which iOS refuses", at: address.position,
+                .mediaNotHTTPS, message: "'\(member.name.value)' is loaded over http, which \(service.showing("refuse"))",
+                at: address.position,
                 remedy: "Write https://.")
         }
     }
@@ -94,7 +99,7 @@ struct ContentLint {
 
     // MARK: - By hand
 
-    private mutating func checkByHand(_ members: [ContentMember], _ service: any PushService) {
+    private mutating func checkByHand(_ members: [ContentMember]) {
         let lint = service.lint(payload: members)
         if let isMutable = lint.showsMedia {
             for member in members { checkMedia(member, isMutable: isMutable, remedy: lint.mediaRemedy) }

@@ -2,6 +2,7 @@ import Workspace
 import Base
 import Campaigns
 import Content
+import PushServices
 import Runs
 
 /// Plans a run of a campaign for the app's test devices: each gets every text once. Shares, holdout, schedule and suppression do not apply.
@@ -23,7 +24,7 @@ struct TestPlanner {
         guard !context.app.testDevices.isEmpty else {
             throw Diagnostic(
                 "the app '\(context.app.name.value)' has no test devices", at: context.app.name.position,
-                remedy: "Add them to it, for example: test_devices: [{name: Anna's iPhone, token: 7276…, language: de}].")
+                remedy: "Add them to it, for example: \(context.app.service.testDevicesExample).")
         }
         try checkWhoseDevices()
         let examples = try examples(catalog)

@@ -38,6 +38,10 @@ public protocol PushService: Sendable {
     var answersCarryID: Bool { get }
     /// Whether the service may recognize a push that it gets a second time, as it carries the same id, and then delivers it once.
     var recognizesRepeats: Bool { get }
+    /// The system that shows the pushes; nil if there are several.
+    var system: PhoneSystem? { get }
+    /// Whether `Simulators` has a stand-in for it.
+    var hasSimulator: Bool { get }
 
     /// The payload of a campaign's content, and what the service's rules say about it.
     func payload(of content: MessageContent) -> PayloadDraft
@@ -90,6 +94,30 @@ extension PushService {
     /// None: every refusal may be due to wrong settings.
     public var goneReasons: [String] { [] }
 
+    /// Phones of several makers show the pushes.
+    public var system: PhoneSystem? { nil }
+
+    /// A service comes with its simulator.
+    public var hasSimulator: Bool { true }
+
+    /// Another server as an app names it, with its authority.
+    public var serverExample: String { "\(EnvironmentForm.key): {url: \"\(account.environments.serverExample)\", ca: ca.pem}" }
+
+    /// An app that goes to a simulator which does not exist.
+    public var noSimulator: Diagnostic {
+        Diagnostic("\(displayName) has no simulator", remedy: "Name a server in volley.yaml, for example: \(serverExample).")
+    }
+
+    /// A test device's name: "Anna's iPhone".
+    public var phoneExample: String { "Anna's \(system?.phone ?? "phone")" }
+
+    /// Test devices as an app names them.
+    public var testDevicesExample: String { "test_devices: [{name: \(phoneExample), token: \(target.exampleStart), language: de}]" }
+
+    /// What shows the pushes, with what it does: "iOS refuses", "phones refuse".
+    /// - Parameter verb: in the plural.
+    public func showing(_ verb: String) -> String { system.map { "\($0.name) \(verb)s" } ?? "phones \(verb)" }
+
     /// Every answer is for the request as a whole.
     public func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]? { nil }
 
@@ -107,6 +135,16 @@ extension PushService {
         let suffix = topicSuffix(of: type)
         return topic.hasSuffix(suffix) ? topic : topic + suffix
     }
+}
+
+/// The system of the only phones that show a service's pushes, as far as it decides what a push may hold.
+public struct PhoneSystem: Hashable, Sendable {
+    /// Its name in sentences.
+    public let name: String
+    /// What people call a phone that has it.
+    public let phone: String
+    /// The ends of sound files that it plays.
+    public let soundEndings: [String]
 }
 
 /// Facts about credentials that are signed on this machine (JWT, ES256) and renewed.

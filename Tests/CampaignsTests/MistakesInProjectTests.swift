@@ -88,7 +88,7 @@ struct MistakesInProjectTests {
 
             """#,
             """
-            volley.yaml:6:9: 'noth…ex00' cannot be a device token. A token is hex digits only, an even number of them; put it in quotes.
+            volley.yaml:6:9: 'noth…ex00' cannot be a device token, as it holds more than hex digits (0-9, a-f). A token is hex digits only, an even number of them; put it in quotes.
             volley.yaml:7:22: unknown key 'tokn' in the test device. Did you mean 'token'?
             volley.yaml:8:45: 'german german' is not a language. Write a language tag such as de, pt-BR or zh-Hans.
             volley.yaml:8:67: 'cells' must be a group of keys, not a list. For example: cells: {first_name: Anna}.

@@ -1,5 +1,7 @@
 import Base
 import Content
+import PushServices
+import TestSupport
 import Testing
 
 @Suite("Lint of what a campaign says")
@@ -20,6 +22,27 @@ struct ContentLintTests {
     private func byHand(_ json: String) throws -> [String] {
         let payload = try node(json)
         return try warnings(content { $0.payload = payload }).map { "\($0.position?.line ?? 0) \($0.name?.rawValue ?? "")" }
+    }
+
+    @Test("of phones of several makers only what is true of all is said")
+    func otherSystems() throws {
+        func said(_ service: any PushService, _ fill: (inout MessageContent) -> Void) throws -> [String] {
+            let content = content {
+                $0.title = plain("Hi")
+                fill(&$0)
+            }
+            return try MessageCatalog(content, for: service).warnings.map(\.message)
+        }
+        let other = OtherService()
+        #expect(
+            try said(APNs()) { $0.sound = plain("bell.ogg") } == [
+                "the sound 'bell.ogg' is not in a format that iOS plays, so phones play their usual one"
+            ])
+        for sound in ["bell.ogg", "bell"] { #expect(try said(other) { $0.sound = plain(sound) }.isEmpty) }
+        #expect(try said(other) { $0.sound = plain("Default") } == ["the sound 'Default' is read as a file's name"])
+        let media = try node(#"{"photo": "http://example.com/a.jpg"}"#)
+        #expect(try said(other) { $0.data = media } == ["'photo' is loaded over http, which phones refuse"])
+        #expect(try said(APNs()) { $0.data = media }.contains("'photo' is loaded over http, which iOS refuses"))
     }
 
     @Test("texts that a lock screen cuts off are named with their length")

@@ -29,7 +29,7 @@ final class ExcludedDevices: @unchecked Sendable {
         takesAddresses = query.columns.candidates(for: .registrationID).contains { $0.lowercased().contains("mail") }
         var mistakes: [Diagnostic] = []
         for path in query.excludedDevices {
-            lists.append(ExclusionList(path: path))
+            lists.append(ExclusionList(path: path, targets: targets))
             if query.excludedDevices.count > 1 { entriesOfLists.append(ListEntries()) }
             flaws = ListMistakes(file: path)
             do {
@@ -130,7 +130,7 @@ final class ExcludedDevices: @unchecked Sendable {
         guard let shape = targets.shape(of: text) else { return }
         guard shape.wasTarget(text) || shape == .email && !takesAddresses else { return }
         flaws.add(
-            "'\(TextFormat.foreign(TargetRedaction.line(text), maximumBytes: 60))' is neither a device token nor a registration id: "
+            "'\(TextFormat.foreign(TargetRedaction.line(text), maximumBytes: 60))' is neither \(targets.aNoun) nor a registration id: "
                 + targets.clause(of: shape, length: entry.count), line: line,
             remedy: shape == .surrounded
                 ? "It would exclude no device. Write one token a line and nothing else."

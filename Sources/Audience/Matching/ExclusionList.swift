@@ -5,6 +5,8 @@ import PushServices
 struct ExclusionList: Sendable {
     /// As the query names it.
     let path: String
+    /// What targets look like.
+    private let targets: TargetForm
     /// Lines that name a device, including repeated ones.
     private(set) var entries = 0
     /// Rows that name no device: blank, or with a placeholder such as NULL; and the line of the first.
@@ -32,7 +34,7 @@ struct ExclusionList: Sendable {
     private static let mostTexts = 1_000
     private var oddTexts = 0
 
-    init(path: String) { self.path = path }
+    init(path: String, targets: TargetForm) { (self.path, self.targets) = (path, targets) }
 
     /// Lines that should name a device.
     var lines: Int { entries + blanks }
@@ -98,7 +100,7 @@ struct ExclusionList: Sendable {
         return .warning(
             .exclusionNotFound, message: "the list of excluded devices excludes no device: \(said) of the exports", file: path,
             remedy:
-                "Its first is '\(Self.shown(first))'. A list holds device tokens or registration ids, written as in the exports, one a line."
+                "Its first is '\(Self.shown(first))'. A list holds \(targets.nouns) or registration ids, written as in the exports, one a line."
         )
     }
 
@@ -137,7 +139,7 @@ struct ExclusionList: Sendable {
             .warning(
                 .exclusionNotFound,
                 message:
-                    "\(are) neither a device token nor a registration id of the exports, and so \(TextFormat.plural(count, one: "excludes", many: "exclude")) none: \(shown)",
+                    "\(are) neither \(targets.aNoun) nor a registration id of the exports, and so \(TextFormat.plural(count, one: "excludes", many: "exclude")) none: \(shown)",
                 at: SourcePosition(file: path, line: first.line, column: 1),
                 remedy:
                     "Write tokens or registration ids as in the exports, one a line, nothing else. To leave out people: exclude: {aliases: {file: names.txt}}."

@@ -78,9 +78,9 @@ public enum TokenList {
     }
 
     private static func noToken(_ text: String, _ targets: TargetForm) -> String {
-        guard let shape = targets.shape(of: text) else { return "there is no device token" }
+        guard let shape = targets.shape(of: text) else { return "there is no \(targets.noun)" }
         let shown = shape == .surrounded ? TextFormat.foreign(TargetRedaction.line(text), maximumBytes: 60) : Target.redact(text)
-        return "'\(shown)' cannot be a \(targets.noun): \(targets.clause(of: shape, length: text.utf8.count))"
+        return "'\(shown)' cannot be \(targets.aNoun): \(targets.clause(of: shape, length: text.utf8.count))"
     }
 
     /// The cells of an entry; the last one, which is always blank, where a column is missing.

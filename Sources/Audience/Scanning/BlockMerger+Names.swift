@@ -21,7 +21,7 @@ extension BlockMerger {
             guard numbers.count > 1, !numbers.contains(where: { seen[$0] }) else { return nil }
             let remedy =
                 names.contains(where: query.targets.isCertain)
-                ? "Some look like device tokens: write `exclude: {devices: FILE}` for a list of tokens."
+                ? "Some look like \(query.targets.nouns): write `exclude: {devices: FILE}` for a list of tokens."
                 : "Are they written as in \(column)?"
             return .warning(
                 .exclusionNotFound,
@@ -166,10 +166,12 @@ extension BlockMerger {
         // Telephone numbers, and ids that a spreadsheet has rounded, are hex digits too.
         if plan.query.targets.recognizes(name), !name.allSatisfy(\.isNumber), plan.query.targets.isCertain(name) || kind == "alias" {
             let excluded = kind == "alias" ? plan.query.excludedAliases : plan.query.excludedRegistrationIDs
-            if excluded.contains(name) { return "It looks like a device token: write `exclude: {devices: FILE}` for a list of tokens." }
+            if excluded.contains(name) {
+                return "It looks like \(plan.query.targets.aNoun): write `exclude: {devices: FILE}` for a list of tokens."
+            }
             let columns = plan.query.columns.candidates(for: kind == "alias" ? .alias : .registrationID).map { "'\($0)'" }
             return
-                "It looks like a device token, but is looked for in the column \(columns.joined(separator: " or ")). `volley push` sends to one token."
+                "It looks like \(plan.query.targets.aNoun), but is looked for in the column \(columns.joined(separator: " or ")). `volley push` sends to one token."
         }
         if kind == "tag", name.contains(",") {
             let parts = name.split(separator: ",").map { trimmedText(String($0)) }

@@ -44,7 +44,7 @@ struct ProjectReader {
         let pace = section.parsed("pace", example: "pace: 9000/s", PaceNotation.pace)
         let frequency = section.parsed("frequency", example: FrequencyNotation.example, FrequencyNotation.cap)
         let needsApproval = section.choice("approval", [("required", true), ("none", false)]) ?? false
-        let testDevices = TestDeviceReader(section: section, targets: service.target).devices()
+        let testDevices = TestDeviceReader(section: section, service: service).devices()
         let proxy = ProxyReader(section: section).setting()
         let notices = NoticeReader(section: section).targets()
         guard let topic, let environment else { return nil }

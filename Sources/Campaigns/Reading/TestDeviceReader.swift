@@ -5,21 +5,22 @@ import PushServices
 struct TestDeviceReader {
     /// The app.
     let section: Section
-    /// What targets look like.
-    let targets: TargetForm
+    /// Takes the pushes.
+    let service: any PushService
 
-    private static let example = "test_devices: [{name: Anna's iPhone, token: 7276…, language: de}]"
+    private var targets: TargetForm { service.target }
+    private var example: String { service.testDevicesExample }
     private var findings: Findings { section.findings }
 
     /// The devices, in the order of the file; what is wrong in them was reported.
     func devices() -> [TestDevice] {
         guard let node = section.node("test_devices") else { return [] }
         guard case .sequence(let items) = node.content else {
-            section.wrongKind("'test_devices'", node, must: "a list", example: Self.example)
+            section.wrongKind("'test_devices'", node, must: "a list", example: example)
             return []
         }
         if items.isEmpty {
-            findings.error("'test_devices' is an empty list", at: node.position, remedy: "For example: \(Self.example). Or remove the key.")
+            findings.error("'test_devices' is an empty list", at: node.position, remedy: "For example: \(example). Or remove the key.")
         }
         var first: [Target: SourcePosition] = [:]
         return items.enumerated().compactMap { index, item in
@@ -38,27 +39,28 @@ struct TestDeviceReader {
     private func device(_ node: YAMLNode, number: Int) -> TestDevice? {
         let usualName = "device \(number)"
         guard case .mapping = node.content else {
-            guard let text = section.text(node, subject: "an entry of 'test_devices'", example: "7276…") else { return nil }
+            guard let text = section.text(node, subject: "an entry of 'test_devices'", example: targets.exampleStart) else { return nil }
             return token(text).map { TestDevice(name: usualName, token: $0, language: nil, cells: [:], position: node.position) }
         }
-        let example = "{name: Anna's iPhone, token: 7276…}"
+        let token = "token: \(targets.exampleStart)"
+        let example = "{name: \(service.phoneExample), \(token)}"
         guard let device = Section(node, ProjectKeys.testDevice, of: ProjectKeys.file, example: example, findings: findings) else {
             return nil
         }
-        let name = device.text("name", example: "name: Anna's iPhone")
+        let name = device.text("name", example: "name: \(service.phoneExample)")
         let language = device.text("language", example: "language: de").flatMap { tag($0) }
         let cells = readCells(device)
-        guard let token = device.requiredText("token", example: "token: 7276…").flatMap(self.token) else { return nil }
+        guard let token = device.requiredText("token", example: token).flatMap(self.token) else { return nil }
         return TestDevice(
             name: name?.value ?? usualName, token: token, language: language, cells: cells, position: device.place(of: "token"))
     }
 
     private func token(_ text: SourceText) -> Target? {
-        if let token = targets.target(text.value.trimmingSpaces()) { return token }
-        findings.error(
-            "'\(Target.redact(text.value))' cannot be a \(targets.noun)", at: text.position,
-            remedy: "\(targets.rule); put it in quotes.")
-        return nil
+        let typed = text.value.trimmingSpaces()
+        if let flaw = targets.flaw(of: typed) {
+            findings.error(flaw, at: text.position, remedy: "\(targets.rule); put it in quotes.")
+        }
+        return targets.target(typed)
     }
 
     private func tag(_ text: SourceText) -> String? {

@@ -92,7 +92,7 @@ struct SkipNotes {
             return ("\(count) \(have) no number in \(column.value), but \(column.position) needs one; check the export", column.value)
         case .notHTTPS:
             return (
-                "for \(count), the image address would not begin with https://, which iOS requires; check \(column.value) in the export",
+                "for \(count), the image address would not begin with https://, which \(context.messages.service.showing("require")); check \(column.value) in the export",
                 column.value
             )
         }
@@ -111,7 +111,7 @@ struct SkipNotes {
         case .excluded:
             let parts = result.exclusions.map { "\($0.name) (\($0.extent)): \(TextFormat.count($0.devices))" }
             return "'exclude' names them; how many devices each part leaves out: \(parts.joined(separator: ", "))"
-        case .missingToken: return "these rows have no device token, so there is no device to send to"
+        case .missingToken: return "these rows have no \(context.messages.service.target.noun), so there is no device to send to"
         case .badToken:
             let shapes = result.badTokens.prefix(3).map { found in
                 let place = "\(found.position.file):\(found.position.line)"
@@ -119,7 +119,7 @@ struct SkipNotes {
                 return
                     "in \(rows) \(context.messages.service.target.clause(of: found.shape, length: found.bytes)) ('\(found.shown)', \(place))"
             }
-            return "the cell in the column of device tokens is not a token: \(shapes.joined(separator: "; "))"
+            return "the cell in the column of \(context.messages.service.target.nouns) is not a token: \(shapes.joined(separator: "; "))"
         case .suppressed:
             return
                 "\(context.messages.service.displayName) said earlier that the app is gone from these devices; `volley suppression list` shows since when"

@@ -26,6 +26,8 @@ public struct APNs: PushService {
     public let rules = CampaignRules(
         longestStorageDays: 30, collapseIDBytes: 64, silentPriority: .normal, payloadKey: "aps", payloadExample: "aps: {alert: Hello}",
         payloadExampleJSON: .object(pairs: [("aps", .object(pairs: [("alert", .string("Hello"))]))]))
+    /// Source: Apple, "Preparing custom alert sounds".
+    public let system: PhoneSystem? = PhoneSystem(name: "iOS", phone: "iPhone", soundEndings: ["aiff", "aif", "wav", "caf"])
     /// For keys that are next to `aps`.
     public let warnings = [WarningName.outsideAPS]
     /// Source: Apple, "Handling notification responses from APNs": apns-id is among the headers of every response.

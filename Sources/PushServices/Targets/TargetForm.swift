@@ -17,6 +17,12 @@ public struct TargetForm: Sendable {
     public let tellingLength: Int?
     /// What a target is called in sentences: "device token".
     public let noun: String
+    /// The same with its article: "a device token".
+    public let aNoun: String
+    /// Several of them: "device tokens".
+    public let nouns: String
+    /// What a target looks like where it is shortened: its first four characters, "…", and its last four.
+    public let example: String
     /// How they are written, after a comma: "in hex".
     public let writing: String
     /// What a target must look like, for people who write one into a file: a sentence without its full stop.
@@ -27,18 +33,25 @@ public struct TargetForm: Sendable {
     public let foreignShapes: [TargetShape: String]
 
     /// A form of targets.
+    /// - Parameter article: of the noun: "a" or "an".
     public init(
-        _ notation: Notation, tellingLength: Int?, noun: String = "device token", writing: String, rule: String, remedy: String,
-        foreignShapes: [TargetShape: String] = [:]
+        _ notation: Notation, tellingLength: Int?, article: String = "a", noun: String = "device token", example: String = "7276…89f1",
+        writing: String, rule: String, remedy: String, foreignShapes: [TargetShape: String] = [:]
     ) {
         self.notation = notation
         self.tellingLength = tellingLength
         self.noun = noun
+        aNoun = "\(article) \(noun)"
+        nouns = "\(noun)s"
+        self.example = example
         self.writing = writing
         self.rule = rule
         self.remedy = remedy
         self.foreignShapes = foreignShapes
     }
+
+    /// The beginning of the example, where a person will write a whole target: "7276…".
+    public var exampleStart: String { "\(example.prefix { $0 != "…" })…" }
 
     /// How many bytes a target may have.
     public var lengths: ClosedRange<Int> {
@@ -145,11 +158,11 @@ extension TargetForm {
         let count = text.utf8.count
         if text.isEmpty { return "the \(noun) is blank" }
         guard text.utf8.allSatisfy(isCharacter) else {
-            return "'\(Target.redact(text))' cannot be a \(noun), as \(clause(of: .other, length: count))"
+            return "'\(Target.redact(text))' cannot be \(aNoun), as \(clause(of: .other, length: count))"
         }
-        if count < lengths.lowerBound { return "a \(noun) of \(count) \(unit) is too short" }
-        if count > lengths.upperBound { return "a \(noun) of \(count) \(unit) is too long" }
-        return "'\(Target.redact(text))' cannot be a \(noun), as \(clause(of: .oddDigits, length: count))"
+        if count < lengths.lowerBound { return "\(aNoun) of \(count) \(unit) is too short" }
+        if count > lengths.upperBound { return "\(aNoun) of \(count) \(unit) is too long" }
+        return "'\(Target.redact(text))' cannot be \(aNoun), as \(clause(of: .oddDigits, length: count))"
     }
 
     /// What its characters are called, in the plural.
