@@ -1,6 +1,8 @@
 import Base
-import PushServices
+import TestSupport
 import Testing
+
+@testable import PushServices
 
 @Suite("Device tokens of APNs")
 struct DeviceTokenTests {
@@ -109,9 +111,50 @@ struct OtherTargetTests {
     }
 }
 
+@Suite("Targets of fixed length: UUIDs in lower case")
+struct FixedLengthTargetTests {
+    private let form = OtherService.installationIDs
+    private let id = "3f2a0c11-5b7e-4d09-8a66-0d1e2f3a9c01"
+
+    @Test("sentences have their noun with its own article and plural, and an example")
+    func words() {
+        #expect(form.flaw(of: String(id.dropLast())) == "an installation id of 35 characters is too short")
+        #expect(form.flaw(of: "who")?.hasPrefix("'…' cannot be an installation id, as") == true)
+        #expect(form.nouns == "installation ids" && form.exampleStart == "3f2a…")
+        let device = APNs().target
+        #expect(device.aNoun == "a device token" && device.nouns == "device tokens" && device.exampleStart == "7276…")
+    }
+
+    @Test("a shape that the service has a clause for is looked for, though it is one of hex digits")
+    func shape() {
+        #expect(form.shape(of: id.uppercased()) == .uuid)
+        #expect(form.clause(of: .uuid, length: 36) == "it has capital letters, and Otherpush's installation ids have none")
+        #expect(form.shape(of: "0xaabbccddaabbccdd") == .other)
+    }
+
+    @Test("one in capitals, cut off or with a wrong letter is not shown whole either, and names are")
+    func slips() {
+        let slips = [id, id.uppercased(), String(id.dropLast()), String(id.dropFirst(4)), id + "0", id.replacing("5b7e", with: "5bxe")]
+        for slip in slips {
+            #expect(form.resembles(slip))
+            #expect(form.shortened("x \(slip).", from: form.fewestHidden ?? 0) == "x \(Target.redact(slip)).")
+        }
+        for name in ["user42", "anna.maria@mail.example.com", "spring-sale-2026", "a text that is long but full of blanks"] {
+            #expect(!form.resembles(name) && form.shortened(name, from: form.fewestHidden ?? 0) == name)
+        }
+    }
+}
+
 @Suite("What is shown of texts that may hold targets")
 struct TargetRedactionTests {
     private let token = String(repeating: "0123abcd", count: 8)
+
+    @Test("one that lost a digit is shortened, too")
+    func odd() {
+        let odd = String(token.dropLast())
+        #expect(TargetRedaction.certain(odd) == "0123…3abc" && TargetRedaction.possible(odd) == "0123…3abc")
+        #expect(TargetRedaction.form(ofCertain: odd) == nil && TargetRedaction.form(ofCertain: token)?.noun == "device token")
+    }
 
     @Test("a whole target is shortened where it can be nothing else")
     func certain() {

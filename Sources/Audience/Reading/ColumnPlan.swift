@@ -116,13 +116,18 @@ struct ColumnResolver {
     }
 
     /// Whether the first line is a device, not a header.
-    var lacksHeader: Bool { column(of: .token) == nil && header.contains(where: TargetRedaction.isCertain) }
+    var lacksHeader: Bool { targetsInHeader != nil }
+
+    /// The form of the target that stands where the header should name columns.
+    private var targetsInHeader: TargetForm? {
+        column(of: .token) == nil ? header.lazy.compactMap(TargetRedaction.form).first : nil
+    }
 
     /// A column that selecting needs and the export lacks.
     func missing(_ standard: ExportColumns.Standard) -> Diagnostic {
-        if standard == .token, lacksHeader {
+        if standard == .token, let targets = targetsInHeader {
             return Diagnostic(
-                "the export has no header row: its first line holds a device token", file: file,
+                "the export has no header row: its first line holds \(targets.aNoun)", file: file,
                 remedy: "Its first line must name the columns, for example token,alias,tags.")
         }
         let candidates = columns.candidates(for: standard)

@@ -2,22 +2,20 @@ import Base
 
 /// How texts are shown that may contain targets of any service where something else is expected: a cell, a name, a line of a file.
 public enum TargetRedaction {
-    /// The short form of a text that can only be a target; nil for others.
-    public static func certain(_ text: String) -> String? { isCertain(text) ? Target.redact(text) : nil }
+    /// The short form of a text that can only be a target, or one with a slip; nil for others.
+    public static func certain(_ text: String) -> String? { forms.contains { $0.resembles(text) } ? Target.redact(text) : nil }
 
-    /// Whether a text can only be a target.
-    public static func isCertain(_ text: String) -> Bool {
-        forms.contains { $0.isCertain(text) }
-    }
+    /// The form of the targets that a text can only be one of; nil if it can be anything else.
+    public static func form(ofCertain text: String) -> TargetForm? { forms.first { $0.isCertain(text) } }
 
-    /// The short form, normalised, of a text that may be a target, or else a number or a name; nil if it cannot be a target.
+    /// The short form, normalised, of a text that may be a target, or else a number or a name, and of a target with a slip; nil for others.
     public static func possible(_ text: String) -> String? {
-        forms.lazy.filter { $0.tellingLength != nil }.compactMap { $0.target(text)?.redacted }.first
+        forms.lazy.filter { $0.tellingLength != nil }.compactMap { $0.target(text)?.redacted }.first ?? certain(text)
     }
 
     /// A text in which everything that is written like a target, and as long as one, is shortened.
     public static func withoutTargets(_ text: String) -> String {
-        forms.reduce(text) { text, form in form.tellingLength.map { form.shortened(text, from: $0) } ?? text }
+        forms.reduce(text) { text, form in form.fewestHidden.map { form.shortened(text, from: $0) } ?? text }
     }
 
     /// A line in which each target is shortened. A long line without a target is shortened as a whole.
@@ -37,15 +35,32 @@ public enum TargetRedaction {
 }
 
 extension TargetForm {
+    /// From this many characters on, a text is not shown whole; nil if names and numbers look the same. Where every target tells, one that
+    /// lost a few characters on its way is shorter than any, and shows as much.
+    var fewestHidden: Int? {
+        tellingLength.map { $0 > lengths.lowerBound ? $0 : $0 - 4 }
+    }
+
+    /// Whether a text is a target, or one with a slip: cut off, or in capitals.
+    func resembles(_ text: String) -> Bool {
+        fewestHidden.map { text.utf8.count >= $0 } ?? false && text.utf8.allSatisfy(isNearCharacter)
+    }
+
+    /// Whether a byte stands in a target, or in one that a person or a program changed.
+    private func isNearCharacter(_ byte: UInt8) -> Bool {
+        if case .hex = notation { return isCharacter(byte) }
+        return isCharacter(byte) || ASCIISet.lettersAndDigits.contains(byte)
+    }
+
     /// A text in which each run of a target's characters is shortened if it has this length or more.
-    fileprivate func shortened(_ text: String, from length: Int) -> String {
+    func shortened(_ text: String, from length: Int) -> String {
         var (shown, run): ([UInt8], [UInt8]) = ([], [])
         func flush() {
             shown += run.count < length ? run : Array(Target.redact(String(decoding: run, as: UTF8.self)).utf8)
             run = []
         }
         for byte in text.utf8 {
-            if isCharacter(byte) {
+            if isNearCharacter(byte) {
                 run.append(byte)
             } else {
                 flush()

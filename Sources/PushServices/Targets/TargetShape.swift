@@ -53,7 +53,8 @@ extension TargetForm {
     }
 
     private func isLookedFor(_ shape: TargetShape) -> Bool {
-        if shape.isForeign { return foreignShapes[shape] != nil }
+        if foreignShapes[shape] != nil { return true }
+        if shape.isForeign { return false }
         if case .hex = notation { return true }
         return !shape.isOfHex
     }
