@@ -107,12 +107,29 @@ struct WhyTests {
         try folder.write("gone.csv", "device_token,invalid_since\n\(ProjectFolder.token(5)),2026-11-05T10:00:00Z\n")
         #expect(try folder.volley("suppression", "import", "gone.csv", "--app", "shop").status == 0)
         var text = ""
-        for who in ["a3", "anna", "a5", "a6", "a7", "a8", "a9", "a12", "a14", "a15", "none", "bad", "aa00…0001", "nobody"] {
+        for who in ["a3", "anna", "a5", "a6", "a7", "a8", "a9", "a12", "a14", "a15", "none", "bad", "7.28E+15", "aa00…0001", "nobody"] {
             let result = try folder.volley("preview", "campaign.yaml", "--why", who)
             #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
             text += "$ volley preview campaign.yaml --why \(who)\n\(result.output)\n"
         }
         try expectSnapshot(text, "preview/why.txt")
+    }
+
+    @Test("a cell that is not a token is said with its row, whether or not the campaign names the row")
+    func badToken() throws {
+        let odd = String(ProjectFolder.token(1).dropLast())
+        let folder = try ProjectFolder(export: "device_token,alias,tags\n\(ProjectFolder.token(2)),a2,news\n\(odd),a1,sports\n")
+        try folder.write("campaign.yaml", "name: spring\napp: shop\naudience: {devices: devices.csv, tags: [news]}\ncontent: {title: Hi}\n")
+        let result = try folder.volley("preview", "campaign.yaml", "--why", odd)
+        #expect(
+            result.output == """
+                A row without a device token (alias a1) does not get spring: not_matched
+                  devices.csv:3
+                    ✗ no tag, alias or registration id of the campaign names it: its tags are sports
+                    ✗ the cell in the column of device tokens, 'aa00…0000', is not a token: its 63 digits are no
+                      even number: it is cut off, or one is too many
+
+                """)
     }
 
     @Test("a whole token is shortened, even when it was typed whole")

@@ -32,9 +32,18 @@ struct BadTokens: Sendable {
         if shapes[shape] != nil {
             shapes[shape]?.rows += 1
         } else {
-            let shown = TextFormat.foreign(text.count > 8 ? Target.redact(text) : text, maximumBytes: 40)
-            shapes[shape] = First(rows: 1, shown: shown, bytes: cell.count, file: "", line: line)
+            shapes[shape] = First(rows: 1, shown: Self.shown(text), bytes: cell.count, file: "", line: line)
         }
+    }
+
+    /// Why a cell is not a token, with the cell as it may be shown; nil for a blank cell.
+    static func flaw(of cell: UnsafeBufferPointer<UInt8>, _ targets: TargetForm) -> (shown: String, clause: String)? {
+        let text = String(decoding: cell.prefix(4096), as: UTF8.self)
+        return targets.shape(of: text).map { (shown(text), targets.clause(of: $0, length: cell.count)) }
+    }
+
+    private static func shown(_ text: String) -> String {
+        TextFormat.foreign(text.count > 8 ? Target.redact(text) : text, maximumBytes: 40)
     }
 
     /// Adds the counts of a block that begins at a line of a file.

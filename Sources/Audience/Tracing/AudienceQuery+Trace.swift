@@ -68,7 +68,8 @@ private struct DeviceTracer {
     }
 
     private func isNamed(by subject: TraceSubject, _ glance: RowTracer.Glance) -> Bool {
-        glance.digits.map(subject.names(token:)) ?? false || subject.names(glance.alias) || subject.names(glance.registrationID)
+        glance.digits.map(subject.names(token:)) ?? subject.names(badToken: glance.token)
+            || subject.names(glance.alias) || subject.names(glance.registrationID)
     }
 
     /// The devices of rows, in the order of their first rows.

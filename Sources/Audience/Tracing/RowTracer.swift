@@ -40,7 +40,10 @@ struct RowTracer {
 
     /// The columns that decide whether a row is wanted.
     struct Glance {
+        /// Of the token; nil where there is none.
         var digits: [UInt8]?
+        /// The cell in the column of tokens.
+        var token: UnsafeBufferPointer<UInt8>
         var alias: UnsafeBufferPointer<UInt8>
         var registrationID: UnsafeBufferPointer<UInt8>
     }
@@ -58,7 +61,8 @@ struct RowTracer {
             func take(_ row: CellRow, line: Int) throws {
                 let cell = row.bytes(file.plan.token)
                 let digits = targets.normalize(cell).map { Array($0) }
-                let glance = Glance(digits: digits, alias: row.bytes(file.plan.alias), registrationID: row.bytes(file.plan.registrationID))
+                let glance = Glance(
+                    digits: digits, token: cell, alias: row.bytes(file.plan.alias), registrationID: row.bytes(file.plan.registrationID))
                 guard isWanted(glance) else { return }
                 guard rows.count < Self.mostRows else {
                     throw Diagnostic("this matches more than \(Self.mostRows) rows", remedy: "Name a single device by its token.")
@@ -130,6 +134,7 @@ struct RowTracer {
             traced.isCapped = plan.query.capped?.contains(fingerprint) ?? false
             if asksJudge { (traced.recipientCheck, traced.recipient) = judged(row, columns, digits: digits) }
         }
+        if digits == nil { traced.tokenFlaw = BadTokens.flaw(of: row.bytes(columns.token), plan.query.targets) }
         traced.verdict = ownReason
         return Row(
             traced: traced, digits: digits, moment: ActivityMoment(lastActive), selected: tools.selector.selected,

@@ -13,6 +13,8 @@ public struct TraceSubject: Sendable {
 
     private let token: Token
     private let name: [UInt8]
+    /// As it was typed: a cell that is not a token is compared as it stands.
+    private let typed: [UInt8]
     /// As it may be shown: a full token is shortened.
     public let shown: String
 
@@ -22,8 +24,9 @@ public struct TraceSubject: Sendable {
     /// - Parameter targets: what targets look like.
     /// - Throws: `Diagnostic`: nothing was typed, or a shortened token has too few digits.
     public init(_ text: String, _ targets: TargetForm = PushServices.standard.target) throws(Diagnostic) {
+        typed = Array(trimmedText(text).utf8)
         let text = Self.withoutMarks(trimmedText(text), targets)
-        guard !text.isEmpty else { throw Diagnostic("no device is named", remedy: Self.remedy) }
+        guard !text.isEmpty else { throw Diagnostic("no device is named", remedy: Self.remedy(targets)) }
         name = Array(text.utf8)
         if let whole = targets.target(text) {
             token = .whole(Array(whole.text.utf8))
@@ -37,7 +40,7 @@ public struct TraceSubject: Sendable {
             return
         }
         guard min(parts.first.count, parts.last.count) >= Self.fewestDigits else {
-            throw Diagnostic("'\(text)' has too few digits to identify a token", remedy: Self.remedy)
+            throw Diagnostic("'\(text)' has too few digits to identify a token", remedy: Self.remedy(targets))
         }
         token = .parts(first: parts.first, last: parts.last)
     }
@@ -50,7 +53,9 @@ public struct TraceSubject: Sendable {
         return targets.isCertain(digits) ? digits : text
     }
 
-    private static let remedy = "Name a device token (in full, or as 7276…89f1), an alias, or a registration id."
+    private static func remedy(_ targets: TargetForm) -> String {
+        "Name \(targets.aNoun) (in full, or as \(targets.example)), an alias, or a registration id."
+    }
 
     /// The digits around `…` or `...`; nil when this is not a shortened token.
     private static func parts(_ text: String, _ targets: TargetForm) -> (first: [UInt8], last: [UInt8])? {
@@ -71,6 +76,9 @@ public struct TraceSubject: Sendable {
             digits.count >= first.count + last.count && digits.starts(with: first) && digits.suffix(last.count).elementsEqual(last)
         }
     }
+
+    /// Whether a cell is meant that should be a token and is not.
+    func names(badToken cell: UnsafeBufferPointer<UInt8>) -> Bool { cell.elementsEqual(typed) || cell.elementsEqual(name) }
 
     /// Whether an alias or a registration id is meant.
     func names(_ cell: UnsafeBufferPointer<UInt8>) -> Bool { cell.elementsEqual(name) }

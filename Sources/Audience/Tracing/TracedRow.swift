@@ -6,6 +6,8 @@ public struct TracedRow: Sendable {
     public var position: SourcePosition
     /// nil when the cell is blank, or holds something else.
     public var token: Target?
+    /// Why its cell in the column of tokens is not one, with the cell, shortened; nil for a token, and for a blank cell.
+    public var tokenFlaw: (shown: String, clause: String)?
     /// As the export has them.
     public var registrationID: String, alias: String, tags: String, language: String, lastActive: String
     /// Names of the selectors that name it, in the query's order.

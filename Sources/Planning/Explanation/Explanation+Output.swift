@@ -1,4 +1,5 @@
 public import Base
+import PushServices
 
 /// An explanation as text for people and as JSON for programs.
 extension Explanation {
@@ -29,7 +30,7 @@ extension Explanation {
     /// How to write a token, for hex digits that may be the beginning of one; blank for others, and for too few digits to tell.
     private var beginning: String {
         guard (4..<32).contains(who.utf8.count), who.allSatisfy(\.isHexDigit) else { return "" }
-        return " Give a device token whole, or by its first and last digits: \(who.prefix(4))…89f1."
+        return " Give \(targets.aNoun) whole, or by its first and last digits: \(who.prefix(4))…\(targets.example.suffix(4))."
     }
 
     /// The document of `preview --why --json`.
@@ -46,7 +47,7 @@ extension Explanation.Device {
     fileprivate static func name(_ verdict: SkipReason?) -> String { verdict?.rawValue ?? "recipient" }
 
     fileprivate func lines(_ campaign: String, width: Int, colour: Bool) -> [String] {
-        let name = token?.redacted ?? "A row without a device token"
+        let name = token?.redacted ?? "A row without \(aNoun)"
         let known = names.isEmpty ? "" : " (\(names.joined(separator: ", ")))"
         let verdict = isRecipient ? "gets \(campaign)" : "does not get \(campaign): \(Self.name(reason))"
         var lines = ["\(paint(name, ink: "1", colour: colour))\(known) \(verdict)"]

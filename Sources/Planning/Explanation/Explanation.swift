@@ -31,6 +31,8 @@ public struct Explanation: Sendable {
     struct Device: Sendable {
         /// nil without a token.
         var token: Target?
+        /// What a target is called, with the article.
+        var aNoun: String
         /// What else it is known by.
         var names: [String]
         var rows: [Row]
@@ -49,6 +51,8 @@ public struct Explanation: Sendable {
     var campaign: String
     /// The device, alias or registration id that it is about, as it may be shown.
     var who: String
+    /// What targets look like.
+    var targets: TargetForm
     var devices: [Device]
     /// Rows of the exports that cannot be read.
     var badRows: Int
@@ -73,9 +77,11 @@ struct Explainer {
                 continue
             }
             if let token = row.token { places[token] = devices.count }
-            devices.append(Explanation.Device(token: row.token, names: names, rows: [explained]))
+            devices.append(Explanation.Device(token: row.token, aNoun: query.targets.aNoun, names: names, rows: [explained]))
         }
-        return Explanation(campaign: context.campaign.name.value, who: subject.shown, devices: devices, badRows: trace.badRows)
+        return Explanation(
+            campaign: context.campaign.name.value, who: subject.shown, targets: query.targets, devices: devices,
+            badRows: trace.badRows)
     }
 
     private static func names(_ row: TracedRow) -> [String] {
@@ -93,12 +99,17 @@ struct Explainer {
         for step in [newest, selected, conditions, exclusion, token, suppression, aliasLimit, frequency] {
             guard let step = step(row) else { continue }
             steps.append(step)
-            if !step.holds { return steps }
+            if !step.holds { return steps + flaw(row, besides: step) }
         }
         return row.recipient.map { steps + contentSteps(row, $0) } ?? steps
     }
 
     // MARK: - Who gets it
+
+    /// A cell that is not a token is said even where another step comes first: it may be all that people ask about.
+    private func flaw(_ row: TracedRow, besides step: Explanation.Step) -> [Explanation.Step] {
+        step.kind == .token || row.tokenFlaw == nil ? [] : [token(row)].compactMap(\.self)
+    }
 
     private func selected(_ row: TracedRow) -> Explanation.Step? {
         guard row.selectors.isEmpty else {
@@ -153,10 +164,11 @@ struct Explainer {
     }
 
     private func token(_ row: TracedRow) -> Explanation.Step? {
-        if let token = row.token { return Explanation.Step(kind: .token, holds: true, text: "its device token is \(token.redacted)") }
+        let targets = query.targets
+        if let token = row.token { return Explanation.Step(kind: .token, holds: true, text: "its \(targets.noun) is \(token.redacted)") }
         let text =
-            row.verdict == .badToken
-            ? "the cell in the column of device tokens is not a token" : "the row has no device token, so there is no device to send to"
+            row.tokenFlaw.map { "the cell in the column of \(targets.nouns), '\($0.shown)', is not a token: \($0.clause)" }
+            ?? "the row has no \(targets.noun), so there is no device to send to"
         return Explanation.Step(kind: .token, holds: false, text: text)
     }
 
