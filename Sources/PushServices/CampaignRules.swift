@@ -1,10 +1,27 @@
 public import Base
 
+/// A key of `content` that is about the push itself. A service need not have all of them.
+public enum ContentKey: String, CaseIterable, Sendable {
+    case title, subtitle, body, sound, badge, category, thread, image, link, data, wakeApp = "wake_app", silent, payload
+
+    /// Those that make a push visible or audible, in the order in which people are told of them.
+    public static let visible: [ContentKey] = [.title, .body, .badge, .sound]
+}
+
+/// A key of `delivery` that the service carries out. A service need not have all of them.
+public enum DeliveryKey: String, CaseIterable, Sendable {
+    case expires, priority, collapse
+}
+
 /// What a service accepts of a campaign, as far as this is known before a payload is made.
 public struct CampaignRules: Sendable {
+    /// What a push may consist of.
+    public var contentKeys = Set(ContentKey.allCases)
+    /// What a campaign may ask of the service.
+    public var deliveryKeys = Set(DeliveryKey.allCases)
     /// The longest time, in days, that a push waits for a device that is off.
     public let longestStorageDays: Int
-    /// The most bytes that a collapse id may have.
+    /// The most bytes that a collapse id may have; 0 for a service that has none.
     public let collapseIDBytes: Int
     /// The only priority that silent pushes may have; nil if any may be used.
     public let silentPriority: PushPriority?

@@ -16,6 +16,7 @@ struct ContentReader {
     /// The content; what is wrong in it was reported.
     func read() -> MessageContent {
         var content = MessageContent(position: section.position)
+        refuseForeignKeys()
         content.title = shownText("title", example: "title: \"Spring sale\"")
         content.subtitle = shownText("subtitle", example: "subtitle: Only until Sunday")
         content.body = shownText("body", example: "body: \"20 % off everything.\"")
@@ -29,7 +30,7 @@ struct ContentReader {
         warnAboutComment(behind: content.link, isAddress: true)
         content.data = object("data", example: "data: {campaign: spring-sale}")
         content.wakesApp = section.truth("wake_app") ?? false
-        content.isSilent = section.truth("silent") ?? false
+        content.isSilent = section.truth("silent") ?? false && takes(.silent)
         content.payload = object("payload", example: payloadExample)
         if section.has("payload") { checkPayload(content) }
         if let base { checkFits(base) } else if !section.has("payload") { checkKind(content) }
@@ -38,6 +39,15 @@ struct ContentReader {
             content.languages = TranslationReader(section: section, source: source, service: service, base: base ?? content).read()
         }
         return content
+    }
+
+    private func takes(_ key: ContentKey) -> Bool { service.rules.contentKeys.contains(key) }
+
+    /// What the service's pushes do not have.
+    private func refuseForeignKeys() {
+        for key in ContentKey.allCases where !takes(key) && section.group.holds(key.rawValue) && section.has(key.rawValue) {
+            findings.error(service.lacks(key.rawValue), at: section.place(of: key.rawValue))
+        }
     }
 
     /// Only a payload written by hand can change a payload written by hand.
@@ -195,6 +205,7 @@ struct ContentReader {
     private func checkKind(_ content: MessageContent) {
         if content.isSilent { return checkSilent() }
         let visible = Self.alert + ["badge", "sound"]
+        let choices = orList(ContentKey.visible.filter(takes).map(\.rawValue))
         if section.has("image"), !Self.alert.contains(where: section.mentions) {
             findings.error(
                 "an image needs a text with it", at: section.place(of: "image"), remedy: "Add a title or a body.")
@@ -202,7 +213,7 @@ struct ContentReader {
         guard !visible.contains(where: section.mentions), !section.mentions("payload"), !section.truthIsUnclear("silent") else { return }
         findings.error(
             "the content shows nothing", at: section.position,
-            remedy: "Add a title, body, badge or sound, or write silent: true for a push that only wakes the app.")
+            remedy: "Add a \(choices)\(takes(.silent) ? ", or write silent: true for a push that only wakes the app" : "").")
     }
 
     private func checkSilent() {

@@ -14,6 +14,7 @@ struct DeliveryReader {
     /// The delivery; what is wrong in it was reported.
     func read() -> CampaignDelivery {
         var delivery = CampaignDelivery()
+        refuseForeignKeys()
         delivery.pace = section.parsed("pace", example: "pace: 5000/s", PaceNotation.pace)
         delivery.pacePosition = section.node("pace")?.position
         delivery.frequency = section.parsed("frequency", example: FrequencyNotation.example, FrequencyNotation.cap)
@@ -26,7 +27,17 @@ struct DeliveryReader {
         return delivery
     }
 
+    private func takes(_ key: DeliveryKey) -> Bool { service.rules.deliveryKeys.contains(key) }
+
+    /// What the service does not carry out.
+    private func refuseForeignKeys() {
+        for key in DeliveryKey.allCases where !takes(key) && section.has(key.rawValue) {
+            section.findings.error(service.lacks(key.rawValue), at: section.place(of: key.rawValue))
+        }
+    }
+
     private func priority() -> PushPriority? {
+        guard takes(.priority) else { return nil }
         let choices: [(String, PushPriority)] = [("high", .high), ("normal", .normal), ("low", .low)]
         // The number that a service gets is as clear, but a file that says "5" is not to those who read it later.
         if let text = section.node("priority")?.text, let meant = choices.first(where: { String($0.1.rawValue) == text.value }) {
@@ -37,12 +48,12 @@ struct DeliveryReader {
     }
 
     private func collapseID() -> SourceText? {
-        guard let text = section.text("collapse", example: "collapse: spring-sale") else { return nil }
+        guard takes(.collapse), let text = section.text("collapse", example: "collapse: spring-sale") else { return nil }
         return section.accepted(text) { text throws(Mistake) in try CollapseID.check(text, service) }
     }
 
     private func expiry() -> Expiry? {
-        guard let text = section.text("expires", example: "expires: 4h") else { return nil }
+        guard takes(.expires), let text = section.text("expires", example: "expires: 4h") else { return nil }
         guard let expiry = section.checked(text, Self.expiry) else { return nil }
         let seconds: Int
         switch expiry {
@@ -92,6 +103,11 @@ struct DeliveryReader {
         }
         return .at(moment)
     }
+}
+
+extension PushService {
+    /// A key of a campaign that the service does not have.
+    func lacks(_ key: String) -> Mistake { Mistake("\(displayName) has no '\(key)'", remedy: "Remove it.") }
 }
 
 extension Expiry {

@@ -23,9 +23,10 @@ extension PreviewPage {
     private var answers: [(name: String, value: HTML)] {
         var answers: [(String, HTML)] = [
             ("Where", "\(preview.app) \(badge.html)"), ("When", "\(preview.schedule?.headline ?? "when it is sent")"), ("Takes", duration),
-            ("Expires", "\(preview.words.expiry)"), ("Priority", "\(preview.words.priority)"), ("Frequency", "\(preview.words.frequency)"),
-            ("Export", exports),
+            ("Expires", "\(preview.words.expiry)"),
         ]
+        if let priority = preview.words.priority { answers.append(("Priority", "\(priority)")) }
+        answers += [("Frequency", "\(preview.words.frequency)"), ("Export", exports)]
         if let bytes = preview.payloadBytes {
             let size =
                 bytes.min == bytes.max ? "\(bytes.max) bytes each" : "\(bytes.min)–\(bytes.max) bytes, half of them at most \(bytes.p50)"

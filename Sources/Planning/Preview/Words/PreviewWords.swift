@@ -21,7 +21,10 @@ struct PreviewWords: Sendable {
     let conditions: [String]
     /// Whether the expiry is a fixed moment, whenever the campaign goes out.
     let expiresAtMoment: Bool
-    let expiry: String, priority: String, frequency: String
+    let expiry: String
+    /// nil where the service knows none.
+    let priority: String?
+    let frequency: String
     let exports: [Export]
 
     package init(_ context: CampaignContext, _ settings: RunSettings, exports files: [String]) {
@@ -30,7 +33,7 @@ struct PreviewWords: Sendable {
         conditions = context.campaign.audience.conditions.map(AudienceWords.words)
         expiresAtMoment = if case .at? = settings.expiry { true } else { false }
         expiry = Self.words(settings.expiry, settings.service)
-        priority = Self.words(settings.priority)
+        priority = settings.service.rules.deliveryKeys.contains(.priority) ? Self.words(settings.priority) : nil
         frequency =
             settings.frequencyCaps.isEmpty
             ? "no limit"
@@ -40,7 +43,8 @@ struct PreviewWords: Sendable {
 
     /// Members of `preview --json`.
     var pairs: [(String, JSONValue)] {
-        let words = [("audience", audience), ("expires", expiry), ("priority", priority), ("frequency", frequency)]
+        let words =
+            [("audience", audience), ("expires", expiry)] + (priority.map { [("priority", $0)] } ?? []) + [("frequency", frequency)]
         let exports = exports.map { export in
             JSONValue.object(pairs: [
                 ("file", .string(export.file)), ("written_at", export.writtenAt.map { .string($0.description) } ?? .null),
