@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Testing
 
 @testable import Campaigns
@@ -16,13 +17,15 @@ func found<Value>(_ read: () throws(Diagnostics) -> (Value, [Diagnostic])) -> St
 }
 
 /// Reads the text of a campaign.
-func readCampaign(_ yaml: String) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
-    try Campaign.read(source(yaml, "campaign.yaml"), now: now)
+func readCampaign(
+    _ yaml: String, for service: any PushService = PushServices.standard
+) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
+    try Campaign.read(source(yaml, "campaign.yaml"), service: service, now: now)
 }
 
 /// Reads a part of a campaign; missing required keys are added after it, so that the part keeps its places.
-func readPart(_ yaml: String) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
-    try readCampaign(completed(yaml))
+func readPart(_ yaml: String, for service: any PushService = PushServices.standard) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
+    try readCampaign(completed(yaml), for: service)
 }
 
 /// Reads the text of volley.yaml.

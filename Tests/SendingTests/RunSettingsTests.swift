@@ -1,6 +1,8 @@
 @testable import Sending
 import Base
+import PushServices
 import Runs
+import Simulators
 import Workspace
 import Testing
 
@@ -16,6 +18,17 @@ struct RunSettingsTests {
         #expect(list("api.push.apple.com") == "production" && list("api.sandbox.push.apple.com") == "sandbox")
         #expect(list("api.development.push.apple.com") == "sandbox")
         for host in ["api.push.apple.com", "api.sandbox.push.apple.com"] { #expect(list(host, "ca.pem").hasPrefix(host)) }
+    }
+
+    @Test("each service has a simulator if it says so, and none stands in for another's")
+    func simulators() {
+        for service in PushServices.all { #expect((Simulators.named(service.name) != nil) == service.hasSimulator, "\(service.name)") }
+        #expect(Simulators.all.allSatisfy { PushServices.named($0.service) != nil })
+        var settings = RunSettings(pushType: .alert)
+        (settings.serviceName, settings.environment) = ("other", .simulator)
+        #expect {
+            _ = try Gateway(settings, SendingContext(), now: .now())
+        } throws: { ($0 as? Diagnostic)?.message.hasSuffix("has no simulator") == true }
     }
 
     @Test("an expiry counts from the start of sending, and becomes the deadline")

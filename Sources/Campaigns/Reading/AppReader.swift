@@ -44,8 +44,13 @@ struct AppReader {
         let environments = account.environments
         guard let node = section.required(key, example: "\(key): \(environments.example)") else { return nil }
         if case .mapping = node.content { return server() }
-        let choices = environments.choices.map { ($0.name, Environment.named($0)) } + [(Environment.simulatorName, .simulator)]
-        if let text = node.text, let meant = Environment.remedy(for: text.value, environments) {
+        if node.text?.value == Environment.simulatorName, !service.hasSimulator {
+            section.findings.error(service.noSimulator.message, at: node.position, remedy: service.noSimulator.remedy)
+            return nil
+        }
+        let simulator = service.hasSimulator ? [(Environment.simulatorName, Environment.simulator)] : []
+        let choices = environments.choices.map { ($0.name, Environment.named($0)) } + simulator
+        if let text = node.text, let meant = remedy(for: text.value) {
             section.findings.error(
                 "'\(key)' must be \(orList(choices.map(\.0))), not \(quoted(text.value))", at: text.position, remedy: meant)
             return nil
@@ -53,10 +58,17 @@ struct AppReader {
         return section.choice(key, choices)
     }
 
+    /// What to write for a word of other tools.
+    private func remedy(for word: String) -> String? {
+        if let remedy = account.environments.remedies[word.lowercased()] { return remedy }
+        guard ["local", "localhost", "mock", "simulated"].contains(word.lowercased()) else { return nil }
+        return service.hasSimulator
+            ? "Write environment: \(Environment.simulatorName)." : "Name a server, for example: \(service.serverExample)."
+    }
+
     private func server() -> Environment? {
         let url = account.environments.serverExample
-        let example = "\(EnvironmentForm.key): {url: \"\(url)\", ca: ca.pem}"
-        guard let server = subsection(EnvironmentForm.key, ProjectKeys.environment, example: example) else { return nil }
+        guard let server = subsection(EnvironmentForm.key, ProjectKeys.environment, example: service.serverExample) else { return nil }
         let authority = server.text("ca", example: "ca: ca.pem")
         guard let address = server.requiredText("url", example: "url: \"\(url)\""),
             server.accepted(address, { address throws(Mistake) in try ServerURL.check(address, example: url) }) != nil
@@ -205,13 +217,5 @@ enum ServerURL {
         guard parts.portText == nil || parts.port != nil else {
             throw Mistake("the port of \(quoted(url)) must be a number from 1 to 65535", remedy: example)
         }
-    }
-}
-
-extension Environment {
-    /// What to write for a word of other tools.
-    fileprivate static func remedy(for word: String, _ environments: EnvironmentForm) -> String? {
-        if let remedy = environments.remedies[word.lowercased()] { return remedy }
-        return ["local", "localhost", "mock", "simulated"].contains(word.lowercased()) ? "Write environment: \(simulatorName)." : nil
     }
 }

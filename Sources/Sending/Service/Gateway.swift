@@ -31,7 +31,8 @@ package final class Gateway {
         case .simulator:
             var configuration = SimulatorConfiguration()
             configuration.keys = trusted.map { [$0] } ?? []
-            let simulator = try Self.standIn(settings).start(configuration)
+            guard let standIn = Simulators.named(settings.serviceName) else { throw settings.service.noSimulator }
+            let simulator = try standIn.start(configuration)
             let file = try AuthorityFile(simulator.certificateAuthorityPEM)
             self.simulator = simulator
             authorityFile = file
@@ -39,7 +40,7 @@ package final class Gateway {
         }
     }
 
-    /// The simulator's description for the service of a run, with the key that it trusts if an app has none.
+    /// The names of a key that Volley makes for a run: those that the service's simulator trusts, or else the standard one's.
     package static func standIn(_ settings: RunSettings) -> StandIn { Simulators.named(settings.serviceName) ?? Simulators.standard }
 
     /// Stops the built-in simulator.
