@@ -1,8 +1,10 @@
 import Base
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Campaigns
+@testable import PushServices
 
 @Suite("The schemas that editors read")
 struct SchemaTests {
@@ -119,7 +121,7 @@ struct SchemaTests {
         "has neither 'key' nor 'certificate'", "shows nothing", "cannot be used with it", "a silent push has no", "is an empty list",
         "does not say when", "instead of five", " must be high, ", " must be resend ", " must be production, ",
         "lacks a percent sign", "per what", "lacks a unit",
-        "must begin with https://", "is no bundle id", "cannot be a device token",
+        "must begin with https://", "is no bundle id", "cannot be a device token", "a device token of",
     ]
 
     /// Mistakes with the same words that are not about shape: an empty list selects nobody only if it is alone, ages are hidden in texts,
@@ -137,6 +139,59 @@ struct SchemaTests {
             count += 1
         }
         #expect(count > 80)
+    }
+
+    // MARK: - Several services
+
+    private static let services: [any PushService] = [
+        APNs(),
+        OtherService {
+            let account = $0.account
+            $0.account = AccountForm(
+                topic: AccountField("app_code", .name(pattern: "^[a-z_]+$"), description: "The app's code.", example: "shop_app"),
+                environments: account.environments, credentials: [account.credentials[0]])
+            ($0.target, $0.hasSimulator) = (OtherService.installationIDs, false)
+            $0.rules = CampaignRules(
+                contentKeys: [.title, .body, .data, .payload], deliveryKeys: [.collapse], longestStorageDays: 7, collapseIDBytes: 100,
+                silentPriority: nil, payloadKey: "message", payloadExample: "message: {}", payloadExampleJSON: .object([]))
+        },
+    ]
+
+    @Test("with several services, the one that an app names decides which keys the app has")
+    func apps() throws {
+        let schema = SchemaValidator(document: ProjectSchema.document(for: Self.services))
+        func isValid(_ app: String) throws -> Bool {
+            try schema.mistakes(#require(Self.json("apps: {shop: {\(app)}}"))).isEmpty
+        }
+        let key = "key: {file: a.p8, id: ABC123DEFG, team: DEF123GHIJ}"
+        let id = "3f2a0c11-5b7e-4d09-8a66-0d1e2f3a9c01"
+        #expect(try isValid("topic: com.example.shop, environment: simulator"))
+        #expect(try isValid("service: apns, topic: com.example.shop, environment: simulator"))
+        #expect(try isValid("service: other, app_code: shop, environment: production, \(key), test_devices: [\(id)]"))
+        for wrong in [
+            "app_code: shop, environment: simulator", "service: other, topic: com.example.shop, environment: production, \(key)",
+            "service: other, app_code: shop, environment: simulator", "service: third, topic: com.example.shop, environment: simulator",
+            "topic: com.example.shop, environment: simulator, test_devices: [\(id)]",
+        ] {
+            #expect(try !isValid(wrong), "\(wrong)")
+        }
+    }
+
+    @Test("what any of several services takes of a campaign is valid, and what none takes is not")
+    func campaigns() throws {
+        func isValid(_ part: String, _ services: [any PushService]) throws -> Bool {
+            let schema = SchemaValidator(document: CampaignSchema.document(for: services))
+            return try schema.mistakes(#require(Self.json(completed(part)))).isEmpty
+        }
+        let (both, other) = (Self.services, [Self.services[1]])
+        let collapse = "delivery: {collapse: \(String(repeating: "a", count: 100))}\n"
+        #expect(try isValid(collapse, both) && isValid(collapse, other) && !isValid(collapse, [APNs()]))
+        #expect(try isValid("delivery: {priority: high}\n", both) && !isValid("delivery: {priority: high}\n", other))
+        #expect(try isValid("content: {title: A, sound: default}\n", both) && !isValid("content: {title: A, sound: default}\n", other))
+        for key in ["aps", "message"] {
+            #expect(try isValid("content: {payload: {\(key): {}}}\n", both) && isValid("content: {title: A, data: {\(key): 1}}\n", both))
+        }
+        #expect(try !isValid("content: {payload: {a: {}}}\n", both) && !isValid("content: {title: A, data: {message: 1}}\n", other))
     }
 
     // MARK: - The table of keys

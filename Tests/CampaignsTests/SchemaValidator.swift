@@ -6,7 +6,7 @@ struct SchemaValidator {
     let document: JSONValue
 
     /// Keywords that only describe.
-    private static let annotations: Set<String> = ["$schema", "$defs", "title", "description", "examples", "default", "then"]
+    private static let annotations: Set<String> = ["$schema", "$defs", "title", "description", "examples", "default", "then", "else"]
 
     /// Which rule the value breaks, and where; empty if it is valid.
     func mistakes(_ value: JSONValue) -> [String] { mistakes(value, document, "") }
@@ -34,7 +34,7 @@ struct SchemaValidator {
         case "anyOf": return check(rule.value.alternatives.contains { isValid(value, $0) })
         case "allOf": return rule.value.alternatives.flatMap { mistakes(value, $0, path) }
         case "not": return check(!isValid(value, rule.value))
-        case "if": return isValid(value, rule.value) ? mistakes(value, schema["then"] ?? .bool(true), path) : []
+        case "if": return mistakes(value, schema[isValid(value, rule.value) ? "then" : "else"] ?? .bool(true), path)
         case "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum": return check(value.keeps(rule))
         case "items", "minItems":
             guard case .array(let items) = value else { return [] }

@@ -1,14 +1,17 @@
 public import Base
-import PushServices
+public import PushServices
 
-/// The JSON Schema of campaign files.
-public enum CampaignSchema {
-    /// Whose words it has.
-    private static var service: any PushService { PushServices.standard }
-    private static var payloadKey: String { service.rules.payloadKey }
+/// The JSON Schema of campaign files. A campaign does not say which service takes its pushes, so what one of them takes is valid.
+public struct CampaignSchema {
+    private let services: [any PushService]
 
     /// The document that `volley schema` prints.
-    public static var document: JSONValue {
+    public static var document: JSONValue { document(for: PushServices.all) }
+
+    /// The document for campaigns of apps that use these services.
+    public static func document(for services: [any PushService]) -> JSONValue { CampaignSchema(services: services).root }
+
+    private var root: JSONValue {
         SchemaNode.document(
             "Volley campaign",
             SchemaNode.object(
@@ -26,7 +29,7 @@ public enum CampaignSchema {
             definitions: [("names", names), ("data", data), ("payload", payload)])
     }
 
-    private static var allow: JSONValue {
+    private var allow: JSONValue {
         let entry = SchemaNode.object(
             CampaignKeys.allowedWarning, "A warning to silence.", required: ["warning", "reason"],
             [
@@ -39,17 +42,38 @@ public enum CampaignSchema {
         ])
     }
 
+    // MARK: - Services
+
+    /// What services call something, each name once.
+    private func names(of services: [any PushService], _ name: (any PushService) -> String) -> String {
+        orList(services.map(name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } })
+    }
+
+    private var payloadKeys: String { names(of: services, \.rules.payloadKey) }
+
+    /// A group without the keys that no service has.
+    private func group(_ group: KeyGroup) -> KeyGroup {
+        let (content, delivery) = (services.map(\.rules.contentKeys), services.map(\.rules.deliveryKeys))
+        var group = group
+        group.valid.removeAll { key in
+            if let key = ContentKey(rawValue: key) { return !content.contains { $0.contains(key) } }
+            if let key = DeliveryKey(rawValue: key) { return !delivery.contains { $0.contains(key) } }
+            return false
+        }
+        return group
+    }
+
     // MARK: - Who
 
     private static let selectors = ["tags", "aliases", "registration_ids"]
 
-    private static var audience: JSONValue {
+    private var audience: JSONValue {
         let rules = [
             (
                 "allOf",
                 JSONValue.array([
-                    .object(pairs: [("anyOf", .array(selectors.map(SchemaNode.has) + [isForEveryone]))]),
-                    .object(pairs: SchemaNode.whereTrue("everyone", SchemaNode.hasNone(of: selectors))),
+                    .object(pairs: [("anyOf", .array(Self.selectors.map(SchemaNode.has) + [isForEveryone]))]),
+                    .object(pairs: SchemaNode.whereTrue("everyone", SchemaNode.hasNone(of: Self.selectors))),
                 ])
             )
         ]
@@ -96,20 +120,20 @@ public enum CampaignSchema {
             ])
     }
 
-    private static var isForEveryone: JSONValue {
+    private var isForEveryone: JSONValue {
         .object(pairs: [
             ("required", SchemaNode.strings(["everyone"])),
             ("properties", .object(pairs: [("everyone", .object(pairs: [("const", .bool(true))]))])),
         ])
     }
 
-    private static func files(_ description: String, example: String) -> JSONValue {
+    private func files(_ description: String, example: String) -> JSONValue {
         SchemaNode.oneOrMany(
             description, SchemaNode.text("A path or a glob, relative to this file.", example: example),
             examples: [.string(example), SchemaNode.strings([example, "exports/*.csv.gz"])])
     }
 
-    private static var names: JSONValue {
+    private var names: JSONValue {
         let one = JSONValue.object(pairs: [("type", SchemaNode.strings(["string", "number", "boolean"])), ("pattern", .string(#"\S"#))])
         return .object(pairs: [
             (
@@ -124,7 +148,7 @@ public enum CampaignSchema {
         ])
     }
 
-    private static var conditions: JSONValue {
+    private var conditions: JSONValue {
         let value = JSONValue.object(pairs: [("type", SchemaNode.strings(["string", "number", "boolean"]))])
         return SchemaNode.map(
             "All of these must hold. By column: a value, a list of values, a comparison (\">= 3.2.0\"), within 30 days, older than 90 days, present, missing.",
@@ -143,29 +167,30 @@ public enum CampaignSchema {
     // MARK: - What
 
     /// The keys of content, whichever of them a group has.
-    private static var contentKeys: [String: JSONValue] {
+    private var contentKeys: [String: JSONValue] {
         [
             "title": SchemaNode.text("The alert's title. A template.", example: "Hi {{ first_name | default: 'there' }}"),
             "subtitle": SchemaNode.text("The alert's subtitle. A template.", example: "Only until Sunday"),
             "body": SchemaNode.text("The alert's text. A template.", example: "{{ store }} has 20 % off everything."),
             "sound": SchemaNode.text("The sound: default, or a file in the app.", example: "default"),
             "badge": SchemaNode.whole(
-                "The number on the app's icon; 0 clears it. \(service.displayName) cannot add.", in: 0...2_147_483_647, example: 1),
+                "The number on the app's icon; 0 clears it. \(names(of: services.filter { $0.rules.contentKeys.contains(.badge) }, \.displayName)) cannot add.",
+                in: 0...2_147_483_647, example: 1),
             "category": SchemaNode.text("The category of the app's actions.", example: "SALE"),
             "thread": SchemaNode.text("Pushes of one thread are grouped on the device.", example: "spring"),
             "image": SchemaNode.text(
                 "A picture, https only; sets mutable-content.", example: "https://cdn.example.com/spring.jpg",
                 pattern: #"^([hH][tT][tT][pP][sS]://[^/]|\{\{|\{%)"#),
             "link": SchemaNode.text(
-                "What the app opens when the push is tapped: a custom key next to \(payloadKey).", example: "shop://sale"),
-            "data": SchemaNode.reference("data", "Custom keys next to \(payloadKey)."),
+                "What the app opens when the push is tapped: a custom key next to \(payloadKeys).", example: "shop://sale"),
+            "data": SchemaNode.reference("data", "Custom keys next to \(payloadKeys)."),
             "wake_app": SchemaNode.truth("Wake the app in addition to showing the push (content-available)."),
             "silent": SchemaNode.truth("A background push: no title, body, sound or badge."),
             "payload": SchemaNode.reference("payload", "The whole payload by hand, instead of all other keys."),
         ]
     }
 
-    private static var content: JSONValue {
+    private var content: JSONValue {
         let besidePayload = CampaignKeys.content.valid.filter { !["payload", "languages"].contains($0) }
         let besideSilent = CampaignKeys.content.valid.filter { !["silent", "data", "link", "payload", "languages"].contains($0) }
         let rules = [
@@ -180,19 +205,19 @@ public enum CampaignSchema {
             )
         ]
         return SchemaNode.object(
-            CampaignKeys.content, "What they get.", rules: rules, contentKeys.merging(["languages": languages]) { $1 })
+            group(CampaignKeys.content), "What they get.", rules: rules, contentKeys.merging(["languages": languages]) { $1 })
     }
 
-    private static var languages: JSONValue {
+    private var languages: JSONValue {
         SchemaNode.map(
             "What devices of a language get instead, by language tag: zh-Hans-CN finds zh-Hans-CN, then zh-Hans, then zh, then the text above.",
             SchemaNode.object(
-                CampaignKeys.translation, "Only what differs.", rules: [("minProperties", .integer(1))], contentKeys),
+                group(CampaignKeys.translation), "Only what differs.", rules: [("minProperties", .integer(1))], contentKeys),
             examples: [.object(pairs: [("zh-Hans", .object(pairs: [("title", .string("…")), ("body", .string("…"))]))])],
             rules: [("propertyNames", .object(pairs: [("pattern", .string(SchemaPattern.language))]))])
     }
 
-    private static var variants: JSONValue {
+    private var variants: JSONValue {
         let share = SchemaNode.anyOf(
             "The share of the audience, in percent; all shares add up to 100.",
             [
@@ -204,7 +229,7 @@ public enum CampaignSchema {
             [
                 "share": share,
                 "content": SchemaNode.object(
-                    CampaignKeys.variantContent, "What these devices get instead; only what differs.",
+                    group(CampaignKeys.variantContent), "What these devices get instead; only what differs.",
                     rules: [("minProperties", .integer(1))], contentKeys.merging(["languages": languages]) { $1 }),
             ])
         return SchemaNode.map(
@@ -244,32 +269,39 @@ public enum CampaignSchema {
             ])
     }
 
-    private static var data: JSONValue {
-        .object(pairs: [
-            ("type", .string("object")), ("properties", .object(pairs: [(payloadKey, .bool(false))])),
+    private var data: JSONValue {
+        // One service's own key is a custom key of another's pushes.
+        let keys = Set(services.map(\.rules.payloadKey))
+        let forbidden = keys.count == 1 ? Array(keys) : []
+        return .object(pairs: [
+            ("type", .string("object")), ("properties", .object(pairs: forbidden.map { ($0, .bool(false)) })),
             ("examples", .array([.object(pairs: [("campaign", .string("spring-sale"))])])),
         ])
     }
 
-    private static var payload: JSONValue {
-        .object(pairs: [
-            ("type", .string("object")), ("required", SchemaNode.strings([payloadKey])),
-            ("properties", .object(pairs: [(payloadKey, .object(pairs: [("type", .string("object"))]))])),
-            ("examples", .array([service.rules.payloadExampleJSON])),
-        ])
+    private var payload: JSONValue {
+        let forms = services.map { service in
+            JSONValue.object(pairs: [
+                ("type", .string("object")), ("required", SchemaNode.strings([service.rules.payloadKey])),
+                ("properties", .object(pairs: [(service.rules.payloadKey, .object(pairs: [("type", .string("object"))]))])),
+                ("examples", .array([service.rules.payloadExampleJSON])),
+            ])
+        }
+        return forms.count == 1 ? forms[0] : .object(pairs: [("anyOf", .array(forms))])
     }
 
     // MARK: - How
 
-    private static var delivery: JSONValue {
+    private var delivery: JSONValue {
         let percentages = StopLimits.outcomes.map { outcome in
             (
                 outcome.name,
                 SchemaNode.text("The share of answers that may be \(outcome.name).", example: "5%", pattern: SchemaPattern.percentage)
             )
         }
+        let collapsing = services.filter { $0.rules.deliveryKeys.contains(.collapse) }
         return SchemaNode.object(
-            CampaignKeys.delivery, "How it gets there.",
+            group(CampaignKeys.delivery), "How it gets there.",
             [
                 "pace": SchemaNode.text(
                     "Never faster than this, in any second: 5000/s, 300000/min, 100/h. The app's own pace may be slower still.",
@@ -286,12 +318,12 @@ public enum CampaignSchema {
                     ], rules: [("examples", .array([.string("4h"), .string("2030-12-01 18:00 +01:00"), .integer(0)]))]),
                 "priority": SchemaNode.choice("high (10), normal (5) or low (1).", ["high", "normal", "low"], usual: "high"),
                 "collapse": SchemaNode.text(
-                    "\(service.terms.collapseID), at most \(service.rules.collapseIDBytes) bytes: a newer push replaces the older one on the device.",
+                    "\(names(of: collapsing) { "\($0.terms.collapseID), at most \($0.rules.collapseIDBytes) bytes" }): a newer push replaces the older one on the device.",
                     example: "spring-sale",
                     pattern: #"^(?!.*\{[{%])(?! )(?!.* $)[^\x00-\x1f\x7f-\x9f]*$"#,
-                    rules: [("maxLength", .integer(Int64(service.rules.collapseIDBytes)))]),
+                    rules: [("maxLength", .integer(Int64(collapsing.map(\.rules.collapseIDBytes).max() ?? 0)))]),
                 "unknown": SchemaNode.choice(
-                    "A push whose answer was lost: resend sends it again under the same \(service.terms.pushID), skip reports it as unknown.",
+                    "A push whose answer was lost: resend sends it again under the same \(names(of: services, \.terms.pushID)), skip reports it as unknown.",
                     ["resend", "skip"], usual: "resend"),
                 "stop_when": SchemaNode.object(
                     CampaignKeys.stopWhen, "Stop the run when a share of its answers is passed.",
@@ -310,7 +342,7 @@ public enum CampaignSchema {
 
     // MARK: - When
 
-    private static var schedule: JSONValue {
+    private var schedule: JSONValue {
         let zone = #"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z][A-Za-z0-9_+-]*)*$"#
         let recipient = JSONValue.object(pairs: [
             ("required", SchemaNode.strings(["timezone"])),

@@ -1,10 +1,18 @@
 public import Base
-import PushServices
+public import PushServices
 
 /// The JSON Schema of volley.yaml.
-public enum ProjectSchema {
+public struct ProjectSchema {
+    private let services: [any PushService]
+
     /// The document that `volley schema --project` prints.
-    public static var document: JSONValue {
+    public static var document: JSONValue { document(for: PushServices.all) }
+
+    /// The document for apps that use these services.
+    /// - Parameter services: at least one. The first is that of an app which names none.
+    public static func document(for services: [any PushService]) -> JSONValue { ProjectSchema(services: services).root }
+
+    private var root: JSONValue {
         SchemaNode.document(
             "Volley project (volley.yaml)",
             SchemaNode.object(
@@ -19,12 +27,21 @@ public enum ProjectSchema {
             definitions: [("proxy", proxy), ("notices", notices)])
     }
 
-    /// Whose words it has, and whose accounts: editors cannot tell by one key what others are valid.
-    private static var service: any PushService { PushServices.standard }
+    /// An app of any service: the one that it names decides which keys are valid.
+    private var app: JSONValue {
+        services.dropFirst().reduce(app(of: services[0])) { others, service in
+            let names = JSONValue.object(pairs: [
+                ("required", SchemaNode.strings([ProjectKeys.service])),
+                ("properties", .object(pairs: [(ProjectKeys.service, .object(pairs: [("const", .string(service.name))]))])),
+            ])
+            return .object(pairs: [("if", names), ("then", app(of: service)), ("else", others)])
+        }
+    }
 
-    private static var app: JSONValue {
+    private func app(of service: any PushService) -> JSONValue {
         let account = service.account
         let credentials = account.credentials.map(\.key)
+        let couples = credentials.indices.flatMap { index in credentials[(index + 1)...].map { [credentials[index], $0] } }
         let needsCredentials = JSONValue.object(pairs: [
             (
                 "if",
@@ -48,16 +65,15 @@ public enum ProjectSchema {
             rules: [
                 (
                     "allOf",
-                    .array([
-                        needsCredentials,
-                        .object(pairs: [("not", .object(pairs: [("required", SchemaNode.strings(credentials))]))]),
-                    ])
+                    .array(
+                        [needsCredentials]
+                            + couples.map { .object(pairs: [("not", .object(pairs: [("required", SchemaNode.strings($0))]))]) })
                 )
-            ], accountKeys.merging(commonKeys) { $1 })
+            ], accountKeys(of: service).merging(commonKeys(of: service)) { $1 })
     }
 
     /// The keys of the app's account.
-    private static var accountKeys: [String: JSONValue] {
+    private func accountKeys(of service: any PushService) -> [String: JSONValue] {
         let account = service.account
         let credentials = account.credentials.map { form in
             (
@@ -68,12 +84,12 @@ public enum ProjectSchema {
             )
         }
         return Dictionary(
-            uniqueKeysWithValues: [(account.topic.key, text(account.topic)), (EnvironmentForm.key, environment)] + credentials)
+            uniqueKeysWithValues: [(account.topic.key, text(account.topic)), (EnvironmentForm.key, environment(of: service))] + credentials)
     }
 
-    private static func isRequired(_ field: AccountField) -> Bool { field.kind != .passphraseVariable }
+    private func isRequired(_ field: AccountField) -> Bool { field.kind != .passphraseVariable }
 
-    private static func text(_ field: AccountField) -> JSONValue {
+    private func text(_ field: AccountField) -> JSONValue {
         switch field.kind {
         case .name(let pattern): SchemaNode.text(field.description, example: field.example, pattern: pattern)
         case .file: SchemaNode.text(field.description, example: field.example)
@@ -83,14 +99,16 @@ public enum ProjectSchema {
         }
     }
 
-    private static var environment: JSONValue {
+    private func environment(of service: any PushService) -> JSONValue {
         let form = service.account.environments
         let names = form.choices.map { choice in choice.note.map { "\(choice.name) (\($0))" } ?? choice.name }
-        let simulator = Environment.simulatorName
+        let simulator = service.hasSimulator ? [Environment.simulatorName] : []
+        let known = names + simulator.map { "\($0) (a stand-in on this machine)" }
         return SchemaNode.anyOf(
-            "Which \(service.displayName): \(names.joined(separator: ", ")), \(simulator) (a stand-in on this machine), or another server.",
+            "Which \(service.displayName): \(known.joined(separator: ", ")), or another server.",
             [
-                SchemaNode.choice("\(service.owner)'s servers, or a stand-in.", form.choices.map(\.name) + [simulator]),
+                SchemaNode.choice(
+                    "\(service.owner)'s servers\(service.hasSimulator ? ", or a stand-in" : "").", form.choices.map(\.name) + simulator),
                 SchemaNode.object(
                     ProjectKeys.environment, "Another server.", required: ["url"],
                     [
@@ -103,7 +121,7 @@ public enum ProjectSchema {
     }
 
     /// The keys that all apps have.
-    private static var commonKeys: [String: JSONValue] {
+    private func commonKeys(of service: any PushService) -> [String: JSONValue] {
         [
             "devices": SchemaNode.oneOrMany(
                 "The device export of campaigns that name none.",
@@ -117,20 +135,20 @@ public enum ProjectSchema {
                 example: "at most 2 per 7 days", pattern: SchemaPattern.frequency),
             "approval": SchemaNode.choice(
                 "required: nothing is sent until it is approved with volley approve.", ["required", "none"], usual: "none"),
-            "test_devices": testDevices,
+            "test_devices": testDevices(of: service),
             "proxy": SchemaNode.reference("proxy", "The app's own proxy; none goes straight to the server."),
             "notices": SchemaNode.reference(
                 "notices", "Who gets notices about the app's runs, in addition to those named at the top level."),
             ProjectKeys.service: SchemaNode.choice(
-                "Who takes the app's pushes.", PushServices.all.map(\.name), usual: PushServices.standard.name),
+                "Who takes the app's pushes.", services.map(\.name), usual: services[0].name),
         ]
     }
 
-    private static func variable(_ description: String, example: String) -> JSONValue {
+    private func variable(_ description: String, example: String) -> JSONValue {
         SchemaNode.text(description, example: example, pattern: "^[A-Za-z_][A-Za-z0-9_]*$")
     }
 
-    private static var proxy: JSONValue {
+    private var proxy: JSONValue {
         let url = #"^(https?|socks4a?|socks5h?)://.+:[0-9]+/?$"#
         return .object(pairs: [
             (
@@ -150,7 +168,7 @@ public enum ProjectSchema {
         ])
     }
 
-    private static var notices: JSONValue {
+    private var notices: JSONValue {
         let entry = SchemaNode.object(
             ProjectKeys.notice, "Who gets notices, and about what.",
             rules: [
@@ -176,7 +194,7 @@ public enum ProjectSchema {
         return .object(pairs: [("type", .string("array")), ("minItems", .integer(1)), ("items", entry)])
     }
 
-    private static var monitoring: JSONValue {
+    private var monitoring: JSONValue {
         SchemaNode.object(
             ProjectKeys.monitoring, "Files that volley schedule keeps up to date.", rules: [("minProperties", .integer(1))],
             [
@@ -186,7 +204,7 @@ public enum ProjectSchema {
             ])
     }
 
-    private static var columns: JSONValue {
+    private var columns: JSONValue {
         var names = Dictionary(
             uniqueKeysWithValues: ExportColumns.Standard.allCases.map {
                 ($0.rawValue, SchemaNode.text("The column that holds \($0.rawValue).", example: $0.rawValue))
@@ -212,7 +230,7 @@ public enum ProjectSchema {
             ProjectKeys.columns, "What the exports call the columns that Volley needs, and which rows of a device count.", names)
     }
 
-    private static var testDevices: JSONValue {
+    private func testDevices(of service: any PushService) -> JSONValue {
         // To YAML a token of digits alone is a number unless it is in quotes.
         let token = JSONValue.object(pairs: [
             ("type", SchemaNode.strings(["string", "integer", "number"])),
@@ -222,7 +240,7 @@ public enum ProjectSchema {
         let device = SchemaNode.object(
             ProjectKeys.testDevice, "A test device.", required: ["token"],
             [
-                "name": SchemaNode.text("For people.", example: "Anna's iPhone"), "token": token,
+                "name": SchemaNode.text("For people.", example: service.phoneExample), "token": token,
                 "language": SchemaNode.text(
                     "Gets the text of this language only; without it every text.", example: "de", pattern: SchemaPattern.language),
                 "cells": .object(pairs: [
