@@ -96,7 +96,7 @@ struct OutcomeGuide {
         case .filtered: "a condition is not met"
         case .excluded: "excluded by the campaign"
         case .missingToken: "no \(target.noun)"
-        case .badToken: "not \(TextFormat.withArticle(target.noun))"
+        case .badToken: "not \(target.aNoun)"
         case .suppressed: "known to be invalid"
         case .duplicateToken: "the same device again"
         case .aliasLimit: "too many devices of an alias"
