@@ -23,6 +23,6 @@ struct ListMistakes {
 
     var all: [Diagnostic] {
         guard count > shown.count else { return shown }
-        return shown + [Diagnostic("\(count - shown.count) more lines cannot be read")]
+        return shown + [Diagnostic("\(TextFormat.counted(count - shown.count, one: "more line", many: "more lines")) cannot be read")]
     }
 }

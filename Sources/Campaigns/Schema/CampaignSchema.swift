@@ -300,6 +300,8 @@ public struct CampaignSchema {
             )
         }
         let collapsing = services.filter { $0.rules.deliveryKeys.contains(.collapse) }
+        let recognizing = services.filter(\.recognizesRepeats)
+        let sameID = recognizing.isEmpty ? "" : " under the same \(names(of: recognizing, \.terms.pushID))"
         return SchemaNode.object(
             group(CampaignKeys.delivery), "How it gets there.",
             [
@@ -323,7 +325,7 @@ public struct CampaignSchema {
                     pattern: #"^(?!.*\{[{%])(?! )(?!.* $)[^\x00-\x1f\x7f-\x9f]*$"#,
                     rules: [("maxLength", .integer(Int64(collapsing.map(\.rules.collapseIDBytes).max() ?? 0)))]),
                 "unknown": SchemaNode.choice(
-                    "A push whose answer was lost: resend sends it again under the same \(names(of: services, \.terms.pushID)), skip reports it as unknown.",
+                    "A push whose answer was lost: resend sends it again\(sameID), skip reports it as unknown.",
                     ["resend", "skip"], usual: "resend"),
                 "stop_when": SchemaNode.object(
                     CampaignKeys.stopWhen, "Stop the run when a share of its answers is passed.",

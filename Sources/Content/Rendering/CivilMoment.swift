@@ -45,14 +45,16 @@ struct CivilMoment: Equatable {
             self = CivilMoment(epochMilliseconds: length <= 11 ? number * 1000 : number)
             return
         }
-        guard length >= 10, length <= 64, let year = scanner.digits(4), scanner.consume("-"), let month = scanner.digits(2), scanner.consume("-"),
+        guard length >= 10, length <= 64, let year = scanner.digits(4), scanner.consume("-"), let month = scanner.digits(2),
+            scanner.consume("-"),
             let day = scanner.digits(2), month >= 1, month <= 12, day >= 1, day <= daysInMonth(month, year: year)
         else { return nil }
         self.year = year
         self.month = month
         self.day = day
         if scanner.index == scanner.end { return }
-        guard scanner.consume("T") || scanner.consume("t") || scanner.consume(" "), let hour = scanner.digits(2), hour < 24, scanner.consume(":"),
+        guard scanner.consume("T") || scanner.consume("t") || scanner.consume(" "), let hour = scanner.digits(2), hour < 24,
+            scanner.consume(":"),
             let minute = scanner.digits(2), minute < 60
         else { return nil }
         self.hour = hour

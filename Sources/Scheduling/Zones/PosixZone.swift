@@ -85,7 +85,8 @@ extension PosixZone {
             guard let west = scanner.time() else { return nil }
             offset = -west
         }
-        guard scanner.consume(","), let begins = scanner.yearly(), scanner.consume(","), let ends = scanner.yearly(), scanner.rest.isEmpty else {
+        guard scanner.consume(","), let begins = scanner.yearly(), scanner.consume(","), let ends = scanner.yearly(), scanner.rest.isEmpty
+        else {
             return nil
         }
         summer = Summer(offset: offset, begins: begins, ends: ends)

@@ -34,6 +34,15 @@ public enum PushCommand {
 
         /// Creates an empty message.
         public init() {}
+
+        /// The options that were used and name what a campaign writes below `delivery`.
+        fileprivate var deliveryOptions: [(key: DeliveryKey, option: String)] {
+            var used: [(key: DeliveryKey, option: String)] = []
+            if priorityName != nil { used.append((.priority, "--priority")) }
+            if expires != nil { used.append((.expires, "--expires")) }
+            if collapseID != nil { used.append((.collapse, "--collapse")) }
+            return used
+        }
     }
 
     /// - Parameter token: the device token in hex.
@@ -43,6 +52,9 @@ public enum PushCommand {
         Interruption.install()
         let service = target.service(options)
         try target.checkHeaders(for: service)
+        for used in message.deliveryOptions where !service.rules.deliveryKeys.contains(used.key) {
+            throw Diagnostic("\(service.displayName) has no \(used.key.rawValue) of a push", remedy: "Omit \(used.option).")
+        }
         try HeaderText.check(message.collapseID, of: "--collapse", for: service, maximumBytes: service.rules.collapseIDBytes)
         guard let token = service.target.target(text) else {
             throw Diagnostic(service.target.flaw(of: text) ?? "", remedy: service.target.remedy)

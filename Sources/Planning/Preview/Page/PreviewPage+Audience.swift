@@ -1,5 +1,6 @@
 import Audience
 import Base
+import PushServices
 import Reports
 
 /// Who gets it and who does not: the way from the export to the audience, one count for each condition, and the groups of the audience.
@@ -7,8 +8,8 @@ extension PreviewPage {
     var audience: HTML {
         let notes = Dictionary(grouping: preview.notes, by: \.reason).mapValues { $0.map { Funnel.Note($0.text, isTrouble: $0.isTrouble) } }
         let funnel = Funnel(
-            rows: preview.audience.rows, skipped: preview.audience.skipped, audience: preview.audience.audience, notes: notes,
-            figure: figure)
+            rows: preview.audience.rows, skipped: preview.audience.skipped, audience: preview.audience.audience,
+            target: preview.service.target, notes: notes, figure: figure)
         return """
             <section class="panel"><h2>Who gets it and who does not</h2>
             <p class="note">From the rows of the export to the audience. Each step keeps part of the step before. Shares are of the rows.</p>

@@ -1,5 +1,6 @@
 import Audience
 public import Base
+import PushServices
 import Reports
 
 /// A preview as a page: one file that needs no network and no script, for a phone, a large screen or paper.
@@ -16,7 +17,7 @@ public struct PreviewPage: Sendable {
         self.madeAt = madeAt
     }
 
-    var badge: EnvironmentBadge { EnvironmentBadge(preview.destination) }
+    var badge: EnvironmentBadge { EnvironmentBadge(preview.destination, of: preview.service) }
 
     /// The page as one HTML file.
     public var html: HTML {
@@ -31,7 +32,7 @@ public struct PreviewPage: Sendable {
             \(groups)
             \(schedule)
             \(comparison)
-            <footer>Plan hash \(String(preview.planHash.prefix(16))) · made by Volley \(volleyVersion) at \(moment(madeAt)) · device tokens are shortened\
+            <footer>Plan hash \(String(preview.planHash.prefix(16))) · made by Volley \(volleyVersion) at \(moment(madeAt)) · \(preview.service.target.nouns) are shortened\
             <span class="when-printed"> · folded sections are not printed</span></footer>
             """)
     }
