@@ -34,12 +34,13 @@ public struct ScheduleList: Sendable {
     ///   - saved: the scheduled runs of the last days, all open ones, and the saved state of the campaigns.
     ///   - needsApproval: whether the app of this name requires approval.
     public init(
-        _ reading: ScheduleFiles.Reading, saved: SavedSchedule, here: ZoneRules, now: Timestamp, needsApproval: (String) -> Bool
+        _ reading: ScheduleFiles.Reading, saved: SavedSchedule, isAtWork: Bool, here: ZoneRules, now: Timestamp,
+        needsApproval: (String) -> Bool = { _ in false }
     ) {
         ignoredFiles = reading.ignoredFiles
         mistakes = reading.mistakes
         unscheduledFiles = reading.unscheduledFiles
-        isAtWork = saved.isAtWork
+        self.isAtWork = isAtWork
         self.here = here
         let campaigns = Dictionary(reading.campaigns.map { ($0.name, $0) }) { first, _ in first }
         let decided = Set(saved.scheduledRuns.map(\.key))

@@ -101,7 +101,7 @@ struct ScheduledRunWork: Sendable {
     }
 
     /// Sends the scheduled run's run to its end.
-    /// - Throws: a `Diagnostic` if it cannot be sent; this call sent nothing then.
+    /// - Throws: `SendRefused`, or what else prevents it. This call sent nothing then.
     package func send(_ scheduledRun: ScheduledRun, _ notices: Notices) throws -> SendOutcome {
         let run = try catalog.open(scheduledRun.run ?? "", readOnly: false)
         defer { run.close() }

@@ -1,17 +1,23 @@
-/// An error that knows what people read about it. Each room has at most one such type of its own; rooms without one throw `Diagnostic`.
-public protocol ExplainedError: Error {
-    /// What people read, ordered by place. Never empty.
+/// An error that knows what people read of it. A room has at most one type of its own; rooms without one throw `Diagnostic`.
+public protocol ExplainedError: Error, CustomStringConvertible {
+    /// What people read, in the order of its places. Never empty.
     var diagnostics: [Diagnostic] { get }
 }
 
+extension ExplainedError {
+    /// What people read, a mistake a line.
+    public var description: String { diagnostics.map(\.description).joined(separator: "\n") }
+}
+
 extension Diagnostic: ExplainedError {
-    /// The diagnostic itself.
+    /// Itself.
     public var diagnostics: [Diagnostic] { [self] }
 
-    /// What people read first about any error.
-    /// - Parameter file: what the error is about, if the error does not say.
+    /// What people read of any error: of several mistakes all, as one message.
+    /// - Parameter file: what the error is about, if it does not say so itself.
     public init(explaining error: any Error, file: String? = nil) {
-        self = (error as? any ExplainedError)?.diagnostics.first ?? Diagnostic("\(error)", file: file)
+        let found = Diagnostics(explaining: error, file: file)
+        self = found.all.count == 1 ? found.all[0] : Diagnostic(found.description)
     }
 }
 
@@ -19,14 +25,18 @@ extension Diagnostics: ExplainedError {
     /// All of them.
     public var diagnostics: [Diagnostic] { all }
 
-    /// What people read about any error.
-    /// - Parameter file: what the error is about, if the error does not say.
+    /// What people read of any error.
+    /// - Parameter file: what the error is about, if it does not say so itself.
     public init(explaining error: any Error, file: String? = nil) {
-        self.init((error as? any ExplainedError)?.diagnostics ?? [Diagnostic("\(error)", file: file)])
+        if let mistake = error as? Mistake {
+            self.init(Diagnostic(mistake, file: file))
+        } else {
+            self.init((error as? any ExplainedError)?.diagnostics ?? [Diagnostic("\(error)", file: file)])
+        }
     }
 }
 
 extension Mistake: ExplainedError {
-    /// The mistake, without a place.
+    /// The mistake without a place.
     public var diagnostics: [Diagnostic] { [Diagnostic(self)] }
 }

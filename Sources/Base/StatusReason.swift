@@ -7,7 +7,9 @@ public enum StatusReason {
 
     /// The status in a reason; nil if it is a different reason.
     public static func status(in reason: String) -> Int? {
-        guard reason.hasPrefix(prefix), let status = Int(reason.dropFirst(prefix.count)), (100...999).contains(status) else { return nil }
+        guard reason.hasPrefix(prefix), reason.utf8.count == prefix.utf8.count + 3,
+            let status = Int(reason.dropFirst(prefix.count)), (100...999).contains(status)
+        else { return nil }
         return status
     }
 }

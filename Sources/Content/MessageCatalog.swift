@@ -34,7 +34,7 @@ public struct MessageCatalog: Sendable {
     public let columns: [SourceText]
     /// alert, or background for a silent campaign.
     public let pushType: PushType
-    /// Things that are allowed but rarely meant, in the order of their places.
+    /// Things that are allowed but rarely meant, in the order of their places; empty for a planned campaign.
     public let warnings: [Diagnostic]
     /// Variant by variant, in the order of the file, and in each the text above `languages` first.
     public let messages: [Message]
@@ -166,8 +166,7 @@ private struct MessageCompiler {
         do throws(Diagnostics) {
             let template = try PayloadTemplate(content, for: service, after: columns)
             columns = template.columns
-            findings += template.warnings
-            if lints { findings += ContentLint.warnings(content, for: service) }
+            if lints { findings += template.warnings + ContentLint.warnings(content, for: service) }
             if let pushType, template.pushType != pushType {
                 findings.append(
                     Diagnostic(

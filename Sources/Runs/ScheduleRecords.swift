@@ -1,19 +1,16 @@
 public import Base
 
-/// What is on record of schedules, and whether a process works with it.
+/// What is on record of schedules.
 public struct SavedSchedule: Sendable {
     /// Times that became due.
     public var scheduledRuns: [ScheduledRun]
     /// What is known of campaigns with a schedule, beyond their files.
     public var campaigns: [ScheduledCampaign]
-    /// Whether a `volley schedule` works with it.
-    public var isAtWork: Bool
 
     /// What is on record.
-    public init(scheduledRuns: [ScheduledRun] = [], campaigns: [ScheduledCampaign] = [], isAtWork: Bool = false) {
+    public init(scheduledRuns: [ScheduledRun] = [], campaigns: [ScheduledCampaign] = []) {
         self.scheduledRuns = scheduledRuns
         self.campaigns = campaigns
-        self.isAtWork = isAtWork
     }
 }
 
@@ -36,7 +33,7 @@ public struct ScheduleRecords: Sendable {
     /// - Throws: as `open`.
     public func read(since: Timestamp = Timestamp(epochMilliseconds: 0)) throws -> SavedSchedule {
         let (scheduledRuns, campaigns) = try ScheduleStore.read(folder: folder, since: since)
-        return SavedSchedule(scheduledRuns: scheduledRuns, campaigns: campaigns, isAtWork: isAtWork)
+        return SavedSchedule(scheduledRuns: scheduledRuns, campaigns: campaigns)
     }
 
     /// Takes the right to be the one `volley schedule` that works with it.

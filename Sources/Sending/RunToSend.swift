@@ -94,7 +94,7 @@ struct RunToSend {
         let sender = try stage.sender()
         attendance.observer(.checking)
         let pass = try gate.pass(step)
-        stage.refusal = { try gate.refusal(of: .goOn)?.diagnostics.first }
+        stage.refusal = { try gate.refusal(of: .goOn).map { Diagnostic(explaining: $0) } }
         attendance.observer(.started(run))
         let end = stage.send(with: sender)
         pass.end(attendance.observer)

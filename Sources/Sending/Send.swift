@@ -37,12 +37,12 @@ public struct SendProposal {
     }
 
     /// Sends until the run has ended.
-    /// - Throws: why it may not be sent. Nothing was sent.
+    /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
     public func send(_ attendance: RunAttendance) throws -> RunResult { try dispatch.send(step, through: gate, attendance) }
 
     /// Sends until the run has ended, without making a report.
     /// - Returns: how the run ended; why its file could not be closed, nil if it was.
-    /// - Throws: why it may not be sent. Nothing was sent.
+    /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
     package func deliver(_ attendance: RunAttendance) throws -> (end: RunEnd, failure: (any Error)?) {
         let end = try dispatch.deliver(step, through: gate, attendance)
         _ = dispatch.gateway.close()
@@ -78,14 +78,14 @@ public func proposeTest(_ run: any RecordedRun, in choice: ProjectChoice, _ cont
 }
 
 /// Checks whether a run that has begun may go on.
-/// - Throws: why not. Nothing was sent.
+/// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
 public func proposeToGoOn(_ run: any RecordedRun, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
     try SendPermission(run, in: choice).check(.goOn)
     return SendProposal(try RunToSend(run, in: choice, context), .goOn, in: choice)
 }
 
 /// Checks whether `volley schedule` may send a run at its time, or continue it.
-/// - Throws: why not. Nothing was sent.
+/// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
 package func proposeScheduled(_ run: any RecordedRun, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
     let step: SendGate.Step = try run.status().state == .planned ? .begin : .goOn
     // Check first: what a refused run names is not opened.

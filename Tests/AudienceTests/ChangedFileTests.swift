@@ -13,7 +13,7 @@ private final class MeddlingSink: RecipientSink {
 
     init(_ meddle: @escaping () -> Void) { self.meddle = meddle }
 
-    func take(_ batch: RecipientBatch) throws {
+    func receive(_ batch: RecipientBatch) throws {
         meddle?()
         meddle = nil
     }

@@ -222,8 +222,11 @@ import Testing
             $0.conditions = [condition("city", .oneOf(["Berlin", "lion", "Rome"])), condition("language", .oneOf(["en", "de", "en-US"]))]
         }
         let result = try query.run().result
+        let said: [String] = result.warnings.map { warning in
+            warning.description.split(separator: ": ", maxSplits: 2).last.map { String($0) } ?? ""
+        }
         #expect(
-            result.warnings.map(\.description).map { $0.split(separator: ": ", maxSplits: 2).last.map(String.init) ?? "" } == [
+            said == [
                 "no selected device has 'lion' in 'city'. Did you mean 'Lyon'? [value-not-found]",
                 "no selected device has 'Rome' in 'city'. Other cells are, for example, 'Lyon', 'Paris'. [value-not-found]",
                 "no selected device has 'de' in 'language' [value-not-found]",

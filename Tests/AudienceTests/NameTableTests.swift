@@ -6,7 +6,7 @@ import Testing
 @Suite struct NameTableTests {
     private func number(of text: String, in table: NameTable) -> Int {
         let bytes = Array(text.utf8) + Array("garbage!".utf8)
-        return bytes.withUnsafeBufferPointer { table.look(up: UnsafeBufferPointer(rebasing: $0.dropLast(8))) }
+        return bytes.withUnsafeBufferPointer { table.find(UnsafeBufferPointer(rebasing: $0.dropLast(8))) }
     }
 
     @Test("finds every name and nothing else, of whatever length", arguments: [1, 3, 300, 600, 20_000])

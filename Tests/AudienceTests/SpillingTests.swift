@@ -102,7 +102,7 @@ private final class SlowSink: RecipientSink {
     let recordLimit = Int.max
     private(set) var batches = 0
 
-    func take(_ batch: RecipientBatch) {
+    func receive(_ batch: RecipientBatch) {
         batches += 1
         usleep(150_000)
     }

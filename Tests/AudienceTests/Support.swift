@@ -53,7 +53,7 @@ final class CollectingSink: RecipientSink {
 
     init(recordLimit: Int = .max) { self.recordLimit = recordLimit }
 
-    func take(_ batch: RecipientBatch) throws {
+    func receive(_ batch: RecipientBatch) throws {
         batch.forEach { slot, record in
             putCount += 1
             if slot == slots.count { slots.append(Recipient(record)) } else { slots[slot] = Recipient(record) }

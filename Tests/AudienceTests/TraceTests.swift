@@ -22,7 +22,7 @@ import Testing
     /// Everything that a trace says about an export, row by row, counted.
     private func traced(_ query: AudienceQuery) throws -> (reasons: [SkipReason: Int], recipients: Set<Target>, rows: Int) {
         let preparation = try ScanPreparation(query, limits: ReadingLimits())
-        let plan = ScanPlan(
+        let plan = ScanLayout(
             query: query, files: preparation.files, selectors: CompiledSelectors(query), excluded: preparation.excluded,
             hash: preparation.hash, limits: ReadingLimits(), makeChecker: Self.judge)
         let all = try RowTracer(plan).rows(asksJudge: false, where: { _ in true }, tick: {})

@@ -52,7 +52,7 @@ final class ScheduleFilesTests {
         #expect(reading.ignoredFiles.map { $0.split(separator: "/").last } == ["autumn.YAML", "sub", "x.yaml.txt"])
         #expect(Set(reading.campaigns.map(\.name)) == ["spring", "x"])
         let list = ScheduleList(
-            reading, saved: SavedSchedule(), here: .utc, now: now, needsApproval: { _ in false })
+            reading, saved: SavedSchedule(), isAtWork: false, here: .utc, now: now, needsApproval: { _ in false })
         #expect(
             list.text(colour: false).contains(
                 "\nNot read: \(reading.ignoredFiles.joined(separator: ", ")). Name subfolders as well"))

@@ -17,7 +17,7 @@ package struct OtherService: PushService {
 
     /// UUIDs in lower case, 36 characters.
     package static let installationIDs = TargetForm(
-        .text(ASCIISet("0123456789abcdef-"), length: 36...36), tellingLength: 36, article: "an", noun: "installation id",
+        .text(ASCIISet("0123456789abcdef-"), length: 36...36), tellingLength: 36, noun: "installation id",
         example: "3f2a…9c01", writing: "as a UUID in lower case", rule: "An installation id is a UUID in lower case, 36 characters",
         remedy: "Copy the whole installation id; it has 36 characters.",
         foreignShapes: [.uuid: "it has capital letters, and Otherpush's installation ids have none"])

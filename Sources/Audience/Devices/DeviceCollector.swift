@@ -3,7 +3,7 @@ import Base
 /// Puts the rows of block results together: one device per token, the newest row of each. In memory, or on disk when they exceed the allowed
 /// memory.
 struct DeviceCollector: ~Copyable {
-    private let plan: ScanPlan
+    private let plan: ScanLayout
     private let recordLimit: Int
     private(set) var classes: ClassTable
     private(set) var languages = LanguageNames()
@@ -17,7 +17,7 @@ struct DeviceCollector: ~Copyable {
     private static let prefetched = 20
 
     /// - Parameter recordLimit: slots whose texts the sink wants.
-    init(_ plan: ScanPlan, recordLimit: Int) {
+    init(_ plan: ScanLayout, recordLimit: Int) {
         self.plan = plan
         self.recordLimit = recordLimit
         isRecording = recordLimit > 0

@@ -62,31 +62,31 @@ struct ComparisonWatch {
     }
 
     /// Checks the row of a recipient.
-    @inline(__always) mutating func look(at row: CellRow) {
-        for index in comparisons.indices { look(at: row, index: index) }
+    @inline(__always) mutating func observe(_ row: CellRow) {
+        for index in comparisons.indices { observe(row, index: index) }
         for (field, cell) in fieldCells.enumerated() {
-            if areNames[field], flaws[field].namesToSample > 0 { look(atName: row, cell: cell, field: field) }
+            if areNames[field], flaws[field].namesToSample > 0 { observe(name: row, cell: cell, field: field) }
             guard let flaw = CellFlaw.of(row.bytes(cell)) else { continue }
             flaws[field].note(flaw, cell: row.text(cell, separator: separator))
         }
     }
 
-    private mutating func look(atName row: CellRow, cell: Int, field: Int) {
+    private mutating func observe(name row: CellRow, cell: Int, field: Int) {
         let bytes = row.bytes(cell)
         guard !Blank.isCell(bytes) else { return }
         flaws[field].note(name: row.text(cell, separator: separator), isNone: NameCell.isNoName(bytes))
     }
 
-    private mutating func look(at row: CellRow, index: Int) {
+    private mutating func observe(_ row: CellRow, index: Int) {
         let comparison = comparisons[index]
         let seeks = !findings[index].isSeen || findings[index].rowsToSample > 0
         guard seeks || isCounted(comparison.kind) else { return }
         let cell = cells[index]
         guard !row.isArray(cell) else {
             let text = row.text(cell, separator: separator)
-            return Array(text.utf8).withUnsafeBufferPointer { look(at: $0, index: index, comparison) }
+            return Array(text.utf8).withUnsafeBufferPointer { observe($0, index: index, comparison) }
         }
-        look(at: row.bytes(cell), index: index, comparison)
+        observe(row.bytes(cell), index: index, comparison)
     }
 
     /// Whether each row counts, and not only whether one was seen.
@@ -97,7 +97,7 @@ struct ComparisonWatch {
         }
     }
 
-    private mutating func look(at cell: UnsafeBufferPointer<UInt8>, index: Int, _ comparison: Prepared) {
+    private mutating func observe(_ cell: UnsafeBufferPointer<UInt8>, index: Int, _ comparison: Prepared) {
         var text: String { String(decoding: cell, as: UTF8.self) }
         if Blank.isCell(cell) {
             if comparison.wantsBlanks { findings[index].note(unreadable: text) }

@@ -74,14 +74,14 @@ final class NameTable: @unchecked Sendable {
     func numbers(of names: [String]) -> [Int] {
         names.compactMap { name in
             let text = Array(trimmedText(name).utf8) + [UInt8](repeating: 0, count: Self.slack)
-            let number = text.withUnsafeBufferPointer { look(up: UnsafeBufferPointer(rebasing: $0.dropLast(Self.slack))) }
+            let number = text.withUnsafeBufferPointer { find(UnsafeBufferPointer(rebasing: $0.dropLast(Self.slack))) }
             return number < 0 ? nil : number
         }
     }
 
     /// The number of the name that a cell holds; -1 if it holds no name of the table.
     /// - Parameter text: `slack` bytes after it are readable.
-    @inline(__always) func look(up text: UnsafeBufferPointer<UInt8>) -> Int {
+    @inline(__always) func find(_ text: UnsafeBufferPointer<UInt8>) -> Int {
         guard text.count > 0, firstBytes >> UInt64(text[0] & 0x3F) & 1 != 0 else { return -1 }
         let (first, last) = Self.words(text)
         var place = Self.place(text, first: first, last: last, multiplier: multiplier, mask: mask)

@@ -105,7 +105,7 @@ extension RowSelector {
 
     @inline(__always) private mutating func lookAtTag(_ tag: UnsafeBufferPointer<UInt8>, _ findings: inout TagFindings) {
         if rowsToSample > 0 { sample(tag) }
-        let number = compiled.tags.look(up: tag)
+        let number = compiled.tags.find(tag)
         if number >= 0 {
             noteTag(number, &findings)
         } else if !tag.isEmpty, compiled.nearTags.mayHold(tag) {
@@ -160,7 +160,7 @@ extension RowSelector {
     /// - Returns: whether there was something to note.
     @discardableResult
     private mutating func lookForMarks(inTag tag: UnsafeBufferPointer<UInt8>, isElement: Bool, onlyObject: Bool = false) -> Bool {
-        guard !tag.isEmpty, compiled.tags.look(up: tag) < 0 else { return false }
+        guard !tag.isEmpty, compiled.tags.find(tag) < 0 else { return false }
         switch odd.finding(tag, isElement: isElement) {
         case .nothing: return false
         case .mark(let mark, let number):

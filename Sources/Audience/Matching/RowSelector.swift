@@ -76,7 +76,7 @@ struct RowSelector {
 
     /// Looks at a row; afterwards `selected`, `exclusions`, `selectingAlias` and `facts` are about it.
     /// - Returns: whether anything selects it.
-    @inline(__always) mutating func look(at row: CellRow, _ plan: ColumnPlan) -> Bool {
+    @inline(__always) mutating func select(_ row: CellRow, _ plan: ColumnPlan) -> Bool {
         rowNumber += 1
         if !selected.isEmpty { selected.removeAll(keepingCapacity: true) }
         exclusions = []
@@ -95,7 +95,7 @@ struct RowSelector {
     }
 
     private mutating func lookAtAlias(_ cell: UnsafeBufferPointer<UInt8>) {
-        let number = compiled.aliases.look(up: cell)
+        let number = compiled.aliases.find(cell)
         guard number >= 0 else { return noteOther(alias: cell) }
         seenAliases.note(number)
         if number < compiled.selectingAliasCount {
@@ -107,7 +107,7 @@ struct RowSelector {
     }
 
     private mutating func lookAtRegistrationID(_ cell: UnsafeBufferPointer<UInt8>) {
-        let number = compiled.registrationIDs.look(up: cell)
+        let number = compiled.registrationIDs.find(cell)
         guard number >= 0 else { return }
         seenRegistrationIDs.note(number)
         if number < compiled.selectingRegistrationIDCount, let selector = compiled.selectors.registrationID {

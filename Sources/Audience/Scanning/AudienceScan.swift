@@ -8,7 +8,7 @@ public protocol RecipientSink: AnyObject {
     var recordLimit: Int { get }
     /// Takes recipients: each in a new slot (always the next one), or again the same device from a newer row, which replaces it. Some
     /// beyond the limit may be among them.
-    func take(_ batch: RecipientBatch) throws
+    func receive(_ batch: RecipientBatch) throws
     /// Called once at the end: these slots did not become recipients (they were refused by the check, excluded by a newer row, or
     /// beyond an alias limit); the rest did. Not called when the scan throws.
     func finish(slots: Int, dropping dropped: BitSet) throws
@@ -129,7 +129,7 @@ extension AudienceQuery {
             throw Diagnostics(Diagnostic("no export is named", remedy: "Name one: `audience: {devices: exports/devices.csv}`."))
         }
         return try overUnchangedFiles {
-            let plan: ScanPlan, warnings: [Diagnostic]
+            let plan: ScanLayout, warnings: [Diagnostic]
             (plan, warnings) = try self.plan(limits, makeChecker)
             var team = ScanTeam(plan, warnings: warnings, recordLimit: sink.recordLimit)
             return try team.run(into: sink, progress: progress, isCancelled: isCancelled)
@@ -139,12 +139,12 @@ extension AudienceQuery {
     /// Looks at headers and lists.
     func plan(
         _ limits: ReadingLimits, _ makeChecker: @escaping @Sendable () -> RecipientChecker
-    ) throws(Diagnostics) -> (ScanPlan, warnings: [Diagnostic]) {
+    ) throws(Diagnostics) -> (ScanLayout, warnings: [Diagnostic]) {
         var limits = limits
         limits.sources = sources
         limits.targets = targets
         let preparation = try ScanPreparation(self, limits: limits)
-        let plan = ScanPlan(
+        let plan = ScanLayout(
             query: self, files: preparation.files, selectors: CompiledSelectors(self), excluded: preparation.excluded,
             hash: preparation.hash, limits: limits, makeChecker: makeChecker)
         return (plan, preparation.warnings)

@@ -2,7 +2,7 @@ import Base
 
 /// Puts block results together in the order of their blocks: devices, counts and warnings.
 struct BlockMerger: ~Copyable {
-    let plan: ScanPlan
+    let plan: ScanLayout
     private(set) var rows = 0
     /// Rows without a device.
     private(set) var skipped = SkipCounts()
@@ -57,7 +57,7 @@ struct BlockMerger: ~Copyable {
     private var hasReserved = false
 
     /// - Parameter recordLimit: slots whose texts the sink wants.
-    init(_ plan: ScanPlan, warnings: [Diagnostic], recordLimit: Int) {
+    init(_ plan: ScanLayout, warnings: [Diagnostic], recordLimit: Int) {
         self.plan = plan
         self.warnings = warnings
         devices = DeviceCollector(plan, recordLimit: recordLimit)
@@ -103,11 +103,11 @@ struct BlockMerger: ~Copyable {
         note(blockResult)
         switch try devices.add(blockResult) {
         case .none: break
-        case .all(let records): try sink.take(records)
+        case .all(let records): try sink.receive(records)
         case .some(let renewed):
             var records = repairer.scan(block, expecting: blockResult.expected, ScanWants(records: true)).records
             for (index, slot) in renewed { records.setSlot(slot, of: index) }
-            try sink.take(records)
+            try sink.receive(records)
         }
         let rest = Array(block.text[blockResult.consumed...])
         pending = Pending(

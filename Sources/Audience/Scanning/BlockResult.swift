@@ -125,7 +125,7 @@ struct BlockResult {
     /// A mistake after which nothing in the file can be trusted.
     var failure: Diagnostic?
 
-    init(_ block: Block, expecting state: ReadingState, _ plan: ScanPlan) {
+    init(_ block: Block, expecting state: ReadingState, _ plan: ScanLayout) {
         conditions = plan.query.conditions.map(ConditionFindings.init)
         number = block.number
         file = block.file

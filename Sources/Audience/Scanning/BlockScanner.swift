@@ -2,7 +2,7 @@ import Base
 
 /// Scans the rows of one block after another. One for each thread.
 struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
-    private let plan: ScanPlan
+    private let plan: ScanLayout
     private var selector: RowSelector
     private var filter: RowFilter
     private var watch: ComparisonWatch
@@ -31,7 +31,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     /// Lines of one unreadable row from which on it causes a warning: rows are hidden in it.
     private static var suspiciousLines: Int { 20 }
 
-    init(_ plan: ScanPlan, _ targets: consuming Targets) {
+    init(_ plan: ScanLayout, _ targets: consuming Targets) {
         self.plan = plan
         self.targets = targets
         selector = RowSelector(plan.selectors)
@@ -95,7 +95,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
                 switch try reader.next() {
                 case .row:
                     blockResult.rows += 1
-                    guard let reason = take(reader.row, columns, &blockResult) else { continue }
+                    guard let reason = process(reader.row, columns, &blockResult) else { continue }
                     blockResult.skipped[reason] += 1
                     if reason == .badToken {
                         blockResult.badTokens.note(reader.row.bytes(columns.token), line: reader.rowLine, plan.query.targets)
@@ -126,9 +126,10 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     /// Processes a row as far as possible. A row that is not selected is noted with its device too: it may be the device's newest, which
     /// decides.
     /// - Returns: why it goes no further when it has no device.
-    @inline(__always) private mutating func take(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> SkipReason? {
-        if plan.selectors.unitesRows { return takeFacts(row, columns, &blockResult) }
-        let isSelected = selector.look(at: row, columns)
+    @inline(__always) private mutating func process(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> SkipReason?
+    {
+        if plan.selectors.unitesRows { return processFacts(row, columns, &blockResult) }
+        let isSelected = selector.select(row, columns)
         let isIDListed = hasExcludedDevices && isIDListed(row, columns, &blockResult)
         let reason: SkipReason? =
             if !isSelected {
@@ -160,8 +161,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     }
 
     /// The same where the tags of a device's rows are united: the result is known when all are read.
-    private mutating func takeFacts(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> SkipReason? {
-        let isSelected = selector.look(at: row, columns)
+    private mutating func processFacts(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> SkipReason? {
+        let isSelected = selector.select(row, columns)
         let passes = !hasConditions || filter.passes(row)
         let isIDListed = hasExcludedDevices && isIDListed(row, columns, &blockResult)
         let cell = row.bytes(columns.token)
@@ -190,6 +191,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
 
     /// The device of a row.
     private struct Device {
+        /// Valid until the next target is read: use it before `exclusions`, which reads those of lists.
         let token: UnsafeBufferPointer<UInt8>
         let fingerprint: TokenFingerprint
         /// Milliseconds since 1970, or `never`.
@@ -233,7 +235,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let (token, fingerprint, lastActive) = (device.token, device.fingerprint, device.lastActive)
         suppressed?.prefetch(fingerprint.word)
         capped?.prefetch(fingerprint.word)
-        watch.look(at: row)
+        watch.observe(row)
         if selector.isSelectedDespiteNone { blockResult.rowsDespiteNone += 1 }
         let moment = ActivityMoment(lastActive)
         if selector.selectingAlias >= 0 {

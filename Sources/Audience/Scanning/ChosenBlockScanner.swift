@@ -6,7 +6,7 @@ struct ChosenBlockScanner: ~Copyable {
     private var hex: BlockScanner<HexTargets>?
     private var text: BlockScanner<TextTargets>?
 
-    init(_ plan: ScanPlan) {
+    init(_ plan: ScanLayout) {
         switch plan.query.targets.notation {
         case .hex(let digits):
             hex = BlockScanner(plan, HexTargets(digits))

@@ -4,7 +4,7 @@ import Glibc
 /// The threads of a scan: each scans blocks, and the one that called merges what they found, in order, and scans when there is nothing
 /// to merge.
 struct ScanTeam: ~Copyable {
-    private let plan: ScanPlan
+    private let plan: ScanLayout
     private let board: BlockDispatcher
     private let threads: Int
     private var scanner: ChosenBlockScanner
@@ -14,7 +14,7 @@ struct ScanTeam: ~Copyable {
     /// More threads than this would only wait for the one that merges.
     private static let mostThreads = 16
 
-    init(_ plan: ScanPlan, warnings: [Diagnostic], recordLimit: Int) {
+    init(_ plan: ScanLayout, warnings: [Diagnostic], recordLimit: Int) {
         self.plan = plan
         threads = max(1, min(plan.limits.threads ?? availableCores(), Self.mostThreads))
         board = BlockDispatcher(
@@ -53,12 +53,12 @@ struct ScanTeam: ~Copyable {
         return result
     }
 
-    private static func help(_ plan: ScanPlan, _ board: BlockDispatcher) {
+    private static func help(_ plan: ScanLayout, _ board: BlockDispatcher) {
         var scanner = ChosenBlockScanner(plan)
         while let block = board.takeBlock(waits: true) { scan(block, &scanner, plan, board) }
     }
 
-    private static func scan(_ block: Block, _ scanner: inout ChosenBlockScanner, _ plan: ScanPlan, _ board: BlockDispatcher) {
+    private static func scan(_ block: Block, _ scanner: inout ChosenBlockScanner, _ plan: ScanLayout, _ board: BlockDispatcher) {
         let file = plan.files[block.file]
         let state = block.isFirst ? file.stateOfFile : file.stateOfBlocks
         board.deliver(.init(block: block, blockResult: scanner.scan(block, expecting: state, board.wants)))

@@ -194,7 +194,7 @@ struct SpilledDevices: ~Copyable {
                 if let first = renewed[place] { batch.setSlot(ranks[first], of: index) }
                 place += 1
             }
-            try sink.take(batch)
+            try sink.receive(batch)
         }
     }
 

@@ -22,7 +22,7 @@ extension AudienceQuery {
 
 /// Puts traced rows together: devices, the newest row of each, alias limits. A second, slow way to the result of `DeviceCollector`.
 private struct DeviceTracer {
-    private let plan: ScanPlan
+    private let plan: ScanLayout
     private let tracer: RowTracer
 
     /// What is known of a device from all its rows.
@@ -48,7 +48,7 @@ private struct DeviceTracer {
         }
     }
 
-    init(_ plan: ScanPlan) {
+    init(_ plan: ScanLayout) {
         self.plan = plan
         tracer = RowTracer(plan)
     }
@@ -115,7 +115,7 @@ private struct DeviceTracer {
         let aliases = Set(devices.filter { $0.takesPlace && $0.selected == [selector] }.map(\.alias))
         guard !aliases.isEmpty else { return [:] }
         let names = plan.selectors.aliases
-        let members = try tracer.rows(asksJudge: false, where: { aliases.contains(names.look(up: $0.alias)) }, tick: tick)
+        let members = try tracer.rows(asksJudge: false, where: { aliases.contains(names.find($0.alias)) }, tick: tick)
         let tokens = Set(members.rows.compactMap(\.digits))
         // A member's newest row may carry another alias, or none.
         let rows = try tracer.rows(asksJudge: false, where: { $0.digits.map { tokens.contains($0) } ?? false }, tick: tick).rows

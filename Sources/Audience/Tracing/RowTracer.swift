@@ -23,7 +23,7 @@ struct RowTracer {
         var laterReason: SkipReason? { traced.earlierReason ?? traced.recipientCheck?.reason }
     }
 
-    let plan: ScanPlan
+    let plan: ScanLayout
     private let judge: RecipientChecker
     private let separator: [UInt8]
     private let targets: ChosenTargets
@@ -31,7 +31,7 @@ struct RowTracer {
     /// The most rows that are kept: a question about an alias of thousands of devices has another purpose.
     static let mostRows = 100_000
 
-    init(_ plan: ScanPlan) {
+    init(_ plan: ScanLayout) {
         self.plan = plan
         judge = plan.makeChecker()
         targets = ChosenTargets(plan.query.targets)
@@ -80,7 +80,7 @@ struct RowTracer {
         var selector: RowSelector
         var filter: RowFilter
 
-        init(_ plan: ScanPlan, _ file: ExportFile) {
+        init(_ plan: ScanLayout, _ file: ExportFile) {
             columns = file.plan
             selector = RowSelector(plan.selectors)
             filter = RowFilter(plan.query)
@@ -96,7 +96,7 @@ struct RowTracer {
     ) -> Row {
         let columns = tools.columns
         func text(_ cell: Int) -> String { row.text(cell, separator: separator) }
-        let isSelected = tools.selector.look(at: row, columns)
+        let isSelected = tools.selector.select(row, columns)
         let failed = tools.filter.failing(row)
         let active = dateMilliseconds(row.bytes(columns.lastActive))
         let lastActive = active.map { $0 <= plan.query.latestActivity ? $0 : ActivityMoment.never } ?? ActivityMoment.never
@@ -169,7 +169,7 @@ struct RowTracer {
             ("alias", query.excludedAliases, columns.alias), ("registration_id", query.excludedRegistrationIDs, columns.registrationID),
         ] where !names.isEmpty {
             let table = NameTable([names])
-            let number = table.look(up: row.bytes(cell))
+            let number = table.find(row.bytes(cell))
             if number >= 0 { found.append("\(kind):\(table.names[number])") }
         }
         return found + (listed ? ["list"] : [])

@@ -140,11 +140,7 @@ struct ConditionReader {
             if let value = unquoted(operand) { return .comparison(comparison, value) }
             try checkSingle(operand, comparison, column: column)
         }
-        do throws(Mistake) {
-            try OperandRule(column: column, comparison: comparison, operand: operand, redact: TargetRedaction.certain).check()
-        } catch {
-            throw Mistake(error.message, remedy: error.remedy)
-        }
+        try OperandRule(column: column, comparison: comparison, operand: operand, redact: TargetRedaction.certain).check()
         return .comparison(comparison, operand)
     }
 

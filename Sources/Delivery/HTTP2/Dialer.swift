@@ -45,7 +45,7 @@ final class Dialer {
     /// When the attempt to connect to the current address times out: monotonic nanoseconds, nil for no limit.
     private(set) var attemptEndsAt: Int64?
 
-    private let plan: DialRoute
+    private let route: DialRoute
     let socket: ConnectionSocket
     /// The lookup of the proxy, or of the server if there is no proxy.
     private let lookup: AddressLookup
@@ -60,18 +60,18 @@ final class Dialer {
     private var proxyBytes: [UInt8] = []
 
     /// - Parameter wakeup: woken when `advance` must be called although the socket is not ready.
-    init(_ plan: DialRoute, socket: ConnectionSocket, wakeup: Wakeup) {
-        self.plan = plan
+    init(_ route: DialRoute, socket: ConnectionSocket, wakeup: Wakeup) {
+        self.route = route
         self.socket = socket
-        socket.acknowledgesAtOnce = plan.proxy != nil
-        guard let proxy = plan.proxy?.address else {
-            lookup = AddressLookup(host: plan.host, port: plan.port, wakeup: wakeup)
+        socket.acknowledgesAtOnce = route.proxy != nil
+        guard let proxy = route.proxy?.address else {
+            lookup = AddressLookup(host: route.host, port: route.port, wakeup: wakeup)
             targetLookup = nil
             return
         }
         lookup = AddressLookup(host: proxy.plainHost, port: proxy.port, wakeup: wakeup)
         let takesNames = proxy.scheme != .socks4 && proxy.scheme != .socks5
-        targetLookup = takesNames ? nil : AddressLookup(host: plan.host, port: plan.port, wakeup: wakeup)
+        targetLookup = takesNames ? nil : AddressLookup(host: route.host, port: route.port, wakeup: wakeup)
     }
 
     /// Goes on as far as the lookups and the socket allow.
@@ -92,7 +92,7 @@ final class Dialer {
         switch result {
         case .found(let found): addresses = found
         case .failed(let cause):
-            return .failed(.unreachable(plan.proxy.map { "the name of the proxy \($0.address) cannot be resolved" } ?? cause))
+            return .failed(.unreachable(route.proxy.map { "the name of the proxy \($0.address) cannot be resolved" } ?? cause))
         }
         if let targetLookup {
             switch targetLookup.take() {
@@ -107,7 +107,7 @@ final class Dialer {
     /// Returns the addresses that the proxy's protocol can carry. If it can carry none, returns all of them,
     /// and the protocol reports the error.
     private func usable(_ found: [IPAddress]) -> ArraySlice<IPAddress> {
-        guard plan.proxy?.address.scheme == .socks4 else { return found[...] }
+        guard route.proxy?.address.scheme == .socks4 else { return found[...] }
         let known = found.filter(\.isIPv4)
         return (known.isEmpty ? found : known)[...]
     }
@@ -132,7 +132,7 @@ final class Dialer {
     }
 
     private var attemptNanoseconds: Int64 {
-        Int64(nanosecondsFromSeconds: plan.timeoutSeconds) / 2 / Int64(max(1, addresses.count - 1))
+        Int64(nanosecondsFromSeconds: route.timeoutSeconds) / 2 / Int64(max(1, addresses.count - 1))
     }
 
     /// Goes on to the next address because the current one does not answer.
@@ -146,7 +146,7 @@ final class Dialer {
         let cause = socket.connectError
         guard cause == 0 else { return connect(rest, after: String(cString: strerror(cause))) }
         attemptEndsAt = nil
-        guard let proxy = plan.proxy else { return beginTLS() }
+        guard let proxy = route.proxy else { return beginTLS() }
         guard let proxyTLS = proxy.tls else { return beginTunnel() }
         do throws(Diagnostic) {
             tls = try TLSConnection(proxyTLS, host: proxy.address.plainHost, socket: socket.descriptor)
@@ -169,8 +169,8 @@ final class Dialer {
     }
 
     private func beginTunnel() -> Progress {
-        guard let proxy = plan.proxy?.address else { return beginTLS() }
-        tunnel = ProxyTunnel(proxy, to: .init(host: plan.host, port: plan.port, address: targets.popFirst()))
+        guard let proxy = route.proxy?.address else { return beginTLS() }
+        tunnel = ProxyTunnel(proxy, to: .init(host: route.host, port: route.port, address: targets.popFirst()))
         phase = .tunnelling
         return talkToProxy()
     }
@@ -220,9 +220,9 @@ final class Dialer {
     private func beginTLS() -> Progress {
         do throws(Diagnostic) {
             if let outer = tls.take() {
-                tls = try TLSConnection(plan.tls, host: plan.host, inside: outer)
+                tls = try TLSConnection(route.tls, host: route.host, inside: outer)
             } else {
-                tls = try TLSConnection(plan.tls, host: plan.host, socket: socket.descriptor)
+                tls = try TLSConnection(route.tls, host: route.host, socket: socket.descriptor)
             }
         } catch { return .failed(.unreachable(error.message)) }
         phase = .securing

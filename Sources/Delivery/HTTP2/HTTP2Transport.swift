@@ -17,7 +17,7 @@ final class HTTP2Transport {
 
     private let settings: SenderSettings
     /// Made with the first connection.
-    private var plan: DialRoute?
+    private var route: DialRoute?
     private let epoll: EpollHandle
     /// Ends `poll` before its time.
     let wakeup: Wakeup
@@ -53,8 +53,8 @@ final class HTTP2Transport {
     func open(_ connection: Int) {
         while connections.count <= connection { connections.append(nil) }
         precondition(connections[connection] == nil, "a connection is opened once")
-        let plan: DialRoute
-        do { plan = try dialRoute() } catch {
+        let route: DialRoute
+        do { route = try dialRoute() } catch {
             return events.append(.failed(connection: connection, .misconfigured(error.description)))
         }
         var token: SignedToken?
@@ -68,7 +68,7 @@ final class HTTP2Transport {
         }
         let socket = ConnectionSocket(epoll: epoll.descriptor, name: UInt64(connection))
         connections[connection] = HTTP2Connection(
-            index: connection, dialer: Dialer(plan, socket: socket, wakeup: wakeup), session: session, service: settings.service,
+            index: connection, dialer: Dialer(route, socket: socket, wakeup: wakeup), session: session, service: settings.service,
             token: token)
     }
 
@@ -135,7 +135,7 @@ final class HTTP2Transport {
     }
 
     private func dialRoute() throws(Diagnostic) -> DialRoute {
-        if let plan { return plan }
+        if let route { return route }
         var certificate: ClientCertificate?
         if case .certificate(let own) = settings.credentials { certificate = own }
         var made = DialRoute(
@@ -146,7 +146,7 @@ final class HTTP2Transport {
             let bundle = settings.proxyAuthorityFile ?? systemBundle
             made.proxy = DialRoute.Hop(address: proxy, tls: proxy.scheme == .https ? try TLSClientContext(systemBundle: bundle) : nil)
         }
-        plan = made
+        route = made
         return made
     }
 

@@ -98,8 +98,8 @@ struct Explainer {
         var steps: [Explanation.Step] = []
         for step in [newest, selected, conditions, exclusion, token, suppression, aliasLimit, frequency] {
             guard let step = step(row) else { continue }
+            if !step.holds { return steps + flaw(row, besides: step) + [step] }
             steps.append(step)
-            if !step.holds { return steps + flaw(row, besides: step) }
         }
         return row.recipient.map { steps + contentSteps(row, $0) } ?? steps
     }

@@ -116,7 +116,7 @@ struct AudienceCompiler {
         guard let list = list.file else { return names }
         do {
             let listed = try NameFile.list(FilePaths.resolve(list.value, besideFile: file), noting: sources)
-            mistakes += lists.take(listed, key: key)
+            mistakes += lists.add(listed, key: key)
             if listed.names.isEmpty { mistakes.append(Self.empty(list, listed, key: key)) }
             names += listed.names
         } catch {
@@ -179,6 +179,7 @@ private func placed(_ mistake: Diagnostic, at position: SourcePosition) -> Diagn
     guard mistake.position == nil else { return mistake }
     var placed = mistake
     placed.position = position
+    placed.file = position.file
     placed.message = (mistake.file.map { "\($0): " } ?? "") + mistake.message
     return placed
 }

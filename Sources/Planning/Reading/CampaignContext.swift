@@ -78,7 +78,7 @@ package struct CampaignContext {
             _ = try compiler.query(now: now).checkColumns()
             return []
         } catch {
-            return (error as? Diagnostics)?.all ?? []
+            return Diagnostics(explaining: error).all
         }
     }
 

@@ -20,7 +20,7 @@ struct NameLists {
     /// Adds a list.
     /// - Parameter key: the key that names it: `tags`, `aliases` or `registration_ids`.
     /// - Returns: its mistakes.
-    mutating func take(_ list: NameFile.Listed, key: String) -> [Diagnostic] {
+    mutating func add(_ list: NameFile.Listed, key: String) -> [Diagnostic] {
         places[key, default: []] += list.places
         files.formUnion(Set(list.places.prefix(1).map(\.position.file)))
         if let first = list.hashed.first {

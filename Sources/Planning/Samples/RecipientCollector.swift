@@ -19,7 +19,7 @@ final class RecipientCollector: RecipientSink {
 
     var recordLimit: Int { writer == nil ? keptSlots : .max }
 
-    func take(_ batch: RecipientBatch) throws {
+    func receive(_ batch: RecipientBatch) throws {
         batch.forEach { slot, record in
             if slot < keptSlots { kept[slot] = Recipient(record) }
         }
@@ -38,7 +38,7 @@ final class SlotCollector: RecipientSink {
 
     var recordLimit: Int { (slots.max() ?? -1) + 1 }
 
-    func take(_ batch: RecipientBatch) throws {
+    func receive(_ batch: RecipientBatch) throws {
         batch.forEach { slot, record in
             if slots.contains(slot) { found[slot] = Recipient(record) }
         }

@@ -33,15 +33,14 @@ public struct TargetForm: Sendable {
     public let foreignShapes: [TargetShape: String]
 
     /// A form of targets.
-    /// - Parameter article: of the noun: "a" or "an".
     public init(
-        _ notation: Notation, tellingLength: Int?, article: String = "a", noun: String = "device token", example: String = "7276…89f1",
+        _ notation: Notation, tellingLength: Int?, noun: String = "device token", example: String = "7276…89f1",
         writing: String, rule: String, remedy: String, foreignShapes: [TargetShape: String] = [:]
     ) {
         self.notation = notation
         self.tellingLength = tellingLength
         self.noun = noun
-        aNoun = "\(article) \(noun)"
+        aNoun = TextFormat.withArticle(noun)
         nouns = "\(noun)s"
         self.example = example
         self.writing = writing

@@ -294,7 +294,7 @@ public final class ScheduleStore: Sendable {
     }
 
     private static func translating<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch var mistake as Diagnostic where mistake.file == nil {
+        do { return try body() } catch var mistake as Diagnostic where mistake == unreadable {
             mistake.file = path
             throw mistake
         } catch let error as DatabaseError {

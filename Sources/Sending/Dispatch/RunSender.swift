@@ -260,7 +260,7 @@ package struct RunSender: Sendable {
 
     /// - Returns: recipients that were claimed but not handed over.
     private func read(
-        _ ids: Range<Int>, with reader: consuming PushReader, into batches: BoundedQueue<PushBatch>, _ state: SendState,
+        _ ids: Range<Int>, with reader: PushReader, into batches: BoundedQueue<PushBatch>, _ state: SendState,
         _ control: SendControl
     ) -> [Int] {
         defer { batches.close() }

@@ -55,7 +55,7 @@ struct SendPermission {
     // MARK: - Passing
 
     /// Lets the run begin or continue: afterwards it is on record as running, and this process has the right to send it.
-    /// - Throws: a message that says why not. Nothing was sent, and nothing is claimed.
+    /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent, and nothing is claimed.
     func pass(_ step: SendGate.Step) throws -> SendPermit {
         let time = time
         var gate = SendGate(step)
@@ -97,7 +97,7 @@ struct SendPermission {
     }
 
     /// Makes a retry while no other command can resume, retry or prune the run.
-    /// - Throws: a message that says why the run may not be retried; what `body` throws.
+    /// - Throws: `SendRefused` if the run may not be retried; what `body` throws.
     func retrying<Value>(_ body: () throws -> Value) throws -> Value {
         // Check before taking the lock: "not over yet" tells the reader more than "another command holds it".
         try check(.retry)

@@ -53,7 +53,7 @@ public enum PushCommand {
         let service = target.service(options)
         try target.checkHeaders(for: service)
         for used in message.deliveryOptions where !service.rules.deliveryKeys.contains(used.key) {
-            throw Diagnostic("\(service.displayName) has no \(used.key.rawValue) of a push", remedy: "Omit \(used.option).")
+            throw Diagnostic("\(service.displayName) has no '\(used.key.rawValue)'", remedy: "Omit \(used.option).")
         }
         try HeaderText.check(message.collapseID, of: "--collapse", for: service, maximumBytes: service.rules.collapseIDBytes)
         guard let token = service.target.target(text) else {

@@ -35,7 +35,7 @@ public enum ScheduleCommand {
         let now = Timestamp.now()
         let saved = try catalog.schedule.read(since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
         let list = ScheduleList(
-            files.read(now: now), saved: saved, here: ZoneDatabase.system.machineZone, now: now,
+            files.read(now: now), saved: saved, isAtWork: catalog.schedule.isAtWork, here: ZoneDatabase.system.machineZone, now: now,
             needsApproval: { project.app(named: $0)?.needsApproval ?? false })
         try options.isJSON ? console.out(list.json) : console.out(list.text(colour: console.colour))
         return .done

@@ -70,7 +70,7 @@ private final class KeepingSink: RecipientSink {
 
     init(recordLimit: Int) { self.recordLimit = recordLimit }
 
-    func take(_ batch: RecipientBatch) { batch.forEach { kept[$0] = Self.text($1) } }
+    func receive(_ batch: RecipientBatch) { batch.forEach { kept[$0] = Self.text($1) } }
 
     func forget(slot: Int) { kept[slot] = nil }
 

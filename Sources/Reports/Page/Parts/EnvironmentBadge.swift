@@ -26,14 +26,14 @@ public struct EnvironmentBadge: Sendable {
     private var isSimulator: Bool { name == "simulator" }
 
     /// The class that it is painted by.
-    private var look: String { environment.map { $0.reachesPeople ? "production" : "sandbox" } ?? kind }
+    private var styleClass: String { environment.map { $0.reachesPeople ? "production" : "sandbox" } ?? kind }
 
     private var kind: String { environment?.name ?? (isSimulator ? name : "server") }
 
     /// The badge.
     public var html: HTML {
         let words = isSimulator ? "simulator, for practice" : name
-        return "<span class=\"badge \(look)\" data-environment=\"\(kind)\" dir=\"auto\">\(words)</span>"
+        return "<span class=\"badge \(styleClass)\" data-environment=\"\(kind)\" dir=\"auto\">\(words)</span>"
     }
 
     static let style: HTML = """

@@ -7,7 +7,7 @@ struct ScanWants {
 }
 
 /// What all threads of a scan share.
-struct ScanPlan: Sendable {
+struct ScanLayout: Sendable {
     let query: AudienceQuery
     let files: [ExportFile]
     let selectors: CompiledSelectors
