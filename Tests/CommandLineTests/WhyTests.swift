@@ -125,9 +125,9 @@ struct WhyTests {
             result.output == """
                 A row without a device token (alias a1) does not get spring: not_matched
                   devices.csv:3
-                    ✗ no tag, alias or registration id of the campaign names it: its tags are sports
                     ✗ the cell in the column of device tokens, 'aa00…0000', is not a token: its 63 digits are no
                       even number: it is cut off, or one is too many
+                    ✗ no tag, alias or registration id of the campaign names it: its tags are sports
 
                 """)
     }

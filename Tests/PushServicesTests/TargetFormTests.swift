@@ -135,6 +135,9 @@ struct FixedLengthTargetTests {
     @Test("one in capitals, cut off or with a wrong letter is not shown whole either, and names are")
     func slips() {
         let slips = [id, id.uppercased(), String(id.dropLast()), String(id.dropFirst(4)), id + "0", id.replacing("5b7e", with: "5bxe")]
+        let name = "abandoned-checkout-reminder-spring-2026"
+        #expect(!form.resembles(name))
+        #expect(form.shortened(name, from: form.fewestHidden ?? 0) == name)
         for slip in slips {
             #expect(form.resembles(slip))
             #expect(form.shortened("x \(slip).", from: form.fewestHidden ?? 0) == "x \(Target.redact(slip)).")

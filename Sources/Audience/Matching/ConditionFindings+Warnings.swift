@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 extension ConditionFindings {
     /// Warnings about a condition, at its place in the campaign.
@@ -178,7 +179,7 @@ extension ConditionFindings {
         if Array(value.utf8).withUnsafeBufferPointer(truthValue) != nil { return nil }
         guard let name = nearestName(to: value, among: otherCells) else { return nil }
         guard Spelling.folded(name) == Spelling.folded(value), name == value || Spelling.hasInvisible(name) else {
-            return "Did you mean '\(name)'?"
+            return "Did you mean '\(TargetRedaction.certain(name) ?? name)'?"
         }
         return "A cell looks the same \(Spelling.difference(of: name, from: value)). Write both the same way."
     }

@@ -40,7 +40,7 @@ public struct TraceSubject: Sendable {
             return
         }
         guard min(parts.first.count, parts.last.count) >= Self.fewestDigits else {
-            throw Diagnostic("'\(text)' has too few digits to identify a token", remedy: Self.remedy(targets))
+            throw Diagnostic("'\(shown)' has too few digits to identify a token", remedy: Self.remedy(targets))
         }
         token = .parts(first: parts.first, last: parts.last)
     }

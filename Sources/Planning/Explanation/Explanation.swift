@@ -93,7 +93,7 @@ struct Explainer {
         TargetRedaction.certain(cell) ?? TextFormat.foreign(cell, maximumBytes: 80)
     }
 
-    /// The steps up to the one at which planning drops the row.
+    /// The steps up to the one at which planning drops the row, which is the last.
     private func steps(of row: TracedRow) -> [Explanation.Step] {
         var steps: [Explanation.Step] = []
         for step in [newest, selected, conditions, exclusion, token, suppression, aliasLimit, frequency] {

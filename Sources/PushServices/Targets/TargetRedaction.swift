@@ -43,7 +43,7 @@ extension TargetForm {
 
     /// Whether a text is a target, or one with a slip: cut off, or in capitals.
     func resembles(_ text: String) -> Bool {
-        fewestHidden.map { text.utf8.count >= $0 } ?? false && text.utf8.allSatisfy(isNearCharacter)
+        fewestHidden.map { text.utf8.count >= $0 } ?? false && text.utf8.allSatisfy(isNearCharacter) && !isForeign(text.utf8)
     }
 
     /// Whether a byte stands in a target, or in one that a person or a program changed.
@@ -52,11 +52,20 @@ extension TargetForm {
         return isCharacter(byte) || ASCIISet.lettersAndDigits.contains(byte)
     }
 
+    /// Whether so many bytes are none of a target in either case that the text is a name rather than a target with a slip.
+    private func isForeign(_ text: some Sequence<UInt8>) -> Bool {
+        let mostSlips = 2
+        return text.count { byte in
+            let isLetter = ASCIISet.lettersAndDigits.contains(byte) && byte > UInt8(ascii: "9")
+            return !isCharacter(byte) && !(isLetter && isCharacter(byte ^ 0x20))
+        } > mostSlips
+    }
+
     /// A text in which each run of a target's characters is shortened if it has this length or more.
     func shortened(_ text: String, from length: Int) -> String {
         var (shown, run): ([UInt8], [UInt8]) = ([], [])
         func flush() {
-            shown += run.count < length ? run : Array(Target.redact(String(decoding: run, as: UTF8.self)).utf8)
+            shown += run.count < length || isForeign(run) ? run : Array(Target.redact(String(decoding: run, as: UTF8.self)).utf8)
             run = []
         }
         for byte in text.utf8 {
