@@ -229,7 +229,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     }
 
     /// Adds a row whose device is a recipient when it is the newest one, and what the judge says.
-    @inline(__always) private mutating func add(
+    private mutating func add(
         _ row: CellRow, _ columns: ColumnPlan, of device: Device, selected: [UInt32], _ blockResult: inout BlockResult
     ) {
         let (token, fingerprint, lastActive) = (device.token, device.fingerprint, device.lastActive)

@@ -13,7 +13,7 @@ public struct TraceSubject: Sendable {
 
     private let token: Token
     private let name: [UInt8]
-    /// As it was typed: a cell that is not a token is compared as it stands.
+    /// As it was typed: a cell that is not a token is compared unchanged.
     private let typed: [UInt8]
     /// As it may be shown: a full token is shortened.
     public let shown: String

@@ -5,7 +5,7 @@ import COpenSSL
 public enum ClientCertificatePolicy: Sendable {
     /// Clients are not asked for one.
     case notAsked
-    /// Any readable certificate, whoever signed it.
+    /// Any readable certificate, signed by anyone.
     case anyAuthority
     /// Only certificates of the authorities in this PEM file; others fail the handshake.
     case authority(file: String)
