@@ -5,29 +5,38 @@
 /// `\r`, `\t`, and `\u00` with two lower-case hex digits for the other control characters.
 public struct EscapedCells {
     private var bytes = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+    /// Those beyond `count` are of earlier arrays.
     private var ranges: [Range<Int>] = []
 
     /// No cells.
     public init() {}
 
     /// The number of cells.
-    public var count: Int { ranges.count }
+    public private(set) var count = 0
 
     /// The bytes of a cell, escaped. Valid as long as the bytes that were passed to `locate`.
-    public subscript(cell: Int) -> UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: bytes[ranges[cell]]) }
+    public subscript(cell: Int) -> UnsafeBufferPointer<UInt8> {
+        precondition(cell < count, "no such cell")
+        return UnsafeBufferPointer(rebasing: bytes[ranges[cell]])
+    }
 
     /// Finds the cells of a JSON array. Allocates nothing after an array with as many cells.
     /// - Parameter bytes: must stay in place while this value is used.
     /// - Returns: false, and no cells, if this is not an array of strings or not in the form described above.
     public mutating func locate(in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         self.bytes = bytes
-        ranges.removeAll(keepingCapacity: true)
-        if Self.scan(bytes, into: &ranges) { return true }
-        ranges.removeAll(keepingCapacity: true)
+        count = 0
+        if scan(bytes) { return true }
+        count = 0
         return false
     }
 
-    private static func scan(_ bytes: UnsafeBufferPointer<UInt8>, into ranges: inout [Range<Int>]) -> Bool {
+    private mutating func append(_ range: Range<Int>) {
+        if count < ranges.count { ranges[count] = range } else { ranges.append(range) }
+        count += 1
+    }
+
+    private mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let last = bytes.count - 1
         guard last > 0, bytes[0] == UInt8(ascii: "["), bytes[last] == UInt8(ascii: "]") else { return false }
         if last == 1 { return true }
@@ -44,14 +53,14 @@ public struct EscapedCells {
                 allBits |= byte
                 index += 1
                 if byte == UInt8(ascii: "\\") {
-                    guard let length = escapeLength(in: bytes[index..<last]) else { return false }
+                    guard let length = Self.escapeLength(in: bytes[index..<last]) else { return false }
                     index += length
                 }
             }
             guard index < last else { return false }
-            ranges.append(start..<index)
+            append(start..<index)
             index += 1
-            if index == last { return allBits < 0x80 || isUTF8(bytes) }
+            if index == last { return allBits < 0x80 || Self.isUTF8(bytes) }
             guard bytes[index] == UInt8(ascii: ","), index + 1 < last else { return false }
             index += 1
         }

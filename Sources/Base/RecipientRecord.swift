@@ -14,68 +14,66 @@ public struct RecipientRecord {
 
 /// Recipients in one piece of memory, each with the slot that a scan assigned.
 public struct RecipientBatch: Sendable {
-    /// The texts of a recipient, in the order in which they are appended.
-    public enum Part: Sendable {
-        case token, registrationID, alias, language, fields
+    /// The ends of a recipient's texts in the batch's bytes, in their order. They are below 4 GB, the limit of a block.
+    public struct Ends: BitwiseCopyable, Sendable {
+        fileprivate var token: UInt32
+        fileprivate var registrationID: UInt32
+        fileprivate var alias: UInt32
+        fileprivate var language: UInt32
+        fileprivate var fields: UInt32
+
+        /// - Parameters: counts of the batch's bytes after each text was appended.
+        public init(token: Int = 0, registrationID: Int = 0, alias: Int = 0, language: Int = 0, fields: Int = 0) {
+            self.token = UInt32(token)
+            self.registrationID = UInt32(registrationID)
+            self.alias = UInt32(alias)
+            self.language = UInt32(language)
+            self.fields = UInt32(fields)
+        }
     }
 
-    /// The ends of a recipient's texts in `bytes`. They are below 4 GB, the limit of a block.
-    private struct Ends: BitwiseCopyable {
-        var token: UInt32 = 0, registrationID: UInt32 = 0, alias: UInt32 = 0, language: UInt32 = 0, fields: UInt32 = 0
+    private struct Entry: BitwiseCopyable {
+        /// -1 for none.
+        var slot: Int
+        var ends: Ends
     }
 
-    private var slots: [Int] = []
-    private var ends: [Ends] = []
-    /// The last recipient's texts, while they are appended.
-    private var open = Ends()
+    private var entries: [Entry] = []
 
-    /// All texts, one after the other: append a part's bytes here, then call `end`.
+    /// All texts, one after the other: append a recipient's here in the order of `Ends`, then call `complete`.
     public var bytes: [UInt8] = []
 
     /// An empty batch.
     public init() {}
 
     /// The number of recipients, including those without a slot.
-    public var count: Int { ends.count }
+    public var count: Int { entries.count }
 
-    /// Marks the end of a part whose bytes were appended. After the last part the recipient is complete, and has no slot yet.
-    public mutating func end(_ part: Part) {
-        let end = UInt32(bytes.count)
-        switch part {
-        case .token: open.token = end
-        case .registrationID: open.registrationID = end
-        case .alias: open.alias = end
-        case .language: open.language = end
-        case .fields:
-            open.fields = end
-            ends.append(open)
-            slots.append(-1)
-        }
-    }
+    /// Adds a recipient, without a slot, whose texts were appended to `bytes`.
+    public mutating func complete(_ ends: Ends) { entries.append(Entry(slot: -1, ends: ends)) }
 
     /// Adds a recipient with its slot. NUL is replaced, because many programs end a text there.
     public mutating func append(_ recipient: Recipient, at slot: Int) {
-        for (part, text) in [
-            (Part.token, recipient.token.text), (.registrationID, recipient.registrationID), (.alias, recipient.alias),
-            (.language, recipient.language),
-        ] {
+        func end(_ text: String) -> Int {
             bytes.append(contentsOf: text.utf8.contains(0) ? Array(text.replacing("\0", with: "\u{FFFD}").utf8) : Array(text.utf8))
-            end(part)
+            return bytes.count
         }
+        var ends = Ends(
+            token: end(recipient.token.text), registrationID: end(recipient.registrationID), alias: end(recipient.alias),
+            language: end(recipient.language))
         JSONValue.array(recipient.fields.map(JSONValue.string)).append(to: &bytes)
-        end(.fields)
-        setSlot(slot, of: count - 1)
+        ends.fields = UInt32(bytes.count)
+        entries.append(Entry(slot: slot, ends: ends))
     }
 
-    /// Removes the last recipient.
-    public mutating func removeLast() {
-        ends.removeLast()
-        slots.removeLast()
-        bytes.removeSubrange(Int(ends.last?.fields ?? 0)...)
+    /// Removes all recipients; their memory is kept for others.
+    public mutating func removeAll() {
+        entries.removeAll(keepingCapacity: true)
+        bytes.removeAll(keepingCapacity: true)
     }
 
     /// Gives a recipient its slot; a recipient without one is left out.
-    public mutating func setSlot(_ slot: Int, of index: Int) { slots[index] = slot }
+    public mutating func setSlot(_ slot: Int, of index: Int) { entries[index].slot = slot }
 
     /// Calls `body` with a recipient.
     public func withRecord<Result>(_ index: Int, _ body: (RecipientRecord) throws -> Result) rethrows -> Result {
@@ -85,7 +83,7 @@ public struct RecipientBatch: Sendable {
     /// Calls `body` with each recipient that has a slot, in order.
     public func forEach(_ body: (Int, RecipientRecord) throws -> Void) rethrows {
         try bytes.withUnsafeBufferPointer { bytes in
-            for index in slots.indices where slots[index] >= 0 { try body(slots[index], record(index, in: bytes)) }
+            for index in entries.indices where entries[index].slot >= 0 { try body(entries[index].slot, record(index, in: bytes)) }
         }
     }
 
@@ -94,8 +92,8 @@ public struct RecipientBatch: Sendable {
         var group: [(slot: Int, recipient: RecipientRecord)] = []
         group.reserveCapacity(count)
         try bytes.withUnsafeBufferPointer { bytes in
-            for index in slots.indices where slots[index] >= 0 {
-                group.append((slots[index], record(index, in: bytes)))
+            for index in entries.indices where entries[index].slot >= 0 {
+                group.append((entries[index].slot, record(index, in: bytes)))
                 guard group.count == count else { continue }
                 try body(group)
                 group.removeAll(keepingCapacity: true)
@@ -108,9 +106,9 @@ public struct RecipientBatch: Sendable {
 
     /// Appends all texts, without slots, in the form that `init(stored:)` takes.
     public func store(into target: inout [UInt8]) {
-        target.reserveCapacity(target.count + 4 + ends.count * MemoryLayout<Ends>.size + bytes.count)
+        target.reserveCapacity(target.count + 4 + count * MemoryLayout<Ends>.size + bytes.count)
         withUnsafeBytes(of: UInt32(count)) { target.append(contentsOf: $0) }
-        ends.withUnsafeBytes { target.append(contentsOf: $0) }
+        for entry in entries { withUnsafeBytes(of: entry.ends) { target.append(contentsOf: $0) } }
         target.append(contentsOf: bytes)
     }
 
@@ -119,16 +117,16 @@ public struct RecipientBatch: Sendable {
         stored.withUnsafeBytes { stored in
             let count = Int(stored.loadUnaligned(as: UInt32.self))
             let texts = 4 + count * MemoryLayout<Ends>.size
-            ends = (0..<count).map { stored.loadUnaligned(fromByteOffset: 4 + $0 * MemoryLayout<Ends>.size, as: Ends.self) }
+            entries = (0..<count).map {
+                Entry(slot: -1, ends: stored.loadUnaligned(fromByteOffset: 4 + $0 * MemoryLayout<Ends>.size, as: Ends.self))
+            }
             bytes = Array(stored[texts...])
         }
-        slots = Array(repeating: -1, count: ends.count)
-        open = ends.last ?? Ends()
     }
 
     private func record(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> RecipientRecord {
-        let start = index == 0 ? 0 : ends[index - 1].fields
-        let ends = ends[index]
+        let start = index == 0 ? 0 : entries[index - 1].ends.fields
+        let ends = entries[index].ends
         func part(_ start: UInt32, end: UInt32) -> UnsafeBufferPointer<UInt8> {
             UnsafeBufferPointer(rebasing: bytes[Int(start)..<Int(end)])
         }

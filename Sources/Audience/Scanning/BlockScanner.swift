@@ -28,6 +28,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
 
     /// Blocks whose first rows' tags are sampled: more than one, as the first may hold few rows.
     private static var sampledBlocks: Int { 16 }
+    /// Records that nobody wants are removed at this many bytes: removing each one costs more than writing it.
+    private static var unwantedBytes: Int { 16 << 10 }
     /// Lines of one unreadable row from which on it causes a warning: rows are hidden in it.
     private static var suspiciousLines: Int { 20 }
 
@@ -84,6 +86,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             scan(&reader, export.plan, &blockResult)
         }
         mostRows = max(mostRows, blockResult.devices.count)
+        if !wantsRecords { blockResult.records = RecipientBatch() }
         return blockResult
     }
 
@@ -256,7 +259,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             recipientCheck = RecipientCheck(reason: .suppressed)
         }
         blockResult.digest.append(element)
-        if !wantsRecords { blockResult.records.removeLast() }
+        if !wantsRecords, blockResult.records.bytes.count > Self.unwantedBytes { blockResult.records.removeAll() }
         let language = languages.number(of: row.bytes(columns.language), names: &blockResult.languages)
         blockResult.devices.append(
             DeviceRow(fingerprint, moment, recipientCheck, selection: selection(selected, &blockResult), language: language))

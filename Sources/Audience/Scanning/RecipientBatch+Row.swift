@@ -9,20 +9,22 @@ extension RecipientBatch {
         _ row: CellRow, _ columns: ColumnPlan, token: UnsafeBufferPointer<UInt8>, separator: [UInt8]
     ) {
         bytes.append(contentsOf: token)
-        end(.token)
+        let token = bytes.count
         append(row, cell: columns.registrationID, separator: separator)
-        end(.registrationID)
+        let registrationID = bytes.count
         append(row, cell: columns.alias, separator: separator)
-        end(.alias)
+        let alias = bytes.count
         append(row, cell: columns.language, separator: separator)
-        end(.language)
+        let language = bytes.count
         appendFields(row, cells: columns.fields, separator: separator)
-        end(.fields)
+        complete(Ends(token: token, registrationID: registrationID, alias: alias, language: language, fields: bytes.count))
     }
 
     /// Placeholders for nothing (`NULL`, `N/A`) are blank.
     @inline(__always) private mutating func append(_ row: CellRow, cell: Int, separator: [UInt8]) {
-        if !Blank.isCell(row.bytes(cell)) { row.appendText(cell, separator: separator, to: &bytes) }
+        let text = row.bytes(cell)
+        guard !Blank.isCell(text) else { return }
+        if row.isArray(cell) { row.appendText(cell, separator: separator, to: &bytes) } else { bytes.append(contentsOf: text) }
     }
 
     @inline(__always) private mutating func appendFields(_ row: CellRow, cells: [Int], separator: [UInt8]) {

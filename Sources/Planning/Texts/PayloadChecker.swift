@@ -14,8 +14,12 @@ final class PayloadChecker {
     private let numbersOfColumns: [String: Int]
     // Nothing calls back into this, so access cannot overlap. The exclusivity checks would cost more than handling a small cell.
     @exclusivity(unchecked) private var cells = EscapedCells()
-    @exclusivity(unchecked) private var payload: [UInt8] = []
+    /// Payloads one after the other: removing each one costs as much as copying its constants.
+    @exclusivity(unchecked) private var payloads: [UInt8] = []
     @exclusivity(unchecked) private var chooser: MessageChooser
+
+    /// Payloads are removed at this many bytes.
+    private static var keptBytes: Int { 16 << 10 }
 
     /// - Parameter times: nil when recipients do not carry their zone, or it does not matter.
     package init(_ messages: MessageCatalog, _ times: SendTimes? = nil) {
@@ -46,13 +50,15 @@ final class PayloadChecker {
     }
 
     @inline(__always) private func judge(_ recipient: RecipientRecord, _ template: PayloadTemplate, group: Int) -> RecipientCheck {
-        payload.removeAll(keepingCapacity: true)
+        if payloads.count > Self.keptBytes { payloads.removeAll(keepingCapacity: true) }
+        let start = payloads.count
         precondition(cells.locate(in: recipient.fields), "cells that were just written cannot be read")
-        if let failure = template.append(cells, language: recipient.language, to: &payload) {
+        if let failure = template.append(cells, language: recipient.language, to: &payloads) {
             return recipientCheck(of: failure, group: group)
         }
-        guard let times else { return RecipientCheck(payloadBytes: payload.count, group: group) }
-        return RecipientCheck(payloadBytes: payload.count, group: group, wave: times.number(of: cells[cells.count - 1]))
+        let size = payloads.count - start
+        guard let times else { return RecipientCheck(payloadBytes: size, group: group) }
+        return RecipientCheck(payloadBytes: size, group: group, wave: times.number(of: cells[cells.count - 1]))
     }
 
     private func recipientCheck(of failure: RenderFailure, group: Int) -> RecipientCheck {
