@@ -58,7 +58,7 @@ struct ResourceLimitTests {
 
     @Test(
         "where most of the files that may be open are open by now, it ends with a sentence, nothing is lost, and nothing is sent twice",
-        arguments: [98, 96, 94, 92, 90, 88, 86, 84, 82, 80, 76, 72])
+        arguments: [98, 96, 94, 92, 90, 88, 86, 84, 82, 80, 78, 77, 76, 75, 74, 72])
     func descriptors(inherited: Int) throws {
         let server = try LedgeredServer(devices: 300)
         try server.folder.writeCampaign(delivery: "unknown: skip")
@@ -70,6 +70,9 @@ struct ResourceLimitTests {
         // The loader of a program needs files, too.
         #expect([0, 2, 3, 127].contains(sent.status) && (sent.status == 0 || !sent.errors.isEmpty), "\(sent)")
         #expect(!sent.errors.contains("cannot continue: out of memory"), "\(sent)")
+        // Libraries keep a file or two open from the start, so the edge is not sharp.
+        if (78..<93).contains(inherited) { #expect(sent.errors.contains("files open, and only"), "\(sent)") }
+        if inherited <= 72 { #expect(sent.status == 0, "\(sent)") }
         if sent.status == 2 { #expect(try server.accepted().isEmpty, "\(sent)") }
         if sent.status == 3 {
             let resumed = try server.folder.volley("resume", "last", "--json")
