@@ -32,6 +32,8 @@ public protocol PushService: Sendable {
     var target: TargetForm { get }
     /// A push that reaches no device.
     var probe: ProbePush { get }
+    /// The kinds of pushes that it takes.
+    var pushTypes: [PushType] { get }
     /// How many pushes a request carries.
     var batching: Batching { get }
     /// Whether each answer carries the id of its request, so that an answer without it comes from something else.
@@ -81,6 +83,9 @@ public protocol PushService: Sendable {
 extension PushService {
     /// The lifetime of a signed credential; nil for a service that takes none.
     public var signedToken: SignedTokenFacts? { account.signedToken }
+
+    /// What a phone shows, and what only wakes an app.
+    public var pushTypes: [PushType] { [.alert, .background] }
 
     /// One push per request, as with most services.
     public var batching: Batching { .single }

@@ -57,7 +57,9 @@ struct OutcomeGuide {
         return switch outcome {
         case .accepted: "\(service.introduction), took the push over, and delivers it as soon as the device can be reached."
         case .invalidToken where doubtsTokens:
-            "\(service.displayName) refused the \(service.target.noun). Devices that it calls gone\(goneReasons) are left out of later campaigns until they register again. The others are not: wrong settings may have caused the refusal."
+            service.goneReasons.isEmpty
+                ? "\(service.displayName) refused the \(service.target.noun). Wrong settings may have caused this, so no device is left out of later campaigns."
+                : "\(service.displayName) refused the \(service.target.noun). Devices that it calls gone (\(service.goneReasons.joined(separator: ", "))) are left out of later campaigns until they register again. The others are not: wrong settings may have caused the refusal."
         case .invalidToken:
             "The app is gone from the device, or its push token has changed. These devices are left out of later campaigns until they register again."
         case .rejected:
@@ -71,11 +73,6 @@ struct OutcomeGuide {
             isUnderway
                 ? "Its turn has not come yet." : "Nothing was sent to the device: the run ended, or the push expired, before its turn came."
         }
-    }
-
-    /// Which reasons say that an app is gone, in parentheses.
-    private var goneReasons: String {
-        service.goneReasons.isEmpty ? "" : " (\(service.goneReasons.joined(separator: ", ")))"
     }
 
     static func ink(_ outcome: Outcome) -> TextStyle.Ink {

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Runs
 
 extension SuppressionList {
@@ -6,11 +7,13 @@ extension SuppressionList {
     /// observer; it does not change how the run ended.
     static func suppressGone(of run: any RecordedRun, _ observer: RunObserver) {
         do {
-            let environment = try run.plan.settings.get().environment
-            let list = run.catalog.suppression(app: run.plan.app, service: run.plan.service, environment: environment.listName)
+            let settings = try run.plan.settings.get()
+            let list = run.catalog.suppression(app: run.plan.app, service: run.plan.service, environment: settings.environment.listName)
             let change = try list.suppressGone(of: run)
             if change.added + change.renewed > 0 { observer(.suppressed(change.added, list: list.place)) }
-            if change.notSuppressed > 0, try run.status().state == .finished { observer(.notSuppressed(change.notSuppressed)) }
+            if change.notSuppressed > 0, try run.status().state == .finished {
+                observer(.notSuppressed(change.notSuppressed, topicKey: settings.service.account.topic.key))
+            }
         } catch { observer(.suppressionFailed(error)) }
     }
 }

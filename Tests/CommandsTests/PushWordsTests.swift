@@ -15,6 +15,25 @@ struct PushWordsTests {
         #expect(badge?.message.hasPrefix("Toypush cannot add to a badge") == true)
     }
 
+    @Test("what the service lacks is refused, and what it has is not")
+    func options() throws {
+        func refusal(_ set: (inout PushCommand.Message) -> Void) -> String? {
+            var message = PushCommand.Message()
+            set(&message)
+            do throws(Diagnostic) { try message.check(for: Toypush()) } catch { return "\(error.message). \(error.remedy ?? "")" }
+            return nil
+        }
+        #expect(refusal { $0.subtitle = "Only today" } == "Toypush has no 'subtitle'. Omit --subtitle.")
+        #expect(refusal { $0.priorityName = "low" } == "Toypush has no 'priority'. Omit --priority.")
+        #expect(
+            refusal { $0.pushTypeName = "voip" }
+                == "Toypush has no type 'voip'. Omit --push-type, or write one of: alert, background.")
+        #expect(refusal { ($0.title, $0.badge, $0.expires, $0.pushTypeName) = ("Hello", "3", "1h", "background") } == nil)
+        var message = PushCommand.Message()
+        (message.subtitle, message.priorityName, message.pushTypeName) = ("Only today", "low", "voip")
+        try message.check(for: APNs())
+    }
+
     @Test("what a key lacks is called by the service's fields")
     func key() {
         var target = PushCommand.Target()

@@ -9,7 +9,12 @@ struct Toypush: PushService {
     let blamingReasons: Set = ["unknown_device"]
     private let apns = APNs()
 
-    var rules: CampaignRules { apns.rules }
+    var rules: CampaignRules {
+        var rules = apns.rules
+        rules.contentKeys.remove(.subtitle)
+        rules.deliveryKeys.remove(.priority)
+        return rules
+    }
     var probe: ProbePush { ProbePush(target: "00000000-0000-4000-8000-000000000000", payload: "{}") }
 
     let account = AccountForm(

@@ -20,7 +20,8 @@ enum ForeignWords {
         guard groups.contains(where: { $0.name == group.name && $0.valid == group.valid }) else { return nil }
         let small = key.lowercased().replacing("-", with: "_")
         if small == "icon" || small == "large_icon" || small == "small_icon" {
-            return ("A push has no icon of its own: phones show the app's. For a picture next to the text, write image.", nil)
+            let picture = group.valid.contains(ContentKey.image.rawValue) ? " For a picture next to the text, write image." : ""
+            return ("A push has no icon of its own: phones show the app's.\(picture)", nil)
         }
         guard let home = words[small] else { return nil }
         if group.valid.contains(home.key) { return ("Volley calls it '\(home.key)'.", home.key) }

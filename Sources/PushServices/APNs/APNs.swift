@@ -28,6 +28,8 @@ public struct APNs: PushService {
         payloadExampleJSON: .object(pairs: [("aps", .object(pairs: [("alert", .string("Hello"))]))]))
     /// Source: Apple, "Preparing custom alert sounds".
     public let system: PhoneSystem? = PhoneSystem(name: "iOS", phone: "iPhone", soundEndings: ["aiff", "aif", "wav", "caf"])
+    /// All that Volley knows: they are Apple's.
+    public let pushTypes = PushType.allCases
     /// For keys that are next to `aps`.
     public let warnings = [WarningName.outsideAPS]
     /// Source: Apple, "Handling notification responses from APNs": apns-id is among the headers of every response.

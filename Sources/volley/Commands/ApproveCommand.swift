@@ -1,3 +1,4 @@
+import PushServices
 import Base
 import Campaigns
 import Runs
@@ -48,8 +49,9 @@ public enum ApproveCommand {
     }
 
     private static func text(_ run: any RecordedRun, _ settings: RunSettings) -> String {
-        [run.plan.previewText, "Planned       \(run.plan.plannedAt) as \(run.plan.id)", "Topic         \(settings.topic)"]
-            .joined(separator: "\n")
+        let planned = "\(run.plan.plannedAt) as \(run.plan.id)"
+        let lines = [("Planned", planned), (TextFormat.capitalized(settings.service.account.topic.noun), settings.topic)]
+        return ([run.plan.previewText] + lines.map { TextFormat.padded($0.0, to: 14) + $0.1 }).joined(separator: "\n")
     }
 
     private static func question(_ run: any RecordedRun, _ settings: RunSettings, name: String) -> String {

@@ -35,13 +35,28 @@ public enum PushCommand {
         /// Creates an empty message.
         public init() {}
 
-        /// The options that were used and name what a campaign writes below `delivery`.
-        fileprivate var deliveryOptions: [(key: DeliveryKey, option: String)] {
-            var used: [(key: DeliveryKey, option: String)] = []
-            if priorityName != nil { used.append((.priority, "--priority")) }
-            if expires != nil { used.append((.expires, "--expires")) }
-            if collapseID != nil { used.append((.collapse, "--collapse")) }
-            return used
+        /// Checks that the service has everything that the options ask for.
+        /// - Throws: a `Diagnostic` for the first option that it lacks.
+        func check(for service: any PushService) throws(Diagnostic) {
+            let content: [(ContentKey, String, isUsed: Bool)] = [
+                (.title, "--title", title != nil), (.subtitle, "--subtitle", subtitle != nil), (.body, "--body", body != nil),
+                (.sound, "--sound", sound != nil), (.badge, "--badge", badge != nil), (.silent, "--silent", isSilent),
+                (.payload, "--payload", payloadFile != nil),
+            ]
+            let delivery: [(DeliveryKey, String, isUsed: Bool)] = [
+                (.priority, "--priority", priorityName != nil), (.expires, "--expires", expires != nil),
+                (.collapse, "--collapse", collapseID != nil),
+            ]
+            let lacking =
+                content.filter { $0.isUsed && !service.rules.contentKeys.contains($0.0) }.map { (key: $0.0.rawValue, option: $0.1) }
+                + delivery.filter { $0.isUsed && !service.rules.deliveryKeys.contains($0.0) }.map { (key: $0.0.rawValue, option: $0.1) }
+            if let first = lacking.first {
+                throw Diagnostic("\(service.displayName) has no '\(first.key)'", remedy: "Omit \(first.option).")
+            }
+            guard let pushTypeName, !service.pushTypes.contains(where: { $0.rawValue == pushTypeName }) else { return }
+            throw Diagnostic(
+                "\(service.displayName) has no \(service.terms.pushType) '\(pushTypeName)'",
+                remedy: "Omit --push-type, or write one of: \(service.pushTypes.map(\.rawValue).joined(separator: ", ")).")
         }
     }
 
@@ -52,9 +67,7 @@ public enum PushCommand {
         Interruption.install()
         let service = target.service(options)
         try target.checkHeaders(for: service)
-        for used in message.deliveryOptions where !service.rules.deliveryKeys.contains(used.key) {
-            throw Diagnostic("\(service.displayName) has no '\(used.key.rawValue)'", remedy: "Omit \(used.option).")
-        }
+        try message.check(for: service)
         try HeaderText.check(message.collapseID, of: "--collapse", for: service, maximumBytes: service.rules.collapseIDBytes)
         guard let token = service.target.target(text) else {
             throw Diagnostic(service.target.flaw(of: text) ?? "", remedy: service.target.remedy)

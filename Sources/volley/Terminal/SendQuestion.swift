@@ -62,10 +62,13 @@ struct SendQuestion {
         }
     }
 
+    /// Whether a campaign may say when its pushes expire.
+    private var canExpire: Bool { settings.service.rules.deliveryKeys.contains(.expires) }
+
     private var expiry: String {
         switch settings.expiry {
         case nil:
-            "after \(settings.service.rules.longestStorageDays) days, as the campaign does not say: until then \(settings.service.displayName) keeps it for phones that are off"
+            "after \(settings.service.rules.longestStorageDays) days\(canExpire ? ", as the campaign does not say" : ""): until then \(settings.service.displayName) keeps it for phones that are off"
         case .immediately: "at once: a phone that is off does not get it"
         case .after(let seconds):
             "\(TextFormat.span(seconds: Int64(seconds))) after \(plan.waves.count > 1 ? "each of its times" : "it begins")"
