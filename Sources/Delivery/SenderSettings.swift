@@ -50,7 +50,7 @@ extension RequestTemplate {
 /// Everything a sender needs to know before the first push.
 public struct SenderSettings: Sendable {
     /// The service that receives the pushes.
-    public var service: any PushService
+    public let service: any PushService
     /// Where pushes go.
     public var endpoint: Endpoint
     /// The sender's credentials.
@@ -95,15 +95,18 @@ public struct SenderSettings: Sendable {
     /// What all requests share.
     var request: RequestTemplate { service.request(options) }
 
-    /// Settings with the usual limits.
-    public init(endpoint: Endpoint, credentials: Credentials, options: PushOptions, runSeed: RunSeed) {
-        service = PushServices.standard
+    /// Settings with the usual limits, and with the service's waits.
+    public init(
+        _ service: any PushService = PushServices.standard, endpoint: Endpoint, credentials: Credentials, options: PushOptions,
+        runSeed: RunSeed
+    ) {
+        self.service = service
         self.endpoint = endpoint
         self.credentials = credentials
         self.options = options
         self.runSeed = runSeed
         resendsUnknown = true
-        retry = RetryPolicy()
+        retry = service.retry
         loops = availableCores()
         connections = 8
         streamsPerConnection = 1000
@@ -113,19 +116,4 @@ public struct SenderSettings: Sendable {
 
     /// The parsed proxy; nil for none.
     var proxyAddress: ProxyAddress? { proxy.flatMap { try? ProxyAddress($0, .asInEnvironment) } }
-}
-
-/// When and how often a push is tried again after a temporary refusal.
-public struct RetryPolicy: Hashable, Sendable {
-    /// The most attempts in all, at least 1.
-    public var maximumAttempts = 6
-    /// The wait after the first refusal, doubled after each further one, with full jitter.
-    public var firstDelaySeconds = 0.5
-    /// The longest wait, unless the server's retry-after asks for more.
-    public var longestDelaySeconds = 60.0
-    /// How long after its first attempt a push is given up.
-    public var maximumTotalSeconds = 900.0
-
-    /// The usual policy.
-    public init() {}
 }

@@ -36,6 +36,8 @@ public protocol PushService: Sendable {
     var pushTypes: [PushType] { get }
     /// How many pushes a request carries.
     var batching: Batching { get }
+    /// When and how often a push is tried again.
+    var retry: RetryPolicy { get }
     /// Whether each answer carries the id of its request, so that an answer without it comes from something else.
     var answersCarryID: Bool { get }
     /// Whether the service may recognize a push that it gets a second time, as it carries the same id, and then delivers it once.
@@ -89,6 +91,9 @@ extension PushService {
 
     /// One push per request, as with most services.
     public var batching: Batching { .single }
+
+    /// The usual waits.
+    public var retry: RetryPolicy { RetryPolicy() }
 
     /// Not promised.
     public var answersCarryID: Bool { false }

@@ -1,3 +1,4 @@
+import PushServices
 public import Workspace
 public import Base
 public import Delivery
@@ -26,8 +27,8 @@ public struct SinglePush {
     public init(_ settings: RunSettings, _ route: ProxyRoute, _ context: SendingContext, at now: Timestamp) throws {
         gateway = try Gateway(settings, context, now: now)
         var sender = SenderSettings(
-            endpoint: gateway.endpoint, credentials: gateway.credentials, options: settings.options(startingAt: now), runSeed: seed)
-        sender.service = settings.service
+            settings.service, endpoint: gateway.endpoint, credentials: gateway.credentials, options: settings.options(startingAt: now),
+            runSeed: seed)
         route.apply(to: &sender)
         sender.connections = 1
         sender.retry.maximumAttempts = 1

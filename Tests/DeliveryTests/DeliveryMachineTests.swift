@@ -1,3 +1,4 @@
+import PushServices
 import Base
 import Reports
 import Testing
@@ -240,6 +241,21 @@ struct DeliveryMachineTests {
             #expect((delays.max() ?? 0) > 0.95 * ceiling)
             #expect((delays.min() ?? 1) < 0.05 * ceiling)
         }
+    }
+
+    @Test("no wait is shorter than the service's shortest, and none longer than its longest")
+    func shortestDelay() {
+        var policy = RetryPolicy()
+        (policy.shortestDelaySeconds, policy.firstDelaySeconds, policy.longestDelaySeconds) = (10, 20, 300)
+        var random = SplitMix(seed: 9)
+        for (attempts, ceiling) in [(1, 20.0), (2, 40.0), (9, 300.0)] {
+            let delays = (0..<500).map { _ in
+                Double(policy.delayNanoseconds(afterAttempts: attempts, retryAfterSeconds: nil, random: &random)) / 1e9
+            }
+            #expect(delays.allSatisfy { (10...ceiling).contains($0) })
+            #expect((delays.min() ?? 20) < 12 && (delays.max() ?? 0) > 0.95 * ceiling)
+        }
+        #expect(policy.delayNanoseconds(afterAttempts: 1, retryAfterSeconds: 90, random: &random) == 90_000_000_000)
     }
 
     @Test("a push is given up as failed after its attempts, with the last reason")

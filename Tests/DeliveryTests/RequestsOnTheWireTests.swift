@@ -54,12 +54,12 @@ struct RequestsOnTheWireTests {
         let peer = try Peer()
         let folder = try TemporaryFolder()
         var settings = SenderSettings(
+            BatchService(10),
             endpoint: Endpoint(
                 host: peer.address.host, port: peer.address.port,
                 certificateAuthorityFile: try folder.write("ca.pem", peer.address.authorityPEM)),
             credentials: .token(SimulatorRun.source(.generate())),
             options: PushOptions(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: .random())
-        settings.service = BatchService(10)
         settings.loops = 1
         let texts = ["Hi", "Hello", "Hey"]
         let source = BoundedQueue<PushBatch>(capacity: 10)

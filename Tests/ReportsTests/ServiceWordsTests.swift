@@ -58,8 +58,6 @@ struct ServiceWordsTests {
         #expect(
             guide.meaning(.invalidToken)
                 == "Toypush refused the installation id. Wrong settings may have caused this, so no device is left out of later campaigns.")
-        let apns = OutcomeGuide(service: APNs(), state: .finished, doubtsTokens: true)
-        #expect(apns.meaning(.invalidToken).contains("Devices that it calls gone (Unregistered"))
         #expect(guide.title(skipped: .missingToken) == "No installation id")
         #expect(guide.title(skipped: .badToken) == "Not an installation id")
         #expect(guide.note(skipped: "bad_token") == "not an installation id")

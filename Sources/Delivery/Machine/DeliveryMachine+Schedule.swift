@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 extension DeliveryMachine {
     /// Does everything that is due now, after time has passed or events have come.

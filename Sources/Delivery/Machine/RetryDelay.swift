@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 extension RetryPolicy {
     /// Returns the wait before the attempt that follows `attempts` attempts: exponential with full jitter.
@@ -8,7 +9,8 @@ extension RetryPolicy {
         let doublings = Double(min(max(attempts - 1, 0), 60))
         var ceiling = max(0, firstDelaySeconds)
         if doublings > 0 { ceiling = min(longestDelaySeconds, ceiling * exponentOfTwo(doublings)) }
-        let jittered = Double.random(in: 0...max(0, min(longestDelaySeconds, ceiling)), using: &random)
+        let longest = max(0, min(longestDelaySeconds, ceiling))
+        let jittered = Double.random(in: min(max(0, shortestDelaySeconds), longest)...longest, using: &random)
         return Int64(nanosecondsFromSeconds: max(jittered, retryAfterSeconds ?? 0))
     }
 

@@ -67,8 +67,7 @@ package struct RunSender: Sendable {
     /// - Parameter start: the moment from which the expiry counts.
     func senderSettings(startingAt start: Timestamp) -> SenderSettings {
         var sender = SenderSettings(
-            endpoint: endpoint, credentials: credentials, options: settings.options(startingAt: start), runSeed: run.plan.seed)
-        sender.service = service
+            service, endpoint: endpoint, credentials: credentials, options: settings.options(startingAt: start), runSeed: run.plan.seed)
         sender.pace = settings.pace
         sender.sharedPace = attendance.context.paces.shared(byRunsOf: run.plan.app, settings)
         sender.deadline = settings.deadline(startingAt: start)

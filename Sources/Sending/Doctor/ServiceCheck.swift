@@ -74,8 +74,8 @@ public struct ServiceCheck: Sendable {
         _ endpoint: Endpoint, _ credentials: Credentials, _ settings: RunSettings, _ route: ProxyRoute, missing: String?
     ) -> [CheckStep] {
         var sender = SenderSettings(
-            endpoint: endpoint, credentials: credentials, options: settings.options(startingAt: now), runSeed: .random())
-        sender.service = settings.service
+            settings.service, endpoint: endpoint, credentials: credentials, options: settings.options(startingAt: now),
+            runSeed: .random())
         route.apply(to: &sender)
         sender.options.expiration = 0
         let result = ConnectionProbe(sender).run()

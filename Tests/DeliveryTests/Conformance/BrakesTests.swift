@@ -1,3 +1,4 @@
+import PushServices
 import Simulators
 import Base
 import Cryptography
