@@ -13,9 +13,19 @@ public func pause(_ run: any RecordedRun, at now: Timestamp) throws {
     guard run.isBeingSent, state == .running else {
         throw Diagnostic(
             "the run is \(state.rawValue); only a run that is being sent can be paused", file: run.place,
-            remedy: state == .planned ? "A plan sends nothing by itself." : "`volley report \(run.plan.id)` shows its progress.")
+            remedy: pauseRemedy(state, run.plan.id))
     }
     try run.give(.pause, at: now)
+}
+
+private func pauseRemedy(_ state: RunState, _ id: String) -> String {
+    switch state {
+    case .planned: "A plan sends nothing by itself."
+    case .running: "Its process is gone: `volley resume \(id)` resumes it."
+    case .paused: "`volley resume \(id)` continues it."
+    case .stopped: "It is not being sent; `volley resume \(id)` resumes it."
+    case .finished, .cancelled: "`volley report \(id)` shows what was sent."
+    }
 }
 
 /// Lets the process that paused a run continue it, if the run may go on now.

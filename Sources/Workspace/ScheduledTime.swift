@@ -51,10 +51,9 @@ public struct ScheduledTime: Sendable {
     /// - Returns: what was in the record before, to restore if nothing is sent.
     /// - Throws: `Diagnostic` when another run has the time.
     package func claim() throws -> ScheduledRun? {
-        switch try withStore({ try $0.claim(scheduledRun) }) {
-        case .own(let before): return before
-        case .taken(let other): throw isTaken(by: other)
-        }
+        let claim = try withStore { try $0.claim(scheduledRun) }
+        if let holder = claim.holder { throw isTaken(by: holder) }
+        return claim.before
     }
 
     /// Gives the time back, as nothing was sent.

@@ -21,7 +21,7 @@ struct PromptTests {
         #expect(terminal.waits(for: "[y/N]"), "\(terminal.shown)")
         #expect(
             question(terminal) == [
-                "'test' goes to 20 devices of shop.", "  Environment  simulator: no phone gets it",
+                "'test' goes to 20 devices of shop.", "  Environment  simulator: no device gets it",
                 "  Last run     none: it was never sent from here", "  Expires      4 h after it begins", "Send it? [y/N] ",
             ])
         terminal.type("\n")

@@ -78,6 +78,13 @@ struct WaveAgendaTests {
         #expect(agenda.next(at: try moment("2026-12-02 09:00:01")) == .skip(0, seconds: 7201))
     }
 
+    @Test("what was late before quiet hours began is skipped in them, as the preview says, and is not held until the morning")
+    func lateInQuietHours() throws {
+        let agenda = try agenda([("Asia/Tokyo", "2026-12-01 00:00")], quiet: "21:00-08:00")
+        // 00:16 in Tokyo: from 09:00 to 21:00 there nothing was sent.
+        #expect(agenda.next(at: try moment("2026-12-01 15:16")) == .skip(0, seconds: 43_200))
+    }
+
     @Test("the expiry counts from when a wave was sent first, and after quiet hours from their end")
     func start() throws {
         let berlin = try Self.zone("Europe/Berlin")

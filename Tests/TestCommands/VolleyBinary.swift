@@ -25,8 +25,10 @@ public enum VolleyBinary {
         public func json() throws -> JSONValue { try JSONValue(parsing: output) }
     }
 
-    /// Next to the test bundle.
-    public static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+    /// The one that VOLLEY_BINARY names, such as the optimised one; else the one next to the test bundle.
+    public static let path =
+        ProcessInfo.processInfo.environment["VOLLEY_BINARY"]
+        ?? URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
         .appendingPathComponent("volley").path
 
     /// Runs `volley` to its end.

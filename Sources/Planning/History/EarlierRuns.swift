@@ -72,9 +72,13 @@ public struct EarlierRuns: Sendable {
             run.isBeingSent || claims.count < run.plan.audience || (try? run.figures().outcomes[.unsent, default: 0]) ?? 0 > 0
         else { return nil }
         let (fact, remedy) =
-            run.isBeingSent
-            ? ("is being sent", "`volley report \(run.plan.id)` shows its progress.")
-            : ("ended before it was finished", "`volley resume \(run.plan.id)` resumes it, and sends only to the other devices.")
+            if !run.isBeingSent {
+                ("ended before it was finished", "`volley resume \(run.plan.id)` resumes it, and sends only to the other devices.")
+            } else if state == .paused {
+                ("is paused", "`volley resume \(run.plan.id)` continues it, and `volley cancel \(run.plan.id)` ends it.")
+            } else {
+                ("is being sent", "`volley report \(run.plan.id)` shows its progress.")
+            }
         return .warning(
             .lastRunUnfinished,
             message: "the last run of this campaign, \(run.plan.id), \(fact); a new run sends again to devices that it has reached",

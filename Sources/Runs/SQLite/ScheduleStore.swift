@@ -115,12 +115,13 @@ public final class ScheduleStore: Sendable {
         }
     }
 
-    /// What a run that is sent by hand finds when it claims its time.
-    public enum Claim: Hashable, Sendable {
-        /// The time belongs to the run; the earlier entry, to be restored if nothing is sent after all.
-        case own(before: ScheduledRun?)
-        /// Another run has it.
-        case taken(by: ScheduledRun)
+    /// What a run that is sent by hand finds when it claims its time. Not an enumeration: Swift 6.3 compiled a `switch` that returns the
+    /// payload of one case and throws for the other so that the payload is never returned.
+    public struct Claim: Hashable, Sendable {
+        /// Another run, which has the time; nil if it belongs to the run that asked.
+        public var holder: ScheduledRun?
+        /// The earlier entry, to be restored if nothing is sent after all.
+        public var before: ScheduledRun?
     }
 
     /// Claims a time for a scheduled run's run, in one transaction. A skipped time may be claimed, as nothing was sent for it.
@@ -128,10 +129,10 @@ public final class ScheduleStore: Sendable {
         try Self.translating(path) {
             try database.write { db in
                 let before = try Self.scheduledRun(scheduledRun.key, db)
-                if let before, before.run != scheduledRun.run, before.state != .skipped { return .taken(by: before) }
+                if let before, before.run != scheduledRun.run, before.state != .skipped { return Claim(holder: before) }
                 try Self.remove(scheduledRun.key, db)
                 _ = try Self.save(scheduledRun, db)
-                return .own(before: before)
+                return Claim(before: before)
             }
         }
     }

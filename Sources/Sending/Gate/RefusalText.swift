@@ -219,11 +219,15 @@ enum RefusalText {
 
     /// - Parameter other: the run of the same campaign that is being sent.
     static func runsBesideAnother(_ run: any RecordedRun, _ other: any RecordedRun) -> Diagnostic {
-        Diagnostic(
-            "another run of '\(run.plan.campaign)', \(other.plan.id), is being sent; nothing was sent", file: run.place,
-            remedy:
-                "`volley report \(other.plan.id)` shows its progress. To push to the same devices a second time, wait until that run is over, or send under "
-                + "another campaign name.")
+        let isPaused = (try? other.status().state) == .paused
+        let (state, remedy) =
+            isPaused
+            ? ("paused", "`volley resume \(other.plan.id)` continues it, and `volley cancel \(other.plan.id)` ends it.")
+            : ("being sent", "`volley report \(other.plan.id)` shows its progress.")
+        return Diagnostic(
+            "another run of '\(run.plan.campaign)', \(other.plan.id), is \(state); nothing was sent", file: run.place,
+            remedy: remedy
+                + " To push to the same devices a second time, wait until that run is over, or send under another campaign name.")
     }
 
     static func isTooLate(_ run: any RecordedRun, _ settings: RunSettings) -> Diagnostic {

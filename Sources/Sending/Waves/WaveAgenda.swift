@@ -52,7 +52,8 @@ struct WaveAgenda {
             let wave = waves[number]
             let moment = quietHours?.end(from: max(wave.due, now), in: wave.zone) ?? max(wave.due, now)
             ready.append((number, moment))
-            guard moment <= now else { continue }
+            // Quiet hours do not bring back the time that was missed before them.
+            guard wave.due <= now else { continue }
             let seconds = idleSeconds(of: wave, at: now)
             if late.isTooLate(bySeconds: seconds) { return .skip(number, seconds: seconds) }
         }

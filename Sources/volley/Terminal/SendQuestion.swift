@@ -57,7 +57,7 @@ struct SendQuestion {
     private var environment: String {
         switch settings.environment {
         case .named(let environment): environment.name + (environment.purpose.map { ", \($0)" } ?? "")
-        case .simulator: "simulator: no phone gets it"
+        case .simulator: "simulator: no device gets it"
         case .server: settings.environment.name
         }
     }

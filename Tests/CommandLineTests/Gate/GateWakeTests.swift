@@ -48,7 +48,8 @@ struct GateWakeTests: GateTesting {
             #expect(Set(runs(folder)) == [plan, run])
         }
         #expect(try folder.volley("pause", run).status == 0)
-        try expectRefusal(folder, ["send", "--plan", plan, "--yes"], saying: "is being sent")
+        let paused = try expectRefusal(folder, ["send", "--plan", plan, "--yes"], saying: "\(run), is paused")
+        #expect(paused.contains("`volley resume \(run)`") && paused.contains("`volley cancel \(run)`"), "\(paused)")
         running.interrupt()
         _ = running.finish()
         #expect(try server.accepted().allSatisfy { $0.value.count == 1 })
