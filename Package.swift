@@ -159,13 +159,13 @@ let package = Package(
         .target(
             name: "LedgerConformance", dependencies: ["Base", "PushServices", "Runs"], path: "Tests/LedgerConformance",
             swiftSettings: strict),
-        tests("Runs", ["Base", "LedgerConformance", "PushServices", "Runs", "Scheduling"]),
+        tests("Runs", ["Base", "LedgerConformance", "PushServices", "Runs", "Scheduling", "TestSupport"]),
         .testTarget(
             name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports", "Scheduling"], exclude: ["stop_causes.tsv"],
             swiftSettings: strict),
         tests("Simulators", ["Base", "Cryptography", "HTTP2", "Simulators"]),
         tests(
-            "Workspace", ["Base", "Campaigns", "Delivery", "PushServices", "Runs", "Workspace"]),
+            "Workspace", ["Base", "Campaigns", "Delivery", "PushServices", "Runs", "TestSupport", "Workspace"]),
         tests(
             "Planning",
             ["Audience", "Base", "Campaigns", "Content", "Delivery", "Planning", "PushServices", "Reports", "Runs", "Scheduling"]),
@@ -174,7 +174,7 @@ let package = Package(
             [
                 "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "PushServices", "Reports", "Runs", "Scheduling",
                 "Sending",
-                "Simulators", "TestServers", "Workspace",
+                "Simulators", "TestServers", "TestSupport", "Workspace",
             ]),
         tests(
             "Automation",

@@ -30,10 +30,8 @@ public struct App: Sendable {
     public var topic: SourceText
     /// Which of the service's servers.
     public var environment: Environment
-    /// A provider token's key; nil with a certificate, or (in the simulator only) when one is made for the run.
-    public var key: KeyReference?
-    /// A client certificate.
-    public var certificate: CertificateReference?
+    /// What it shows the service who it is with; nil (in the simulator only) when one is made for the run.
+    public var credential: CredentialReference?
     /// The default device export: paths or globs.
     public var devices: [SourceText]
     /// Where to find things in the exports.
@@ -79,22 +77,20 @@ public enum Environment: Sendable {
     public static let simulatorName = "simulator"
 }
 
-/// `key: {file, id, team}`
-public struct KeyReference: Sendable {
-    /// The .p8 file.
-    public var file: SourceText
-    /// 10 characters.
-    public var keyID: SourceText
-    /// 10 characters.
-    public var teamID: SourceText
+/// A credential as an app names it: `key: {file, id, team}`.
+public struct CredentialReference: Sendable {
+    /// The key of its form below the app: `key`.
+    public var form: String
+    /// What stands below it, by the keys of the form's fields. What the app leaves out is missing.
+    public var values: [String: SourceText]
+
+    /// What stands in a field; nil if the form has no such field, or the app leaves it out.
+    public subscript(field: AccountField?) -> SourceText? { field.flatMap { values[$0.key] } }
 }
 
-/// `certificate: {file, passphrase_env}`
-public struct CertificateReference: Sendable {
-    /// A .p12, or a PEM with certificate and key.
-    public var file: SourceText
-    /// The environment variable that holds the passphrase.
-    public var passphraseVariable: SourceText?
+extension App {
+    /// The form of its credential; nil if it has none.
+    public var credentialForm: CredentialForm? { credential.flatMap { service.account.credential($0.form) } }
 }
 
 /// `proxy:` of volley.yaml.

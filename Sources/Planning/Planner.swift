@@ -84,7 +84,7 @@ struct Planner {
             || ApprovalDemand(
                 app: context.app.name.value, campaignFile: context.campaign.file, realFile: FilePaths.absolute(context.campaign.file)
             ).binds
-        settings.key = settings.key?.fingerprinted()
+        settings.credential = settings.credential?.fingerprinted(settings.service)
         // The time that the machine sleeps does not count as planning.
         settings.schedule?.planning = min(queuedAt, now)..<now.adding(seconds: (SuspendingClock.now - begin) / .seconds(1))
         let plan = RunPlan(

@@ -64,12 +64,12 @@ package struct CurrentProject {
         let now = try RunSettings(app, projectFile: project.file, pushType: settings.pushType)
         let changes = Self.changes(from: settings, to: now, of: app.service)
         guard changes.isEmpty else { throw changed(changes, in: project) }
-        try checkKey(settings.key, now.key, app.service.account.names)
+        try checkKey(settings.credential, now.credential, app.service)
     }
 
     /// What sets the present settings apart from those of a plan, in the words of the app's service.
     static func changes(from settings: RunSettings, to now: RunSettings, of service: any PushService) -> [String] {
-        let (topic, names) = (service.account.topic.key, service.account.names)
+        let topic = service.account.topic.key
         var changes: [String] = []
         func compare(_ name: String, isSame: Bool, then: String, now: String) {
             if !isSame { changes.append("\(name) was \(then) and is \(now) now") }
@@ -79,13 +79,12 @@ package struct CurrentProject {
         compare(
             "the environment", isSame: environments.0.isSame(as: environments.1), then: environments.0.inFull, now: environments.1.inFull)
         compare("the \(topic)", isSame: settings.topic == now.topic, then: settings.topic, now: now.topic)
-        compare(
-            "the \(names.signingKey)", isSame: isSameKey(settings.key, now.key), then: settings.key?.inFull(names) ?? "none",
-            now: now.key?.inFull(names) ?? "none")
-        compare(
-            "the \(names.certificate)", isSame: isSameCertificate(settings.certificate, now.certificate),
-            then: settings.certificate?.inFull ?? "none",
-            now: now.certificate?.inFull ?? "none")
+        for form in service.account.credentials {
+            let both = [settings.credential, now.credential].map { credential in credential.flatMap { $0.form == form.key ? $0 : nil } }
+            compare(
+                "the \(form.key)", isSame: isSame(both[0], both[1], form), then: both[0]?.inFull(form) ?? "none",
+                now: both[1]?.inFull(form) ?? "none")
+        }
         return changes
     }
 
@@ -96,37 +95,40 @@ package struct CurrentProject {
             return settings
         }
         var settings = settings
-        if Self.isSameKey(settings.key, now.key), let file = now.key?.file { settings.key?.file = file }
-        if Self.isSameCertificate(settings.certificate, now.certificate), let file = now.certificate?.file {
-            settings.certificate?.file = file
+        if let credential = now.credential, let form = app.credentialForm, Self.isSame(settings.credential, credential, form) {
+            for file in form.files { settings.credential?.values[file.key] = credential[file] }
         }
         if settings.environment.isSame(as: now.environment) { settings.environment = now.environment }
         return settings
     }
 
-    private static func isSameKey(_ then: FrozenKey?, _ now: FrozenKey?) -> Bool {
-        then?.keyID == now?.keyID && then?.teamID == now?.teamID
-    }
-
-    /// Whether both are the same certificate. Plans of older versions name files with their symbolic links resolved.
-    private static func isSameCertificate(_ then: FrozenCertificate?, _ now: FrozenCertificate?) -> Bool {
-        guard let then, let now else { return then == now }
-        return then.passphraseVariable == now.passphraseVariable && FilePaths.areOneFile(then.file, now.file)
+    /// Whether both are the same credential. A signing key is known by its id and its issuer, wherever its file is; everything else also by
+    /// its file. Plans of older versions name files with their symbolic links resolved.
+    private static func isSame(_ then: FrozenCredential?, _ now: FrozenCredential?, _ form: CredentialForm) -> Bool {
+        guard let then, let now else { return then == nil && now == nil }
+        guard then.form == now.form, form.fields.allSatisfy({ $0.kind == .file || then[$0] == now[$0] }) else { return false }
+        if case .signingKey = form.kind { return true }
+        return form.files.allSatisfy { field in
+            guard let old = then[field], let new = now[field] else { return then[field] == now[field] }
+            return FilePaths.areOneFile(old, new)
+        }
     }
 
     /// Checks that the key's file still holds the key that the plan was made with.
-    private func checkKey(_ then: FrozenKey?, _ now: FrozenKey?, _ names: CredentialNames) throws(Diagnostic) {
+    private func checkKey(_ then: FrozenCredential?, _ now: FrozenCredential?, _ service: any PushService) throws(Diagnostic) {
         // A file that cannot be read is reported when the run is sent with it.
-        guard let frozen = then?.fingerprint, let now, let present = now.fingerprinted().fingerprint, present != frozen else { return }
-        throw Self.differentKey(now, plan.id, names)
+        guard let frozen = then?.fingerprint, let now, let present = now.fingerprinted(service).fingerprint, present != frozen,
+            let form = service.account.credential(now.form)
+        else { return }
+        throw Self.differentKey(now, form, run: plan.id)
     }
 
     /// A file that holds a different key now.
-    static func differentKey(_ key: FrozenKey, _ run: String, _ names: CredentialNames) -> Diagnostic {
-        let id = "\(names.keyID) \(key.keyID)"
+    static func differentKey(_ key: FrozenCredential, _ form: CredentialForm, run: String) -> Diagnostic {
+        let name = form.keyID?.key ?? "id", id = "\(name) \(key[form.keyID] ?? "")"
         return Diagnostic(
-            "this file holds a different key, under the same \(id), than when \(run) was planned", file: key.file,
-            remedy: "Put back the key that the \(id) belongs to; or correct `\(names.keyID)` in volley.yaml, and plan the campaign again. "
+            "this file holds a different key, under the same \(id), than when \(run) was planned", file: key[form.files.first],
+            remedy: "Put back the key that the \(id) belongs to; or correct `\(name)` in volley.yaml, and plan the campaign again. "
                 + "Nothing was sent.")
     }
 
@@ -153,10 +155,11 @@ extension FrozenEnvironment {
     }
 }
 
-extension FrozenKey {
-    fileprivate func inFull(_ names: CredentialNames) -> String { "\(keyID) of \(names.issuer) \(teamID) in \(file)" }
-}
-
-extension FrozenCertificate {
-    fileprivate var inFull: String { passphraseVariable.map { "\(file) (passphrase in \($0))" } ?? file }
+extension FrozenCredential {
+    /// Where the credential is, and what identifies it.
+    fileprivate func inFull(_ form: CredentialForm) -> String {
+        let place = self[form.files.first] ?? self[form.variable].map { "the variable \($0)" } ?? ""
+        guard let id = self[form.keyID] else { return self[form.passphraseVariable].map { "\(place) (passphrase in \($0))" } ?? place }
+        return "\(id)\(form.issuer.map { " of \($0.key) \(self[$0] ?? "")" } ?? "") in \(place)"
+    }
 }

@@ -1,14 +1,16 @@
 package import Base
 package import Cryptography
-import PushServices
 import Glibc
+package import PushServices
 package import Runs
 
 /// The credentials that identify Volley to a service: what the files in an app's settings hold now.
 package struct AppCredentials {
     package enum Kind {
         case certificate(ClientCertificate)
-        case key(SigningKey, id: String, team: String)
+        case key(SigningKey, id: String, issuer: String)
+        /// What signs for the tokens that the service's own server gives out.
+        case account(AssertionKey, TokenExchange)
         /// The built-in simulator accepts any key.
         case none
     }
@@ -17,20 +19,12 @@ package struct AppCredentials {
     /// Warnings about the files.
     package let warnings: [Diagnostic]
 
-    /// Reads the key or the certificate, and no other file.
-    /// - Throws: `Diagnostic`: it cannot be used, or there is neither.
-    package init(_ settings: RunSettings, now: Timestamp) throws {
-        let service = settings.service
-        if let reference = settings.certificate {
-            let certificate = try ClientCertificate(
-                file: reference.file, passphrase: reference.passphrase(), now: now, words: KeyFileWords(of: service))
-            kind = .certificate(certificate)
-            warnings = [SigningKey.permissionWarning(file: reference.file), certificate.expiryWarning(now: now)].compactMap { $0 }
-        } else if let reference = settings.key {
-            kind = .key(
-                try SigningKey(file: reference.file, KeyFileWords(of: service)), id: reference.keyID, team: reference.teamID)
-            warnings = [SigningKey.permissionWarning(file: reference.file)].compactMap { $0 }
-        } else {
+    /// Reads the credential that the settings name, and no other file.
+    /// - Parameter service: takes it; nil for the one that the settings name.
+    /// - Throws: `Diagnostic`: it cannot be used, or there is none.
+    package init(_ settings: RunSettings, of service: (any PushService)? = nil, now: Timestamp) throws(Diagnostic) {
+        let service = service ?? settings.service
+        guard let credential = settings.credential, let form = service.account.credential(credential.form) else {
             guard settings.environment == .simulator else {
                 let names = service.account.names
                 throw Diagnostic(
@@ -38,6 +32,22 @@ package struct AppCredentials {
             }
             kind = .none
             warnings = []
+            return
+        }
+        let file = credential[form.files.first] ?? "", words = KeyFileWords(of: service)
+        switch form.kind {
+        case .clientCertificate:
+            let certificate = try ClientCertificate(file: file, passphrase: credential.passphrase(form), now: now, words: words)
+            kind = .certificate(certificate)
+            warnings = [SigningKey.permissionWarning(file: file), certificate.expiryWarning(now: now)].compactMap { $0 }
+        case .signingKey:
+            kind = .key(
+                try SigningKey(file: file, words), id: credential[form.keyID] ?? "", issuer: credential[form.issuer] ?? "")
+            warnings = [SigningKey.permissionWarning(file: file)].compactMap { $0 }
+        case .fetchedToken(let exchange):
+            let secret = AccountSecret(credential, form, of: service)
+            kind = .account(try secret.key(exchange, for: settings), exchange)
+            warnings = [secret.permissionWarning].compactMap { $0 }
         }
     }
 
@@ -51,14 +61,14 @@ package struct AppCredentials {
     }
 }
 
-extension FrozenCertificate {
-    /// Reads the passphrase from the environment; nil when the certificate needs none.
+extension FrozenCredential {
+    /// Reads a certificate's passphrase from the environment; nil when it needs none.
     /// - Throws: `Diagnostic` when the variable is not set.
-    package func passphrase() throws(Diagnostic) -> String? {
-        guard let name = passphraseVariable else { return nil }
+    package func passphrase(_ form: CredentialForm) throws(Diagnostic) -> String? {
+        guard let name = self[form.passphraseVariable] else { return nil }
         guard let value = getenv(name) else {
             throw Diagnostic(
-                "the environment variable \(name), which should hold the passphrase, is not set", file: file,
+                "the environment variable \(name), which should hold the passphrase, is not set", file: self[form.files.first],
                 remedy: "Set it, for example with `read -s \(name); export \(name)`.")
         }
         return String(cString: value)

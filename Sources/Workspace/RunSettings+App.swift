@@ -16,12 +16,21 @@ extension KeyFileWords {
     }
 }
 
-extension FrozenKey {
-    /// The key with the fingerprint of what its file holds now, if it can be read.
-    package func fingerprinted() -> FrozenKey {
-        var key = self
-        key.fingerprint = (try? SigningKey(file: file))?.verificationKey.fingerprint
-        return key
+extension FrozenCredential {
+    /// The credential with the fingerprint of what its file holds now, if it is a signing key that can be read.
+    package func fingerprinted(_ service: any PushService) -> FrozenCredential {
+        guard let form = service.account.credential(form), case .signingKey = form.kind, let file = self[form.files.first] else {
+            return self
+        }
+        var credential = self
+        credential.fingerprint = (try? SigningKey(file: file))?.verificationKey.fingerprint
+        return credential
+    }
+
+    fileprivate init(_ reference: CredentialReference, _ form: CredentialForm, _ path: (SourceText) -> String) {
+        let files = form.files.map(\.key)
+        let values = reference.values.map { ($0.key, files.contains($0.key) ? path($0.value) : $0.value.value) }
+        self.init(form: form.key, values: Dictionary(uniqueKeysWithValues: values))
     }
 }
 
@@ -42,8 +51,7 @@ extension RunSettings {
             topic: app.service.topic(app.topic.value, for: pushType),
             pushType: pushType, renderingRules: MessageCatalog.renderingRules)
         serviceName = app.service.name
-        key = app.key.map { FrozenKey(file: path($0.file), keyID: $0.keyID.value, teamID: $0.teamID.value) }
-        certificate = app.certificate.map { FrozenCertificate(file: path($0.file), passphraseVariable: $0.passphraseVariable?.value) }
+        if let reference = app.credential, let form = app.credentialForm { credential = FrozenCredential(reference, form, path) }
         pace = app.pace
         appPace = app.pace
         needsApproval = app.needsApproval

@@ -27,10 +27,9 @@ struct ProjectReadingTests {
         #expect(project.runs == "sent/runs")
         #expect(app.name.position.description == "volley.yaml:3:3")
         #expect(app.topic.value == "com.example.shop")
-        #expect(app.key?.file.value == "keys/AuthKey_ABC123DEFG.p8")
-        #expect(app.key?.keyID.value == "ABC123DEFG")
-        #expect(app.key?.teamID.value == "0123456789")
-        #expect(app.certificate == nil)
+        #expect(app.credential?.form == "key")
+        #expect(
+            app.credential?.values.mapValues(\.value) == ["file": "keys/AuthKey_ABC123DEFG.p8", "id": "ABC123DEFG", "team": "0123456789"])
         #expect(app.devices.map(\.value) == ["a.csv", "b.csv"])
         #expect(app.columns.names.mapValues(\.value) == [.token: "device", .alias: "user", .tags: "labels", .lastActive: "seen"])
         #expect(app.columns.tagSeparator == "|")
@@ -104,8 +103,8 @@ struct ProjectReadingTests {
             """
         ).0
         let app = try #require(project.apps.first)
-        #expect(app.certificate?.file.value == "keys/push.p12")
-        #expect(app.certificate?.passphraseVariable?.value == "PUSH_PASSPHRASE")
+        #expect(app.credential?.form == "certificate")
+        #expect(app.credential?.values.mapValues(\.value) == ["file": "keys/push.p12", "passphrase_env": "PUSH_PASSPHRASE"])
         guard case .server(let url, let authority) = app.environment else {
             Issue.record("not a server")
             return
@@ -119,7 +118,7 @@ struct ProjectReadingTests {
         let project = try readProject("apps: {shop: {topic: a.b, environment: simulator, columns: {tags: labels}}}\n").0
         let app = try #require(project.apps.first)
         #expect(project.runs == "runs")
-        #expect(app.key == nil)
+        #expect(app.credential == nil)
         #expect(app.devices.isEmpty)
         #expect(app.columns.names.mapValues(\.value) == [.tags: "labels"])
         #expect(app.columns.tagSeparator == ";")

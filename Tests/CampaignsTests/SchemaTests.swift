@@ -11,7 +11,7 @@ struct SchemaTests {
     private static let campaigns = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/campaigns"
 
     /// A YAML text as an editor passes it to its validator; nil if it is not valid YAML, or JSON cannot express it.
-    private static func json(_ yaml: String) -> JSONValue? {
+    static func json(_ yaml: String) -> JSONValue? {
         let findings = Findings()
         guard let source = try? YAMLSource(file: "x.yaml", bytes: Array(yaml.utf8)),
             var composer = try? YAMLComposer(source: source, findings: findings)

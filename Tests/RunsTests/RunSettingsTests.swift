@@ -1,6 +1,7 @@
 import Base
 import PushServices
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Runs
@@ -10,8 +11,7 @@ struct RunSettingsTests {
     private static func full() -> RunSettings {
         settings {
             $0.environment = .server(host: "::1", port: 2197, certificateAuthority: "/etc/ca.pem")
-            $0.key = FrozenKey(file: "/keys/a.p8", keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
-            $0.certificate = FrozenCertificate(file: "/keys/a.p12", passphraseVariable: "SECRET")
+            $0.credential = key
             $0.expiry = .after(seconds: 14400)
             $0.collapseID = "sale"
             $0.pace = Pace(pushes: 300_000, intervalSeconds: 60)
@@ -35,6 +35,10 @@ struct RunSettingsTests {
             $0.beside = ["20261201-090000-sale-0001"]
         }
     }
+
+    private static let key = FrozenCredential(form: "key", values: ["file": "/keys/a.p8", "id": "ABC123DEFG", "team": "DEF123GHIJ"])
+    private static let certificate = FrozenCredential(
+        form: "certificate", values: ["file": "/keys/a.p12", "passphrase_env": "SECRET"])
 
     @Test("come back from the run file as they went in")
     func roundTrip() throws {
@@ -68,7 +72,7 @@ struct RunSettingsTests {
             Self.full().json.text
                 == #"{"environment":{"host":"::1","port":2197,"ca":"/etc/ca.pem"},"topic":"com.example.shop","#
                 + #""key":{"file":"/keys/a.p8","id":"ABC123DEFG","team":"DEF123GHIJ","fingerprint":null},"#
-                + #""certificate":{"file":"/keys/a.p12","passphrase_env":"SECRET"},"push_type":"alert","priority":10,"#
+                + #""certificate":null,"push_type":"alert","priority":10,"#
                 + #""expires":{"after_seconds":14400},"collapse":"sale","pace":{"pushes":300000,"seconds":60},"#
                 + #""app_pace":{"pushes":9000,"seconds":1},"unknown":"skip","#
                 + #""stop_when":{"millionths":{"invalid_token":200000,"rejected":5000},"after":500},"#
@@ -77,6 +81,56 @@ struct RunSettingsTests {
                 + #""approval":"required","rendering":5,"runs":"/runs","parent_life":"1f","retried_outcomes":["failed","unknown"],"#
                 + #""campaign_file":"/campaigns/sale.yaml","scheduler":true,"place":{"number":7,"life":"2e"},"#
                 + #""beside":["20261201-090000-sale-0001"],"service":"apns"}"#)
+    }
+
+    @Test("hold the credential in the notation of its form, as files of every version do")
+    func credentials() throws {
+        func member(_ change: (inout RunSettings) -> Void) throws -> String {
+            let original = settings(change)
+            #expect(try RunSettings(json: original.json, runFile: "x.sqlite") == original)
+            return original.json.text
+        }
+        let keyText = #""key":{"file":"/keys/a.p8","id":"ABC123DEFG","team":"DEF123GHIJ","fingerprint":"#
+        let certificateText = #""certificate":{"file":"/keys/a.p12","passphrase_env":"#
+        #expect(try member { $0.credential = Self.key }.contains(keyText + #"null},"certificate":null,"push_type""#))
+        #expect(
+            try member {
+                $0.credential = Self.key
+                $0.credential?.fingerprint = "ab"
+            }.contains(keyText + #""ab"},"certificate":null,"push_type""#))
+        #expect(
+            try member { $0.credential = Self.certificate }.contains(#""key":null,"# + certificateText + #""SECRET"},"push_type""#))
+        #expect(
+            try member {
+                $0.credential = Self.certificate
+                $0.credential?.values["passphrase_env"] = nil
+            }.contains(certificateText + "null}"))
+    }
+
+    @Test("of a service with other credentials hold those, and a credential that lacks a value is none")
+    func accounts() throws {
+        let service = OtherService.robots
+        var original = settings { $0.environment = .production }
+        original.serviceName = service.name
+        original.credential = FrozenCredential(form: "robot_account", values: ["env": "SHOP_ROBOT", "region": "eu"])
+        let text = original.json(of: service).text
+        let member = #""robot_account":{"file":null,"env":"SHOP_ROBOT","region":"eu"}"#
+        #expect(text.contains(#""topic":"com.example.shop","# + member + #","push_type":"alert""#))
+        func read(_ text: String) throws -> RunSettings {
+            try RunSettings(json: try JSONValue(parsing: text), runFile: "x.sqlite", services: [service])
+        }
+        #expect(try read(text) == original)
+        #expect(try read(text.replacing(#""env":"SHOP_ROBOT""#, with: #""env":null"#)).credential == nil)
+        #expect(try read(text.replacing(#""region":"eu""#, with: #""region":null"#)).credential == nil)
+        #expect(throws: Diagnostic.self) { try RunSettings(json: original.json(of: service), runFile: "x.sqlite") }
+    }
+
+    @Test("have no member twice, whatever a service calls its credentials")
+    func members() throws {
+        for service in PushServices.all {
+            guard case .object(let members) = settings().json(of: service) else { continue }
+            #expect(Set(members.map(\.name)).count == members.count, "\(service.name)")
+        }
     }
 
     @Test("of older versions name no service, and go to the one that there was; a service that nobody knows cannot be read")

@@ -4,6 +4,7 @@ import Glibc
 import PushServices
 import Runs
 import Testing
+import TestSupport
 @testable import Sending
 import Workspace
 
@@ -18,6 +19,10 @@ struct CredentialWordsTests {
 
     private func step(_ settings: RunSettings, _ service: any PushService = Toypush()) -> CheckStep {
         CredentialsCheck(settings: settings, service: service, now: .now()).step()
+    }
+
+    private func toyKey(file: String, number: String = "ABC123") -> FrozenCredential {
+        FrozenCredential(form: "signing_key", values: ["file": file, "number": number, "account": "TOYACCT1"])
     }
 
     @Test("an app without credentials hears which it lacks")
@@ -40,7 +45,7 @@ struct CredentialWordsTests {
         let pem = Array(SigningKey.generate().pem.utf8)
         #expect(write(descriptor, pem, pem.count) == pem.count)
         close(descriptor)
-        let step = step(settings { $0.key = FrozenKey(file: file, keyID: "XYZ789", teamID: "TOYACCT1") })
+        let step = step(settings { $0.credential = toyKey(file: file, number: "XYZ789") })
         #expect(
             step.name == "signing_key"
                 && step.message == "\(file): P-256, number XYZ789, account TOYACCT1; the file is named after the key ABC123")
@@ -51,7 +56,7 @@ struct CredentialWordsTests {
     func changes() {
         let then = settings {
             $0.topic = "shop_app"
-            $0.key = FrozenKey(file: "/k.p8", keyID: "ABC123", teamID: "TOYACCT1")
+            $0.credential = toyKey(file: "/k.p8")
         }
         let now = settings { $0.topic = "other_app" }
         #expect(
@@ -60,9 +65,34 @@ struct CredentialWordsTests {
                 "the signing_key was ABC123 of account TOYACCT1 in /k.p8 and is none now",
             ])
         let other = CurrentProject.differentKey(
-            FrozenKey(file: "/k.p8", keyID: "ABC123", teamID: "TOYACCT1"), "run-1", Toypush().account.names)
+            toyKey(file: "/k.p8"), Toypush().account.credentials[0], run: "run-1")
         #expect(other.message == "this file holds a different key, under the same number ABC123, than when run-1 was planned")
         #expect(other.remedy?.contains("the number ABC123 belongs to; or correct `number` in volley.yaml") == true)
+    }
+
+    @Test("an account is described by what its file says, and known by where it stands")
+    func account() throws {
+        let service = OtherService.robots, variable = "VOLLEY_TEST_ROBOT_\(getpid())"
+        setenv(variable, OtherService.robot().text, 1)
+        defer { unsetenv(variable) }
+        func frozen(_ values: [String: String]) -> RunSettings {
+            settings { ($0.topic, $0.credential) = ("my-shop", FrozenCredential(form: "robot_account", values: values)) }
+        }
+        let present = step(frozen(["env": variable, "region": "eu"]), service)
+        #expect(
+            present.state == .ok && present.name == "robot_account" && present.message == "\(variable): robot@robopush.example, key 7f3a")
+        let missing = step(frozen(["file": "/none.json", "region": "eu"]), service)
+        #expect(missing.state == .failed && missing.message.hasSuffix("there is no such robot account file"), "\(missing.message)")
+        #expect(step(settings { $0.environment = .simulator }, service).message.hasPrefix("no robot_account is needed"))
+
+        func changes(_ then: [String: String], _ now: [String: String]) -> [String] {
+            CurrentProject.changes(from: frozen(then), to: frozen(now), of: service)
+        }
+        #expect(changes(["env": "A", "region": "eu"], ["env": "A", "region": "eu"]).isEmpty)
+        #expect(changes(["env": "A"], ["env": "B"]) == ["the robot_account was the variable A and is the variable B now"])
+        #expect(changes(["file": "/a.json"], ["env": "B"]) == ["the robot_account was /a.json and is the variable B now"])
+        #expect(changes(["file": "/a.json"], ["file": "/b.json"]) == ["the robot_account was /a.json and is /b.json now"])
+        #expect(changes(["file": "/a.json", "region": "eu"], ["file": "/a.json", "region": "us"]).count == 1)
     }
 
     @Test("files that hold something else are told where to name it, as far as the service takes such files")

@@ -78,43 +78,71 @@ struct AppReader {
         return .server(url: address, certificateAuthority: authority)
     }
 
-    /// `key: {file, id, team}`
-    func key() -> KeyReference? {
-        guard let form = account.credentials.first(where: { if case .signingKey = $0.kind { true } else { false } }),
-            let values = credential(form), let file = values.file, let keyID = values.keyID, let issuer = values.issuer
-        else { return nil }
-        return KeyReference(file: file, keyID: keyID, teamID: issuer)
-    }
-
-    /// `certificate: {file, passphrase_env}`
-    func certificate() -> CertificateReference? {
-        guard let form = account.credentials.first(where: { $0.kind == .clientCertificate }), let values = credential(form),
-            let file = values.file
-        else { return nil }
-        return CertificateReference(file: file, passphraseVariable: values.passphraseVariable)
-    }
-
-    /// What stands in a credential's fields.
-    private struct CredentialValues {
-        var file: SourceText?, keyID: SourceText?, issuer: SourceText?, passphraseVariable: SourceText?
-    }
+    /// What the app shows the service who it is with; nil when absent or wrong, and reported. Mistakes of several are reported together.
+    func credential() -> CredentialReference? { account.credentials.compactMap { credential($0) }.first }
 
     /// nil when it is not there.
-    private func credential(_ form: CredentialForm) -> CredentialValues? {
-        guard let section = subsection(form.key, ProjectKeys.credential(form), example: form.shortExample) else { return nil }
-        var values = CredentialValues()
-        for field in form.fields {
-            let example = "\(field.key): \(field.example)"
-            switch field.kind {
-            case .file: values.file = section.requiredText(field.key, example: example)
-            case .keyID(let length): values.keyID = identifier(field, in: section, length: length)
-            case .issuer(let length): values.issuer = identifier(field, in: section, length: length)
-            case .passphraseVariable:
-                values.passphraseVariable = section.variableName(field.key, of: "passphrase", example: field.example)
-            case .name: _ = section.requiredText(field.key, example: example).flatMap { accepted($0, field) }
-            }
+    private func credential(_ form: CredentialForm) -> CredentialReference? {
+        if form.variable != nil, let node = section.node(form.key), let text = node.text, !node.isNull {
+            // It may be the secret itself, so it is not repeated.
+            findings.error(
+                "'\(form.key)' must be a group of keys, not a text", at: text.position,
+                remedy: "Keep the \(form.noun) itself out of this file; write, for example: \(form.shortExample).")
+            return nil
         }
-        return values
+        guard let section = subsection(form.key, ProjectKeys.credential(form), example: form.shortExample) else { return nil }
+        var values: [String: SourceText] = [:]
+        for field in form.fields { values[field.key] = value(of: field, in: section, form) }
+        checkAlternatives(of: form, in: section)
+        return form.isComplete(values.keys) ? CredentialReference(form: form.key, values: values) : nil
+    }
+
+    private func value(of field: AccountField, in section: Section, _ form: CredentialForm) -> SourceText? {
+        let example = "\(field.key): \(field.example)"
+        func text() -> SourceText? {
+            form.requires(field) ? section.requiredText(field.key, example: example) : section.text(field.key, example: example)
+        }
+        switch field.kind {
+        case .file: return text().flatMap { path($0, field, form) }
+        case .keyID(let length), .issuer(let length): return identifier(field, in: section, length: length)
+        case .passphraseVariable: return section.variableName(field.key, of: "passphrase", example: field.example)
+        case .variable: return section.variableName(field.key, of: form.noun, example: field.example)
+        case .name: return text().flatMap { accepted($0, field) }
+        }
+    }
+
+    /// A path; nil, and reported, for the secret itself, which is not repeated.
+    private func path(_ text: SourceText, _ field: AccountField, _ form: CredentialForm) -> SourceText? {
+        guard text.value.contains("-----BEGIN") || text.value.drop(while: \.isWhitespace).first == "{" else { return text }
+        findings.error(
+            "'\(field.key)' must be the path of a file", at: text.position,
+            remedy: "Keep the \(form.noun) itself out of this file; write, for example: \(field.key): \(field.example).")
+        return nil
+    }
+
+    /// The secret stands in one place.
+    private func checkAlternatives(of form: CredentialForm, in section: Section) {
+        let present = form.alternatives.filter(section.has)
+        if present.count > 1 { return cannotCombine(present, in: section) }
+        // A misspelt one was reported.
+        guard let first = form.fields.first(where: { form.alternatives.contains($0.key) }),
+            !form.alternatives.contains(where: section.mentions)
+        else { return }
+        findings.error(
+            "'\(form.key)' has \(lacking(form.alternatives))", at: section.position,
+            remedy: "Add one of them, for example: \(first.key): \(first.example).")
+    }
+
+    private func cannotCombine(_ keys: [String], in section: Section) {
+        findings.error(
+            "\(keys.map { "'\($0)'" }.joined(separator: " and ")) cannot be combined", at: section.place(of: keys[1]),
+            remedy: "Keep the one that this app uses.")
+    }
+
+    /// `neither 'key' nor 'certificate'`
+    private func lacking(_ keys: [String]) -> String {
+        let names = keys.map { "'\($0)'" }
+        return keys.count == 1 ? "no \(names[0])" : "neither \(names.joined(separator: " nor "))"
     }
 
     private func identifier(_ field: AccountField, in section: Section, length: Int) -> SourceText? {
@@ -135,18 +163,12 @@ struct AppReader {
     /// One of the service's credentials, except that Volley makes a key for its own simulator.
     func checkCredentials(_ environment: Environment?) {
         let keys = account.credentials.map(\.key), present = keys.filter(section.has)
-        if present.count > 1 {
-            findings.error(
-                "\(present.map { "'\($0)'" }.joined(separator: " and ")) cannot be combined", at: section.place(of: present[1]),
-                remedy: "Keep the one that this app uses.")
-            return
-        }
+        if present.count > 1 { return cannotCombine(present, in: section) }
         guard present.isEmpty, let environment, let example = account.credentials.first?.example else { return }
         if case .simulator = environment { return }
-        let names = keys.map { "'\($0)'" }
-        let lacks = keys.count == 1 ? "no \(names[0])" : "neither \(names.joined(separator: " nor "))"
         findings.error(
-            "the app '\(section.group.name)' has \(lacks), and \(service.displayName) answers no one without one", at: section.position,
+            "the app '\(section.group.name)' has \(lacking(keys)), and \(service.displayName) answers no one without one",
+            at: section.position,
             remedy: "Add, for example: \(example).")
     }
 

@@ -36,8 +36,7 @@ struct ProjectReader {
         reader.checkService()
         let topic = reader.topic()
         let environment = reader.environment()
-        let key = reader.key()
-        let certificate = reader.certificate()
+        let credential = reader.credential()
         reader.checkCredentials(environment)
         let devices = section.paths("devices", example: "devices: exports/devices.csv")
         let columns = reader.columns()
@@ -49,7 +48,7 @@ struct ProjectReader {
         let notices = NoticeReader(section: section).targets()
         guard let topic, let environment else { return nil }
         return App(
-            name: entry.key, service: service, topic: topic, environment: environment, key: key, certificate: certificate, devices: devices,
+            name: entry.key, service: service, topic: topic, environment: environment, credential: credential, devices: devices,
             columns: columns,
             pace: pace, frequency: frequency, needsApproval: needsApproval, testDevices: testDevices, proxy: proxy ?? commonProxy,
             notices: notices)

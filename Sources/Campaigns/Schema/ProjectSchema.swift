@@ -41,7 +41,6 @@ public struct ProjectSchema {
     private func app(of service: any PushService) -> JSONValue {
         let account = service.account
         let credentials = account.credentials.map(\.key)
-        let couples = credentials.indices.flatMap { index in credentials[(index + 1)...].map { [credentials[index], $0] } }
         let needsCredentials = JSONValue.object(pairs: [
             (
                 "if",
@@ -65,9 +64,7 @@ public struct ProjectSchema {
             rules: [
                 (
                     "allOf",
-                    .array(
-                        [needsCredentials]
-                            + couples.map { .object(pairs: [("not", .object(pairs: [("required", SchemaNode.strings($0))]))]) })
+                    .array([needsCredentials] + notBoth(credentials))
                 )
             ], accountKeys(of: service).merging(commonKeys(of: service)) { $1 })
     }
@@ -79,7 +76,9 @@ public struct ProjectSchema {
             (
                 form.key,
                 SchemaNode.object(
-                    ProjectKeys.credential(form), form.description, required: form.fields.filter(isRequired).map(\.key),
+                    ProjectKeys.credential(form), form.description, required: form.fields.filter(form.requires).map(\.key),
+                    rules: form.alternatives.isEmpty
+                        ? [] : [("allOf", .array([SchemaNode.hasOneOf(form.alternatives)] + notBoth(form.alternatives)))],
                     Dictionary(uniqueKeysWithValues: form.fields.map { ($0.key, text($0)) }))
             )
         }
@@ -87,7 +86,12 @@ public struct ProjectSchema {
             uniqueKeysWithValues: [(account.topic.key, text(account.topic)), (EnvironmentForm.key, environment(of: service))] + credentials)
     }
 
-    private func isRequired(_ field: AccountField) -> Bool { field.kind != .passphraseVariable }
+    /// A rule for each two of these keys: they cannot be combined.
+    private func notBoth(_ keys: [String]) -> [JSONValue] {
+        keys.indices.flatMap { index in
+            keys[(index + 1)...].map { .object(pairs: [("not", .object(pairs: [("required", SchemaNode.strings([keys[index], $0]))]))]) }
+        }
+    }
 
     private func text(_ field: AccountField) -> JSONValue {
         switch field.kind {
@@ -95,7 +99,7 @@ public struct ProjectSchema {
         case .file: SchemaNode.text(field.description, example: field.example)
         case .keyID(let length), .issuer(let length):
             SchemaNode.text(field.description, example: field.example, pattern: "^[A-Z0-9]{\(length)}$")
-        case .passphraseVariable: variable(field.description, example: field.example)
+        case .passphraseVariable, .variable: variable(field.description, example: field.example)
         }
     }
 

@@ -166,7 +166,11 @@ extension CampaignContext {
         do {
             return try body()
         } catch let mistake as Diagnostic {
-            var names = [app.key?.file, app.certificate?.file].compactMap(\.self)
+            // Nothing but a variable's content is a mistake in no file.
+            if mistake.file == nil, let variable = app.credential?[app.credentialForm?.variable] {
+                throw placed(mistake, at: variable.position)
+            }
+            var names = app.credentialForm?.files.compactMap { app.credential?[$0] } ?? []
             if case .server(_, let authority?) = app.environment { names.append(authority) }
             let place = names.first { FilePaths.anchored(FilePaths.resolve($0.value, besideFile: project.file)) == mistake.file }
             throw place.map { placed(mistake, at: $0.position) } ?? mistake

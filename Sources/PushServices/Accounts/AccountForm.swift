@@ -21,7 +21,17 @@ public struct AccountForm: Sendable {
     public var signingKey: CredentialForm? { credentials.first { if case .signingKey = $0.kind { true } else { false } } }
 
     /// The client certificate; nil for a service that takes none.
-    public var certificate: CredentialForm? { credentials.first { $0.kind == .clientCertificate } }
+    public var certificate: CredentialForm? { credentials.first { if case .clientCertificate = $0.kind { true } else { false } } }
+
+    /// The credential with this key; nil if the service takes none of that name.
+    public func credential(_ key: String) -> CredentialForm? { credentials.first { $0.key == key } }
+
+    /// The parts of an account.
+    package init(topic: AccountField, environments: EnvironmentForm, credentials: [CredentialForm]) {
+        self.topic = topic
+        self.environments = environments
+        self.credentials = credentials
+    }
 }
 
 /// A text in volley.yaml.
@@ -38,10 +48,14 @@ public struct AccountField: Sendable {
         case issuer(length: Int)
         /// The name of an environment variable with a passphrase.
         case passphraseVariable
+        /// The name of an environment variable that holds what a file would hold.
+        case variable
     }
 
     /// Its key.
     public let key: String
+    /// What it is called in a sentence: the key, as words.
+    public var noun: String { words(key) }
     /// What it contains.
     public let kind: Kind
     /// For editors, in whole sentences.
@@ -79,15 +93,19 @@ public struct AccountField: Sendable {
 /// A way for an app to authenticate.
 public struct CredentialForm: Sendable {
     /// How the credential is used. Kinds for other services will be added with those services.
-    public enum Kind: Hashable, Sendable {
+    public enum Kind: Sendable {
         /// A P-256 key, which signs tokens (JWT, ES256).
         case signingKey(SignedTokenFacts)
         /// A certificate for TLS.
         case clientCertificate
+        /// The file of an account, whose key signs for tokens that the service's own server gives out.
+        case fetchedToken(TokenExchange)
     }
 
     /// Its key below an app.
     public let key: String
+    /// What it is called in a sentence: the key, as words.
+    public var noun: String { words(key) }
     /// How the credential is used.
     public let kind: Kind
     /// For editors, in whole sentences.
@@ -100,10 +118,44 @@ public struct CredentialForm: Sendable {
     public let origin: String
     /// The keys below it.
     public let fields: [AccountField]
+    /// The keys of fields of which an app has exactly one: the places where the secret may stand. Empty if there is one place only.
+    public let alternatives: [String]
     /// What other tools call it and its parts.
     public let otherNames: [String]
     /// What its file is, for people who named a different one.
     public let file: KeyFileFacts?
+
+    /// A form.
+    package init(
+        key: String, kind: Kind, description: String, example: String, shortExample: String, origin: String, fields: [AccountField],
+        alternatives: [String] = [], otherNames: [String] = [], file: KeyFileFacts? = nil
+    ) {
+        self.key = key
+        self.kind = kind
+        self.description = description
+        self.example = example
+        self.shortExample = shortExample
+        self.origin = origin
+        self.fields = fields
+        self.alternatives = alternatives
+        self.otherNames = otherNames
+        self.file = file
+    }
+
+    /// Whether an app must have this field, whatever else it has.
+    public func requires(_ field: AccountField) -> Bool { field.kind != .passphraseVariable && !alternatives.contains(field.key) }
+
+    /// Whether these fields are all that an app must have: those that are required, and one of the alternatives.
+    public func isComplete(_ keys: some Collection<String>) -> Bool {
+        fields.allSatisfy { keys.contains($0.key) || !requires($0) }
+            && (alternatives.isEmpty || alternatives.count(where: keys.contains) == 1)
+    }
+
+    /// The fields that name files.
+    public var files: [AccountField] { fields.filter { $0.kind == .file } }
+
+    /// The field that names the variable with the whole secret; nil for a form that takes it from a file only.
+    public var variable: AccountField? { fields.first { $0.kind == .variable } }
 
     /// The field that identifies the key; nil for a certificate.
     public var keyID: AccountField? { fields.first { if case .keyID = $0.kind { true } else { false } } }
@@ -114,6 +166,9 @@ public struct CredentialForm: Sendable {
     /// The field that names the variable with a passphrase; nil for a key.
     public var passphraseVariable: AccountField? { fields.first { $0.kind == .passphraseVariable } }
 }
+
+/// A key as words of a sentence: "service account".
+private func words(_ key: String) -> String { key.replacing("_", with: " ") }
 
 /// Facts about a service's key files.
 public struct KeyFileFacts: Hashable, Sendable {

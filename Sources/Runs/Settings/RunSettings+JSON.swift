@@ -5,12 +5,12 @@ import Scheduling
 /// Settings as the run file keeps them.
 extension RunSettings {
     /// The settings as JSON.
-    var json: JSONValue {
+    var json: JSONValue { json(of: service) }
+
+    /// The settings as JSON, for the service that they name. Each credential that it takes has a member, as in files of every version.
+    func json(of service: any PushService) -> JSONValue {
+        let credentials = service.account.credentials.map { form in (form.key, credential?.json(form) ?? .null) }
         let members: [(String, JSONValue)] = [
-            ("environment", environment.json),
-            ("topic", .string(topic)),
-            ("key", key?.json ?? .null),
-            ("certificate", certificate?.json ?? .null),
             ("push_type", .string(pushType.rawValue)),
             ("priority", .integer(Int64(priority.rawValue))),
             ("expires", expiry?.json ?? .null),
@@ -32,12 +32,13 @@ extension RunSettings {
             ("beside", .array(beside.map { .string($0) })),
             ("service", .string(serviceName)),
         ]
-        return .object(pairs: members)
+        return .object(pairs: [("environment", environment.json), ("topic", .string(topic))] + credentials + members)
     }
 
     /// Reads what `json` wrote.
+    /// - Parameter services: those that it may name.
     /// - Throws: a `Diagnostic` when a member is missing or invalid: another program wrote the run file.
-    init(json: JSONValue, runFile: String) throws(Diagnostic) {
+    init(json: JSONValue, runFile: String, services: [any PushService] = PushServices.all) throws(Diagnostic) {
         func need<Value>(_ value: Value?, name: String) throws(Diagnostic) -> Value {
             guard let value else {
                 throw Diagnostic("the run file's setting '\(name)' cannot be read", file: runFile, remedy: "Plan the campaign again.")
@@ -46,13 +47,13 @@ extension RunSettings {
         }
         // Plans of older versions name none.
         if let name = json["service"], name != .null {
-            serviceName = try need(name.stringValue.flatMap(PushServices.named), name: "service").name
+            serviceName = try need(name.stringValue, name: "service")
         }
-        let service = PushServices.named(serviceName) ?? PushServices.standard
+        let name = serviceName
+        let service = try need(services.first { $0.name == name }, name: "service")
         environment = try need(json["environment"].flatMap { FrozenEnvironment(json: $0, of: service) }, name: "environment")
         topic = try need(json["topic"]?.stringValue, name: "topic")
-        key = json["key"].flatMap { FrozenKey(json: $0) }
-        certificate = json["certificate"].flatMap { FrozenCertificate(json: $0) }
+        credential = service.account.credentials.lazy.compactMap { FrozenCredential(json: json[$0.key], $0) }.first
         pushType = try need(json["push_type"]?.stringValue.flatMap(PushType.init(rawValue:)), name: "push_type")
         priority = try need(json["priority"]?.integerValue.flatMap { PushPriority(rawValue: Int($0)) }, name: "priority")
         expiry = json["expires"].flatMap { Expiry(json: $0) }
@@ -111,31 +112,25 @@ extension FrozenEnvironment {
     }
 }
 
-extension FrozenKey {
-    fileprivate var json: JSONValue {
-        .object(pairs: [
-            ("file", .string(file)), ("id", .string(keyID)), ("team", .string(teamID)),
-            ("fingerprint", fingerprint.map { .string($0) } ?? .null),
-        ])
+extension FrozenCredential {
+    /// nil for a credential of another form.
+    fileprivate func json(_ form: CredentialForm) -> JSONValue? {
+        guard form.key == self.form else { return nil }
+        var members = form.fields.map { ($0.key, values[$0.key].map { JSONValue.string($0) } ?? .null) }
+        if case .signingKey = form.kind { members.append((Self.fingerprintKey, fingerprint.map { .string($0) } ?? .null)) }
+        return .object(pairs: members)
     }
 
-    fileprivate init?(json: JSONValue) {
-        guard let file = json["file"]?.stringValue, let id = json["id"]?.stringValue, let team = json["team"]?.stringValue else {
-            return nil
-        }
-        self.init(file: file, keyID: id, teamID: team, fingerprint: json["fingerprint"]?.stringValue)
-    }
-}
-
-extension FrozenCertificate {
-    fileprivate var json: JSONValue {
-        .object(pairs: [("file", .string(file)), ("passphrase_env", passphraseVariable.map { .string($0) } ?? .null)])
+    /// nil for a form that the settings do not use.
+    fileprivate init?(json: JSONValue?, _ form: CredentialForm) {
+        guard let json else { return nil }
+        let found = form.fields.compactMap { field in json[field.key]?.stringValue.map { (field.key, $0) } }
+        let values = Dictionary(found) { first, _ in first }
+        guard form.isComplete(values.keys) else { return nil }
+        self.init(form: form.key, values: values, fingerprint: json[Self.fingerprintKey]?.stringValue)
     }
 
-    fileprivate init?(json: JSONValue) {
-        guard let file = json["file"]?.stringValue else { return nil }
-        self.init(file: file, passphraseVariable: json["passphrase_env"]?.stringValue)
-    }
+    private static let fingerprintKey = "fingerprint"
 }
 
 extension LifeSequence.Place {

@@ -10,10 +10,8 @@ public struct RunSettings: Hashable, Sendable {
     public var environment: FrozenEnvironment
     /// With the suffix that the push type needs.
     public var topic: String
-    /// What it is sent with; nil with a certificate, and to the simulator.
-    public var key: FrozenKey?
-    /// What it is sent with; nil with a key, and to the simulator.
-    public var certificate: FrozenCertificate?
+    /// What it is sent with; nil to the simulator, where an app need not have one.
+    public var credential: FrozenCredential?
     /// What its pushes are for.
     public var pushType: PushType
     /// How urgent its pushes are.
@@ -114,34 +112,22 @@ public enum FrozenEnvironment: Hashable, Sendable {
     public var isSimulator: Bool { if case .simulator = self { true } else { false } }
 }
 
-/// A .p8 by its absolute path, symbolic links kept.
-public struct FrozenKey: Hashable, Sendable {
-    /// The file's path.
-    public var file: String
-    /// Ten characters each, from the app's developer account.
-    public var keyID: String, teamID: String
-    /// SHA-256 of its public half; nil when the file could not be read, and in plans of older versions.
+/// A credential as an app names it, with the absolute paths of its files, symbolic links kept. It holds no secret.
+public struct FrozenCredential: Hashable, Sendable {
+    /// The key of its form below the app: `key`.
+    public var form: String
+    /// What stands below it, by the keys of the form's fields. What the app leaves out is missing.
+    public var values: [String: String]
+    /// SHA-256 of a signing key's public half; nil for other credentials, when the file could not be read, and in plans of older versions.
     public var fingerprint: String?
 
-    /// A key that was not read yet.
-    public init(file: String, keyID: String, teamID: String, fingerprint: String? = nil) {
-        self.file = file
-        self.keyID = keyID
-        self.teamID = teamID
+    /// A credential that was not read yet.
+    public init(form: String, values: [String: String], fingerprint: String? = nil) {
+        self.form = form
+        self.values = values
         self.fingerprint = fingerprint
     }
-}
 
-/// A client certificate by its absolute path, symbolic links kept.
-public struct FrozenCertificate: Hashable, Sendable {
-    /// The file's path.
-    public var file: String
-    /// The environment variable that holds its passphrase; nil when it needs none.
-    public var passphraseVariable: String?
-
-    /// - Parameter passphraseVariable: the environment variable that holds its passphrase; nil when it needs none.
-    public init(file: String, passphraseVariable: String?) {
-        self.file = file
-        self.passphraseVariable = passphraseVariable
-    }
+    /// What stands in a field; nil if the form has no such field, or the app leaves it out.
+    public subscript(field: AccountField?) -> String? { field.flatMap { values[$0.key] } }
 }

@@ -15,32 +15,44 @@ public struct CredentialsCheck: Sendable {
     private var names: CredentialNames { service.account.names }
 
     func step() -> CheckStep {
-        if let certificate = settings.certificate { return step(certificate) }
-        if let key = settings.key { return step(key) }
+        if let credential = settings.credential, let form = service.account.credential(credential.form) {
+            do {
+                switch form.kind {
+                case .clientCertificate: return try certificate(credential, form)
+                case .signingKey: return try key(credential, form)
+                case .fetchedToken(let exchange): return try account(credential, form, exchange)
+                }
+            } catch {
+                return .failed(form.key, error)
+            }
+        }
+        let name = names.all[0]
         guard settings.environment == .simulator else {
-            let name = names.all[0]
             return .failed(name, message: "the app has \(names.none())", remedy: "Add `\(name):` to the app in volley.yaml.")
         }
-        return .ok(names.signingKey, message: "no \(names.signingKey) is needed: the simulator gets its own for each run")
+        return .ok(name, message: "no \(name) is needed: the simulator gets its own for each run")
     }
 
-    private func step(_ reference: FrozenKey) -> CheckStep {
-        do {
-            _ = try SigningKey(file: reference.file, KeyFileWords(of: service))
-            var message = "\(reference.file): P-256, \(names.keyID) \(reference.keyID), \(names.issuer) \(reference.teamID)"
-            var remedies: [String] = []
-            if let warning = SigningKey.permissionWarning(file: reference.file) {
-                message += "; \(warning.message)"
-                if let remedy = warning.remedy { remedies.append(remedy) }
-            }
-            if let named = Self.keyID(inName: reference.file, of: service), named != reference.keyID {
-                message += "; the file is named after the key \(named)"
-                remedies.append("Check `\(names.keyID)` in volley.yaml: it must be the \(names.keyID) of this key.")
-            }
-            return .ok(names.signingKey, message: message, remedy: remedies.isEmpty ? nil : remedies.joined(separator: " "))
-        } catch {
-            return .failed(names.signingKey, error)
+    private func key(_ credential: FrozenCredential, _ form: CredentialForm) throws(Diagnostic) -> CheckStep {
+        let file = credential[form.files.first] ?? "", id = credential[form.keyID] ?? ""
+        _ = try SigningKey(file: file, KeyFileWords(of: service))
+        var found = Findings("\(file): P-256, \(names.keyID) \(id), \(names.issuer) \(credential[form.issuer] ?? "")")
+        found.add(SigningKey.permissionWarning(file: file))
+        if let named = Self.keyID(inName: file, of: service), named != id {
+            found.message += "; the file is named after the key \(named)"
+            found.remedies.append("Check `\(names.keyID)` in volley.yaml: it must be the \(names.keyID) of this key.")
         }
+        return found.step(form)
+    }
+
+    private func account(_ credential: FrozenCredential, _ form: CredentialForm, _ exchange: TokenExchange) throws(Diagnostic) -> CheckStep
+    {
+        let secret = AccountSecret(credential, form, of: service)
+        let key = try secret.key(exchange, for: settings)
+        let place = credential[form.files.first] ?? credential[form.variable] ?? ""
+        var found = Findings("\(place): \(key.issuer), key \(key.keyID)")
+        found.add(secret.permissionWarning)
+        return found.step(form)
     }
 
     /// The key id in the name of a key file, as the service names such files; nil if it has none.
@@ -48,22 +60,15 @@ public struct CredentialsCheck: Sendable {
         service.account.credentials.lazy.compactMap { $0.file?.id(inName: file) }.first
     }
 
-    private func step(_ reference: FrozenCertificate) -> CheckStep {
-        do {
-            let certificate = try ClientCertificate(
-                file: reference.file, passphrase: reference.passphrase(), now: now, words: KeyFileWords(of: service))
-            if let step = wrongTopic(certificate) { return step }
-            var message = "\(reference.file): '\(certificate.commonName)', valid until \(certificate.notAfter)"
-            var remedies: [String] = []
-            for warning in [ClientCertificate.permissionWarning(file: reference.file), certificate.expiryWarning(now: now)] {
-                guard let warning else { continue }
-                message += "; \(warning.message)"
-                if let remedy = warning.remedy { remedies.append(remedy) }
-            }
-            return .ok(names.certificate, message: message, remedy: remedies.isEmpty ? nil : remedies.joined(separator: " "))
-        } catch {
-            return .failed(names.certificate, error)
-        }
+    private func certificate(_ credential: FrozenCredential, _ form: CredentialForm) throws(Diagnostic) -> CheckStep {
+        let file = credential[form.files.first] ?? ""
+        let certificate = try ClientCertificate(
+            file: file, passphrase: credential.passphrase(form), now: now, words: KeyFileWords(of: service))
+        if let step = wrongTopic(certificate) { return step }
+        var found = Findings("\(file): '\(certificate.commonName)', valid until \(certificate.notAfter)")
+        found.add(ClientCertificate.permissionWarning(file: file))
+        found.add(certificate.expiryWarning(now: now))
+        return found.step(form)
     }
 
     private func wrongTopic(_ certificate: ClientCertificate) -> CheckStep? {
@@ -73,5 +78,23 @@ public struct CredentialsCheck: Sendable {
         return .failed(
             names.certificate, message: "the certificate is for \(named), but the app's \(key) is \(topic)",
             remedy: "Name the certificate of this app in volley.yaml, or correct its \(key).")
+    }
+}
+
+/// What was found about a credential that can be used.
+private struct Findings {
+    var message: String
+    var remedies: [String] = []
+
+    init(_ message: String) { self.message = message }
+
+    mutating func add(_ warning: Diagnostic?) {
+        guard let warning else { return }
+        message += "; \(warning.message)"
+        if let remedy = warning.remedy { remedies.append(remedy) }
+    }
+
+    func step(_ form: CredentialForm) -> CheckStep {
+        .ok(form.key, message: message, remedy: remedies.isEmpty ? nil : remedies.joined(separator: " "))
     }
 }

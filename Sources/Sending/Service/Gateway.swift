@@ -20,7 +20,7 @@ package final class Gateway {
     /// - Throws: a `Diagnostic` for a key or certificate that cannot be used.
     package init(_ settings: RunSettings, _ context: SendingContext, now: Timestamp) throws {
         let read = try AppCredentials(settings, now: now)
-        let (credentials, trusted) = Self.credentials(read, settings, context)
+        let (credentials, trusted) = try Self.credentials(read, settings, context)
         self.credentials = credentials
         warnings = read.warnings
         switch settings.environment {
@@ -50,11 +50,15 @@ package final class Gateway {
     /// The credentials that Volley shows the service, and the key that a simulator trusts; nil with a certificate.
     private static func credentials(
         _ read: AppCredentials, _ settings: RunSettings, _ context: SendingContext
-    ) -> (credentials: Credentials, trusted: TrustedKey?) {
+    ) throws(Diagnostic) -> (credentials: Credentials, trusted: TrustedKey?) {
         let (key, keyID, teamID): (SigningKey, String, String)
         switch read.kind {
         case .certificate(let certificate): return (.certificate(certificate), nil)
-        case .key(let own, let id, let team): (key, keyID, teamID) = (own, id, team)
+        case .key(let own, let id, let issuer): (key, keyID, teamID) = (own, id, issuer)
+        case .account(_, let exchange):
+            throw Diagnostic(
+                "this version of Volley cannot fetch \(TextFormat.withArticle(exchange.noun))",
+                remedy: "It can check, preview and plan campaigns for \(settings.service.displayName); send them with a newer one.")
         case .none:
             let standIn = standIn(settings)
             (key, keyID, teamID) = (.generate(), standIn.keyID, standIn.teamID)

@@ -40,12 +40,7 @@ extension PushCommand {
             let service = settings.service
             if let topic { settings.topic = service.topic(topic, for: pushType) }
             if let environment { settings.environment = try Self.environment(environment, of: service) }
-            if let key = try key(of: service) { (settings.key, settings.certificate) = (key, nil) }
-            if let certificateFile {
-                settings.certificate = FrozenCertificate(
-                    file: FilePaths.absolute(certificateFile), passphraseVariable: passphraseVariable)
-                settings.key = nil
-            }
+            if let credential = try key(of: service) ?? certificate(of: service) { settings.credential = credential }
             return (settings, app?.app.proxy)
         }
 
@@ -91,21 +86,43 @@ extension PushCommand {
         }
 
         /// The key of the options; nil if they name none.
-        func key(of service: any PushService) throws -> FrozenKey? {
+        func key(of service: any PushService) throws -> FrozenCredential? {
             guard let keyFile else { return nil }
-            let (form, names) = (service.account.signingKey, service.account.names)
+            guard let form = service.account.signingKey else { throw Self.takesNone("--key", of: service) }
+            let names = service.account.names
             guard let id = keyID ?? CredentialsCheck.keyID(inName: keyFile, of: service) else {
                 throw Diagnostic(
                     "the \(names.signingKey)'s \(names.keyID) is missing", file: keyFile,
-                    remedy: "Add --key-id, \(form?.keyID?.whatToAdd ?? "the key's id").")
+                    remedy: "Add --key-id, \(form.keyID?.whatToAdd ?? "the key's id").")
             }
             guard let teamID else {
                 throw Diagnostic(
                     "the \(names.signingKey)'s \(names.issuer) is missing", file: keyFile,
-                    remedy: "Add --team, \(form?.issuer?.whatToAdd ?? "who signs").")
+                    remedy: "Add --team, \(form.issuer?.whatToAdd ?? "who signs").")
             }
-            return FrozenKey(file: FilePaths.absolute(keyFile), keyID: id, teamID: teamID)
+            let texts = [(form.files.first, FilePaths.absolute(keyFile)), (form.keyID, id), (form.issuer, teamID)]
+            return FrozenCredential(form, texts)
         }
+
+        /// The certificate of the options; nil if they name none.
+        private func certificate(of service: any PushService) throws -> FrozenCredential? {
+            guard let certificateFile else { return nil }
+            guard let form = service.account.certificate else { throw Self.takesNone("--certificate", of: service) }
+            return FrozenCredential(
+                form, [(form.files.first, FilePaths.absolute(certificateFile)), (form.passphraseVariable, passphraseVariable)])
+        }
+
+        private static func takesNone(_ option: String, of service: any PushService) -> Diagnostic {
+            let keys = service.account.names.all.map { "`\($0):`" }.joined(separator: " or ")
+            return Diagnostic("\(service.displayName) has no \(option)", remedy: "Name an app of volley.yaml with \(keys): --app.")
+        }
+    }
+}
+
+extension FrozenCredential {
+    fileprivate init(_ form: CredentialForm, _ texts: [(field: AccountField?, text: String?)]) {
+        let values = texts.compactMap { field, text in field.flatMap { field in text.map { (field.key, $0) } } }
+        self.init(form: form.key, values: Dictionary(uniqueKeysWithValues: values))
     }
 }
 

@@ -113,11 +113,13 @@ public enum SimulateCommand {
     private static func trustedKeys(_ options: CommonOptions, _ console: Console) throws -> [TrustedKey] {
         guard let project = try Project.find(with: options.project) else { return [] }
         return project.apps.compactMap { app in
-            guard let reference = app.key else { return nil }
+            guard let reference = app.credential, let form = app.credentialForm, case .signingKey = form.kind,
+                let file = reference[form.files.first], let keyID = reference[form.keyID], let issuer = reference[form.issuer]
+            else { return nil }
             do {
                 let key = try SigningKey(
-                    file: FilePaths.resolve(reference.file.value, besideFile: project.file), KeyFileWords(of: app.service))
-                return TrustedKey(keyID: reference.keyID.value, teamID: reference.teamID.value, key: key.verificationKey)
+                    file: FilePaths.resolve(file.value, besideFile: project.file), KeyFileWords(of: app.service))
+                return TrustedKey(keyID: keyID.value, teamID: issuer.value, key: key.verificationKey)
             } catch {
                 console.say("Pushes of '\(app.name.value)' will be refused: \(error)")
                 return nil

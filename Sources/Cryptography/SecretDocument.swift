@@ -1,0 +1,115 @@
+public import Base
+import Glibc
+
+/// A JSON document with a private key, as a service gives it out for an account. It stands in a file, or in an environment variable.
+public struct SecretDocument: Sendable {
+    /// Where it stands.
+    public enum Place: Hashable, Sendable {
+        /// In the file of this path.
+        case file(String)
+        /// In the environment variable of this name.
+        case variable(String)
+    }
+
+    private let place: Place
+    private let noun: String
+    private let origin: String
+
+    /// A document that was not read yet.
+    /// - Parameters:
+    ///   - noun: what messages call it: "service account".
+    ///   - origin: where people get it: "from …".
+    public init(at place: Place, noun: String, origin: String) {
+        self.place = place
+        self.noun = noun
+        self.origin = origin
+    }
+
+    /// Reads the document.
+    /// - Throws: a `Diagnostic` that does not repeat anything of the secret: it is missing, cut off, or something else.
+    public func json() throws(Diagnostic) -> JSONValue {
+        let bytes = Self.withoutMark(try bytes())
+        let start = bytes.first { !isSpace($0) }
+        if start != UInt8(ascii: "{"), let what = foreign(bytes, start: start) { throw notThis(what) }
+        do throws(Mistake) { return try JSONValue(parsing: bytes) } catch {
+            throw mistake("the \(noun) is damaged: \(error.message)", remedy: remedyToCopy)
+        }
+    }
+
+    /// Checks that a private key which the document holds is one.
+    /// - Throws: a `Diagnostic`: it is not.
+    public func check(privateKeyPEM: String) throws(Diagnostic) {
+        guard !Array(privateKeyPEM.utf8).withUnsafeBytes({ PEMLabels($0).hasPrivateKey }) else { return }
+        throw mistake(
+            "the private key in the \(noun) is not one: it has no line -----BEGIN PRIVATE KEY-----", remedy: remedyToCopy)
+    }
+
+    /// A mistake in the document.
+    /// - Parameter remedy: nil for "copy it again".
+    public func mistake(_ message: String, remedy: String? = nil) -> Diagnostic {
+        switch place {
+        case .file(let file): Diagnostic(message, file: file, remedy: remedy ?? remedyToCopy)
+        case .variable(let name): Diagnostic("in the environment variable \(name), \(message)", remedy: remedy ?? remedyToCopy)
+        }
+    }
+
+    /// A warning if other users of the machine may read the file, with the command that prevents this; nil if they may not.
+    public var permissionWarning: Diagnostic? {
+        guard case .file(let file) = place else { return nil }
+        return SecretFile.permissionWarning(file)
+    }
+
+    private func bytes() throws(Diagnostic) -> [UInt8] {
+        switch place {
+        case .file(let file): return try SecretFile.read(file, kind: noun).withBytes { Array($0) }
+        case .variable(let name):
+            guard let value = getenv(name) else {
+                throw Diagnostic("the environment variable \(name), which should hold the \(noun), is not set", remedy: remedyToCopy)
+            }
+            let bytes = Array(String(cString: value).utf8)
+            guard bytes.contains(where: { !isSpace($0) }) else {
+                throw Diagnostic("the environment variable \(name), which should hold the \(noun), is empty", remedy: remedyToCopy)
+            }
+            return bytes
+        }
+    }
+
+    /// What stands in the place of the document; nil for JSON, which may be damaged.
+    private func foreign(_ bytes: [UInt8], start: UInt8?) -> String? {
+        let labels = bytes.withUnsafeBytes { PEMLabels($0) }
+        if labels.hasPrivateKey { return "a private key alone" }
+        if labels.hasCertificate { return "a certificate" }
+        if String(validating: bytes, as: UTF8.self) == nil { return "binary data" }
+        if start == UInt8(ascii: "<") { return "a web page" }
+        if case .variable = place, isPath(bytes) { return "the name of a file" }
+        return (try? JSONValue(parsing: bytes)) == nil ? "text" : "JSON of another kind"
+    }
+
+    private func notThis(_ what: String) -> Diagnostic {
+        switch place {
+        case .file(let file):
+            let remedy = "Name the \(noun) file" + (origin.isEmpty ? "." : " \(origin).")
+            return Diagnostic("this is \(what), not \(TextFormat.withArticle(noun))", file: file, remedy: remedy)
+        case .variable(let name):
+            return Diagnostic(
+                "the environment variable \(name) holds \(what), not \(TextFormat.withArticle(noun))", remedy: remedyToCopy)
+        }
+    }
+
+    private var remedyToCopy: String {
+        switch place {
+        case .file: "Copy the file again from where you downloaded it, as a file, not as text."
+        case .variable(let name): "Set it, for example with `export \(name)=\"$(cat FILE)\"`."
+        }
+    }
+
+    private func isPath(_ bytes: [UInt8]) -> Bool {
+        let text = String(decoding: bytes, as: UTF8.self)
+        return text.utf8.count < 4096 && !text.contains("\n") && (text.contains("/") || text.hasSuffix(".json"))
+    }
+
+    /// Without the byte order mark that editors on Windows write.
+    private static func withoutMark(_ bytes: [UInt8]) -> [UInt8] { bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes[3...]) : bytes }
+
+    private func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+}
