@@ -185,7 +185,8 @@ let package = Package(
                 "Simulators", "TestServers", "TestSupport", "Workspace",
             ]),
         .testTarget(
-            name: "CommandsTests", dependencies: ["Base", "Commands", "Delivery", "PushServices", "Sending"], path: "Tests/CommandsTests",
+            name: "CommandsTests", dependencies: ["Base", "Commands", "Delivery", "PushServices", "Runs", "Sending"],
+            path: "Tests/CommandsTests",
             swiftSettings: strict),
         tests("CommandLine", ["Simulators", "Base", "Cryptography", "TestCommands", "TestServers", "volley", "volley-embedding"]),
         // A program of others, as it were, that is made of the stages.

@@ -81,7 +81,10 @@ public struct SecretDocument: Sendable {
         if labels.hasCertificate { return "a certificate" }
         if String(validating: bytes, as: UTF8.self) == nil { return "binary data" }
         if start == UInt8(ascii: "<") { return "a web page" }
-        if case .variable = place, isPath(bytes) { return "the name of a file" }
+        let text = String(decoding: bytes, as: UTF8.self)
+        if case .variable = place, isPath(text) { return "the name of a file" }
+        // What base64 makes of an object's start: of `{"` and of `{` before white space.
+        if text.hasPrefix("ey") || text.hasPrefix("ew") { return "text in base64" }
         return (try? JSONValue(parsing: bytes)) == nil ? "text" : "JSON of another kind"
     }
 
@@ -103,9 +106,8 @@ public struct SecretDocument: Sendable {
         }
     }
 
-    private func isPath(_ bytes: [UInt8]) -> Bool {
-        let text = String(decoding: bytes, as: UTF8.self)
-        return text.utf8.count < 4096 && !text.contains("\n") && (text.contains("/") || text.hasSuffix(".json"))
+    private func isPath(_ text: String) -> Bool {
+        !text.contains("\n") && (["/", "./", "../", "~/"].contains(where: text.hasPrefix) || text.hasSuffix(".json"))
     }
 
     /// Without the byte order mark that editors on Windows write.

@@ -1,5 +1,6 @@
 import Base
 import PushServices
+import Runs
 import Testing
 
 @testable import Commands
@@ -46,6 +47,20 @@ struct PushWordsTests {
         #expect(account?.message == "the signing_key's account is missing")
         let team = #expect(throws: Diagnostic.self) { try target.key(of: APNs()) }
         #expect(team?.message == "the key's team is missing")
+    }
+
+    @Test("a certificate is refused by a service that takes none, and a key with everything is one of its form")
+    func forms() throws {
+        var target = PushCommand.Target()
+        target.certificateFile = "/push.p12"
+        let refusal = #expect(throws: Diagnostic.self) { try target.certificate(of: Toypush()) }
+        #expect(refusal?.message == "--certificate is not for Toypush, which takes a signing_key")
+        #expect(
+            try target.certificate(of: APNs()) == FrozenCredential(form: "certificate", values: ["file": "/push.p12"]))
+        (target.keyFile, target.keyID, target.teamID) = ("/key.p8", "ABC123", "TOYACCT1")
+        #expect(
+            try target.key(of: Toypush())
+                == FrozenCredential(form: "signing_key", values: ["file": "/key.p8", "number": "ABC123", "account": "TOYACCT1"]))
     }
 
     @Test("pushes without an answer keep their id for a service that recognizes it")

@@ -1,6 +1,7 @@
 import Base
 import Delivery
 import Runs
+import TestSupport
 import Testing
 
 @testable import Workspace
@@ -89,6 +90,17 @@ struct ConnectionReportTests {
         #expect(try toySteps(401, "bad_key")["credentials"]?.remedy == "Toypush did not accept the signature.")
         #expect(try toySteps(401, "new_reason")["credentials"]?.remedy == "Check signing_key and app_code.")
         #expect(ConnectionReport.skipped(after: "no proxy", of: Toypush()).last?.name == "app_code")
+    }
+
+    @Test("a token that the service gave out is named as such")
+    func account() throws {
+        let way = ConnectionReport(
+            service: OtherService.robots, endpoint: .production, route: try ProxyRoute(nil, to: .production) { _ in nil }, topic: "my-shop",
+            usesKey: true, missingCredentials: nil, result: answered(400, "TopicDisallowed"))
+        let steps = Dictionary(uniqueKeysWithValues: way.steps().map { ($0.name, $0) })
+        #expect(steps["credentials"]?.message == "the server accepted the robot_account's robot token")
+        #expect(steps["shop_name"]?.remedy == "Check `shop_name` letter by letter, and that the robot_account is this app's.")
+        #expect(steps["clock"]?.state == .skipped)
     }
 
     @Test("a busy service is told without retries, which the probe does not make")

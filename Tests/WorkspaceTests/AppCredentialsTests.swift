@@ -122,6 +122,8 @@ struct AppCredentialsTests {
         #expect(refusal(nil) == "the environment variable ROBOT, which should hold the robot account, is not set. \(remedy)")
         #expect(refusal(" \n") == "the environment variable ROBOT, which should hold the robot account, is empty. \(remedy)")
         #expect(refusal("keys/robot.json") == "the environment variable ROBOT holds the name of a file, not a robot account. \(remedy)")
+        let base64 = Data(OtherService.robot().text.utf8).base64EncodedString()
+        #expect(refusal(base64) == "the environment variable ROBOT holds text in base64, not a robot account. \(remedy)")
         #expect(refusal("c2VjcmV0") == "the environment variable ROBOT holds text, not a robot account. \(remedy)")
         #expect(
             refusal("{\"email\": ") == "in the environment variable ROBOT, the robot account is damaged: the JSON ends too early. \(remedy)"

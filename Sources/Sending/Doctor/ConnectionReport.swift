@@ -100,13 +100,13 @@ struct ConnectionReport {
     /// The server's verdict on the credentials and on the topic.
     private var verdict: (credentials: CheckStep, topic: CheckStep) {
         let said = "the server answered \(result.status)\(result.reason.isEmpty ? "" : " \(result.reason)")"
-        let credentials = CheckStep.ok(
-            "credentials",
-            message: usesKey ? "the server accepted the \(names.signingKey)'s signature" : "the server accepted the \(names.certificate)")
+        let credentials = CheckStep.ok("credentials", message: "the server accepted the \(accepted)")
         switch service.probeMeaning(status: result.status, reason: result.reason) {
         case .fine: return (credentials, .ok(topicKey, message: "\(topic) may be pushed to"))
         case .wrongTopic:
-            let remedy = "Check \(spelling), and that \(owner). A \(names.signingKey) may also be limited to certain \(topicKey)s."
+            let remedy =
+                "Check \(spelling), and that \(owner)."
+                + (account == nil ? " A \(names.signingKey) may also be limited to certain \(topicKey)s." : "")
             return (credentials, .failed(topicKey, message: "\(said) to \(topic)", remedy: remedy))
         case .wrongCredentials:
             let explanation = ReasonText.explanation(of: result.reason, by: service)
@@ -140,9 +140,24 @@ struct ConnectionReport {
         return topic.whatToAdd.isEmpty ? "`\(topic.key)` letter by letter" : "that `\(topic.key)` is \(topic.whatToAdd), letter by letter"
     }
 
+    /// The account that tokens were given out for, and what they are called; nil if Volley signs them itself, or shows a certificate.
+    private var account: (key: String, token: String)? {
+        guard usesKey, service.account.signingKey == nil else { return nil }
+        return service.account.credentials.lazy.compactMap { form in
+            if case .fetchedToken(let exchange) = form.kind { (form.key, exchange.noun) } else { nil }
+        }.first
+    }
+
+    /// What the server accepted of the credentials.
+    private var accepted: String {
+        if let account { return "\(account.key)'s \(account.token)" }
+        return usesKey ? "\(names.signingKey)'s signature" : names.certificate
+    }
+
     /// To whom the credentials must belong.
     private var owner: String {
-        usesKey ? "the \(names.signingKey)'s \(names.issuer) is the app's" : "the \(names.certificate) is this app's"
+        if let account { return "the \(account.key) is this app's" }
+        return usesKey ? "the \(names.signingKey)'s \(names.issuer) is the app's" : "the \(names.certificate) is this app's"
     }
 
     private func clock(_ credentials: CheckStep) -> CheckStep {
@@ -152,7 +167,7 @@ struct ConnectionReport {
             if service.words(about: result.reason)?.meaning == .retry(.credentialExpired), missingCredentials == nil {
                 return .failed("clock", message: "the server says that a signature made just now has expired; \(local)", remedy: remedy)
             }
-            guard usesKey, credentials.state == .ok else {
+            guard usesKey, account == nil, credentials.state == .ok else {
                 return .skipped("clock", message: "the server does not tell its time; \(local)")
             }
             return .ok("clock", message: "close enough to the server's, which accepted a signature made just now; \(local)")

@@ -105,7 +105,7 @@ extension PushCommand {
         }
 
         /// The certificate of the options; nil if they name none.
-        private func certificate(of service: any PushService) throws -> FrozenCredential? {
+        func certificate(of service: any PushService) throws -> FrozenCredential? {
             guard let certificateFile else { return nil }
             guard let form = service.account.certificate else { throw Self.takesNone("--certificate", of: service) }
             return FrozenCredential(
@@ -113,8 +113,9 @@ extension PushCommand {
         }
 
         private static func takesNone(_ option: String, of service: any PushService) -> Diagnostic {
-            let keys = service.account.names.all.map { "`\($0):`" }.joined(separator: " or ")
-            return Diagnostic("\(service.displayName) has no \(option)", remedy: "Name an app of volley.yaml with \(keys): --app.")
+            let keys = service.account.names.all.map(TextFormat.withArticle).joined(separator: " or ")
+            return Diagnostic(
+                "\(option) is not for \(service.displayName), which takes \(keys)", remedy: "Name an app of volley.yaml with --app.")
         }
     }
 }
