@@ -78,6 +78,15 @@ struct CredentialFormTests {
         #expect(credential == nil || yaml.contains("env: '"))
     }
 
+    @Test("a key in the place of its file is not repeated")
+    func pasted() throws {
+        let (credential, found) = try read("key: {file: \"-----BEGIN PRIVATE KEY-----\\nMIGH\", id: ABC123DEFG, team: DEF123GHIJ}", APNs())
+        #expect(credential == nil)
+        #expect(
+            found == "volley.yaml:1:13: 'file' must be the path of a file. "
+                + "Keep the key itself out of this file; write, for example: file: keys/AuthKey_ABC123DEFG.p8.")
+    }
+
     @Test("the schema knows it: one of both places, the names of variables, the words of fields")
     func schema() throws {
         let schema = SchemaValidator(document: ProjectSchema.document(for: [APNs(), OtherService.robots]))
