@@ -71,9 +71,6 @@ public struct AccountField: Sendable {
     /// What else is wrong with a text; `shown` is the text as a message shows it.
     public let flaw: @Sendable (_ text: String, _ shown: String) -> Mistake?
 
-    /// Its key as a word of sentences: "app key" of `app_key`.
-    public var noun: String { key.replacing("_", with: " ") }
-
     /// A field.
     public init(
         _ key: String, _ kind: Kind, description: String, example: String, otherNames: [String] = [], source: String = "",
