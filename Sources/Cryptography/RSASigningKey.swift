@@ -79,7 +79,9 @@ public final class RSAVerificationKey: @unchecked Sendable {
     ///   - words: for messages about a text that contains no such key.
     /// - Throws: a `Diagnostic`: encrypted, not RSA, too small, not a key.
     public convenience init(pem: String, file: String? = nil, _ words: KeyFileWords = .plainRSA) throws(Diagnostic) {
-        self.init(copyingPublicHalfOf: try RSAKey.decode(pem, file: file, words, wantsPrivate: false).pointer)
+        // A name for it, so that it lives until its public half is copied.
+        let read = try RSAKey.decode(pem, file: file, words, wantsPrivate: false)
+        self.init(copyingPublicHalfOf: read.pointer)
     }
 
     /// Whether `signature` is this key's over `message`, by RS256.
@@ -101,15 +103,13 @@ public final class RSAVerificationKey: @unchecked Sendable {
 /// Reading either half of an RSA key.
 private enum RSAKey {
     static func decode(_ pem: String, file: String?, _ words: KeyFileWords, wantsPrivate: Bool) throws(Diagnostic) -> OpenSSLHandle {
-        var text = pem
-        var read: OpenSSLHandle?
-        let labels = text.withUTF8 { buffer in
-            let bytes = UnsafeRawBufferPointer(buffer)
+        let key = try SecretBytes(pem).withBytes { (bytes) throws(Diagnostic) -> OpenSSLHandle in
             let labels = PEMLabels(bytes)
-            if !labels.isEncrypted { read = decode(bytes, labels, wantsPrivate: wantsPrivate) }
-            return labels
+            guard !labels.isEncrypted, let key = decode(bytes, labels, wantsPrivate: wantsPrivate) else {
+                throw unreadable(labels, file: file, words, wantsPrivate: wantsPrivate)
+            }
+            return key
         }
-        guard let key = read else { throw unreadable(labels, file: file, words, wantsPrivate: wantsPrivate) }
         if let problem = problem(of: key.pointer, file: file, words) { throw problem }
         return key
     }

@@ -9,6 +9,14 @@ struct SecretBytes: ~Copyable {
 
     init(capacity: Int) { storage = .allocate(byteCount: capacity, alignment: 1) }
 
+    /// A text's bytes.
+    init(_ text: String) {
+        let bytes = text.utf8
+        storage = .allocate(byteCount: max(1, bytes.count), alignment: 1)
+        storage.copyBytes(from: bytes)
+        count = bytes.count
+    }
+
     deinit {
         OPENSSL_cleanse(storage.baseAddress, storage.count)
         storage.deallocate()

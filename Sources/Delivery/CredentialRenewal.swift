@@ -1,40 +1,65 @@
-/// Tracks the provider token that a loop's connections use and decides when to replace it. A connection keeps the token it was opened with,
-/// so a new token needs new connections.
+/// Tracks the token that a loop's connections use and decides when to replace it. A connection keeps the token it was opened with, so a new
+/// token needs new connections.
 struct CredentialRenewal {
     enum Renewal: Hashable {
         /// The token cannot be renewed yet.
         case refused
-        /// The new token is already in use: another connection asked before.
+        /// The token is already in use: another connection asked before, or there is no other.
         case known
         /// There is a new token: all connections must be reopened.
         case changed
+        /// There is no token to use, and another one is being fetched. With the failure of the last attempt, if it failed.
+        case pending(TokenFetchFailure?)
+        /// There will be no other token.
+        case ended(TokenRefusal)
     }
 
     private static let interval: Int64 = 1_000_000_000
 
-    private(set) var token: SignedToken?
+    private(set) var token: ServiceToken?
+    private var isPending = false
     private var checkedAt: Int64?
 
-    /// Returns whether connections must be reopened because a token has grown old or another loop has renewed
-    /// it. May be called at any rate.
+    /// Returns whether a token has grown old or another loop has renewed it. May be called at any rate: it looks once a second, and
+    /// whenever the token is over or missing.
     /// - Parameter now: the time by the clock that measures a token's age. It also counts while the machine sleeps: after a sleep the first
     ///   push already needs the next token.
-    mutating func mustReconnect(_ tokens: SignedTokenSource, at now: Int64) -> Bool {
-        if let checkedAt, now - checkedAt < Self.interval { return false }
+    mutating func check(_ tokens: any TokenSource, at now: Int64) -> Renewal {
+        if !isPending, let checkedAt, now - checkedAt < Self.interval, now < token?.usableUntil ?? .max { return .known }
         checkedAt = now
-        return take(tokens.current())
+        return take(tokens.state())
     }
 
     /// Renews the token that the service called expired on one connection. The other connections change as well, or they would go on with
     /// it long after its time.
-    mutating func renew(_ tokens: SignedTokenSource, after refused: SignedToken) -> Renewal {
-        guard let token = tokens.renew(after: refused) else { return .refused }
-        return take(token) ? .changed : .known
+    mutating func renew(_ tokens: any TokenSource, after refused: ServiceToken) -> Renewal {
+        guard let state = tokens.renewed(after: refused) else { return .refused }
+        return take(state)
     }
 
-    /// Stores a token; returns true if it replaces another.
-    private mutating func take(_ new: SignedToken) -> Bool {
-        defer { token = new }
-        return token != nil && token != new
+    /// Stores a token, and says what it means for the connections.
+    private mutating func take(_ state: TokenState) -> Renewal {
+        switch state {
+        case .ready(let new):
+            defer { (token, isPending) = (new, false) }
+            return isPending || token != nil && token != new ? .changed : .known
+        case .pending(let failure):
+            isPending = true
+            return .pending(failure)
+        case .refused(let refusal): return .ended(refusal)
+        }
+    }
+}
+
+extension DeliveryMachine {
+    /// Does what a renewal means for the connections. Tokens that the service does not let renew are the driver's to report.
+    mutating func follow(_ renewal: CredentialRenewal.Renewal, at now: Moment) {
+        switch renewal {
+        case .known, .refused: break
+        case .changed: tokenChanged()
+        case .pending(let failure): credentialPending(because: failure?.text, at: now)
+        case .ended(let refusal):
+            credentialRefused(refusal.reason, status: refusal.status, clockLagSeconds: refusal.harmfulClockLagSeconds, at: now)
+        }
     }
 }

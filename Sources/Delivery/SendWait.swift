@@ -6,6 +6,8 @@ public enum SendWait: Hashable, Sendable {
     case connection
     /// The service has taken nothing for this many seconds.
     case outage(seconds: Int)
+    /// The token has ended or was refused this many seconds ago, and another one is being fetched.
+    case credential(seconds: Int)
     /// The first pushes go ahead of all others, and this many of their answers are missing.
     case canary(answers: Int)
     /// All pushes are on their way: `answers` are missing, and `again` pushes were refused for now and wait for another attempt.
@@ -23,6 +25,9 @@ extension SendWait {
     /// - Parameter waits: what each loop waits for; nil for a loop that nothing holds up.
     static func together(_ waits: [SendWait?]) -> SendWait? {
         let known = waits.compactMap(\.self)
+        // All loops wait for the same token.
+        let fetches = known.compactMap { if case .credential(let seconds) = $0 { seconds } else { nil } }
+        if let longest = fetches.max() { return .credential(seconds: longest) }
         // An outage or a throttle concerns the service, which all loops share.
         let outages = known.compactMap { if case .outage(let seconds) = $0 { seconds } else { nil } }
         if let longest = outages.max() { return .outage(seconds: longest) }
@@ -46,6 +51,7 @@ extension DeliveryMachine {
         guard !fresh.isEmpty || !again.isEmpty else {
             return isSourceEnded || ending != nil ? .last(answers: inFlightCount, again: waitingPushes) : nil
         }
+        if let since = credentialPendingSince { return .credential(seconds: Int((now.nanoseconds - since) / 1_000_000_000)) }
         if inFlightCount == 0, !connections.contains(where: { $0.state == .open }) { return restsForPace(at: now) ? .pace : .connection }
         if !canaryAllowsNext { return .canary(answers: canary.awaited) }
         if let rate = throttle.rate, rate < settings.pace?.perSecond ?? .infinity { return .throttle(perSecond: rate) }

@@ -25,6 +25,8 @@ struct SenderLoop {
     private var isSourceEmpty = false
     private var flushedAt: Int64 = 0
     private var waitToldAt: Int64 = 0
+    /// Where the connections' tokens come from; nil with a client certificate.
+    private let tokens: (any TokenSource)?
     private var tokenWatch = CredentialRenewal()
     private var load = ThreadLoad()
     private var hasAskedForHelp = false
@@ -44,17 +46,19 @@ struct SenderLoop {
         self.team = team
         template = settings.request
         texts = TextIndex(settings.service.batching)
+        tokens = settings.credentials.tokens
         machine = DeliveryMachine(machineSettings)
         machine.paceShare = paceShare
         transport = try HTTP2Transport(settings)
         place = team.join(transport.wakeup)
+        tokens?.attach(transport.wakeup)
     }
 
     mutating func run() -> SendEnd {
         while true {
             let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
             listenToTeam(at: now)
-            checkToken()
+            checkToken(at: now)
             takeBatches(at: now)
             machine.advance(to: now)
             carryOut(at: now)
@@ -62,6 +66,7 @@ struct SenderLoop {
             tellPushesStarted()
             tellWait(at: now)
             if let end = machine.end {
+                tokens?.detach(transport.wakeup)
                 team.control.forget(place)
                 team.leave()
                 return end
@@ -237,20 +242,18 @@ struct SenderLoop {
         machine.pushes(of: request).map { answer.targets[String(decoding: store.bytes(of: $0).target, as: UTF8.self)] ?? "" }
     }
 
-    // MARK: Provider token
+    // MARK: Token
 
-    private mutating func checkToken() {
-        guard case .token(let tokens) = settings.credentials else { return }
-        if tokenWatch.mustReconnect(tokens, at: bootNanoseconds()) { machine.tokenChanged() }
+    private mutating func checkToken(at now: Moment) {
+        guard let tokens else { return }
+        machine.follow(tokenWatch.check(tokens, at: bootNanoseconds()), at: now)
     }
 
     private mutating func renewToken(of connection: Int, at now: Moment) {
-        guard case .token(let tokens) = settings.credentials, let refused = transport.token(of: connection) else { return }
-        switch tokenWatch.renew(tokens, after: refused) {
-        case .refused: machine.tokenRefused(ageSeconds: Double(tokens.age(of: refused)) / 1e9, at: now)
-        case .changed: machine.tokenChanged()
-        case .known: break
-        }
+        guard let tokens, let refused = transport.token(of: connection) else { return }
+        let renewal = tokenWatch.renew(tokens, after: refused)
+        if renewal == .refused { machine.tokenRefused(ageSeconds: Double(tokens.age(of: refused)) / 1e9, at: now) }
+        machine.follow(renewal, at: now)
     }
 
     // MARK: Results

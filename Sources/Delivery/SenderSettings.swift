@@ -30,6 +30,8 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
 public enum Credentials: Sendable {
     /// Provider tokens. All senders of a process share one source, because the 20-minute rule applies to a key, not to a connection.
     case token(SignedTokenSource)
+    /// Tokens that a server gives out for a time. The source must have been started, and be stopped after the last run.
+    case fetched(FetchedTokenSource)
     /// TLS with a client certificate.
     case certificate(ClientCertificate)
 }

@@ -3,14 +3,6 @@ public import Cryptography
 public import PushServices
 import Synchronization
 
-/// A provider token (JWT) as the header `authorization` carries it.
-struct SignedToken: Hashable, Sendable {
-    /// The three parts in base64url, joined by dots.
-    var text: String
-    /// When it was minted: monotonic nanoseconds, counting while the machine sleeps.
-    var mintedAt: Int64
-}
-
 /// Mints signed tokens (JWT, ES256) and keeps one history for all connections of a key. It neither renews a token more often nor uses one
 /// longer than the service allows.
 public final class SignedTokenSource: Sendable {
@@ -54,7 +46,7 @@ public final class SignedTokenSource: Sendable {
     }
 
     /// Returns the token to use now: a new one if there is none yet or the last one is too old.
-    func current() -> SignedToken {
+    func current() -> ServiceToken {
         let now = clock()
         return history.token(keyID: keyID, teamID: teamID, key: key) { last in
             guard let last, now.nanoseconds - last.mintedAt < oldestUsed else { return mint(now) }
@@ -65,7 +57,7 @@ public final class SignedTokenSource: Sendable {
     /// Returns the token to use after the service called `refused` expired: the one that another connection has renewed meanwhile, or a new
     /// one. nil if `refused` is too young to be replaced: then a clock is wrong, and the service would refuse
     /// a newer token as one too many.
-    func renew(after refused: SignedToken) -> SignedToken? {
+    func renew(after refused: ServiceToken) -> ServiceToken? {
         let now = clock()
         let token = history.token(keyID: keyID, teamID: teamID, key: key) { last in
             guard let last else { return mint(now) }
@@ -75,13 +67,13 @@ public final class SignedTokenSource: Sendable {
     }
 
     /// The age of a token, in nanoseconds.
-    func age(of token: SignedToken) -> Int64 { max(0, clock().nanoseconds - token.mintedAt) }
+    func age(of token: ServiceToken) -> Int64 { max(0, clock().nanoseconds - token.mintedAt) }
 
-    private func mint(_ now: Moment) -> SignedToken {
+    private func mint(_ now: Moment) -> ServiceToken {
         let header = JSONValue.object(pairs: [("alg", .string("ES256")), (facts.keyIDField, .string(keyID))])
         let claims = JSONValue.object(pairs: [(facts.issuerClaim, .string(teamID)), ("iat", .integer(now.wall.epochSeconds))])
         let signed = "\(base64URL(Array(header.text.utf8))).\(base64URL(Array(claims.text.utf8)))"
-        return SignedToken(text: "\(signed).\(base64URL(key.sign(Array(signed.utf8))))", mintedAt: now.nanoseconds)
+        return ServiceToken(authorization: "bearer \(signed).\(base64URL(key.sign(Array(signed.utf8))))", mintedAt: now.nanoseconds)
     }
 }
 
@@ -91,7 +83,7 @@ public final class SignedTokenHistory: Sendable {
         var keyID: String
         var teamID: String
         var key: SigningKey
-        var token: SignedToken
+        var token: ServiceToken
     }
 
     private let entries = Mutex<[Entry]>([])
@@ -100,7 +92,7 @@ public final class SignedTokenHistory: Sendable {
     public init() {}
 
     /// Passes the key's last token to `choose`, then remembers and returns the token that `choose` returns.
-    func token(keyID: String, teamID: String, key: SigningKey, choose: (SignedToken?) -> SignedToken) -> SignedToken {
+    func token(keyID: String, teamID: String, key: SigningKey, choose: (ServiceToken?) -> ServiceToken) -> ServiceToken {
         entries.withLock { entries in
             let index = entries.firstIndex { $0.keyID == keyID && $0.teamID == teamID && isSame($0.key, key) }
             let token = choose(index.map { entries[$0].token })

@@ -43,7 +43,7 @@ struct ProviderTokenTests {
 
     @Test("a token is a signed ES256 JWT with kid, iss and iat")
     func form() throws {
-        let parts = source().current().text.split(separator: ".")
+        let parts = source().current().authorization.dropFirst("bearer ".count).split(separator: ".")
         #expect(parts.count == 3)
         let header = try JSONValue(parsing: decode(parts[0]))
         let claims = try JSONValue(parsing: decode(parts[1]))
@@ -98,17 +98,17 @@ struct ProviderTokenTests {
     func watch() {
         let source = source()
         var watch = CredentialRenewal()
-        let isFirst = watch.mustReconnect(source, at: clock.now.nanoseconds)
+        let isFirst = watch.check(source, at: clock.now.nanoseconds) == .changed
         #expect(!isFirst)
         #expect(watch.token == source.current())
         clock.set(minutes: 50)
-        let isOld = watch.mustReconnect(source, at: clock.now.nanoseconds)
+        let isOld = watch.check(source, at: clock.now.nanoseconds) == .changed
         #expect(isOld)
-        let isOldTwice = watch.mustReconnect(source, at: clock.now.nanoseconds + 1_000_000_000)
+        let isOldTwice = watch.check(source, at: clock.now.nanoseconds + 1_000_000_000) == .changed
         #expect(!isOldTwice)
         clock.set(minutes: 75)
         _ = source.renew(after: source.current())
-        let isRenewed = watch.mustReconnect(source, at: clock.now.nanoseconds)
+        let isRenewed = watch.check(source, at: clock.now.nanoseconds) == .changed
         #expect(isRenewed)
     }
 
@@ -116,7 +116,7 @@ struct ProviderTokenTests {
     func watchRenews() throws {
         let source = source()
         var watch = CredentialRenewal()
-        _ = watch.mustReconnect(source, at: clock.now.nanoseconds)
+        _ = watch.check(source, at: clock.now.nanoseconds)
         let first = try #require(watch.token)
         let early = watch.renew(source, after: first)
         #expect(early == .refused)
@@ -125,7 +125,7 @@ struct ProviderTokenTests {
         #expect(late == .changed)
         let second = watch.renew(source, after: first)
         #expect(second == .known, "another connection that used the old one")
-        let isChanged = watch.mustReconnect(source, at: clock.now.nanoseconds + 2_000_000_000)
+        let isChanged = watch.check(source, at: clock.now.nanoseconds + 2_000_000_000) == .changed
         #expect(!isChanged)
     }
 }

@@ -68,8 +68,11 @@ public struct ConnectionProbe {
     private func ask() throws(Diagnostic) -> Result {
         let easy = try CurlEasyHandle()
         let notes = ProbeNotes(hasProxyTLS: settings.proxyAddress?.scheme == .https)
-        var token: SignedToken?
-        if case .token(let source) = settings.credentials { token = source.current() }
+        var token: ServiceToken?
+        if let tokens = settings.credentials.tokens {
+            guard case .ready(let current) = tokens.state() else { throw Diagnostic("there is no token to show to the server") }
+            token = current
+        }
         let headers = try CurlHeaderList(ProbeOptions.headerLines(settings.request, token))
         prepare(easy.pointer, notes)
         volley_easy_set_pointer(easy.pointer, CURLOPT_HTTPHEADER, headers.first)
@@ -125,7 +128,7 @@ public struct ConnectionProbe {
         if let address = settings.proxyAddress,
             let failure = CurlProxyReply(address: address, easy: easy).failure(code, message: message, isBeforeTunnel: notes.isBeforeTunnel)
         {
-            return (code == CURLE_COULDNT_RESOLVE_PROXY ? .name : .proxy, Self.text(failure))
+            return (code == CURLE_COULDNT_RESOLVE_PROXY ? .name : .proxy, failure.text)
         }
         let isConnected = volley_easy_get_offset(easy, CURLINFO_CONNECT_TIME_T) > 0
         switch code {
@@ -140,14 +143,16 @@ public struct ConnectionProbe {
     }
 }
 
-extension ConnectionProbe {
-    fileprivate static func text(_ failure: ConnectionFailure) -> String {
-        switch failure {
+extension ConnectionFailure {
+    /// What went wrong, in words.
+    var text: String {
+        switch self {
         case .unreachable(let text), .untrusted(let text), .certificateRefused(let text), .misconfigured(let text): text
         case .proxyRefused(.credentials(let text)): "the proxy did not accept the user and password: \(text)"
         case .proxyRefused(.forbidden(let text)): "the proxy does not allow this server: \(text)"
         case .proxyRefused(.untrusted(let text)): "the proxy's own certificate is not trusted: \(text)"
         case .notHTTP2: "the server does not speak HTTP/2"
+        case .credentialPending: "there is no token to show to the server"
         }
     }
 }

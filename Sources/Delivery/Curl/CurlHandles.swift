@@ -76,3 +76,18 @@ func verifyServer(_ easy: UnsafeMutableRawPointer, _ authority: CurlAuthority?) 
     volley_easy_set_long(easy, CURLOPT_SSL_VERIFYHOST, 2)
     authority?.apply(to: easy)
 }
+
+/// Sets a handle to use exactly the given proxy; none if it is empty. libcurl would read the environment if these options were not set.
+func useProxy(_ easy: UnsafeMutableRawPointer, _ proxy: String) {
+    volley_easy_set_string(easy, CURLOPT_PROXY, proxy)
+    volley_easy_set_string(easy, CURLOPT_NOPROXY, "")
+    guard !proxy.isEmpty else { return }
+    volley_easy_set_long(easy, CURLOPT_HTTPPROXYTUNNEL, 1)
+    // Sends user and password at once, which avoids a refusal and a second socket.
+    volley_easy_set_long(easy, CURLOPT_PROXYAUTH, volley_auth_basic)
+    volley_easy_set_long(easy, CURLOPT_SOCKS5_AUTH, volley_auth_basic)
+    volley_easy_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    volley_easy_set_long(easy, CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    volley_easy_set_long(easy, CURLOPT_PROXY_SSL_VERIFYPEER, 1)
+    volley_easy_set_long(easy, CURLOPT_PROXY_SSL_VERIFYHOST, 2)
+}

@@ -37,32 +37,17 @@ struct ProbeOptions {
         volley_easy_set_long(easy, CURLOPT_NOSIGNAL, 1)
         volley_easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(connectTimeoutSeconds * 1000))
         applyTLS(to: easy)
-        applyProxy(to: easy)
+        useProxy(easy, proxy)
     }
 
     /// Returns the headers of a push in libcurl's form.
-    static func headerLines(_ request: RequestTemplate, _ token: SignedToken?) -> [String] {
+    static func headerLines(_ request: RequestTemplate, _ token: ServiceToken?) -> [String] {
         var lines = request.headers.map { "\($0.name): \($0.value)" }
-        if let token { lines.append("authorization: bearer \(token.text)") }
+        if let token { lines.append("authorization: \(token.authorization)") }
         // As for pushes: this is the last place that can detect one.
         precondition(lines.allSatisfy(HTTP2Header.canHold), "a header with a control character")
         // A name without a value makes libcurl omit its own header. `Expect` would make each push wait for a 100.
         return lines + ["Expect:", "Accept:", "Content-Type:"]
-    }
-
-    /// Sets exactly the given proxy, or none. libcurl would read the environment if these options were not set.
-    private func applyProxy(to easy: UnsafeMutableRawPointer) {
-        volley_easy_set_string(easy, CURLOPT_PROXY, proxy)
-        volley_easy_set_string(easy, CURLOPT_NOPROXY, "")
-        guard !proxy.isEmpty else { return }
-        volley_easy_set_long(easy, CURLOPT_HTTPPROXYTUNNEL, 1)
-        // Sends user and password at once, which avoids a refusal and a second socket.
-        volley_easy_set_long(easy, CURLOPT_PROXYAUTH, volley_auth_basic)
-        volley_easy_set_long(easy, CURLOPT_SOCKS5_AUTH, volley_auth_basic)
-        volley_easy_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        volley_easy_set_long(easy, CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        volley_easy_set_long(easy, CURLOPT_PROXY_SSL_VERIFYPEER, 1)
-        volley_easy_set_long(easy, CURLOPT_PROXY_SSL_VERIFYHOST, 2)
     }
 
     private func applyTLS(to easy: UnsafeMutableRawPointer) {

@@ -19,7 +19,7 @@ final class HTTP2Connection {
     /// More requests than a connection ever has in flight.
     private static let mostRoom = 2000
 
-    let token: SignedToken?
+    let token: ServiceToken?
     /// Whether there may be more to read without the socket becoming readable again.
     private(set) var hasMoreToRead = false
     /// When the attempt to connect to the current address times out: monotonic nanoseconds, nil for no limit.
@@ -42,7 +42,7 @@ final class HTTP2Connection {
     private var hasReportedLeaving = false
     private var hasAnswered = false
 
-    init(index: Int, dialer: Dialer, session: HTTP2ClientSession, service: any PushService, token: SignedToken?) {
+    init(index: Int, dialer: Dialer, session: HTTP2ClientSession, service: any PushService, token: ServiceToken?) {
         self.service = service
         self.index = index
         self.token = token

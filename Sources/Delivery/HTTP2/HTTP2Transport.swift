@@ -57,8 +57,13 @@ final class HTTP2Transport {
         do { route = try dialRoute() } catch {
             return events.append(.failed(connection: connection, .misconfigured(error.description)))
         }
-        var token: SignedToken?
-        if case .token(let source) = settings.credentials { token = source.current() }
+        var token: ServiceToken?
+        if let tokens = settings.credentials.tokens {
+            guard case .ready(let current) = tokens.state() else {
+                return events.append(.failed(connection: connection, .credentialPending))
+            }
+            token = current
+        }
         let session: HTTP2ClientSession
         do throws(Diagnostic) {
             session = try HTTP2ClientSession(authority: settings.endpoint.authority, headers: headers(token), ownHeader: template.idHeader)
@@ -80,7 +85,7 @@ final class HTTP2Transport {
     }
 
     /// Returns the provider token that a connection uses; nil if it uses none.
-    func token(of connection: Int) -> SignedToken? { connection < connections.count ? connections[connection]?.token : nil }
+    func token(of connection: Int) -> ServiceToken? { connection < connections.count ? connections[connection]?.token : nil }
 
     /// Sends a request.
     /// - Parameters:
@@ -150,10 +155,10 @@ final class HTTP2Transport {
         return made
     }
 
-    private func headers(_ token: SignedToken?) -> [HTTP2Header] {
+    private func headers(_ token: ServiceToken?) -> [HTTP2Header] {
         var list = template.headers.map { HTTP2Header($0.name, value: $0.value) }
         // A secret, which no intermediary may keep in a compression table.
-        if let token { list.append(HTTP2Header("authorization", value: "bearer \(token.text)", isNeverIndexed: true)) }
+        if let token { list.append(HTTP2Header("authorization", value: token.authorization, isNeverIndexed: true)) }
         return list
     }
 }

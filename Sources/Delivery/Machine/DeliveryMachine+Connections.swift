@@ -15,6 +15,8 @@ enum ConnectionFailure: Hashable, Sendable {
     case proxyRefused(ProxyRefusal)
     /// This machine's own settings cannot work, for example because a file cannot be read.
     case misconfigured(String)
+    /// There is no token to show to the server yet. Nothing was tried.
+    case credentialPending
 }
 
 /// Why a proxy did not let Volley through.
@@ -53,6 +55,7 @@ extension DeliveryMachine {
         case .proxyRefused(let refusal): proxyRefused(refusal, at: now)
         case .misconfigured(let cause):
             stopConnecting(.misconfigured(endpoint: settings.endpoint, cause: cause), at: now)
+        case .credentialPending: credentialPending(at: now)
         }
     }
 
@@ -124,6 +127,7 @@ extension DeliveryMachine {
     /// Drains all connections because there is a new provider token. It needs new connections: a connection may stay wedged with the token
     /// it saw first.
     mutating func tokenChanged() {
+        credentialPendingSince = nil
         for connection in connections.indices { drain(connection) }
     }
 
@@ -156,7 +160,7 @@ extension DeliveryMachine {
 
     /// Asks for a connection if there is none, or if streams are the limit and another connection may help.
     mutating func openIfNeeded(at now: Moment) {
-        guard ending == nil, now.nanoseconds >= reconnectAt, wantsConnection else { return }
+        guard ending == nil, credentialPendingSince == nil, now.nanoseconds >= reconnectAt, wantsConnection else { return }
         // With a pace of one push in many minutes, a connection would only sit idle until the push is due.
         if let next = nextPaceTime, next - now.nanoseconds > Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds) { return }
         var (used, aging) = (0, 0)

@@ -41,6 +41,7 @@ extension DeliveryMachine {
             let milliseconds = max(0, min(deadline.epochMilliseconds - now.wall.epochMilliseconds, 86_400_000))
             wake = min(wake, now.nanoseconds + milliseconds * 1_000_000)
         }
+        if ending == nil, let end = credentialPatienceEnds { wake = min(wake, end + 1) }
         for connection in connections where connection.state != .closed {
             wake = min(wake, max(min(timeout(of: connection), healthCheck(of: connection)), timeoutsResumeAt))
         }
@@ -148,6 +149,7 @@ extension DeliveryMachine {
     }
 
     private mutating func stopIfTroubleLasts(at now: Moment) {
+        stopIfCredentialStaysAway(at: now)
         guard let since = serviceHealth.lastsSince else { return }
         let lasted = now.nanoseconds - since
         guard lasted > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) else { return }

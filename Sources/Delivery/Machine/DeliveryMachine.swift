@@ -32,7 +32,7 @@ struct DeliveryMachine {
         var reason = ""
         var retryAfterSeconds: Double?
         var invalidSince: Timestamp?
-        /// The `date` header of an answer that refuses the sender (403).
+        /// The `date` header of an answer that refuses the sender (401, 403).
         var serverTime: Timestamp?
         /// What it says about single targets, by target (`AnswerDetails.targets`).
         var targets: [String: String] = [:]
@@ -96,6 +96,11 @@ struct DeliveryMachine {
     var requestBudget = RequestBudget()
     var growth = ConnectionGrowth()
     var answerCount = 0
+
+    /// Since when the last token has ended or was refused while no other has come: monotonic nanoseconds.
+    var credentialPendingSince: Int64?
+    /// Why the last attempt to fetch a token failed; blank while none did.
+    var credentialTrouble = ""
 
     // The run.
     var pacer: Pacer?

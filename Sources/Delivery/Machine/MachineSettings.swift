@@ -55,7 +55,7 @@ struct MachineSettings: Sendable {
     init(_ settings: SenderSettings, after earlier: EarlierAnswers = EarlierAnswers(), isHelper: Bool = false) {
         service = settings.service
         endpoint = settings.endpoint.description
-        if case .token = settings.credentials { usesProviderToken = true } else { usesProviderToken = false }
+        usesProviderToken = settings.credentials.tokens != nil
         proxy = settings.proxyAddress?.description
         pace = settings.pace
         sharedPace = settings.sharedPace?.pace

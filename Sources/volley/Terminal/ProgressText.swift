@@ -28,6 +28,8 @@ extension ProgressWait {
         case .runFile: "waiting for the disk, or a lock on the run file"
         case .delivery(.connection): "waiting for a connection to \(service)"
         case .delivery(.outage(let seconds)): "\(service) has taken no push for \(TextFormat.span(seconds: Int64(seconds))); trying again"
+        case .delivery(.credential(let seconds)):
+            "waiting for a new token for \(service)" + (seconds < 10 ? "" : ", for \(TextFormat.span(seconds: Int64(seconds))) now")
         case .delivery(.canary(let answers)): "first pushes sent: waiting for \(Self.answers(answers))"
         case .delivery(.last(let answers, 0)): "waiting for the last \(Self.answers(answers))"
         case .delivery(.last(0, let again)):

@@ -58,6 +58,9 @@ enum Happening {
     case deliver(loop: Int, Delivery)
     case peer(PeerTurn, loop: Int, connection: Int, generation: Int)
     case read
+    /// A token is asked for, unless another plan was made since.
+    case fetchBegins(plan: Int)
+    case fetchEnds(askedAt: Int64)
     case commit
     case interrupt
     case helperStarts

@@ -65,6 +65,8 @@ struct Nature {
     /// On some connections a token of this age, 15 to 45 minutes, is called expired.
     var expiresEarly: Int
     var earlyAge: Int64
+    /// A server that gives out the tokens; nil if they are signed.
+    var fetching: FetchNature?
 
     // The sender's machine.
     var interruptAfter: Int64?
@@ -155,6 +157,9 @@ struct Nature {
         wakesOften = !isLong && random.oneIn(24) && pushes < 40 && settings.pace?.perSecond ?? 1000 > 1
         if random.oneIn(3) { sendTogether(&random) }
         settings.service = service
+        // Numbers of its own: campaigns with signed tokens stay as they were.
+        var own = SplitMix(seed: settings.jitterSeed &+ 0xF37C)
+        if settings.usesProviderToken, own.oneIn(3) { fetching = FetchNature(from: &own, isLong: isLong) }
     }
 
     /// The single byte that represents a recipient's payload.

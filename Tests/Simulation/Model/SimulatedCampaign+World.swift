@@ -17,6 +17,8 @@ extension SimulatedCampaign {
         case .deliver(let loop, let delivery): loops[loop].receive(delivery)
         case .peer(let turn, let loop, let connection, let generation): loops[loop].peerActs(turn, connection, generation)
         case .read: read()
+        case .fetchBegins(let plan): beginFetch(plan)
+        case .fetchEnds(let askedAt): endFetch(askedAt: askedAt)
         case .commit:
             isCommitDue = false
             record(unrecorded)
@@ -113,8 +115,9 @@ extension SimulatedCampaign {
     // MARK: Provider tokens
 
     /// The index of a token that a loop has. When it is first seen, it was just minted.
-    func noteToken(_ token: SignedToken) -> Int {
-        if let known = tokenHistory.lastIndex(where: { $0.text == token.text }) { return known }
+    func noteToken(_ token: ServiceToken) -> Int {
+        if let known = tokenHistory.lastIndex(where: { $0.text == token.authorization }) { return known }
+        precondition(fetched == nil, "the server knows every token that it gave")
         let now = clock.now
         if let last = tokenHistory.last {
             tally.note(now - last.seenAt >= 50 * Span.minute ? .tokenGrewOld : .tokenRenewed)
@@ -122,9 +125,9 @@ extension SimulatedCampaign {
                 violate(.tokenMinted, "a token was minted \((now - last.seenAt) / Span.second) s after the last")
             }
         }
-        let issuedAt = IssuedAt.read(from: token.text)
+        let issuedAt = IssuedAt.read(from: token.authorization)
         if issuedAt != clock.moment.wall.epochSeconds { violate(.tokenAge, "a new token says \(issuedAt) where the clock says otherwise") }
-        tokenHistory.append(SeenToken(text: token.text, seenAt: now, issuedAt: issuedAt))
+        tokenHistory.append(SeenToken(text: token.authorization, seenAt: now, issuedAt: issuedAt))
         trace("a token is minted")
         return tokenHistory.count - 1
     }

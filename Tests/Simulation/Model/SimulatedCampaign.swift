@@ -39,7 +39,12 @@ final class SimulatedCampaign {
     var source: PushSource
     var loops: [SimulatedLoop] = []
     var team = LoopGroup(control: SendControl(), largest: 2)
-    var tokens: SignedTokenSource?
+    var tokens: (any TokenSource)?
+    /// The same, if a server gives them out.
+    var fetched: SimulatedTokens?
+    var fetchPlan = 0
+    var fetchedCount = 0
+    var fetchOutageEnds: Int64?
     var tokenHistory: [SeenToken] = []
     var unrecorded: [Settlement] = []
     var isCommitDue = false
@@ -101,7 +106,9 @@ final class SimulatedCampaign {
         source = PushSource(recipients, nature)
         team = LoopGroup(control: SendControl(), largest: nature.loops)
         tokenHistory.removeAll()
-        if nature.settings.usesProviderToken {
+        if let fetching = nature.fetching {
+            startFetching(fetching)
+        } else if nature.settings.usesProviderToken {
             let clock = clock
             tokens = SignedTokenSource(
                 key: Self.key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: SignedTokenHistory()
@@ -241,6 +248,8 @@ struct SeenToken {
     var text: String
     var seenAt: Int64
     var issuedAt: Int64
+    /// The end that the server that gave it out told.
+    var endsAt = Int64.max
 }
 
 /// State that the servers share.

@@ -31,6 +31,10 @@ extension SimulatedLoop {
             campaign.violate(.accounts, "\(inFlight) are in flight, the machine says \(machine.inFlightCount)")
         }
         if used > 1 { campaign.tally.note(.secondConnection) }
+        if machine.credentialPendingSince != nil {
+            campaign.tally.note(.tokenAwaited)
+            if used > 0 { campaign.violate(.connectionUse, "\(used) connections, and no token for them") }
+        }
         if machine.serviceHealth.troubleSince != nil { campaign.tally.note(.troubled) }
         if isScanDue() { scan(at: now) }
     }
@@ -93,6 +97,8 @@ extension SimulatedLoop {
             if earliest + campaign.clock.asleep < end - 1000 { campaign.violate(.awake, "it sleeps beyond the next retry") }
         }
         guard machine.ending == nil, !machine.isExpired, !machine.fresh.isEmpty || !machine.again.isEmpty else { return }
+        // The campaign wakes it when there is one.
+        guard machine.credentialPendingSince == nil else { return }
         let due = max(now.nanoseconds, machine.nextPaceTime ?? 0)
         guard machine.nextPushIsAllowed, due + campaign.clock.asleep < end - 1000 || due == now.nanoseconds else { return }
         var hasHope = false
@@ -130,6 +136,7 @@ extension SimulatedLoop {
         if settings.stopLimits != nil, case .limit = cause { return true }
         if causes.fruitless >= settings.fruitlessConnectionLimit || causes.busy >= 100 { return true }
         if causes.busy > 0, case .service(_, .outage) = cause { return true }
+        if causes.hasAwaitedTokenInVain, case .service(_, .outage) = cause { return true }
         // At the end of the canary, half of it is enough to judge.
         return causes.badTokens > 25 || causes.rejections > 25 || causes.fruitless > 1
     }

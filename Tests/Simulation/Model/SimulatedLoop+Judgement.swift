@@ -9,6 +9,8 @@ struct StopCauses {
     /// A connection was impossible for a permanent reason.
     var hopeless = false
     var tokenRefused = false
+    /// No token came for as long as any outage may last.
+    var hasAwaitedTokenInVain = false
     /// Another loop stopped.
     var other = false
     /// Connections that ended or could not be made.
@@ -119,6 +121,10 @@ extension SimulatedLoop {
             campaign.violate(.streamLimit, "\(peer.inFlight + 1) streams on connection \(connection), of \(limit)")
         }
         guard peer.tokenIndex >= 0 else { return }
+        let ended = campaign.clock.now - campaign.tokenHistory[peer.tokenIndex].endsAt
+        if ended >= 0 {
+            campaign.violate(.tokenEnd, "connection \(connection) uses a token that ended \(ended / Span.millisecond) ms ago")
+        }
         let age = campaign.clock.now - campaign.tokenHistory[peer.tokenIndex].seenAt
         if age > Span.hour { campaign.violate(.tokenAge, "connection \(connection) uses a token that is \(age / Span.second) s old") }
     }

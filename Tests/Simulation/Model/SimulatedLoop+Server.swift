@@ -257,6 +257,11 @@ extension SimulatedLoop {
         if peers[connection].isWedged { return ServerAnswer.expired }
         let now = campaign.clock.now
         let token = campaign.tokenHistory[tokenIndex]
+        if campaign.fetched != nil {
+            guard now >= token.endsAt || random.happens(nature.expiresTokens) else { return nil }
+            peers[connection].isWedged = true
+            return ServerAnswer.expired
+        }
         let age = campaign.clock.serverSeconds(skew: nature.serverSkewSeconds) - token.issuedAt
         if nature.serverSkewSeconds != 0 { campaign.tally.note(.clocksDiffer) }
         if age < -60 { return ServerAnswer.tokenFromFuture }

@@ -12,7 +12,7 @@ struct Peer {
     // The sender's end.
     var phase = Phase.closed
     var generation = 0
-    var token: SignedToken?
+    var token: ServiceToken?
     /// The index in the campaign's history; -1 for none.
     var tokenIndex = -1
     /// The limit that the machine was told.
@@ -87,12 +87,16 @@ extension SimulatedLoop {
         var peer = Peer()
         peer.phase = .connecting
         peer.generation = generation
-        if let token = campaign.tokens?.current() {
+        var isWithoutToken = false
+        switch campaign.tokens?.state() {
+        case .ready(let token):
             peer.token = token
             peer.tokenIndex = campaign.noteToken(token)
+        case .pending, .refused: isWithoutToken = true
+        case nil: break
         }
         campaign.trace("loop \(index) opens connection \(connection)")
-        let failure = connectFailure()
+        let failure = isWithoutToken ? 8 : connectFailure()
         peers[connection] = peer
         let isSlow = random.happens(nature.connectSlow)
         if isSlow { campaign.tally.note(.connectSlow) }
@@ -126,7 +130,8 @@ extension SimulatedLoop {
         case 4: .proxyRefused(.credentials("407"))
         case 5: .proxyRefused(.forbidden("403"))
         case 6: .proxyRefused(.untrusted("self-signed certificate"))
-        default: .misconfigured("no such file")
+        case 7: .misconfigured("no such file")
+        default: .credentialPending
         }
     }
 
@@ -328,9 +333,9 @@ extension SimulatedLoop {
         campaign.trace("loop \(index): connection \(connection) failed: \(Self.failure(kind))")
         for push in wires.indices where wires[push].state != .idle && wires[push].connection == connection { noteUnprocessed(push) }
         if kind == 0 || (kind >= 4 && kind <= 6) { causes.fruitless += 1 }
-        if kind > 0 { causes.hopeless = true }
+        if kind > 0, kind < 8 { causes.hopeless = true }
         machine.connectionFailed(connection, Self.failure(kind), at: now)
-        if kind > 0, kind < 4 || kind > 6, machine.ending == nil { campaign.violate(.stops, "no stop after \(Self.failure(kind))") }
+        if kind > 0, kind < 4 || kind == 7, machine.ending == nil { campaign.violate(.stops, "no stop after \(Self.failure(kind))") }
         if case .stopped = machine.ending?.end { noteEnding(at: now) }
         close(connection)
     }

@@ -117,7 +117,7 @@ final class SimulatedLoop {
     private func turn() {
         let now = campaign.clock.moment
         listenToTeam(at: now)
-        checkToken()
+        checkToken(at: now)
         takeBatches(at: now)
         advance(to: now)
         carryOut(at: now)
@@ -137,7 +137,12 @@ final class SimulatedLoop {
             campaign.tally.note(.deadlinePassed)
             campaign.trace("loop \(index): the deadline is over")
         }
+        let patienceEnds = machine.credentialPatienceEnds
         machine.advance(to: now)
+        if let patienceEnds, now.nanoseconds > patienceEnds {
+            causes.hasAwaitedTokenInVain = true
+            campaign.tally.note(.tokenAwaitedInVain)
+        }
         // The canary and the campaign's limits are judged there.
         if case .stopped = machine.ending?.end { noteEnding(at: now) }
     }
@@ -189,7 +194,10 @@ final class SimulatedLoop {
         // What the real loop finds when it checks: capacity for more pushes, a token that has grown old, a source that is done.
         let mayTake = machine.wantsPushes && !isSourceEmpty || machine.openPushes == 0 && campaign.source.isFinished
         if mayTake, !machine.isSourceEnded { end = min(end, time + Self.longestSleep) }
-        if let token = tokenWatch.token {
+        if campaign.fetched != nil {
+            let isWatched = machine.credentialPendingSince == nil && machine.ending == nil
+            if isWatched, let token = tokenWatch.token { end = min(end, max(time + 1000, token.usableUntil)) }
+        } else if let token = tokenWatch.token {
             end = min(end, max(time + Self.tokenInterval, token.mintedAt + Int64(SignedTokenFacts.standard.renewalSeconds * 1e9)))
         }
         return end
@@ -264,26 +272,32 @@ final class SimulatedLoop {
 
     // MARK: Provider token
 
-    private func checkToken() {
+    private func checkToken(at now: Moment) {
         guard let tokens = campaign.tokens else { return }
-        let mustReconnect = tokenWatch.mustReconnect(tokens, at: campaign.clock.now)
+        let renewal = tokenWatch.check(tokens, at: campaign.clock.now)
         if let token = tokenWatch.token { _ = campaign.noteToken(token) }
-        if mustReconnect { machine.tokenChanged() }
+        follow(renewal, at: now)
     }
 
     private func renewToken(of connection: Int, at now: Moment) {
         guard let tokens = campaign.tokens, let refused = peers[connection].token else { return }
         let renewal = tokenWatch.renew(tokens, after: refused)
         if let token = tokenWatch.token { _ = campaign.noteToken(token) }
-        switch renewal {
-        case .refused:
+        campaign.planFetch()
+        if renewal == .refused {
             campaign.tally.note(.tokenRefused)
             causes.tokenRefused = true
             machine.tokenRefused(at: now)
             noteEnding(at: now)
-        case .changed: machine.tokenChanged()
-        case .known: break
         }
+        follow(renewal, at: now)
+    }
+
+    private func follow(_ renewal: CredentialRenewal.Renewal, at now: Moment) {
+        machine.follow(renewal, at: now)
+        guard case .ended = renewal else { return }
+        causes.tokenRefused = true
+        noteEnding(at: now)
     }
 
     // MARK: Results

@@ -4,6 +4,7 @@ import Base
 enum Encounter: Int, CaseIterable {
     case accepted, invalidToken, rejected, tooManyRequests, retryAfter, busy, shutdown, idleTimeout, fatalAnswer, unknownStatus
     case tokenExpired, tokenTooNew, tooManyUpdates, tokenRenewed, tokenGrewOld, tokenRefused, clocksDiffer
+    case fetched, fetchFailed, fetchRefused, tokenAwaited, tokenAwaitedInVain
     case streamRefused, beyondLimit, limitChanged, fellBackToOne, goAway, unprocessedByGoAway, answeredAfterGoAway, streamReset
     case acceptedUnanswered, swallowed, lateAnswer, pinged, silentConnection, connectionDied, provablyUnsent, doubt
     case gatewayAnswer, stranger, cutOff, leftInOrder, requestsLimited, budgetKnown, windowClosed, probing, keptInOutage

@@ -1,0 +1,34 @@
+import Base
+import PushServices
+
+/// Waiting for a token. While one is being fetched nothing leaves and nothing fails for it: connections are drained, their answers count,
+/// and no other is opened. `tokenChanged` ends the wait.
+extension DeliveryMachine {
+    /// Notes that the token has ended or was refused, and that another one is being fetched. May be called again and again.
+    /// - Parameter trouble: why the last attempt to fetch one failed; nil if none did.
+    mutating func credentialPending(because trouble: String? = nil, at now: Moment) {
+        if credentialPendingSince == nil { credentialTrouble = "" }
+        credentialPendingSince = credentialPendingSince ?? now.nanoseconds
+        if let trouble { credentialTrouble = trouble }
+        for connection in connections.indices { drain(connection) }
+    }
+
+    /// Stops the run because no other token will be given.
+    /// - Parameters:
+    ///   - reason: the words of the server that gives out tokens.
+    ///   - clockLagSeconds: its clock minus this machine's; nil if that does not matter.
+    mutating func credentialRefused(_ reason: String, status: Int, clockLagSeconds: Double?, at now: Moment) {
+        stopForService(.refused(reason: reason, status: status, clockLagSeconds: clockLagSeconds), at: now)
+    }
+
+    /// When waiting for a token has lasted too long, in monotonic nanoseconds: as long as any outage.
+    var credentialPatienceEnds: Int64? {
+        credentialPendingSince.map { $0 + Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) }
+    }
+
+    mutating func stopIfCredentialStaysAway(at now: Moment) {
+        guard let since = credentialPendingSince, let end = credentialPatienceEnds, now.nanoseconds > end else { return }
+        let reason = credentialTrouble.isEmpty ? "no new token" : "no new token: \(credentialTrouble)"
+        stopForService(.outage(lastReason: reason, seconds: Double(now.nanoseconds - since) / 1e9), at: now)
+    }
+}

@@ -1,0 +1,175 @@
+public import Base
+import Cryptography
+public import PushServices
+import Synchronization
+
+/// Tokens that a server gives out for a time, fetched and renewed on a thread of its own while runs are sent.
+///
+/// The first token is fetched by `start`, so that a wrong secret is known before anything is sent. Later ones are fetched in the background:
+/// `TokenExchange.renewEarlySeconds` before the present one ends, or when the service refused it; never sooner than
+/// `shortestRenewalSeconds` after the last, and after a failure only with growing waits. Senders that wait for a token are woken when it
+/// comes. All senders of an app share one source.
+public final class FetchedTokenSource: Sendable {
+    private let desk: FetchDesk
+    private let thread = Mutex<WorkerThread<Void>?>(nil)
+    private let noun: String
+
+    /// A source without a token yet; asks nothing before `start`.
+    /// - Parameters:
+    ///   - exchange: the service's facts.
+    ///   - key: what `TokenExchange.read` found in the app's file.
+    ///   - server: nil for the service's own environments: the token comes from `exchange.address`, and the system's authorities are
+    ///     trusted. Otherwise the endpoint of the pushes: the token comes from `https://HOST:PORT` and `exchange.path` there (without
+    ///     `:PORT` if it is 443), which is the claim `aud` as well, and `certificateAuthorityFile`, if there is one, is the only authority
+    ///     to trust. The file is read here.
+    ///   - proxy: as `SenderSettings.proxy`; nil for none, whatever the environment says.
+    ///   - file: where the key comes from, for messages; nil for no file.
+    /// - Throws: a `Diagnostic` when the private key cannot be used, the proxy is not an address, or no more files can be opened.
+    public convenience init(
+        exchange: TokenExchange, key: AssertionKey, server: Endpoint? = nil, proxy: String? = nil, file: String? = nil
+    ) throws(Diagnostic) {
+        let signer = try RSASigningKey(pem: key.privateKeyPEM, file: file)
+        var route: ProxyAddress?
+        if let proxy { do throws(Mistake) { route = try ProxyAddress(proxy, .asInEnvironment) } catch { throw Diagnostic(error) } }
+        let address = server.map { "https://\($0.authority)\(exchange.path)" } ?? exchange.address
+        let fetcher = TokenFetcher(
+            address: address, authority: server?.certificateAuthorityFile.map(CurlAuthority.init), proxy: route,
+            assertion: TokenAssertion(
+                issuer: key.issuer, keyID: key.keyID, scope: exchange.scope, audience: address, seconds: exchange.assertionSeconds,
+                key: signer))
+        try self.init(exchange, at: address, fetch: fetcher.fetch)
+    }
+
+    /// - Parameters:
+    ///   - address: for messages.
+    ///   - fetch: asks once; returns early when it is cancelled.
+    ///   - clock: nanoseconds; counts while the machine sleeps.
+    init(
+        _ exchange: TokenExchange, at address: String, fetch: @escaping @Sendable (FetchCancellation) -> TokenFetch,
+        clock: @escaping @Sendable () -> Int64 = bootNanoseconds
+    ) throws(Diagnostic) {
+        noun = "\(exchange.noun) from \(address)"
+        desk = FetchDesk(FetchSchedule(exchange), cancellation: try FetchCancellation(), fetch: fetch, clock: clock)
+    }
+
+    deinit { stop() }
+
+    /// Fetches the first token and begins to renew it. Blocks the calling thread for at most fifteen seconds, or until `stop`. Call it
+    /// once.
+    /// - Throws: a `Diagnostic` that says why there is no token, or that no thread can be started.
+    public func start() throws(Diagnostic) {
+        if let failure = desk.fetch() { throw Diagnostic("there is no \(noun): \(failure.text)", remedy: failure.remedy) }
+        let started = try WorkerThread("token") { [desk] in desk.work() }
+        thread.withLock { $0 = started }
+    }
+
+    /// Ends what `start` began, at once: a fetch under way is given up. Call it when no sender uses the source any more; more than once
+    /// does no harm.
+    public func stop() {
+        desk.cancellation.cancel()
+        let ended = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        ended?.join()
+    }
+}
+
+extension FetchedTokenSource: TokenSource {
+    func state() -> TokenState { desk.state() }
+    func renewed(after refused: ServiceToken) -> TokenState? { desk.renewed(after: refused) }
+    func age(of token: ServiceToken) -> Int64 { desk.age(of: token) }
+    func attach(_ wakeup: Wakeup) { desk.attach(wakeup) }
+    func detach(_ wakeup: Wakeup) { desk.detach(wakeup) }
+}
+
+/// What the thread of a source shares with all who use the source. The thread does not hold the source itself, so that the source ends with
+/// its last user, and the thread with the source.
+private final class FetchDesk: Sendable {
+    private struct State {
+        var schedule: FetchSchedule
+        /// Rung when there is a token, or will be none.
+        var listeners: [Wakeup] = []
+    }
+
+    let cancellation: FetchCancellation
+    private let shared: Mutex<State>
+    private let ask: @Sendable (FetchCancellation) -> TokenFetch
+    private let clock: @Sendable () -> Int64
+
+    init(
+        _ schedule: FetchSchedule, cancellation: FetchCancellation, fetch: @escaping @Sendable (FetchCancellation) -> TokenFetch,
+        clock: @escaping @Sendable () -> Int64
+    ) {
+        shared = Mutex(State(schedule: schedule))
+        self.cancellation = cancellation
+        ask = fetch
+        self.clock = clock
+    }
+
+    // MARK: The thread
+
+    /// Fetches whenever it is time, until it is cancelled.
+    func work() {
+        while !cancellation.isCancelled {
+            let now = clock()
+            let due = shared.withLock { $0.schedule.nextFetch } ?? now
+            if due > now {
+                // This sleep does not end earlier when the machine slept; then whoever asks for the token's state rings.
+                cancellation.wakeup.wait(atMost: Double(due - now) / 1e9)
+            } else {
+                fetch()
+            }
+        }
+    }
+
+    /// Asks for a token now. Returns why there is none; nil if there is one.
+    @discardableResult
+    func fetch() -> TokenFetchFailure? {
+        let askedAt = clock()
+        shared.withLock { $0.schedule.begin() }
+        let answer = ask(cancellation)
+        let now = clock()
+        switch answer {
+        case .given(let token):
+            note { $0.given(token, askedAt: askedAt) }
+            return nil
+        case .failed(let failure):
+            note { $0.failed(failure, at: now) }
+            return failure
+        }
+    }
+
+    private func note(_ change: (inout FetchSchedule) -> Void) {
+        let listeners = shared.withLock { state in
+            change(&state.schedule)
+            return state.listeners
+        }
+        for listener in listeners { listener.wake() }
+    }
+
+    // MARK: Its users
+
+    func state() -> TokenState {
+        let now = clock()
+        return look(at: now) { $0.state(at: now) }
+    }
+
+    func renewed(after refused: ServiceToken) -> TokenState? {
+        let now = clock()
+        return look(at: now) { $0.refused(refused, at: now) }
+    }
+
+    func age(of token: ServiceToken) -> Int64 { max(0, clock() - token.mintedAt) }
+
+    func attach(_ wakeup: Wakeup) { shared.withLock { $0.listeners.append(wakeup) } }
+
+    func detach(_ wakeup: Wakeup) { shared.withLock { $0.listeners.removeAll { $0 === wakeup } } }
+
+    /// Asks the schedule something, and rings the thread if a fetch is due.
+    private func look<Answer: Sendable>(at now: Int64, _ body: (inout FetchSchedule) -> Answer) -> Answer {
+        let (answer, due) = shared.withLock { (body(&$0.schedule), $0.schedule.nextFetch) }
+        if let due, due <= now { cancellation.wakeup.wake() }
+        return answer
+    }
+}

@@ -1,0 +1,57 @@
+import Base
+
+/// A token as the header `authorization` carries it.
+struct ServiceToken: Hashable, Sendable {
+    /// The header's value: `bearer …`. A secret.
+    var authorization: String
+    /// When it was minted, or asked for: monotonic nanoseconds, counting while the machine sleeps.
+    var mintedAt: Int64
+    /// From then on nothing leaves with it, by the same clock. Never, for a token that is replaced by its age alone.
+    var usableUntil = Int64.max
+}
+
+/// What a sender has for the header `authorization`.
+enum TokenState: Hashable, Sendable {
+    /// The token to use now.
+    case ready(ServiceToken)
+    /// The last token has ended or was refused, and another one is being fetched. With the failure of the last attempt, if it failed.
+    case pending(TokenFetchFailure?)
+    /// There will be no other token.
+    case refused(TokenRefusal)
+}
+
+/// Where a sender's tokens come from: signed on this machine, or fetched from a server.
+protocol TokenSource: AnyObject, Sendable {
+    /// Returns what there is now. Never blocks for long.
+    func state() -> TokenState
+    /// Returns what there is after the service refused a token as expired; nil if the token is too young to be replaced.
+    func renewed(after refused: ServiceToken) -> TokenState?
+    /// The age of a token, in nanoseconds.
+    func age(of token: ServiceToken) -> Int64
+    /// Rings `wakeup` from now on when `state` has changed for the better, or for good.
+    func attach(_ wakeup: Wakeup)
+    /// Rings it no longer.
+    func detach(_ wakeup: Wakeup)
+}
+
+extension SignedTokenSource: TokenSource {
+    func state() -> TokenState { .ready(current()) }
+
+    func renewed(after refused: ServiceToken) -> TokenState? { renew(after: refused).map { .ready($0) } }
+
+    /// Signing takes no time that anyone would have to wait for.
+    func attach(_ wakeup: Wakeup) {}
+
+    func detach(_ wakeup: Wakeup) {}
+}
+
+extension Credentials {
+    /// Where tokens come from; nil for a client certificate.
+    var tokens: (any TokenSource)? {
+        switch self {
+        case .token(let source): source
+        case .fetched(let source): source
+        case .certificate: nil
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Base
+
+/// A token as a server gave it.
+struct GivenToken: Hashable, Sendable {
+    /// A secret.
+    var text: String
+    /// For how long it is valid.
+    var seconds: Double
+}
+
+/// What became of a request for a token.
+enum TokenFetch: Hashable, Sendable {
+    case given(GivenToken)
+    case failed(TokenFetchFailure)
+}
+
+/// An answer of a server that gives out tokens, as it arrived.
+struct TokenAnswer {
+    static let longestBody = 65_536
+    static let longestToken = 8192
+    /// No service gives out tokens for longer.
+    static let longestSeconds = 30 * 86_400.0
+
+    var status: Int
+    var body: [UInt8]
+    var contentType = ""
+    /// The header `date`.
+    var serverTime: Timestamp?
+    var retryAfterSeconds: Double?
+
+    /// Reads the token (RFC 6749, section 5.1), or why there is none.
+    /// - Parameters:
+    ///   - secret: what no message may repeat.
+    ///   - localTime: this machine's clock, between request and answer.
+    func read(hiding secret: String, at localTime: Timestamp) -> TokenFetch {
+        let json = try? JSONValue(parsing: body, maximumDepth: 16)
+        guard (200...299).contains(status) else { return .failed(refusal(json, hiding: secret, at: localTime)) }
+        if isWebPage { return flawed(.webPage) }
+        if body.allSatisfy({ $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }) { return flawed(.empty) }
+        guard let json else { return flawed(.notJSON) }
+        guard let token = json["access_token"]?.stringValue, !token.isEmpty else { return flawed(.noToken) }
+        guard token.utf8.count <= Self.longestToken else { return flawed(.longToken) }
+        guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return flawed(.unfitToken) }
+        let type = json["token_type"]?.stringValue ?? ""
+        guard type.lowercased() == "bearer" else { return flawed(.otherType(Self.shown(type, hiding: token, maximumBytes: 40))) }
+        switch json["expires_in"] {
+        case .integer(let seconds): return given(token, seconds: Double(seconds))
+        case .double(let seconds): return given(token, seconds: seconds)
+        default: return flawed(.noLifetime)
+        }
+    }
+
+    private func given(_ token: String, seconds: Double) -> TokenFetch {
+        guard seconds >= 1, seconds <= Self.longestSeconds else { return flawed(.oddLifetime(seconds: seconds)) }
+        return .given(GivenToken(text: token, seconds: seconds))
+    }
+
+    private func flawed(_ flaw: TokenFetchFailure.Flaw) -> TokenFetch { .failed(.unusable(status: status, flaw)) }
+
+    private func refusal(_ json: JSONValue?, hiding secret: String, at localTime: Timestamp) -> TokenFetchFailure {
+        // A page comes from something in between: it does not speak for the server.
+        if isWebPage || (300...399).contains(status) { return .unusable(status: status, isWebPage ? .webPage : .noToken) }
+        var refusal = TokenRefusal(status: status, retryAfterSeconds: retryAfterSeconds)
+        refusal.error = Self.shown(json?["error"]?.stringValue ?? "", hiding: secret, maximumBytes: 60)
+        refusal.details = Self.shown(json?["error_description"]?.stringValue ?? "", hiding: secret, maximumBytes: 200)
+        refusal.clockLagSeconds = serverTime.map { Double($0.epochMilliseconds - localTime.epochMilliseconds) / 1000 }
+        return .refused(refusal)
+    }
+
+    private var isWebPage: Bool {
+        contentType.lowercased().hasPrefix("text/html") || body.first { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D } == UInt8(ascii: "<")
+    }
+
+    /// The server's words without secrets: a server may repeat what it was sent, whole or in parts.
+    private static func shown(_ words: String, hiding secret: String, maximumBytes: Int) -> String {
+        let kept = words.replacing(secret, with: "…").split(separator: " ", omittingEmptySubsequences: false).map { word in
+            word.utf8.count > 60 || secret.utf8.count >= 8 && word.utf8.count >= 8 && secret.contains(word) ? "…" : word
+        }
+        return TextFormat.foreign(kept.joined(separator: " "), maximumBytes: maximumBytes)
+    }
+}

@@ -1,0 +1,33 @@
+import Base
+import Cryptography
+
+/// What identifies the app to a server that gives out tokens: a JWT (RFC 7523, section 3), signed with RS256.
+struct TokenAssertion: Sendable {
+    /// The claim `iss`.
+    var issuer: String
+    /// The header `kid`.
+    var keyID: String
+    /// The claim `scope`.
+    var scope: String
+    /// The claim `aud`: the address of the server that gives out the token.
+    var audience: String
+    /// The claim `exp` is so long after `iat`.
+    var seconds: Int64
+    var key: RSASigningKey
+
+    /// The signed text. A secret: whoever has it gets a token.
+    func text(at now: Timestamp) -> String {
+        let header = JSONValue.object(pairs: [("alg", .string("RS256")), ("typ", .string("JWT")), ("kid", .string(keyID))])
+        let claims = JSONValue.object(pairs: [
+            ("iss", .string(issuer)), ("scope", .string(scope)), ("aud", .string(audience)), ("iat", .integer(now.epochSeconds)),
+            ("exp", .integer(now.epochSeconds + seconds)),
+        ])
+        let signed = "\(base64URL(Array(header.text.utf8))).\(base64URL(Array(claims.text.utf8)))"
+        return "\(signed).\(base64URL(key.sign(Array(signed.utf8))))"
+    }
+
+    /// The form that is posted (RFC 7523, section 2.1). The assertion needs no escapes.
+    func form(at now: Timestamp) -> String {
+        "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=\(text(at: now))"
+    }
+}
