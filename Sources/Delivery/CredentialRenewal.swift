@@ -22,9 +22,12 @@ struct CredentialRenewal {
 
     /// Returns whether a token has grown old or another loop has renewed it. May be called at any rate: it looks once a second, and
     /// whenever the token is over or missing.
-    /// - Parameter now: the time by the clock that measures a token's age. It also counts while the machine sleeps: after a sleep the first
-    ///   push already needs the next token.
-    mutating func check(_ tokens: any TokenSource, at now: Int64) -> Renewal {
+    /// - Parameters:
+    ///   - isAwaited: whether connections wait for a token. One may have found none before this value looked.
+    ///   - now: the time by the clock that measures a token's age. It also counts while the machine sleeps: after a sleep the first push
+    ///     already needs the next token.
+    mutating func check(_ tokens: any TokenSource, isAwaited: Bool = false, at now: Int64) -> Renewal {
+        if isAwaited { isPending = true }
         if !isPending, let checkedAt, now - checkedAt < Self.interval, now < token?.usableUntil ?? .max { return .known }
         checkedAt = now
         return take(tokens.state())

@@ -246,7 +246,8 @@ struct SenderLoop {
 
     private mutating func checkToken(at now: Moment) {
         guard let tokens else { return }
-        machine.follow(tokenWatch.check(tokens, at: bootNanoseconds()), at: now)
+        let isAwaited = machine.credentialPendingSince != nil
+        machine.follow(tokenWatch.check(tokens, isAwaited: isAwaited, at: bootNanoseconds()), at: now)
     }
 
     private mutating func renewToken(of connection: Int, at now: Moment) {

@@ -15,6 +15,8 @@ struct ProgressTests {
         arguments: [
             (.delivery(.connection), "waiting for a connection to APNs"),
             (.delivery(.outage(seconds: 75)), "APNs has taken no push for 1 min; trying again"),
+            (.delivery(.credential(seconds: 3)), "waiting for a new token for APNs"),
+            (.delivery(.credential(seconds: 75)), "waiting for a new token for APNs, for 1 min now"),
             (.delivery(.canary(answers: 12)), "first pushes sent: waiting for 12 answers"),
             (.delivery(.last(answers: 1, again: 0)), "waiting for the last 1 answer"),
             (.delivery(.last(answers: 0, again: 3)), "APNs refused the last 3 for now; trying again"),

@@ -112,6 +112,17 @@ struct ProviderTokenTests {
         #expect(isRenewed)
     }
 
+    @Test("a token that came between a connection that found none and the next look is new for the connections")
+    func watchAwaits() {
+        let source = source()
+        var watch = CredentialRenewal()
+        _ = watch.check(source, at: clock.now.nanoseconds)
+        let known = watch.check(source, at: clock.now.nanoseconds + 2_000_000_000)
+        #expect(known == .known)
+        let awaited = watch.check(source, isAwaited: true, at: clock.now.nanoseconds + 2_000_000_000)
+        #expect(awaited == .changed)
+    }
+
     @Test("a token that one connection had to renew is renewed for all of them, so that none uses it for more than an hour")
     func watchRenews() throws {
         let source = source()

@@ -73,9 +73,26 @@ struct TokenAnswer {
 
     /// The server's words without secrets: a server may repeat what it was sent, whole or in parts.
     private static func shown(_ words: String, hiding secret: String, maximumBytes: Int) -> String {
-        let kept = words.replacing(secret, with: "…").split(separator: " ", omittingEmptySubsequences: false).map { word in
-            word.utf8.count > 60 || secret.utf8.count >= 8 && word.utf8.count >= 8 && secret.contains(word) ? "…" : word
+        var shown = ""
+        var word = ""
+        func end() {
+            shown += isSecret(word, of: secret) ? "…" : word
+            word = ""
         }
-        return TextFormat.foreign(kept.joined(separator: " "), maximumBytes: maximumBytes)
+        for character in words {
+            if character.isASCII, character.isLetter || character.isNumber || "-_.".contains(character) {
+                word.append(character)
+            } else {
+                end()
+                shown.append(character)
+            }
+        }
+        end()
+        return TextFormat.foreign(shown, maximumBytes: maximumBytes)
+    }
+
+    /// Whether a word is part of a secret, or looks like one.
+    private static func isSecret(_ word: String, of secret: String) -> Bool {
+        word.utf8.count > 60 || word.utf8.count >= 8 && secret.contains(word)
     }
 }

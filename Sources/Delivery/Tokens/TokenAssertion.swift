@@ -26,8 +26,8 @@ struct TokenAssertion: Sendable {
         return "\(signed).\(base64URL(key.sign(Array(signed.utf8))))"
     }
 
-    /// The form that is posted (RFC 7523, section 2.1). The assertion needs no escapes.
-    func form(at now: Timestamp) -> String {
-        "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=\(text(at: now))"
+    /// The form that is posted (RFC 7523, section 2.1). An assertion needs no escapes.
+    static func form(_ assertion: String) -> String {
+        "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=\(assertion)"
     }
 }

@@ -44,8 +44,8 @@ struct TokenFetcher: Sendable {
         let notes = FetchNotes()
         let headers = try CurlHeaderList(["Content-Type: application/x-www-form-urlencoded", "Accept: application/json", "Expect:"])
         let before = Timestamp.now()
-        let form = assertion.form(at: before)
-        prepare(easy.pointer, notes, form: form)
+        let assertion = assertion.text(at: before)
+        prepare(easy.pointer, notes, form: TokenAssertion.form(assertion))
         volley_easy_set_pointer(easy.pointer, CURLOPT_HTTPHEADER, headers.first)
         let ended = try withExtendedLifetime(notes) { () throws(Diagnostic) -> CURLcode? in
             try CurlTransfer(easy.pointer).run(until: cancellation)
@@ -55,7 +55,7 @@ struct TokenFetcher: Sendable {
         if code != CURLE_OK { return .failed(failure(code, status: status, easy.pointer, notes)) }
         let after = Timestamp.now()
         let middle = Timestamp(epochMilliseconds: (before.epochMilliseconds + after.epochMilliseconds) / 2)
-        return answer(easy.pointer, status: status, body: notes.body).read(hiding: form, at: middle)
+        return answer(easy.pointer, status: status, body: notes.body).read(hiding: assertion, at: middle)
     }
 
     private func prepare(_ easy: UnsafeMutableRawPointer, _ notes: FetchNotes, form: String) {

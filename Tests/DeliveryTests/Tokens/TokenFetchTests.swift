@@ -103,9 +103,10 @@ struct TokenFetchTests {
                 let part = assertion.split(separator: ".")[2].prefix(20)
                 return TokenServer.answer(
                     "400 Bad Request",
-                    #"{"error":"invalid_grant","error_description":"bad \#(assertion) and \#(part) in \#(request.body)"}"#)
+                    #"{"error":"invalid_grant","error_description":"bad assertion \#(assertion) and '\#(part)' in \#(request.body)"}"#)
             })
-        #expect(found.message.contains("invalid_grant: bad … and … in …"), "\(found)")
+        #expect(found.message.contains("invalid_grant: bad assertion … and '…' in grant_type="), "\(found)")
+        #expect(found.message.hasSuffix("&assertion=…"), "\(found)")
     }
 
     @Test("no connection, a certificate of others, and another name are told apart")
@@ -161,6 +162,37 @@ struct TokenFetchTests {
         source.stop()
         #expect(clock.now - stopped < .seconds(2))
         source.stop()
+    }
+
+    @Test("who waits for a token is woken when it comes, and the thread ends with the source")
+    func wakes() throws {
+        let server = try TokenServer { number, _ in TokenServer.token("token\(number)") }
+        var source: FetchedTokenSource? = try server.source(shortest: 0)
+        weak let last = source
+        let waiting = try Wakeup(), gone = try Wakeup()
+        do {
+            let source = try #require(source)
+            try source.start()
+            guard case .ready(let first) = source.state() else {
+                Issue.record("there is no token")
+                return
+            }
+            source.attach(waiting)
+            source.attach(gone)
+            source.detach(gone)
+            #expect(source.renewed(after: first) == .pending(nil))
+            waiting.wait(atMost: 60)
+            guard case .ready(let second) = source.state() else {
+                Issue.record("there is no second token")
+                return
+            }
+            #expect(second.authorization == "Bearer token1")
+            #expect(source.renewed(after: first) == .ready(second))
+        }
+        var polled = pollfd(fd: gone.descriptor, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&polled, 1, 0) == 0, "one that left is not woken")
+        source = nil
+        #expect(last == nil)
     }
 
     private static func decode(_ part: Substring) -> [UInt8] {

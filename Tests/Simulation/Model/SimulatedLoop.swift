@@ -196,7 +196,7 @@ final class SimulatedLoop {
         if mayTake, !machine.isSourceEnded { end = min(end, time + Self.longestSleep) }
         if campaign.fetched != nil {
             let isWatched = machine.credentialPendingSince == nil && machine.ending == nil
-            if isWatched, let token = tokenWatch.token { end = min(end, max(time + 1000, token.usableUntil)) }
+            if isWatched, let token = tokenWatch.token, token.usableUntil > time { end = min(end, token.usableUntil) }
         } else if let token = tokenWatch.token {
             end = min(end, max(time + Self.tokenInterval, token.mintedAt + Int64(SignedTokenFacts.standard.renewalSeconds * 1e9)))
         }
@@ -274,7 +274,7 @@ final class SimulatedLoop {
 
     private func checkToken(at now: Moment) {
         guard let tokens = campaign.tokens else { return }
-        let renewal = tokenWatch.check(tokens, at: campaign.clock.now)
+        let renewal = tokenWatch.check(tokens, isAwaited: machine.credentialPendingSince != nil, at: campaign.clock.now)
         if let token = tokenWatch.token { _ = campaign.noteToken(token) }
         follow(renewal, at: now)
     }
