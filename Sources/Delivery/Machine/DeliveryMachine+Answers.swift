@@ -188,7 +188,8 @@ extension DeliveryMachine {
                 actions.append(.renewToken(connection: connection))
                 drain(connection)
             }
-            retryAtOnce(request, at: now)
+            // Whatever its attempts: no push fails for the sender's token. If new tokens do not help either, the run stops.
+            requeueAtOnce(request, at: now)
         }
     }
 

@@ -29,7 +29,7 @@ struct Fate {
     /// APNs said something about it, or its answer is overdue.
     var isHeard = false
     var uncounted = 0
-    /// It was refused while APNs accepted no push, so it may be tried more often than others.
+    /// It was refused while APNs accepted no push, or because of the sender's token, so it may be tried more often than others.
     var wasKept = false
     var firstSubmitted: Int64 = 0
     /// APNs' retry-after: monotonic nanoseconds.

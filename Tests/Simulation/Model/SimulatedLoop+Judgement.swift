@@ -207,6 +207,7 @@ extension SimulatedLoop {
                 break
             }
             campaign.fates[recipient].state = .refused
+            campaign.fates[recipient].wasKept = true
             campaign.fates[recipient].notBefore = 0
             peers[connection].mustRest = true
         case .doubtful, .stranger, .ofTargets: break
