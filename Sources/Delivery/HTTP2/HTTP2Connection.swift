@@ -19,7 +19,6 @@ final class HTTP2Connection {
     /// More requests than a connection ever has in flight.
     private static let mostRoom = 2000
 
-    let token: ServiceToken?
     /// Whether there may be more to read without the socket becoming readable again.
     private(set) var hasMoreToRead = false
     /// When the attempt to connect to the current address times out: monotonic nanoseconds, nil for no limit.
@@ -42,10 +41,9 @@ final class HTTP2Connection {
     private var hasReportedLeaving = false
     private var hasAnswered = false
 
-    init(index: Int, dialer: Dialer, session: HTTP2ClientSession, service: any PushService, token: ServiceToken?) {
+    init(index: Int, dialer: Dialer, session: HTTP2ClientSession, service: any PushService) {
         self.service = service
         self.index = index
-        self.token = token
         self.session = session
         socket = dialer.socket
         phase = .dialing(dialer)

@@ -24,6 +24,8 @@ final class HTTP2Transport {
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
     private var ready = [epoll_event](repeating: epoll_event(), count: 64)
     @exclusivity(unchecked) private var connections: [HTTP2Connection?] = []
+    /// The token that each connection was opened with, also after it was closed.
+    private var tokens: [ServiceToken?] = []
     private let idText = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: PushID.textCount)
     private let template: RequestTemplate
     /// The path up to the target.
@@ -51,7 +53,10 @@ final class HTTP2Transport {
 
     /// Opens a connection. An event, `opened` or `failed`, reports the result.
     func open(_ connection: Int) {
-        while connections.count <= connection { connections.append(nil) }
+        while connections.count <= connection {
+            connections.append(nil)
+            tokens.append(nil)
+        }
         precondition(connections[connection] == nil, "a connection is opened once")
         let route: DialRoute
         do { route = try dialRoute() } catch {
@@ -64,6 +69,7 @@ final class HTTP2Transport {
             }
             token = current
         }
+        tokens[connection] = token
         let session: HTTP2ClientSession
         do throws(Diagnostic) {
             session = try HTTP2ClientSession(authority: settings.endpoint.authority, headers: headers(token), ownHeader: template.idHeader)
@@ -73,8 +79,7 @@ final class HTTP2Transport {
         }
         let socket = ConnectionSocket(epoll: epoll.descriptor, name: UInt64(connection))
         connections[connection] = HTTP2Connection(
-            index: connection, dialer: Dialer(route, socket: socket, wakeup: wakeup), session: session, service: settings.service,
-            token: token)
+            index: connection, dialer: Dialer(route, socket: socket, wakeup: wakeup), session: session, service: settings.service)
     }
 
     /// Closes a connection, whatever is in flight on it. No event names it afterwards.
@@ -84,8 +89,8 @@ final class HTTP2Transport {
         connections[connection] = nil
     }
 
-    /// Returns the provider token that a connection uses; nil if it uses none.
-    func token(of connection: Int) -> ServiceToken? { connection < connections.count ? connections[connection]?.token : nil }
+    /// Returns the token that a connection uses, or used until it was closed: a server may refuse a token and leave at once. nil for none.
+    func token(of connection: Int) -> ServiceToken? { connection < tokens.count ? tokens[connection] : nil }
 
     /// Sends a request.
     /// - Parameters:

@@ -184,7 +184,8 @@ extension DeliveryMachine {
                 return stopForService(.certificateExpired(reason: answer.reason), at: now)
             }
             // The connection stays wedged with the token it saw first.
-            if connections[connection].state == .open {
+            if !connections[connection].isTokenRefused {
+                connections[connection].isTokenRefused = true
                 actions.append(.renewToken(connection: connection))
                 drain(connection)
             }

@@ -54,6 +54,15 @@ struct CredentialPendingTests {
         #expect(bench.machine.settlements.count { $0.outcome == .accepted } == 50)
     }
 
+    @Test("a token that is refused on a connection that the server leaves is renewed all the same")
+    func refusedOnLeaving() {
+        var bench = bench()
+        bench.machine.connectionLeaves(0, cause: "GOAWAY", at: bench.now)
+        bench.answer(1, 403, "ExpiredProviderToken")
+        bench.answer(2, 403, "ExpiredProviderToken")
+        #expect(bench.advance().count { $0 == .renewToken(connection: 0) } == 1)
+    }
+
     @Test("it waits as long as any outage may last, and says why there is no token")
     func gaveUp() throws {
         var bench = bench()

@@ -144,9 +144,9 @@ extension SimulatedLoop {
     }
 
     private func forget(_ connection: Int) {
-        let generation = peers[connection].generation
+        let (generation, token) = (peers[connection].generation, peers[connection].token)
         peers[connection] = Peer()
-        peers[connection].generation = generation
+        (peers[connection].generation, peers[connection].token) = (generation, token)
     }
 
     private func loseAll(on connection: Int) {
