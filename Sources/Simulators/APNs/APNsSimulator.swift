@@ -1,7 +1,4 @@
 public import Base
-import Cryptography
-import Glibc
-import Synchronization
 
 /// A strict stand-in for APNs on a loopback port, with its own thread.
 ///
@@ -9,86 +6,23 @@ import Synchronization
 /// `RequestChecker` documents its answers, `SimulatorFaults` the faults that you can configure, and `TokenRules` the device tokens with
 /// fixed answers.
 public final class APNsSimulator: ServiceSimulator {
-    /// The port it listens on.
-    public let port: Int
-    /// The certificate that clients must trust, as PEM: the authority's, or the server's own if the configuration has one.
-    public let certificateAuthorityPEM: String
-    private let shared = SharedSummary()
-    private let wakeSocket: Int32
-    private let thread: Mutex<pthread_t?>
+    private let server: RunningServer
 
     /// Makes a certificate authority and a server certificate unless the configuration has one, binds the port and starts serving.
     /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread can be started.
     public init(_ configuration: SimulatorConfiguration) throws(Diagnostic) {
-        let (certificate, trusted) = Self.certificate(configuration)
-        let context = try TLSServerContext(certificate: certificate, clients: Self.clientPolicy(configuration))
-        let listener = try Listener(port: configuration.port)
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw Diagnostic("no more files can be opened", remedy: "Raise the limit with ulimit -n") }
-        for end in ends { Listener.makeNonBlocking(end) }
-        port = listener.port
-        certificateAuthorityPEM = trusted
-        wakeSocket = ends[1]
-        let server = try Server(configuration, listener: listener, context: context, wakeSocket: ends[0], shared: shared)
-        thread = Mutex(try Self.start(server))
+        server = try RunningServer(configuration) { _ in APNsRules(configuration) }
     }
 
-    deinit {
-        _ = stop()
-        close(wakeSocket)
-    }
+    /// The port it listens on.
+    public var port: Int { server.port }
+    /// The certificate that clients must trust, as PEM: the authority's, or the server's own if the configuration has one.
+    public var certificateAuthorityPEM: String { server.certificateAuthorityPEM }
 
     /// What the simulator saw so far. A push is counted before its answer is sent.
-    public var summary: LedgerSummary { shared.read() }
+    public var summary: LedgerSummary { server.summary }
 
     /// Closes all connections, finishes the ledger, and waits for the thread.
     @discardableResult
-    public func stop() -> LedgerSummary {
-        let running = thread.withLock { thread -> pthread_t? in
-            defer { thread = nil }
-            return thread
-        }
-        if let running {
-            var byte: UInt8 = 0
-            write(wakeSocket, &byte, 1)
-            pthread_join(running, nil)
-        }
-        return shared.read()
-    }
-
-    /// The server's certificate, and the PEM that clients must trust.
-    private static func certificate(_ configuration: SimulatorConfiguration) -> (IssuedCertificate, trusted: String) {
-        if let own = configuration.certificate { return (own, own.certificatePEM) }
-        let authority = CertificateAuthority(commonName: "Volley simulator")
-        return (authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1", "::1"]), authority.certificatePEM)
-    }
-
-    private static func clientPolicy(_ configuration: SimulatorConfiguration) -> ClientCertificatePolicy {
-        guard configuration.acceptsClientCertificates else { return .notAsked }
-        return configuration.clientAuthorityFile.map { .authority(file: $0) } ?? .anyAuthority
-    }
-
-    /// Hands the server over to a new thread, which is its only owner from then on.
-    private static func start(_ server: Server) throws(Diagnostic) -> pthread_t {
-        var thread = pthread_t()
-        let argument = Unmanaged.passRetained(server)
-        let result = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                // SIGPIPE: a client that hangs up must not end the process. Only this thread writes to sockets.
-                var signals = sigset_t()
-                sigemptyset(&signals)
-                sigaddset(&signals, SIGPIPE)
-                pthread_sigmask(SIG_BLOCK, &signals, nil)
-                let server = Unmanaged<Server>.fromOpaque(argument).takeRetainedValue()
-                server.run()
-                return nil
-            }, argument.toOpaque())
-        guard result == 0 else {
-            argument.release()
-            throw .noThread(result)
-        }
-        return thread
-    }
+    public func stop() -> LedgerSummary { server.stop() }
 }

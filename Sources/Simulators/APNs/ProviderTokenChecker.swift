@@ -3,12 +3,7 @@ import Cryptography
 
 /// What a connection has proved about its sender.
 struct ConnectionTrust {
-    /// The client certificate of the handshake.
-    enum Certificate {
-        case none, inForce, expired
-    }
-
-    var certificate = Certificate.none
+    var certificate = CertificateState.none
     /// The team of the first provider token; all others must have the same team.
     var teamID: String?
     /// Whether an expired token was seen. The connection then refuses newer tokens too.
@@ -18,7 +13,7 @@ struct ConnectionTrust {
     /// The number of the known token that was accepted last, so that its checks are not repeated; 0 for none.
     var lastSerial = 0
 
-    init(certificate: Certificate = .none) { self.certificate = certificate }
+    init(certificate: CertificateState = .none) { self.certificate = certificate }
 }
 
 /// When the provider tokens of each key were issued, for the 20-minute rule.
@@ -148,31 +143,4 @@ struct ProviderTokenChecker {
         guard let bytes = decodeBase64URL(part) else { return nil }
         return try? JSONValue(parsing: bytes)
     }
-}
-
-/// Decodes base64url without padding (RFC 7515 section 2); nil if the text is anything else.
-func decodeBase64URL(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-    guard text.count % 4 != 1 else { return nil }
-    var result: [UInt8] = []
-    result.reserveCapacity(text.count * 3 / 4)
-    var bits: UInt32 = 0
-    var count = 0
-    for byte in text {
-        let digit: UInt8
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit = byte - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): digit = byte - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "-"): digit = 62
-        case UInt8(ascii: "_"): digit = 63
-        default: return nil
-        }
-        bits = bits << 6 | UInt32(digit)
-        count += 6
-        if count >= 8 {
-            count -= 8
-            result.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-        }
-    }
-    return result
 }

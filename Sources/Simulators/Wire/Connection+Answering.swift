@@ -40,21 +40,21 @@ extension Connection {
     /// Passes a request's answer to the session, with `retry-after` and `date` if they are given.
     func submitAnswer(to request: PushRequest, retryAfterSeconds: Int?, date: String?, dressing: FaultPlan.Dressing) {
         request.state = .finished
-        request.unsentBody = request.answer.body[...]
+        request.unsentBody = server.rules.body(of: request)[...]
         request.hasTrailers = dressing.contains(.trailers)
         if dressing.contains(.information) { submitInformation(before: request) }
         let digits = Self.digits(request.answer.status), seconds = retryAfterSeconds.map { Array(String($0).utf8) } ?? []
         let dateText = date.map { Array($0.utf8) } ?? []
-        let id = request[.id] ?? UnsafeBufferPointer(start: nil, count: 0)
+        let header = server.rules.header(of: request)
         let padding = dressing.contains(.largeHeaders) ? Self.padding : []
-        // The first id enters the compression table, so that later answers can refer to its name. Later ids would only churn the table.
+        // The first value enters the compression table, so that later answers can refer to its name. Later ids would only churn the table.
         let isFirst = !hasAnswered
         hasAnswered = true
         digits.withUnsafeBufferPointer { digits in
             withBuffers(seconds, dateText, padding) { seconds, dateText, padding in
                 withUnsafeTemporaryAllocation(of: Field.self, capacity: 4 + Self.paddingFields) { fields in
                     fields.initializeElement(at: 0, to: Field(":status", digits))
-                    fields.initializeElement(at: 1, to: Field("apns-id", id, isIndexed: isFirst))
+                    fields.initializeElement(at: 1, to: Field(header.name, header.value, isIndexed: isFirst))
                     var count = 2
                     if !seconds.isEmpty {
                         fields.initializeElement(at: count, to: Field("retry-after", seconds))
@@ -77,7 +77,7 @@ extension Connection {
         }
     }
 
-    /// Answers in HTML and without apns-id, like a proxy or load balancer that timed out or had no server to ask.
+    /// Answers in HTML and without the service's header, like a proxy or load balancer that timed out or had no server to ask.
     func answerAsGateway(_ request: PushRequest, status: Int) {
         request.state = .finished
         request.unsentBody = Array("<html><body><h1>\(status)</h1>No server is available to handle this request.</body></html>\n".utf8)[...]

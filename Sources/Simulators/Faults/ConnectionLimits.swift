@@ -79,6 +79,9 @@ struct ConnectionLimits {
         return consequences
     }
 
+    /// Notes a request that is not a push.
+    mutating func noteAside(streamID: Int32) { lastStreamID = max(lastStreamID, streamID) }
+
     private func dueEnding() -> Ending? {
         func isDue(_ pushes: Int) -> Bool { pushes > 0 && requests >= pushes }
         if isDue(faults.disconnectEvery) { return .cut }

@@ -25,7 +25,8 @@ final class Server {
     private let wakeSocket: Int32
     private let shared: SharedSummary
     let callbacks: HTTP2ServerCallbacks
-    @exclusivity(unchecked) private var checker: RequestChecker
+    let rules: any ServiceRules
+    let keptBodyBytes: Int
     @exclusivity(unchecked) private var plan: FaultPlan
     private var delayed = DelayedAnswers()
     private var connections: [Connection] = []
@@ -37,8 +38,8 @@ final class Server {
 
     /// - Parameter wakeSocket: becomes readable when the server must stop.
     init(
-        _ configuration: SimulatorConfiguration, listener: consuming Listener, context: TLSServerContext, wakeSocket: Int32,
-        shared: SharedSummary
+        _ configuration: SimulatorConfiguration, rules: any ServiceRules, listener: consuming Listener, context: TLSServerContext,
+        wakeSocket: Int32, shared: SharedSummary
     ) throws(Diagnostic) {
         faults = configuration.faults
         callbacks = try HTTP2ServerCallbacks(givesWindowsByHand: configuration.faults.windows != nil)
@@ -50,7 +51,8 @@ final class Server {
             try LedgerFile(path: path, recordsPayloads: configuration.recordsPayloads)
         }
         ledger = Ledger(file: file)
-        checker = RequestChecker(configuration)
+        self.rules = rules
+        keptBodyBytes = rules.keptBodyBytes
         plan = FaultPlan(configuration.faults)
     }
 
@@ -125,7 +127,7 @@ final class Server {
     }
 
     private func publish() {
-        ledger.setProviderTokens(checker.acceptedProviderTokens)
+        ledger.setProviderTokens(rules.acceptedCredentials)
         if let summary = ledger.takeChangedSummary() { shared.publish(summary) }
     }
 
@@ -153,7 +155,7 @@ final class Server {
     // MARK: Requests
 
     /// Decides whether the next request is answered before its payload arrives.
-    func answersEarly() -> Bool { plan.answersEarly() }
+    func answersEarly(_ request: PushRequest) -> Bool { rules.isPush(request) && plan.answersEarly() }
 
     /// Decides whether a new connection is sent garbage instead of SETTINGS.
     func sendsGarbageFirst() -> Bool { faults.garbage?.afterPushes == 0 && plan.sendsGarbage() }
@@ -161,18 +163,18 @@ final class Server {
     /// Decides a request, and answers it now, later or never.
     /// - Parameter isEarly: whether only its headers have arrived.
     func decide(_ request: PushRequest, on connection: Connection, isEarly: Bool = false) {
-        request.answer = checker.check(request, hasPayload: !isEarly, trust: &connection.trust, now: ownClock)
+        rules.decide(request, hasBody: !isEarly, memory: connection.memory, now: ownClock)
+        if request.kind == .other { return answerAside(request, on: connection) }
         var fate = FaultPlan.Fate.accepted
         if request.answer.isAccepted, !isEarly { fate = plan.next() }
         switch fate {
         case .refusedStream: return connection.refuse(request)
         case .reset: return connection.reset(request, faults.resetErrorCode)
         case .gateway(let status, isPassedOn: false): return connection.answerAsGateway(request, status: status)
-        case .refused(let answer): request.answer = answer
+        case .refused(let answer): rules.refuse(request, as: answer)
         case .accepted, .silent, .resetAccepted, .gateway: break
         }
-        if request[.id] == nil || request.answer.reason == "BadMessageId" { request.replaceID(Self.newID()) }
-        ledger.count(request, now: now)
+        if request.kind == .push { ledger.count(request.answer, marks: rules.marks(of: request), now: now) }
         let consequences = connection.limits.note(request.answer, streamID: request.streamID)
         conclude(request, on: connection, fate: fate, isEarly: isEarly)
         for consequence in consequences { apply(consequence, to: connection) }
@@ -183,7 +185,7 @@ final class Server {
             request.state = .finished
             if fate == .resetAccepted { connection.reset(request, faults.resetErrorCode) }
             if case .gateway(let status, _) = fate { connection.answerAsGateway(request, status: status) }
-            ledger.write(request, connection: connection.number, isAnswered: false, now: now)
+            record(request, of: connection, isAnswered: false)
         } else if faults.latencyMilliseconds > 0, !isEarly {
             hold(request, of: connection)
         } else {
@@ -193,10 +195,18 @@ final class Server {
         }
     }
 
-    private static func newID() -> [UInt8] {
-        var bytes: [UInt8] = []
-        PushID(runSeed: .random(), recipient: 0).append(to: &bytes)
-        return bytes
+    /// Answers a request that is not a push.
+    private func answerAside(_ request: PushRequest, on connection: Connection) {
+        connection.limits.noteAside(streamID: request.streamID)
+        faults.latencyMilliseconds > 0 ? hold(request, of: connection) : answer(request, of: connection)
+    }
+
+    /// Writes a push's line once it is known whether it was answered.
+    func record(_ request: PushRequest, of connection: Connection, isAnswered: Bool) {
+        guard request.kind == .push, let file = ledger.file else { return }
+        file.begin(request, connection: connection.number, now: now)
+        rules.describe(request, in: file)
+        file.end(request, isAnswered: isAnswered)
     }
 
     func apply(_ consequence: ConnectionLimits.Consequence, to connection: Connection) {
@@ -223,11 +233,11 @@ final class Server {
     private var ownClock: Timestamp { faults.clockAheadSeconds.map { now.adding(seconds: $0) } ?? now }
 
     private func answer(_ request: PushRequest, of connection: Connection) {
-        let date = faults.clockAheadSeconds != nil && request.answer.status == 403 ? ownClock.httpDate : nil
+        let date = faults.clockAheadSeconds != nil && rules.showsClock(in: request.answer) ? ownClock.httpDate : nil
         let mayRetry = request.answer.status == 429 || request.answer.status == 503
         connection.submitAnswer(
             to: request, retryAfterSeconds: mayRetry ? faults.retryAfterSeconds : nil, date: date, dressing: plan.nextDressing())
-        ledger.write(request, connection: connection.number, isAnswered: true, now: now)
+        record(request, of: connection, isAnswered: true)
     }
 
     private func releaseDueAnswers() {

@@ -11,7 +11,7 @@ struct FaultPlan {
         case reset
         /// Accepted, then reset with another code.
         case resetAccepted
-        /// Answered by a gateway in front of APNs, which had passed the push on or not.
+        /// Answered by a gateway in front of the service, which had passed the push on or not.
         case gateway(status: Int, isPassedOn: Bool)
         case refused(Answer)
     }

@@ -5,36 +5,32 @@ struct Ledger {
     private var summary = LedgerSummary()
     private var isChanged = false
     private var tokens = TokenTable()
-    private let file: LedgerFile?
+    let file: LedgerFile?
     private var second: Int64 = 0
     private var acceptedInSecond = 0
 
     init(file: LedgerFile?) { self.file = file }
 
     /// Counts a request when its answer is decided.
-    mutating func count(_ request: PushRequest, now: Timestamp) {
+    /// - Parameter marks: what tells an accepted push from others.
+    mutating func count(_ answer: Answer, marks: @autoclosure () -> LedgerMarks?, now: Timestamp) {
         isChanged = true
         summary.requests += 1
-        guard request.answer.isAccepted else {
-            summary.reasons[request.answer.reason, default: 0] += 1
+        guard answer.isAccepted else {
+            summary.reasons[answer.reason, default: 0] += 1
             return
         }
         summary.accepted += 1
         if now.epochSeconds != second { (second, acceptedInSecond) = (now.epochSeconds, 0) }
         acceptedInSecond += 1
         summary.peakPerSecond = max(summary.peakPerSecond, acceptedInSecond)
-        guard let token = request.tokenDigits, let id = request[.id] else { return }
-        switch tokens.insert(TokenHash(hexDigits: token), id: TokenHash(hexDigits: id)) {
+        guard let marks = marks() else { return }
+        switch tokens.insert(marks.target, id: marks.id) {
         case .none: summary.acceptedTokens += 1
         case .newID: summary.repeatedTokens += 1
         case .sameID: summary.repeatedIDs += 1
         case .known: break
         }
-    }
-
-    /// Writes a request's line once it is known whether it was answered.
-    func write(_ request: PushRequest, connection: Int, isAnswered: Bool, now: Timestamp) {
-        file?.append(request, connection: connection, isAnswered: isAnswered, now: now)
     }
 
     mutating func countRefusedStream() {

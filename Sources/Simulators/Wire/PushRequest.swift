@@ -16,24 +16,43 @@ final class PushRequest {
         case finished
     }
 
+    /// What a request is for.
+    enum Kind {
+        /// A push: it meets faults, and is in the ledger.
+        case push
+        /// A push that the sender only wants to have checked: it meets faults, but is not in the ledger.
+        case rehearsal
+        /// Another request, of a token for example: it meets no faults of pushes, and is not in the ledger.
+        case other
+    }
+
+    /// What a push is for, as the rules of a service read it in the body.
+    struct Addressee {
+        /// The kind of target: `token`, `topic`.
+        var kind: StaticString
+        var target: String
+        /// What the service calls the accepted push; empty if it was refused.
+        var id = ""
+    }
+
     /// The range of a header's value in `bytes`; the header is absent if the count is negative.
     private struct Place {
         var start: Int32 = 0
         var count: Int32 = -1
     }
 
-    /// The payload bytes that are kept: more than any payload limit, so that every payload that is checked is complete.
-    private static let keptPayloadBytes = 8192
+    /// The bytes of a payload that are kept unless a service accepts larger ones.
+    static let usualBodyBytes = 8192
+
+    private let keptPayloadBytes: Int
 
     @exclusivity(unchecked) private(set) var bytes = ByteArena(capacity: 2048)
-    @exclusivity(unchecked) private var places = InlineArray<9, Place>(repeating: Place())
+    @exclusivity(unchecked) private var places = InlineArray<10, Place>(repeating: Place())
     @exclusivity(unchecked) private var payloadStart = 0
     /// The payload's size in bytes, kept or not.
     @exclusivity(unchecked) private(set) var payloadBytes = 0
     /// Whether a header that may occur only once occurred twice.
     @exclusivity(unchecked) private(set) var hasDuplicateHeader = false
-    /// The range of the token's hex digits in `bytes`; nil if the path does not lead to a device. The digits are not checked here.
-    @exclusivity(unchecked) private(set) var token: Range<Int>?
     @exclusivity(unchecked) var state = State.idle
     @exclusivity(unchecked) var streamID: Int32 = 0
     /// The number of uses of this object, which distinguishes an earlier use from the present one.
@@ -44,6 +63,13 @@ final class PushRequest {
     @exclusivity(unchecked) var unsentBody: ArraySlice<UInt8> = []
     /// Whether trailers follow the body.
     @exclusivity(unchecked) var hasTrailers = false
+    @exclusivity(unchecked) var kind = Kind.push
+    /// Whom the push is for, if the body says so; nil if the path does, or nothing does.
+    @exclusivity(unchecked) var addressee: Addressee?
+
+    /// - Parameter keptPayloadBytes: the bytes of a payload that are kept: more than any payload limit, so that every payload that is
+    ///   checked is complete.
+    init(keptPayloadBytes: Int = PushRequest.usualBodyBytes) { self.keptPayloadBytes = keptPayloadBytes }
 
     /// Prepares the object for a new stream.
     func begin(streamID: Int32) {
@@ -52,8 +78,9 @@ final class PushRequest {
         payloadStart = 0
         payloadBytes = 0
         hasDuplicateHeader = false
-        token = nil
         state = .receiving
+        kind = .push
+        if addressee != nil { addressee = nil }
         generation += 1
         self.streamID = streamID
     }
@@ -65,24 +92,19 @@ final class PushRequest {
             return
         }
         place(name, value)
-        guard name == .path, value.count > Self.devicePath.utf8CodeUnitCount else { return }
-        let (prefix, digits) = (
-            value.prefix(Self.devicePath.utf8CodeUnitCount), bytes.count - value.count + Self.devicePath.utf8CodeUnitCount
-        )
-        if areEqual(UnsafeBufferPointer(rebasing: prefix), Self.devicePath.bytes) { token = digits..<bytes.count }
     }
 
     /// Adds a piece of the payload. All headers come before the first piece.
     func addPayload(_ piece: UnsafeBufferPointer<UInt8>) {
         if payloadBytes == 0 { payloadStart = bytes.count }
-        if payloadBytes < Self.keptPayloadBytes {
-            bytes.append(UnsafeBufferPointer(rebasing: piece.prefix(Self.keptPayloadBytes - payloadBytes)))
+        if payloadBytes < keptPayloadBytes {
+            bytes.append(UnsafeBufferPointer(rebasing: piece.prefix(keptPayloadBytes - payloadBytes)))
         }
         payloadBytes += piece.count
     }
 
-    /// Gives the request an apns-id if its own is absent or invalid.
-    func replaceID(_ id: [UInt8]) { id.withUnsafeBufferPointer { place(.id, $0) } }
+    /// Gives the request a header that is absent or invalid.
+    func replace(_ name: HeaderName, by value: [UInt8]) { value.withUnsafeBufferPointer { place(name, $0) } }
 
     private func place(_ name: HeaderName, _ value: UnsafeBufferPointer<UInt8>) {
         places[name.rawValue] = Place(start: Int32(bytes.count), count: Int32(value.count))
@@ -96,11 +118,5 @@ final class PushRequest {
     }
 
     /// The kept part of the payload, valid until the request changes.
-    var payload: UnsafeBufferPointer<UInt8> { bytes[payloadStart..<payloadStart + min(payloadBytes, Self.keptPayloadBytes)] }
-
-    /// The digits of the token, valid until the request changes; nil if the path does not lead to a device.
-    var tokenDigits: UnsafeBufferPointer<UInt8>? { token.map { bytes[$0] } }
-
-    /// The beginning of every path to a device.
-    static let devicePath: StaticString = "/3/device/"
+    var payload: UnsafeBufferPointer<UInt8> { bytes[payloadStart..<payloadStart + min(payloadBytes, keptPayloadBytes)] }
 }

@@ -17,6 +17,12 @@ struct TokenHash: Hashable {
     /// Hashes hex digits from a configuration.
     init(hexDigits text: String) { self = Array(text.utf8).withUnsafeBufferPointer { TokenHash(hexDigits: $0) } }
 
+    /// Hashes a text, byte by byte.
+    init(text: String) {
+        var text = text
+        self = text.withUTF8 { TokenHash(UnsafeRawBufferPointer($0), orMask: 0) }
+    }
+
     private init(_ bytes: UnsafeRawBufferPointer, orMask: UInt64) {
         var first: UInt64 = 0x9E37_79B9_7F4A_7C15 &+ UInt64(bytes.count)
         var second: UInt64 = 0xC2B2_AE3D_27D4_EB4F

@@ -1,11 +1,9 @@
 import Base
 import Glibc
 
-/// A file of JSON Lines, with one object per request, in the order of the answers:
-/// `time_ms`, `connection`, `stream`, `token` (whole, as in the path: this file is a test's ground truth), `apns_id`, `status`,
-/// `reason`, `topic`, `push_type`, `priority`, `expiration`, `collapse_id`, `payload_bytes`, `answered`, and `payload` if configured.
-/// Headers are text as the sender wrote it, or null if absent. `answered` is false if no answer was passed to the connection. A connection
-/// that was cut may also have lost answers with `answered` true.
+/// A file of JSON Lines, with one object per push, in the order of the answers: `time_ms`, `connection`, `stream`, the members of the
+/// service (`ServiceRules.describe`), `payload` if configured, and `answered`. `answered` is false if no answer was passed to the
+/// connection. A connection that was cut may also have lost answers with `answered` true.
 ///
 /// The file is written in large pieces, at least ten times a second. It is closed on `deinit`.
 final class LedgerFile {
@@ -49,28 +47,18 @@ final class LedgerFile {
     /// Whether lines wait to be written.
     var isDirty: Bool { !lines.isEmpty }
 
-    /// Adds the line of a request.
-    func append(_ request: PushRequest, connection: Int, isAnswered: Bool, now: Timestamp) {
+    /// Begins the line of a request. What follows are members that each begin with a comma, and `end`.
+    func begin(_ request: PushRequest, connection: Int, now: Timestamp) {
         add("{\"time_ms\":")
         add(number: Int(now.epochMilliseconds))
         add(",\"connection\":")
         add(number: connection)
         add(",\"stream\":")
         add(number: Int(request.streamID))
-        add(",\"token\":", request.tokenDigits)
-        add(",\"apns_id\":", request[.id])
-        add(",\"status\":")
-        add(number: request.answer.status)
-        add(",\"reason\":\"")
-        for byte in request.answer.reason.utf8 { lines.append(byte) }
-        add("\"")
-        add(",\"topic\":", request[.topic])
-        add(",\"push_type\":", request[.pushType])
-        add(",\"priority\":", request[.priority])
-        add(",\"expiration\":", request[.expiration])
-        add(",\"collapse_id\":", request[.collapseID])
-        add(",\"payload_bytes\":")
-        add(number: request.payloadBytes)
+    }
+
+    /// Ends the line.
+    func end(_ request: PushRequest, isAnswered: Bool) {
         if recordsPayloads { add(",\"payload\":", request.payload) }
         add(isAnswered ? ",\"answered\":true}\n" : ",\"answered\":false}\n")
         if lines.count >= Self.pieceBytes { flush() }
@@ -90,11 +78,14 @@ final class LedgerFile {
         lines.removeAll(keepingCapacity: true)
     }
 
-    private func add(_ text: StaticString) {
+    func add(_ text: StaticString) {
         lines.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    private func add(number: Int) {
+    /// Adds text that needs no escapes.
+    func add(plain text: String) { lines.append(contentsOf: text.utf8) }
+
+    func add(number: Int) {
         guard number >= 10 else {
             lines.append(UInt8(ascii: "0") + UInt8(max(0, number)))
             return
@@ -109,7 +100,7 @@ final class LedgerFile {
     }
 
     /// Adds a member whose value is text of the request, or null.
-    private func add(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>?) {
+    func add(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>?) {
         add(name)
         guard let value else {
             add("null")
@@ -123,6 +114,12 @@ final class LedgerFile {
             for byte in String(decoding: value, as: UTF8.self).utf8 { addEscaped(byte) }
         }
         lines.append(UInt8(ascii: "\""))
+    }
+
+    /// Adds a member whose value is a text, or null.
+    func add(_ name: StaticString, text: String?) {
+        guard var text else { return add(name, nil) }
+        text.withUTF8 { add(name, $0) }
     }
 
     private func addEscaped(_ byte: UInt8) {

@@ -28,7 +28,8 @@ final class Connection: HTTP2ServerSession {
     var awaitedEvents = Int16(POLLIN)
     /// Whether there may be more to read even if the socket does not become readable again.
     private(set) var hasMoreToRead = false
-    @exclusivity(unchecked) var trust = ConnectionTrust()
+    /// What the rules of the service remember about this connection.
+    @exclusivity(unchecked) private(set) var memory = ConnectionMemory()
     @exclusivity(unchecked) var limits = ConnectionLimits()
     /// Whether an answer was submitted before.
     @exclusivity(unchecked) var hasAnswered = false
@@ -113,8 +114,9 @@ final class Connection: HTTP2ServerSession {
     private func begin() {
         phase = .open
         awaitedEvents = Int16(POLLIN)
-        if tls.hasClientCertificate { trust = ConnectionTrust(certificate: tls.clientCertificateIsInForce ? .inForce : .expired) }
-        limits = ConnectionLimits(server.faults, hasCertificate: trust.certificate != .none)
+        let hasCertificate = tls.hasClientCertificate
+        memory = server.rules.makeMemory(certificate: !hasCertificate ? .none : tls.clientCertificateIsInForce ? .inForce : .expired)
+        limits = ConnectionLimits(server.faults, hasCertificate: hasCertificate)
         owedWindows = server.faults.windows.map(OwedWindows.init)
         if server.sendsGarbageFirst() {
             writeGarbageFirst()
@@ -197,7 +199,7 @@ final class Connection: HTTP2ServerSession {
     func dropRequests() {
         for request in requests where request.state == .held {
             request.state = .finished
-            server.ledger.write(request, connection: number, isAnswered: false, now: server.now)
+            server.record(request, of: self, isAnswered: false)
         }
         requests = []
         idleRequests = []
@@ -229,7 +231,7 @@ final class Connection: HTTP2ServerSession {
     }
 
     private func makeRequest() -> PushRequest {
-        let request = PushRequest()
+        let request = PushRequest(keptPayloadBytes: server.keptBodyBytes)
         requests.append(request)
         return request
     }
@@ -245,7 +247,7 @@ final class Connection: HTTP2ServerSession {
     }
 
     override func headersEnded(streamID: Int32) {
-        guard server.faults.earlyAnswerEvery > 0, let request = openRequest(on: streamID), server.answersEarly() else { return }
+        guard server.faults.earlyAnswerEvery > 0, let request = openRequest(on: streamID), server.answersEarly(request) else { return }
         server.decide(request, on: self, isEarly: true)
     }
 
@@ -262,7 +264,7 @@ final class Connection: HTTP2ServerSession {
 
     override func streamClosed(_ streamID: Int32) {
         guard let request = request(on: streamID) else { return }
-        if request.state == .held { server.ledger.write(request, connection: number, isAnswered: false, now: server.now) }
+        if request.state == .held { server.record(request, of: self, isAnswered: false) }
         request.state = .idle
         // Keep `current` otherwise: another stream's headers may be half read.
         if current?.toOpaque() == Unmanaged.passUnretained(request).toOpaque() { current = nil }

@@ -1,6 +1,6 @@
-/// The headers of a push that the simulator reads.
+/// The headers that the rules of some service read. A request keeps these and no others.
 enum HeaderName: Int, CaseIterable {
-    case method, path, authorization, topic, pushType, id, expiration, priority, collapseID
+    case method, path, authorization, topic, pushType, id, expiration, priority, collapseID, contentType
 
     /// The name as HTTP/2 writes it.
     var text: StaticString {
@@ -14,6 +14,7 @@ enum HeaderName: Int, CaseIterable {
         case .expiration: "apns-expiration"
         case .priority: "apns-priority"
         case .collapseID: "apns-collapse-id"
+        case .contentType: "content-type"
         }
     }
 
@@ -24,6 +25,7 @@ enum HeaderName: Int, CaseIterable {
         case 5: candidate = .path
         case 7: candidate = name[0] == UInt8(ascii: ":") ? .method : .id
         case 10: candidate = .topic
+        case 12: candidate = .contentType
         case 13: candidate = name[1] == UInt8(ascii: "u") ? .authorization : .priority
         case 14: candidate = .pushType
         case 15: candidate = .expiration

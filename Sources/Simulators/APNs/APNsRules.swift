@@ -1,0 +1,101 @@
+import Base
+
+/// The rules of APNs behind the simulators' wire: `RequestChecker` decides, and every answer has the push's apns-id.
+final class APNsRules: ServiceRules {
+    /// What a connection has proved about its sender.
+    private final class Memory: ConnectionMemory {
+        @exclusivity(unchecked) var trust: ConnectionTrust
+
+        init(_ trust: ConnectionTrust) { self.trust = trust }
+    }
+
+    let keptBodyBytes = PushRequest.usualBodyBytes
+    @exclusivity(unchecked) private var checker: RequestChecker
+
+    init(_ configuration: SimulatorConfiguration) { checker = RequestChecker(configuration) }
+
+    var acceptedCredentials: Int { checker.acceptedProviderTokens }
+
+    func makeMemory(certificate: CertificateState) -> ConnectionMemory { Memory(ConnectionTrust(certificate: certificate)) }
+
+    func isPush(_ request: PushRequest) -> Bool { true }
+
+    func decide(_ request: PushRequest, hasBody: Bool, memory: ConnectionMemory, now: Timestamp) {
+        // Every memory comes from `makeMemory`. A cast that is checked would cost more than some of the request's checks.
+        let memory = unsafeDowncast(memory, to: Memory.self)
+        request.answer = checker.check(request, hasPayload: hasBody, trust: &memory.trust, now: now)
+        if request[.id] == nil || request.answer.reason == "BadMessageId" { request.replace(.id, by: Self.newID()) }
+    }
+
+    func refuse(_ request: PushRequest, as fault: Answer) { request.answer = fault }
+
+    func header(of request: PushRequest) -> (name: StaticString, value: UnsafeBufferPointer<UInt8>) {
+        ("apns-id", request[.id] ?? UnsafeBufferPointer(start: nil, count: 0))
+    }
+
+    func body(of request: PushRequest) -> [UInt8] { request.answer.body }
+
+    func showsClock(in answer: Answer) -> Bool { answer.status == 403 }
+
+    func marks(of request: PushRequest) -> LedgerMarks? { request.apnsMarks }
+
+    func describe(_ request: PushRequest, in file: LedgerFile) { file.addMembers(of: request) }
+
+    private static func newID() -> [UInt8] {
+        var bytes: [UInt8] = []
+        PushID(runSeed: .random(), recipient: 0).append(to: &bytes)
+        return bytes
+    }
+}
+
+extension PushRequest {
+    /// The beginning of every path to a device.
+    static let devicePath: StaticString = "/3/device/"
+
+    /// The digits of the token, valid until the request changes; nil if the path does not lead to a device. They are not checked here.
+    var tokenDigits: UnsafeBufferPointer<UInt8>? {
+        let prefix = Self.devicePath.bytes
+        guard let path = self[.path], path.count > prefix.count, areEqual(UnsafeBufferPointer(rebasing: path[..<prefix.count]), prefix)
+        else { return nil }
+        return UnsafeBufferPointer(rebasing: path[prefix.count...])
+    }
+
+    fileprivate var apnsMarks: LedgerMarks? {
+        guard let token = tokenDigits, let id = self[.id] else { return nil }
+        return LedgerMarks(target: TokenHash(hexDigits: token), id: TokenHash(hexDigits: id))
+    }
+}
+
+extension Ledger {
+    /// Counts a push to APNs when its answer is decided.
+    mutating func count(_ request: PushRequest, now: Timestamp) { count(request.answer, marks: request.apnsMarks, now: now) }
+}
+
+/// The members of a line of APNs: `token` (whole, as in the path: this file is a test's ground truth), `apns_id`, `status`, `reason`,
+/// `topic`, `push_type`, `priority`, `expiration`, `collapse_id`, `payload_bytes`. Headers are text as the sender wrote it, or null if
+/// absent.
+extension LedgerFile {
+    /// Adds the line of a push to APNs.
+    func append(_ request: PushRequest, connection: Int, isAnswered: Bool, now: Timestamp) {
+        begin(request, connection: connection, now: now)
+        addMembers(of: request)
+        end(request, isAnswered: isAnswered)
+    }
+
+    fileprivate func addMembers(of request: PushRequest) {
+        add(",\"token\":", request.tokenDigits)
+        add(",\"apns_id\":", request[.id])
+        add(",\"status\":")
+        add(number: request.answer.status)
+        add(",\"reason\":\"")
+        add(plain: request.answer.reason)
+        add("\"")
+        add(",\"topic\":", request[.topic])
+        add(",\"push_type\":", request[.pushType])
+        add(",\"priority\":", request[.priority])
+        add(",\"expiration\":", request[.expiration])
+        add(",\"collapse_id\":", request[.collapseID])
+        add(",\"payload_bytes\":")
+        add(number: request.payloadBytes)
+    }
+}

@@ -1,0 +1,18 @@
+/// The answer of a service to a request.
+struct Answer: Equatable {
+    /// The HTTP status.
+    var status: Int
+    /// The service's reason; empty for 200.
+    var reason: String
+    /// With 410: when the token became invalid, in milliseconds since 1970.
+    var invalidSinceMilliseconds: Int64?
+    /// The body, of services whose rules write it when they decide.
+    var text: [UInt8] = []
+
+    static let accepted = Answer(status: 200, reason: "")
+
+    var isAccepted: Bool { status == 200 }
+
+    /// Whether a connection counts it as the sender's error. APNs does not count 410, and 429 and 5xx say nothing about the request.
+    var isRejection: Bool { (400..<500).contains(status) && status != 410 && status != 429 }
+}

@@ -1,0 +1,26 @@
+/// Decodes base64url without padding (RFC 7515 section 2); nil if the text is anything else.
+func decodeBase64URL(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    guard text.count % 4 != 1 else { return nil }
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count * 3 / 4)
+    var bits: UInt32 = 0
+    var count = 0
+    for byte in text {
+        let digit: UInt8
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit = byte - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): digit = byte - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "-"): digit = 62
+        case UInt8(ascii: "_"): digit = 63
+        default: return nil
+        }
+        bits = bits << 6 | UInt32(digit)
+        count += 6
+        if count >= 8 {
+            count -= 8
+            result.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+        }
+    }
+    return result
+}

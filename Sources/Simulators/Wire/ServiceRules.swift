@@ -1,0 +1,55 @@
+import Base
+
+/// What one service demands of a request, and how it answers. All else, TLS, HTTP/2, faults, the ledger and its figures, is the wire's,
+/// and the same for every service. Only the server's thread calls it.
+///
+/// The server calls a class through the protocol a few times for each request. That costs nanoseconds where a request costs microseconds;
+/// what is done for each header (`HeaderName`, `PushRequest`) is the wire's for this reason.
+protocol ServiceRules: AnyObject {
+    /// The bytes of a body that are kept: more than any body that the service accepts, so that what is checked is complete.
+    var keptBodyBytes: Int { get }
+
+    /// The number of distinct credentials that were accepted.
+    var acceptedCredentials: Int { get }
+
+    /// What the rules remember about a new connection.
+    func makeMemory(certificate: CertificateState) -> ConnectionMemory
+
+    /// Whether the headers of a request say that it is a push.
+    func isPush(_ request: PushRequest) -> Bool
+
+    /// Sets the answer to a request, and its kind.
+    /// - Parameter hasBody: whether the body is complete; if not, it is not checked.
+    func decide(_ request: PushRequest, hasBody: Bool, memory: ConnectionMemory, now: Timestamp)
+
+    /// Replaces the answer to an accepted request by a fault's.
+    func refuse(_ request: PushRequest, as fault: Answer)
+
+    /// The header that an answer has besides its status: its name, and its value, which is valid until the request changes.
+    func header(of request: PushRequest) -> (name: StaticString, value: UnsafeBufferPointer<UInt8>)
+
+    /// The body of an answer.
+    func body(of request: PushRequest) -> [UInt8]
+
+    /// Whether an answer has the server's `date` when its clock differs from this machine's.
+    func showsClock(in answer: Answer) -> Bool
+
+    /// What tells an accepted push from others; nil for a push that cannot be told from others.
+    func marks(of request: PushRequest) -> LedgerMarks?
+
+    /// Adds the members of a request's line to the ledger, beginning with a comma.
+    func describe(_ request: PushRequest, in file: LedgerFile)
+}
+
+/// The client certificate of the handshake.
+enum CertificateState {
+    case none, inForce, expired
+}
+
+/// What a service's rules remember about a connection. A service that remembers anything has a class of its own.
+class ConnectionMemory {}
+
+/// The hashes of an accepted push's target and id.
+struct LedgerMarks {
+    let target: TokenHash, id: TokenHash
+}
