@@ -24,6 +24,8 @@ public struct SimulatorConfiguration: Sendable {
     public var ledgerFile: String?
     /// Whether the lines of `ledgerFile` contain the payloads too.
     public var recordsPayloads = false
+    /// What only the simulator of FCM has.
+    public var fcm = FCMSettings()
     /// The faults.
     public var faults = SimulatorFaults()
 

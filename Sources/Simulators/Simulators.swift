@@ -1,7 +1,7 @@
 /// The stand-ins for push services. They do not use `PushServices`: the judge must not share tables with the code that it judges.
 public enum Simulators {
     /// All stand-ins. This is the only place that lists them.
-    public static let all = [StandIn.apns]
+    public static let all = [StandIn.apns, .fcm]
 
     /// The stand-in for the service of apps whose project does not name one.
     public static let standard = all[0]
@@ -20,6 +20,14 @@ public protocol ServiceSimulator: Sendable {
     @discardableResult func stop() -> LedgerSummary
 }
 
+/// What a sender without a credential of its own shows a stand-in.
+public enum StandInCredential: Sendable {
+    /// A key that signs provider tokens, with its key ID and team ID.
+    case signingKey(keyID: String, teamID: String)
+    /// A service account for a project.
+    case serviceAccount(project: String)
+}
+
 /// A kind of simulator, with its description for people.
 public struct StandIn: Sendable {
     /// The name of the service that it stands in for.
@@ -28,13 +36,24 @@ public struct StandIn: Sendable {
     public let displayName: String
     /// How it treats credentials and targets, in whole sentences.
     public let rules: String
-    /// The key ID and team ID of the key that it trusts when the project has no key.
-    public let keyID: String, teamID: String
-    /// The file that this key is written to.
+    /// The credential that it trusts when the project has none.
+    public let credential: StandInCredential
+    /// The file that this credential is written to.
     public let keyFile: String
+    /// Whether targets that differ only in upper and lower case are the same.
+    public let ignoresCase: Bool
     /// Its answers for targets that no longer exist, and for targets that never existed.
     public let gone: SimulatedAnswer, unknown: SimulatedAnswer
     /// Starts a simulator.
     /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread can be started.
     public let start: @Sendable (SimulatorConfiguration) throws -> any ServiceSimulator
+
+    /// The key ID and team ID of the signing key that it trusts; empty if it trusts another kind of credential.
+    public var keyID: String { signingKeyNames.keyID }
+    /// See `keyID`.
+    public var teamID: String { signingKeyNames.teamID }
+
+    private var signingKeyNames: (keyID: String, teamID: String) {
+        if case .signingKey(let keyID, let teamID) = credential { (keyID, teamID) } else { ("", "") }
+    }
 }

@@ -1,0 +1,172 @@
+import Base
+import Cryptography
+
+/// The access tokens that the simulator gave out, and the exchange of assertions for them.
+/// Source: RFC 7523, and Google, "Using OAuth 2.0 for Server to Server Applications".
+struct AccessTokens {
+    private struct Token {
+        var bytes: [UInt8]
+        /// The index of the account it was given to.
+        var account: Int
+        var end: Timestamp
+    }
+
+    /// What a request's header says.
+    enum Bearer {
+        case account(Int)
+        case refused(FCMError)
+    }
+
+    static let longestAssertionSeconds: Int64 = 3600
+    /// How far a sender's clock may be ahead.
+    static let clockSkewSeconds: Int64 = 300
+    static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    static let scope = "https://www.googleapis.com/auth/firebase.messaging"
+    /// Tokens that ended stay known, so that their refusal says that they ended.
+    private static let mostTokens = 256
+
+    private let accounts: [TrustedServiceAccount]
+    private let audiences: Set<String>
+    private let tokenSeconds: Int
+    private var tokens: [Token] = []
+    private var used: Set<[UInt8]> = []
+
+    /// - Parameter audiences: the addresses at which the simulator exchanges assertions; the claim `aud` must be one of them.
+    init(_ settings: FCMSettings, audiences: Set<String>) {
+        accounts = settings.accounts
+        tokenSeconds = settings.tokenSeconds
+        self.audiences = audiences
+    }
+
+    /// The number of access tokens that were used.
+    var usedTokens: Int { used.count }
+
+    // MARK: Use
+
+    /// The account that a header `authorization` stands for.
+    mutating func bearer(_ header: UnsafeBufferPointer<UInt8>?, now: Timestamp) -> Bearer {
+        let scheme: StaticString = "bearer "
+        guard let header, header.count > scheme.utf8CodeUnitCount,
+            zip(header, scheme.bytes).allSatisfy({ $0 | 0x20 == $1 })
+        else {
+            return .refused(
+                .unauthenticated("Request is missing required authentication credential. Expected OAuth 2 access token."))
+        }
+        let text = UnsafeBufferPointer(rebasing: header[scheme.utf8CodeUnitCount...])
+        guard let token = tokens.last(where: { areEqual(text, right: $0.bytes) }), now < token.end else {
+            return .refused(
+                .unauthenticated("Request had invalid authentication credentials. Expected OAuth 2 access token."))
+        }
+        if !used.contains(token.bytes) { used.insert(token.bytes) }
+        return .account(token.account)
+    }
+
+    // MARK: Exchange
+
+    /// Answers a form that asks for a token.
+    mutating func exchange(_ form: [UInt8], now: Timestamp) -> Answer {
+        guard let fields = Self.fields(form) else { return Self.refusal("invalid_request", "The form cannot be read.") }
+        guard let grant = fields["grant_type"] else { return Self.refusal("invalid_request", "Required parameter is missing: grant_type") }
+        guard grant == Self.grantType else { return Self.refusal("unsupported_grant_type", "Invalid grant_type: \(grant)") }
+        guard let assertion = fields["assertion"] else {
+            return Self.refusal("invalid_request", "Required parameter is missing: assertion")
+        }
+        switch account(ofAssertion: Array(assertion.utf8), now: now) {
+        case .success(let account): return giveOut(to: account, now: now)
+        case .failure(let refusal): return refusal.answer
+        }
+    }
+
+    private mutating func giveOut(to account: Int, now: Timestamp) -> Answer {
+        let digits = (0..<40).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
+        let text = "ya29.simulator-\(digits)"
+        if tokens.count == Self.mostTokens { tokens.removeFirst() }
+        tokens.append(Token(bytes: Array(text.utf8), account: account, end: now.adding(seconds: Double(tokenSeconds))))
+        let body = #"{"access_token":"\#(text)","expires_in":\#(tokenSeconds),"token_type":"Bearer"}"#
+        return Answer(status: 200, reason: "", text: Array(body.utf8))
+    }
+
+    /// A refusal of an assertion, in the words of Google.
+    private struct Refusal: Error {
+        let answer: Answer
+
+        static func grant(_ description: String) -> Refusal { Refusal(answer: AccessTokens.refusal("invalid_grant", description)) }
+    }
+
+    private func account(ofAssertion assertion: [UInt8], now: Timestamp) -> Result<Int, Refusal> {
+        let parts = assertion.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
+            let signature = decodeBase64URL(parts[2]),
+            header["alg"]?.stringValue == "RS256"
+        else { return .failure(.grant("Invalid JWT: it must have three parts and be signed with RS256.")) }
+        let issuer = claims["iss"]?.stringValue
+        guard accounts.contains(where: { $0.clientEmail == issuer }) else { return .failure(.grant("Invalid grant: account not found")) }
+        let keyID = header["kid"]?.stringValue
+        guard let index = accounts.firstIndex(where: { $0.clientEmail == issuer && $0.keyID == keyID }),
+            accounts[index].key.isValid(signature, for: Array(assertion[..<parts[1].endIndex]))
+        else { return .failure(.grant("Invalid JWT Signature.")) }
+        guard Self.isInTime(claims, now: now) else {
+            return .failure(
+                .grant(
+                    "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp "
+                        + "values in the JWT claim."))
+        }
+        guard let audience = claims["aud"]?.stringValue, audiences.contains(audience) else {
+            return .failure(.grant("Invalid JWT: Failed audience check."))
+        }
+        guard let scopes = claims["scope"]?.stringValue?.split(separator: " "), scopes.contains(Substring(Self.scope)) else {
+            return .failure(
+                Refusal(answer: Self.refusal("invalid_scope", "Invalid OAuth scope or ID token audience provided.")))
+        }
+        return .success(index)
+    }
+
+    private static func isInTime(_ claims: JSONValue, now: Timestamp) -> Bool {
+        guard let issued = claims["iat"]?.integerValue, let end = claims["exp"]?.integerValue else { return false }
+        return issued <= now.epochSeconds + clockSkewSeconds && end > issued && end - issued <= longestAssertionSeconds
+            && end > now.epochSeconds
+    }
+
+    private static func json(_ part: ArraySlice<UInt8>) -> JSONValue? {
+        decodeBase64URL(part).flatMap { try? JSONValue(parsing: $0) }
+    }
+
+    /// An error of OAuth: RFC 6749 section 5.2.
+    static func refusal(_ error: String, _ description: String) -> Answer {
+        var text: [UInt8] = []
+        JSONValue.object(pairs: [("error", .string(error)), ("error_description", .string(description))]).append(to: &text)
+        return Answer(status: 400, reason: error, text: text)
+    }
+
+    // MARK: Forms
+
+    /// The fields of a form (application/x-www-form-urlencoded); nil if it is malformed or a field occurs twice.
+    static func fields(_ form: [UInt8]) -> [String: String]? {
+        var fields: [String: String] = [:]
+        for pair in form.split(separator: UInt8(ascii: "&")) {
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let name = decode(parts[0]), let value = decode(parts[1]), fields[name] == nil else { return nil }
+            fields[name] = value
+        }
+        return fields
+    }
+
+    private static func decode(_ text: ArraySlice<UInt8>) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                let digits = rest.prefix(2)
+                guard digits.count == 2, digits.allSatisfy(isHexDigit),
+                    let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+                else { return nil }
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            default: bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

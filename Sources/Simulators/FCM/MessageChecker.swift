@@ -1,0 +1,173 @@
+import Base
+
+/// Checks the body of a request to FCM: its form by `MessageKeys`, and then what the documentation demands of the values.
+///
+/// It does no I/O, and knows neither tokens that exist nor senders. Where the documentation leaves something open:
+/// - the size of a message is that of the JSON of `message` without its target, in the shortest notation;
+/// - a registration token has 8 to 512 letters, digits, `:`, `-` and `_`, an installation id the same without `:`;
+/// - `null` is refused, although it could mean an absent key.
+struct MessageChecker {
+    /// A message that passed.
+    struct Message {
+        var addressee: PushRequest.Addressee
+        var isRehearsal: Bool
+    }
+
+    private static let targetKeys: [StaticString] = ["fid", "token", "topic", "condition"]
+    private static let largestMessageBytes = 4096, largestTopicMessageBytes = 2048
+    /// Four weeks.
+    private static let longestTTLSeconds = 2_419_200.0
+
+    let body: JSONValue
+    private let message: JSONValue
+
+    /// - Parameter body: the whole body of a request.
+    init(_ body: JSONValue) {
+        self.body = body
+        message = body["message"] ?? .null
+    }
+
+    /// Whether the body asks for a check alone.
+    var isRehearsal: Bool { body["validate_only"] == .bool(true) || body["validateOnly"] == .bool(true) }
+
+    /// The first target that the body names, well formed or not.
+    var addressee: PushRequest.Addressee? {
+        for key in Self.targetKeys {
+            if let target = message["\(key)"]?.stringValue { return PushRequest.Addressee(kind: key, target: target) }
+        }
+        return nil
+    }
+
+    /// The first flaw of the body; nil if it has none.
+    /// - Parameter bytes: the length of the body.
+    func refusal(bytes: Int) -> FCMError? {
+        if let flaw = MessageKeys.body.flaw(in: body) { return .malformed(flaw) }
+        guard body["message"] != nil else { return .invalid("The message is missing.", field: "message") }
+        return targetRefusal ?? dataRefusal ?? androidRefusal ?? appleRefusal ?? labelRefusal ?? sizeRefusal(bytes: bytes)
+    }
+
+    // MARK: Target
+
+    private var targetRefusal: FCMError? {
+        guard case .object(let members) = message else { return nil }
+        let targets = members.filter { member in Self.targetKeys.contains { "\($0)" == member.name } }
+        guard let target = targets.first, let text = target.value.stringValue else {
+            return .invalid("Recipient of the message is not set.", field: "message")
+        }
+        guard targets.count == 1 else {
+            return .malformed(JSONFlaw("oneof field 'target' is already set. Cannot set '\(targets[1].name)'", at: ["message"]))
+        }
+        let field = "message.\(target.name)"
+        switch target.name {
+        case "token":
+            return Self.isToken(text, alsoColon: true)
+                ? nil : .invalid("The registration token is not a valid FCM registration token", field: field)
+        case "fid": return Self.isToken(text, alsoColon: false) ? nil : .invalid("The installation id is not valid", field: field)
+        case "topic": return TopicCondition.isTopic(text) ? nil : .invalid("Invalid topic name", field: field)
+        default: return TopicCondition.isCondition(text) ? nil : .invalid("Invalid condition expression provided.", field: field)
+        }
+    }
+
+    private static func isToken(_ text: String, alsoColon: Bool) -> Bool {
+        (8...512).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                    UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: alsoColon && byte == UInt8(ascii: ":")
+                }
+            }
+    }
+
+    // MARK: Data
+
+    /// Keys of `data` that are FCM's own.
+    private static let reservedKeys = ["from", "message_type"], reservedBeginnings = ["gcm", "google"]
+
+    private var dataRefusal: FCMError? {
+        for path in [["data"], ["android", "data"], ["webpush", "data"]] {
+            guard case .object(let members)? = value(path) else { continue }
+            let reserved = members.first { member in
+                Self.reservedKeys.contains(member.name) || Self.reservedBeginnings.contains { member.name.hasPrefix($0) }
+            }
+            if let reserved {
+                let field = (["message"] + path + [reserved.name]).joined(separator: ".")
+                return .invalid("Invalid data payload key: \(reserved.name)", field: field)
+            }
+        }
+        return nil
+    }
+
+    /// The value at the end of a path below `message`, whose keys are in snake_case; nil if there is none.
+    private func value(_ path: [String]) -> JSONValue? {
+        var value = message
+        for name in path {
+            guard case .object(let members) = value, let next = members.first(where: { JSONShape.snakeCase($0.name) == name }) else {
+                return nil
+            }
+            value = next.value
+        }
+        return value
+    }
+
+    // MARK: Android
+
+    private var androidRefusal: FCMError? {
+        if let ttl = value(["android", "ttl"])?.stringValue.flatMap(JSONShape.seconds), !(0...Self.longestTTLSeconds).contains(ttl) {
+            return .invalid("Invalid ttl: it must be from 0 to 2419200 seconds", field: "message.android.ttl")
+        }
+        if let color = value(["android", "notification", "color"])?.stringValue, color.wholeMatch(of: /#[0-9a-fA-F]{6}/) == nil {
+            return .invalid("Invalid color: it must be #rrggbb", field: "message.android.notification.color")
+        }
+        return nil
+    }
+
+    // MARK: APNs
+
+    private var appleRefusal: FCMError? {
+        let aps = value(["apns", "payload"])?["aps"]
+        for name in ["content-available", "mutable-content"] {
+            if let flag = aps?[name], flag != .integer(1) {
+                return .invalid("\(name) must be the number 1", field: "message.apns.payload.aps.\(name)")
+            }
+        }
+        func header(_ name: String) -> String? { value(["apns", "headers"])?[name]?.stringValue }
+        func invalid(_ name: String) -> FCMError { .invalid("Invalid value of \(name)", field: "message.apns.headers.\(name)") }
+        let priority = header("apns-priority")
+        if let priority, !["1", "5", "10"].contains(priority) { return invalid("apns-priority") }
+        if let moment = header("apns-expiration"), moment.wholeMatch(of: /[0-9]{1,18}/) == nil { return invalid("apns-expiration") }
+        if let id = header("apns-collapse-id"), id.utf8.count > 64 { return invalid("apns-collapse-id") }
+        let isBackground = header("apns-push-type").map { $0 == "background" } ?? isSilent(aps)
+        return isBackground && priority == "10" ? invalid("apns-priority") : nil
+    }
+
+    /// Whether an iPhone would show nothing of the message.
+    private func isSilent(_ aps: JSONValue?) -> Bool {
+        guard let aps, aps["content-available"] != nil, value(["notification"]) == nil else { return false }
+        return ["alert", "badge", "sound"].allSatisfy { aps[$0] == nil }
+    }
+
+    // MARK: The rest
+
+    private var labelRefusal: FCMError? {
+        for path in [["fcm_options"], ["android", "fcm_options"], ["apns", "fcm_options"], ["webpush", "fcm_options"]] {
+            guard let label = value(path + ["analytics_label"])?.stringValue else { continue }
+            if label.wholeMatch(of: /[a-zA-Z0-9\-_.~%]{1,50}/) == nil {
+                return .invalid("Invalid analytics label", field: (["message"] + path + ["analytics_label"]).joined(separator: "."))
+            }
+        }
+        return nil
+    }
+
+    private func sizeRefusal(bytes: Int) -> FCMError? {
+        guard case .object(let members) = message else { return nil }
+        let isForTopic = message["topic"] != nil || message["condition"] != nil
+        let limit = isForTopic ? Self.largestTopicMessageBytes : Self.largestMessageBytes
+        guard bytes > limit else { return nil }
+        var measured: [UInt8] = []
+        JSONValue.object(members.filter { member in !Self.targetKeys.contains { "\($0)" == member.name } }).append(to: &measured)
+        return measured.count > limit
+            ? .invalid("Message too big: \(measured.count) bytes, but at most \(limit) are allowed", field: "message") : nil
+    }
+}

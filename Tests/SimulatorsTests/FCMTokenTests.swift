@@ -1,0 +1,135 @@
+import Base
+import Cryptography
+import Testing
+
+@testable import Simulators
+
+/// A change to a right assertion, and Google's answer.
+struct AssertionFlaw: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let error: String
+    let spoil: @Sendable (inout FCMAssertion) -> Void
+
+    init(_ what: String, _ error: String, _ spoil: @escaping @Sendable (inout FCMAssertion) -> Void) {
+        (testDescription, self.error, self.spoil) = (what, error, spoil)
+    }
+}
+
+private let flaws = [
+    AssertionFlaw("another grant type", "unsupported_grant_type") { $0.grantType = "password" },
+    AssertionFlaw("no grant type", "invalid_request") { $0.grantType = nil },
+    AssertionFlaw("another algorithm", "invalid_grant") { $0.algorithm = "HS256" },
+    AssertionFlaw("an account that does not exist", "invalid_grant") { $0.issuer = "nobody@shop-1a2b.iam.gserviceaccount.com" },
+    AssertionFlaw("no issuer", "invalid_grant") { $0.issuer = nil },
+    AssertionFlaw("another key id", "invalid_grant") { $0.keyID = "0000" },
+    AssertionFlaw("no key id", "invalid_grant") { $0.keyID = nil },
+    AssertionFlaw("the signature of another key", "invalid_grant") { $0.signer = FCMDesk.other.key },
+    AssertionFlaw("Google's own audience", "invalid_grant") { $0.audience = "https://oauth2.googleapis.com/token" },
+    AssertionFlaw("the audience of another port", "invalid_grant") { $0.audience = "https://localhost:2198/token" },
+    AssertionFlaw("no audience", "invalid_grant") { $0.audience = nil },
+    AssertionFlaw("another scope", "invalid_scope") { $0.scope = "https://www.googleapis.com/auth/cloud-platform" },
+    AssertionFlaw("no scope", "invalid_scope") { $0.scope = nil },
+    AssertionFlaw("a clock 301 seconds ahead", "invalid_grant") {
+        ($0.issuedAt, $0.end) = (noon.epochSeconds + 301, noon.epochSeconds + 3600)
+    },
+    AssertionFlaw("an end after 3,601 seconds", "invalid_grant") { $0.end = noon.epochSeconds + 3601 },
+    AssertionFlaw("an end that has passed", "invalid_grant") { ($0.issuedAt, $0.end) = (noon.epochSeconds - 3600, noon.epochSeconds) },
+    AssertionFlaw("an end before its beginning", "invalid_grant") {
+        ($0.issuedAt, $0.end) = (noon.epochSeconds + 200, noon.epochSeconds + 100)
+    },
+    AssertionFlaw("no beginning", "invalid_grant") { $0.issuedAt = nil },
+    AssertionFlaw("no end", "invalid_grant") { $0.end = nil },
+]
+
+@Suite("An assertion")
+struct FCMTokenTests {
+    @Test("that is right is exchanged for an access token") func exchanged() {
+        let request = fcmRequest(path: "/token", type: fcmFormType, body: FCMAssertion().form)
+        let answer = FCMDesk().decide(request)
+        #expect(answer.status == 200)
+        #expect(request.kind == .other)
+        let body = json(answer)
+        #expect(body?["access_token"]?.stringValue?.isEmpty == false)
+        #expect(body?["expires_in"] == .integer(3600))
+        #expect(body?["token_type"] == .string("Bearer"))
+    }
+
+    @Test("at every limit is exchanged") func limits() {
+        var assertion = FCMAssertion()
+        (assertion.issuedAt, assertion.end) = (noon.epochSeconds + 300, noon.epochSeconds + 3900)
+        #expect(FCMDesk().accessToken(assertion) != nil)
+        (assertion.issuedAt, assertion.end) = (noon.epochSeconds - 3599, noon.epochSeconds + 1)
+        #expect(FCMDesk().accessToken(assertion) != nil)
+        assertion.scope = "https://www.googleapis.com/auth/cloud-platform https://www.googleapis.com/auth/firebase.messaging"
+        #expect(FCMDesk().accessToken(assertion) != nil)
+        assertion.audience = "https://127.0.0.1:2197/token"
+        #expect(FCMDesk().accessToken(assertion) != nil)
+    }
+
+    @Test("with a flaw is refused with Google's word", arguments: flaws) func refused(_ flaw: AssertionFlaw) {
+        var assertion = FCMAssertion()
+        flaw.spoil(&assertion)
+        let answer = FCMDesk().decide(fcmRequest(path: "/token", type: fcmFormType, body: assertion.form))
+        #expect(answer.status == 400)
+        #expect(json(answer)?["error"] == .string(flaw.error))
+        #expect(json(answer)?["error_description"]?.stringValue?.isEmpty == false)
+    }
+
+    @Test("with one changed byte anywhere is not exchanged") func tampered() {
+        let desk = FCMDesk()
+        let jwt = Array(FCMAssertion().jwt.utf8)
+        for place in stride(from: 0, to: jwt.count, by: 37) {
+            var changed = jwt
+            changed[place] = changed[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+            let form = "grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer&assertion=" + String(decoding: changed, as: UTF8.self)
+            #expect(json(desk.decide(fcmRequest(path: "/token", type: fcmFormType, body: form)))?["error"] == .string("invalid_grant"))
+        }
+    }
+
+    @Test(
+        "outside a form is refused",
+        arguments: [
+            ("application/json", #"{"grant_type":"x"}"#), (fcmFormType, ""), (fcmFormType, "grant_type"), (fcmFormType, "a=%zz"),
+            (fcmFormType, "grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer"), (fcmFormType, "grant_type=a&grant_type=a"),
+        ])
+    func noForm(_ type: String, _ body: String) {
+        let answer = FCMDesk().decide(fcmRequest(path: "/token", type: type, body: body))
+        #expect(answer.status == 400)
+        #expect(json(answer)?["error"] == .string("invalid_request"))
+    }
+}
+
+@Suite("An access token")
+struct FCMBearerTests {
+    @Test("is good until it ends") func lifetime() {
+        let desk = FCMDesk { $0.fcm.tokenSeconds = 60 }
+        let bearer = "Bearer \(desk.accessToken() ?? "")"
+        #expect(desk.send(fcmMessage(), authorization: bearer).answer.status == 200)
+        #expect(desk.send(fcmMessage(), authorization: bearer, at: noon.adding(seconds: 59.9)).answer.status == 200)
+        let late = desk.send(fcmMessage(), authorization: bearer, at: noon.adding(seconds: 60))
+        #expect(late.answer.status == 401)
+        #expect(late.answer.reason == "UNAUTHENTICATED")
+        #expect(desk.rules.acceptedCredentials == 1)
+    }
+
+    @Test("that was not given out is UNAUTHENTICATED", arguments: ["", "Bearer", "Bearer ", "Bearer x", "bearer ya29.x", "Basic YTpi"])
+    func foreign(_ header: String) {
+        let desk = FCMDesk()
+        #expect(desk.accessToken() != nil)
+        let (answer, request) = desk.send(fcmMessage(), authorization: header)
+        #expect(answer.status == 401)
+        #expect(json(answer)?["error"]?["status"] == .string("UNAUTHENTICATED"))
+        #expect(json(answer)?["error"]?["details"] == nil)
+        #expect(request.addressee?.target == fcmToken)
+    }
+
+    @Test("of another project's account is PERMISSION_DENIED, and a project that does not exist NOT_FOUND, both without a word of FCM")
+    func projects() {
+        let desk = FCMDesk()
+        let denied = desk.send(fcmMessage(), path: "/v1/projects/news-3c4d/messages:send").answer
+        #expect((denied.status, denied.reason) == (403, "PERMISSION_DENIED"))
+        let unknown = desk.send(fcmMessage(), path: "/v1/projects/nothing/messages:send").answer
+        #expect((unknown.status, unknown.reason) == (404, "NOT_FOUND"))
+        for answer in [denied, unknown] { #expect(json(answer)?["error"]?["details"] == nil) }
+    }
+}
