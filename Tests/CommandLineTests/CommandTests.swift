@@ -146,6 +146,35 @@ struct CommandTests {
         #expect(refused.status == 2 && refused.errors.contains("server.pem: the file holds a certificate but no key"), "\(refused.errors)")
     }
 
+    @Test("simulate writes a service account for the service that has such, trusts it again, and knows no other services")
+    func simulateService() throws {
+        let folder = try ProjectFolder()
+        func start(_ options: String...) throws -> JSONValue {
+            let simulator = try VolleyBinary.start(
+                ["simulate", "--service", "fcm", "--port", "0", "--json", "--for", "60"] + options, in: folder.url)
+            defer { _ = simulator.finish(timeout: 0) }
+            while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
+            return try JSONValue(parsing: simulator.outputSoFar)
+        }
+        let server = try start()
+        let url = try #require(server["url"]?.stringValue)
+        let file = folder.url.appendingPathComponent("service-account.json")
+        #expect(server["key"] == .string(file.path))
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let account = try JSONValue(parsing: text)
+        #expect(account["type"] == .string("service_account"))
+        #expect(account["token_uri"] == .string("\(url)/token"))
+        _ = try start("--token-seconds", "60", "--error-details", "none")
+        #expect(try String(contentsOf: file, encoding: .utf8) == text)
+        try folder.write("service-account.json", "{}")
+        let broken = try folder.volley("simulate", "--service", "fcm", "--port", "0", "--for", "1")
+        #expect(broken.status == 2 && broken.errors.contains("service-account.json: this is not the file of a service account"))
+        let unknown = try folder.volley("simulate", "--service", "mqtt")
+        #expect(unknown.status == 2 && unknown.errors.contains("There is no simulator for 'mqtt'. --service takes apns or fcm."))
+        let foreign = try folder.volley("simulate", "--token-seconds", "60")
+        #expect(foreign.status == 2 && foreign.errors.contains("are for --service fcm"))
+    }
+
     @Test("wrong arguments end with 2 and say what is right")
     func arguments() throws {
         let folder = try emptyFolder()

@@ -72,8 +72,8 @@ struct AccessTokens {
             return Self.refusal("invalid_request", "Required parameter is missing: assertion")
         }
         switch account(ofAssertion: Array(assertion.utf8), now: now) {
-        case .success(let account): return giveOut(to: account, now: now)
-        case .failure(let refusal): return refusal.answer
+        case .account(let account): return giveOut(to: account, now: now)
+        case .refused(let answer): return answer
         }
     }
 
@@ -86,39 +86,38 @@ struct AccessTokens {
         return Answer(status: 200, reason: "", text: Array(body.utf8))
     }
 
-    /// A refusal of an assertion, in the words of Google.
-    private struct Refusal: Error {
-        let answer: Answer
+    /// What an assertion says.
+    private enum Verdict {
+        case account(Int)
+        case refused(Answer)
 
-        static func grant(_ description: String) -> Refusal { Refusal(answer: AccessTokens.refusal("invalid_grant", description)) }
+        static func invalidGrant(_ description: String) -> Verdict { .refused(AccessTokens.refusal("invalid_grant", description)) }
     }
 
-    private func account(ofAssertion assertion: [UInt8], now: Timestamp) -> Result<Int, Refusal> {
+    private func account(ofAssertion assertion: [UInt8], now: Timestamp) -> Verdict {
         let parts = assertion.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
             let signature = decodeBase64URL(parts[2]),
             header["alg"]?.stringValue == "RS256"
-        else { return .failure(.grant("Invalid JWT: it must have three parts and be signed with RS256.")) }
+        else { return .invalidGrant("Invalid JWT: it must have three parts and be signed with RS256.") }
         let issuer = claims["iss"]?.stringValue
-        guard accounts.contains(where: { $0.clientEmail == issuer }) else { return .failure(.grant("Invalid grant: account not found")) }
+        guard accounts.contains(where: { $0.clientEmail == issuer }) else { return .invalidGrant("Invalid grant: account not found") }
         let keyID = header["kid"]?.stringValue
         guard let index = accounts.firstIndex(where: { $0.clientEmail == issuer && $0.keyID == keyID }),
             accounts[index].key.isValid(signature, for: Array(assertion[..<parts[1].endIndex]))
-        else { return .failure(.grant("Invalid JWT Signature.")) }
+        else { return .invalidGrant("Invalid JWT Signature.") }
         guard Self.isInTime(claims, now: now) else {
-            return .failure(
-                .grant(
-                    "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp "
-                        + "values in the JWT claim."))
+            return .invalidGrant(
+                "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp "
+                    + "values in the JWT claim.")
         }
         guard let audience = claims["aud"]?.stringValue, audiences.contains(audience) else {
-            return .failure(.grant("Invalid JWT: Failed audience check."))
+            return .invalidGrant("Invalid JWT: Failed audience check.")
         }
         guard let scopes = claims["scope"]?.stringValue?.split(separator: " "), scopes.contains(Substring(Self.scope)) else {
-            return .failure(
-                Refusal(answer: Self.refusal("invalid_scope", "Invalid OAuth scope or ID token audience provided.")))
+            return .refused(Self.refusal("invalid_scope", "Invalid OAuth scope or ID token audience provided."))
         }
-        return .success(index)
+        return .account(index)
     }
 
     private static func isInTime(_ claims: JSONValue, now: Timestamp) -> Bool {

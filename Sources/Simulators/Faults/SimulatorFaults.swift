@@ -6,12 +6,12 @@ public import HTTP2
 /// last are answered first: with 2 or more, every connection makes some progress before the fault. When several faults would end a
 /// connection at the same push, the first in this list does.
 ///
-/// In addition, device tokens with certain first eight digits always get fixed answers (`TokenRules`), so that any export with such tokens
-/// shows every kind of outcome in its report.
+/// In addition, devices with certain first eight digits always get fixed answers (`TokenRules`, `DeviceRules`), so that any export with such
+/// devices shows every kind of outcome in its report.
 public struct SimulatorFaults: Sendable {
     // MARK: Answers
 
-    /// Tokens that get a fixed answer (lower-case hex): `400 BadDeviceToken`, `410 Unregistered`, ….
+    /// Devices that get a fixed answer, by their tokens (in lower case if the service's tokens are hex): `410 Unregistered`, ….
     public var answers: [String: SimulatedAnswer] = [:]
     /// How long answers are held back.
     public var latencyMilliseconds = 0

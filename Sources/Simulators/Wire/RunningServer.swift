@@ -9,7 +9,7 @@ final class RunningServer: Sendable {
     let port: Int
     /// The certificate that clients must trust, as PEM: the authority's, or the server's own if the configuration has one.
     let certificateAuthorityPEM: String
-    private let shared = SharedSummary()
+    private let shared: SharedSummary
     private let wakeSocket: Int32
     private let thread: Mutex<pthread_t?>
 
@@ -27,7 +27,8 @@ final class RunningServer: Sendable {
         certificateAuthorityPEM = trusted
         wakeSocket = ends[1]
         let server = try Server(
-            configuration, rules: rules(port), listener: listener, context: context, wakeSocket: ends[0], shared: shared)
+            configuration, rules: rules(port), listener: listener, context: context, wakeSocket: ends[0])
+        shared = server.shared
         thread = Mutex(try Self.start(server))
     }
 

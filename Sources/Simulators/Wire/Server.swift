@@ -23,7 +23,8 @@ final class Server {
     private let listener: Listener
     private let context: TLSServerContext
     private let wakeSocket: Int32
-    private let shared: SharedSummary
+    /// What the server saw, for other threads.
+    let shared = SharedSummary()
     let callbacks: HTTP2ServerCallbacks
     let rules: any ServiceRules
     let keptBodyBytes: Int
@@ -39,14 +40,13 @@ final class Server {
     /// - Parameter wakeSocket: becomes readable when the server must stop.
     init(
         _ configuration: SimulatorConfiguration, rules: any ServiceRules, listener: consuming Listener, context: TLSServerContext,
-        wakeSocket: Int32, shared: SharedSummary
+        wakeSocket: Int32
     ) throws(Diagnostic) {
         faults = configuration.faults
         callbacks = try HTTP2ServerCallbacks(givesWindowsByHand: configuration.faults.windows != nil)
         self.listener = listener
         self.context = context
         self.wakeSocket = wakeSocket
-        self.shared = shared
         let file = try configuration.ledgerFile.map { path throws(Diagnostic) in
             try LedgerFile(path: path, recordsPayloads: configuration.recordsPayloads)
         }

@@ -22,6 +22,15 @@ enum ServiceWords {
 
     /// The simulator of the service.
     static let standIn = Simulators.standard
+    /// The services that have a simulator.
+    static let standIns = Simulators.all.map(\.service).joined(separator: " or ")
+    /// The files for the credentials of simulators.
+    static let standInFiles = Simulators.all.map(\.keyFile).joined(separator: " or ")
+
+    /// An answer of each simulator.
+    static func standInAnswers(_ answer: (StandIn) -> SimulatedAnswer) -> String {
+        Simulators.all.map { answer($0).words }.joined(separator: " or ")
+    }
 }
 
 extension SimulatedAnswer {

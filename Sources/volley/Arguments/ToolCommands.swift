@@ -182,9 +182,11 @@ struct Schema: ParsableCommand {
 
 struct Simulate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract:
-            "Run the \(ServiceWords.standIn.displayName) simulator: as strict as \(ServiceWords.standIn.displayName), on this machine only.",
-        discussion: ServiceWords.standIn.rules)
+        abstract: "Run the simulator of a push service: as strict as the service, on this machine only.",
+        discussion: Simulators.all.map { "\($0.displayName): \($0.rules)" }.joined(separator: "\n\n"))
+
+    @Option(name: .long, help: "The service: \(ServiceWords.standIns).")
+    var service = ServiceWords.standIn.service
 
     @Option(name: .long, help: "The port; 0 picks a free one.")
     var port = 2197
@@ -201,16 +203,19 @@ struct Simulate: ParsableCommand {
         completion: .file())
     var certificate: String?
 
-    @Option(name: .long, help: "Where to write a key if volley.yaml names none.", completion: .file())
-    var key = ServiceWords.standIn.keyFile
+    @Option(
+        name: .long,
+        help: "Where to write a key or service account if volley.yaml names none. (default: \(ServiceWords.standInFiles))",
+        completion: .file())
+    var key: String?
 
     @Option(name: .customLong("for"), help: ArgumentHelp("Exit after this many seconds.", valueName: "seconds"))
     var seconds: Double?
 
-    @Option(name: .long, help: "A file of tokens that are answered \(ServiceWords.standIn.gone.words).", completion: .file())
+    @Option(name: .long, help: "A file of tokens that are answered \(ServiceWords.standInAnswers(\.gone)).", completion: .file())
     var unregistered: String?
 
-    @Option(name: .long, help: "A file of tokens that are answered \(ServiceWords.standIn.unknown.words).", completion: .file())
+    @Option(name: .long, help: "A file of tokens that are answered \(ServiceWords.standInAnswers(\.unknown)).", completion: .file())
     var badTokens: String?
 
     @Option(name: .long, help: "Streams that a connection may have, after its first accepted push.")
@@ -219,13 +224,13 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "Hold back every answer for this many milliseconds.")
     var latency = 0
 
-    @Option(name: .long, help: "Answer every n-th push 429 TooManyRequests.")
+    @Option(name: .long, help: "Answer every n-th push 429.")
     var tooManyRequestsEvery = 0
 
-    @Option(name: .long, help: "Answer every n-th push 503 ServiceUnavailable.")
+    @Option(name: .long, help: "Answer every n-th push 503.")
     var unavailableEvery = 0
 
-    @Option(name: .long, help: "Answer every n-th push 500 InternalServerError.")
+    @Option(name: .long, help: "Answer every n-th push 500.")
     var internalErrorEvery = 0
 
     @Option(name: .long, help: "Accept every n-th push and never answer it.")
@@ -252,11 +257,27 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "Send retry-after with 429 and 503.")
     var retryAfter: Int?
 
+    @Option(name: .long, help: "fcm: the seconds for which an access token is valid. (default: 3600)")
+    var tokenSeconds: Int?
+
+    @Option(name: .long, help: "fcm: the details of refusals, which Google may leave out: both, one or none. (default: both)")
+    var errorDetails: String?
+
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
         guard (0...65535).contains(port) else { throw ValidationError("--port takes a number from 0 to 65535.") }
+        guard Simulators.named(service) != nil else {
+            throw ValidationError("There is no simulator for '\(service)'. --service takes \(ServiceWords.standIns).")
+        }
+        guard tokenSeconds ?? 1 >= 1 else { throw ValidationError("--token-seconds takes 1 or more.") }
+        guard errorDetails.map({ FCMErrorDetails(rawValue: $0) != nil }) ?? true else {
+            throw ValidationError("--error-details takes both, one or none.")
+        }
+        guard service == "fcm" || tokenSeconds == nil && errorDetails == nil else {
+            throw ValidationError("--token-seconds and --error-details are for --service fcm.")
+        }
         guard streamLimit >= 1 else { throw ValidationError("--stream-limit takes 1 or more.") }
         let counts = [
             latency, tooManyRequestsEvery, unavailableEvery, internalErrorEvery, silentEvery, resetEvery, goAwayEvery, disconnectEvery,
@@ -272,6 +293,8 @@ struct Simulate: ParsableCommand {
 
     private var settings: SimulateCommand.Settings {
         var settings = SimulateCommand.Settings()
+        settings.service = Simulators.named(service) ?? settings.service
+        (settings.tokenSeconds, settings.errorDetails) = (tokenSeconds, errorDetails.flatMap(FCMErrorDetails.init))
         (settings.port, settings.ledgerFile, settings.authorityFile, settings.keyFile) = (port, ledger, ca, key)
         (settings.certificateFile, settings.seconds) = (certificate, seconds)
         (settings.unregisteredFile, settings.badTokenFile) = (unregistered, badTokens)

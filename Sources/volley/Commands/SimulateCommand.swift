@@ -7,12 +7,14 @@ import PushServices
 import Reports
 import Runs
 import Sending
-import Simulators
+public import Simulators
 
 /// `volley simulate`: runs the simulator by itself, until Ctrl-C.
 public enum SimulateCommand {
     /// The simulator's behaviour.
     public struct Settings: Sendable {
+        /// The service that the simulator stands in for.
+        public var service = Simulators.standard
         /// A loopback port; 0 for a free one.
         public var port = 0
         /// A file that gets a line per request; nil for none.
@@ -21,8 +23,10 @@ public enum SimulateCommand {
         public var authorityFile = "simulator-ca.pem"
         /// A PEM file with the server's certificate and key; nil to make one for localhost at every start.
         public var certificateFile: String?
-        /// The file for a key if volley.yaml names none.
-        public var keyFile = Simulators.standard.keyFile
+        /// The file for a key if volley.yaml names none; nil for the file that the service's simulator usually has.
+        public var keyFile: String?
+        /// How long an access token is valid, and which details refusals have; nil for what the service's simulator usually does.
+        public var tokenSeconds: Int?, errorDetails: FCMErrorDetails?
         /// After how many seconds to end; nil to wait for Ctrl-C.
         public var seconds: Double?
         /// Files that list tokens, one per line: tokens that are no longer registered, and tokens that never existed.
@@ -47,7 +51,6 @@ public enum SimulateCommand {
     /// Prints the address (with `--json` as one document), serves until Ctrl-C, then prints what the simulator saw.
     public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
-        let standIn = Simulators.standard
         try ResultFileCheck.check(
             settings.ledgerFile, option: "--ledger", what: "ledger", runsFolder: Project.catalog(options.project).place)
         var configuration = SimulatorConfiguration()
@@ -55,23 +58,17 @@ public enum SimulateCommand {
         configuration.ledgerFile = settings.ledgerFile
         configuration.faults = try faults(settings)
         configuration.certificate = try settings.certificateFile.map { try IssuedCertificate(file: $0) }
-        var madeKey: SigningKey?
-        configuration.keys = try trustedKeys(options, console)
-        if configuration.keys.isEmpty {
-            // Trust a key that exists, and never overwrite it: a service hands out a key only once.
-            let key =
-                FilePaths.exists(settings.keyFile)
-                ? try SigningKey(file: settings.keyFile, KeyFileWords(of: PushServices.standard)) : SigningKey.generate()
-            madeKey = key
-            configuration.keys = [TrustedKey(keyID: standIn.keyID, teamID: standIn.teamID, key: key.verificationKey)]
-        }
-        let simulator = try standIn.start(configuration)
+        if let seconds = settings.tokenSeconds { configuration.fcm.tokenSeconds = seconds }
+        if let details = settings.errorDetails { configuration.fcm.errorDetails = details }
+        let credential = try SimulatedCredential(settings, options: options, console: console)
+        credential.trust(in: &configuration)
+        let simulator = try settings.service.start(configuration)
         try writeAuthority(simulator.certificateAuthorityPEM, to: settings.authorityFile)
-        if let madeKey, !FilePaths.exists(settings.keyFile) {
-            try FilePaths.create(settings.keyFile, bytes: Array(madeKey.pem.utf8), mode: 0o600)
-        }
         let url = "https://\(configuration.certificate?.hostName ?? "localhost"):\(simulator.port)"
-        let announcement = announcement(of: simulator, at: url, settings, hasOwnKey: madeKey != nil)
+        if let file = credential.file, !FilePaths.exists(file) {
+            try FilePaths.create(file, bytes: Array(credential.text(url: url).utf8), mode: 0o600)
+        }
+        let announcement = announcement(of: simulator, at: url, settings, credential: credential)
         options.isJSON ? try console.out(announcement.json) : try console.out(announcement.text)
         Interruption.process.waitForRequest(atMost: settings.seconds)
         let summary = simulator.stop()
@@ -93,38 +90,17 @@ public enum SimulateCommand {
 
     /// How to reach a simulator.
     private static func announcement(
-        of simulator: any ServiceSimulator, at url: String, _ settings: Settings, hasOwnKey: Bool
+        of simulator: any ServiceSimulator, at url: String, _ settings: Settings, credential: SimulatedCredential
     ) -> (json: JSONValue, text: String) {
         let authority = FilePaths.absolute(settings.authorityFile)
         let json = JSONValue.object(pairs: [
             ("url", .string(url)), ("port", .integer(Int64(simulator.port))), ("ca", .string(authority)),
-            ("key", hasOwnKey ? .string(FilePaths.absolute(settings.keyFile)) : .null),
+            ("key", credential.file.map { .string(FilePaths.absolute($0)) } ?? .null),
             ("ledger", settings.ledgerFile.map { .string(FilePaths.absolute($0)) } ?? .null),
         ])
         var lines = ["The simulator listens at \(url). In volley.yaml:", "", "    environment: {url: \"\(url)\", ca: \(authority)}"]
-        if hasOwnKey {
-            let key = FilePaths.absolute(settings.keyFile)
-            lines.append("    key: {file: \(key), id: \(Simulators.standard.keyID), team: \(Simulators.standard.teamID)}")
-        }
+        if let file = credential.file { lines += credential.settings(file: FilePaths.absolute(file)).map { "    \($0)" } }
         return (json, (lines + ["", "Ctrl-C ends it."]).joined(separator: "\n"))
-    }
-
-    /// The keys of all apps in volley.yaml, so that the simulator recognises their pushes.
-    private static func trustedKeys(_ options: CommonOptions, _ console: Console) throws -> [TrustedKey] {
-        guard let project = try Project.find(with: options.project) else { return [] }
-        return project.apps.compactMap { app in
-            guard let reference = app.credential, let form = app.credentialForm, case .signingKey = form.kind,
-                let file = reference[form.files.first], let keyID = reference[form.keyID], let issuer = reference[form.issuer]
-            else { return nil }
-            do {
-                let key = try SigningKey(
-                    file: FilePaths.resolve(file.value, besideFile: project.file), KeyFileWords(of: app.service))
-                return TrustedKey(keyID: keyID.value, teamID: issuer.value, key: key.verificationKey)
-            } catch {
-                console.say("Pushes of '\(app.name.value)' will be refused: \(error)")
-                return nil
-            }
-        }
     }
 
     private static func faults(_ settings: Settings) throws -> SimulatorFaults {
@@ -142,10 +118,12 @@ public enum SimulateCommand {
         faults.silentAfter = settings.silentAfter
         faults.retryAfterSeconds = settings.retryAfterSeconds
         for (file, answer) in [
-            (settings.unregisteredFile, Simulators.standard.gone),
-            (settings.badTokenFile, Simulators.standard.unknown),
+            (settings.unregisteredFile, settings.service.gone),
+            (settings.badTokenFile, settings.service.unknown),
         ] {
-            for token in try file.map({ try NameFile.read($0) }) ?? [] { faults.answers[token.lowercased()] = answer }
+            for token in try file.map({ try NameFile.read($0) }) ?? [] {
+                faults.answers[settings.service.ignoresCase ? token.lowercased() : token] = answer
+            }
         }
         return faults
     }
