@@ -40,6 +40,10 @@ private let badForms: [BadMessage] = [
     .form("an unknown priority", fcmMessage(#""android":{"priority":"urgent"}"#), "message.android.priority"),
     .form("a ttl that is a number", fcmMessage(#""android":{"ttl":3600}"#), "message.android.ttl"),
     .form("a ttl without s", fcmMessage(#""android":{"ttl":"3600"}"#), "message.android.ttl"),
+    .form("a ttl that is s alone", fcmMessage(#""android":{"ttl":"s"}"#), "message.android.ttl"),
+    .form("a ttl with two signs", fcmMessage(#""android":{"ttl":"--1s"}"#), "message.android.ttl"),
+    .form("a ttl without whole seconds", fcmMessage(#""android":{"ttl":".5s"}"#), "message.android.ttl"),
+    .form("a ttl with two points", fcmMessage(#""android":{"ttl":"1.5.5s"}"#), "message.android.ttl"),
     .form("a ttl in hours", fcmMessage(#""android":{"ttl":"1h"}"#), "message.android.ttl"),
     .form("a ttl with ten decimals", fcmMessage(#""android":{"ttl":"1.0000000001s"}"#), "message.android.ttl"),
     .form("an unknown key in android.notification", fcmMessage(#""android":{"notification":{"badge":1}}"#), "message.android.notification"),
@@ -191,11 +195,11 @@ struct FCMMessageTests {
     }
 
     @Test("with validate_only is checked, named fake_message_id, and not in the ledger", arguments: ["validate_only", "validateOnly"])
-    func rehearsal(_ key: String) {
+    func dryRun(_ key: String) {
         let desk = FCMDesk()
         let (answer, request) = desk.send(#"{"\#(key)":true,"message":{"token":"\#(fcmToken)"}}"#)
         #expect(json(answer)?["name"] == .string("projects/shop-1a2b/messages/fake_message_id"))
-        #expect(request.kind == .rehearsal)
+        #expect(request.kind == .dryRun)
         #expect(desk.send(#"{"validate_only":true,"message":{"token":"x"}}"#).answer.status == 400)
     }
 
@@ -276,14 +280,14 @@ struct FCMDeviceTests {
     }
 }
 
-private func details(_ answer: Answer, _ type: String) -> JSONValue? {
+private func details(_ answer: FCMReply, _ type: String) -> JSONValue? {
     guard case .array(let details)? = json(answer)?["error"]?["details"] else { return nil }
     return details.first { $0["@type"]?.stringValue == "type.googleapis.com/\(type)" }
 }
 
-private func errorCode(_ answer: Answer) -> String? { details(answer, "google.firebase.fcm.v1.FcmError")?["errorCode"]?.stringValue }
+private func errorCode(_ answer: FCMReply) -> String? { details(answer, "google.firebase.fcm.v1.FcmError")?["errorCode"]?.stringValue }
 
-private func violatedField(_ answer: Answer) -> String? {
+private func violatedField(_ answer: FCMReply) -> String? {
     guard case .array(let violations)? = details(answer, "google.rpc.BadRequest")?["fieldViolations"] else { return nil }
     return violations.first?["field"]?.stringValue
 }

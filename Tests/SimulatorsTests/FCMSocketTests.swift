@@ -65,13 +65,13 @@ struct FCMSocketTests {
         #expect((summary.requests, summary.accepted, summary.acceptedTokens, summary.providerTokens) == (1, 1, 1, 1))
     }
 
-    @Test("writes a line for each message, with target, status, word and name, and none for a rehearsal or a token") func ledger() throws {
+    @Test("writes a line for each message, with target, status, word and name, and none for a dry run or a token") func ledger() throws {
         let stand = try FCMStand { $0.ledgerFile = $1.path + "/ledger.jsonl" }
         let bearer = try stand.accessToken()
         _ = stand.send([fcmToken, "00000404abcdefgh"], bearer: bearer)
-        let rehearsal = #"{"validate_only":true,"message":{"token":"\#(fcmToken)"}}"#
+        let dryRun = #"{"validate_only":true,"message":{"token":"\#(fcmToken)"}}"#
         let checked = stand.curl(
-            "-H 'authorization: Bearer \(bearer)' -H 'content-type: application/json' -d '\(rehearsal)' \(stand.address)\(fcmPath)")
+            "-H 'authorization: Bearer \(bearer)' -H 'content-type: application/json' -d '\(dryRun)' \(stand.address)\(fcmPath)")
         #expect(checked.output.contains("fake_message_id"))
         _ = stand.send([fcmToken], bearer: "wrong")
         let summary = stand.simulator.stop()

@@ -22,9 +22,9 @@ final class FCMDesk {
     }
 
     /// Decides a request.
-    func decide(_ request: PushRequest, hasBody: Bool = true, at now: Timestamp = noon) -> Answer {
+    func decide(_ request: PushRequest, hasBody: Bool = true, at now: Timestamp = noon) -> FCMReply {
         rules.decide(request, hasBody: hasBody, memory: memory, now: now)
-        return request.answer
+        return FCMReply(status: request.answer.status, reason: request.answer.reason, text: request.answerText)
     }
 
     /// Exchanges an assertion, and returns the access token; nil if it was refused.
@@ -35,7 +35,7 @@ final class FCMDesk {
     /// Sends a body with a good access token, or another header.
     func send(
         _ body: String, path: String = fcmPath, authorization: String? = nil, type: String? = "application/json", at now: Timestamp = noon
-    ) -> (answer: Answer, request: PushRequest) {
+    ) -> (answer: FCMReply, request: PushRequest) {
         let authorization = authorization ?? "Bearer \(accessToken(at: now) ?? "")"
         let request = fcmRequest(path: path, type: type, authorization: authorization, body: body)
         return (decide(request, at: now), request)
@@ -61,7 +61,7 @@ func fcmRequest(path: String, method: String = "POST", type: String?, authorizat
     return request
 }
 
-func json(_ answer: Answer) -> JSONValue? { try? JSONValue(parsing: answer.text) }
+func json(_ answer: FCMReply) -> JSONValue? { try? JSONValue(parsing: answer.text) }
 
 /// An assertion as a sender would sign it, right until a test changes it.
 struct FCMAssertion {

@@ -37,6 +37,7 @@ private let flaws = [
     AssertionFlaw("an end before its beginning", "invalid_grant") {
         ($0.issuedAt, $0.end) = (noon.epochSeconds + 200, noon.epochSeconds + 100)
     },
+    AssertionFlaw("a beginning long before and an end that never comes", "invalid_grant") { ($0.issuedAt, $0.end) = (.min, .max) },
     AssertionFlaw("no beginning", "invalid_grant") { $0.issuedAt = nil },
     AssertionFlaw("no end", "invalid_grant") { $0.end = nil },
 ]

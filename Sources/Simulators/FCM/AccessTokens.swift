@@ -9,6 +9,7 @@ struct AccessTokens {
         /// The index of the account it was given to.
         var account: Int
         var end: Timestamp
+        var isUsed = false
     }
 
     /// What a request's header says.
@@ -22,14 +23,15 @@ struct AccessTokens {
     static let clockSkewSeconds: Int64 = 300
     static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     static let scope = "https://www.googleapis.com/auth/firebase.messaging"
-    /// Tokens that ended stay known, so that their refusal says that they ended.
-    private static let mostTokens = 256
+    /// From this number on, tokens that have ended are forgotten.
+    private static let manyTokens = 256
 
     private let accounts: [TrustedServiceAccount]
     private let audiences: Set<String>
     private let tokenSeconds: Int
     private var tokens: [Token] = []
-    private var used: Set<[UInt8]> = []
+    /// The number of access tokens that were used.
+    private(set) var usedTokens = 0
 
     /// - Parameter audiences: the addresses at which the simulator exchanges assertions; the claim `aud` must be one of them.
     init(_ settings: FCMSettings, audiences: Set<String>) {
@@ -37,9 +39,6 @@ struct AccessTokens {
         tokenSeconds = settings.tokenSeconds
         self.audiences = audiences
     }
-
-    /// The number of access tokens that were used.
-    var usedTokens: Int { used.count }
 
     // MARK: Use
 
@@ -53,18 +52,19 @@ struct AccessTokens {
                 .unauthenticated("Request is missing required authentication credential. Expected OAuth 2 access token."))
         }
         let text = UnsafeBufferPointer(rebasing: header[scheme.utf8CodeUnitCount...])
-        guard let token = tokens.last(where: { areEqual(text, right: $0.bytes) }), now < token.end else {
+        guard let index = tokens.lastIndex(where: { areEqual(text, right: $0.bytes) }), now < tokens[index].end else {
             return .refused(
                 .unauthenticated("Request had invalid authentication credentials. Expected OAuth 2 access token."))
         }
-        if !used.contains(token.bytes) { used.insert(token.bytes) }
-        return .account(token.account)
+        if !tokens[index].isUsed { usedTokens += 1 }
+        tokens[index].isUsed = true
+        return .account(tokens[index].account)
     }
 
     // MARK: Exchange
 
     /// Answers a form that asks for a token.
-    mutating func exchange(_ form: [UInt8], now: Timestamp) -> Answer {
+    mutating func exchange(_ form: [UInt8], now: Timestamp) -> FCMReply {
         guard let fields = Self.fields(form) else { return Self.refusal("invalid_request", "The form cannot be read.") }
         guard let grant = fields["grant_type"] else { return Self.refusal("invalid_request", "Required parameter is missing: grant_type") }
         guard grant == Self.grantType else { return Self.refusal("unsupported_grant_type", "Invalid grant_type: \(grant)") }
@@ -73,23 +73,23 @@ struct AccessTokens {
         }
         switch account(ofAssertion: Array(assertion.utf8), now: now) {
         case .account(let account): return giveOut(to: account, now: now)
-        case .refused(let answer): return answer
+        case .refused(let reply): return reply
         }
     }
 
-    private mutating func giveOut(to account: Int, now: Timestamp) -> Answer {
+    private mutating func giveOut(to account: Int, now: Timestamp) -> FCMReply {
         let digits = (0..<40).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
         let text = "ya29.simulator-\(digits)"
-        if tokens.count == Self.mostTokens { tokens.removeFirst() }
+        if tokens.count >= Self.manyTokens { tokens.removeAll { $0.end <= now } }
         tokens.append(Token(bytes: Array(text.utf8), account: account, end: now.adding(seconds: Double(tokenSeconds))))
         let body = #"{"access_token":"\#(text)","expires_in":\#(tokenSeconds),"token_type":"Bearer"}"#
-        return Answer(status: 200, reason: "", text: Array(body.utf8))
+        return FCMReply(status: 200, reason: "", text: Array(body.utf8))
     }
 
     /// What an assertion says.
     private enum Verdict {
         case account(Int)
-        case refused(Answer)
+        case refused(FCMReply)
 
         static func invalidGrant(_ description: String) -> Verdict { .refused(AccessTokens.refusal("invalid_grant", description)) }
     }
@@ -122,8 +122,9 @@ struct AccessTokens {
 
     private static func isInTime(_ claims: JSONValue, now: Timestamp) -> Bool {
         guard let issued = claims["iat"]?.integerValue, let end = claims["exp"]?.integerValue else { return false }
-        return issued <= now.epochSeconds + clockSkewSeconds && end > issued && end - issued <= longestAssertionSeconds
-            && end > now.epochSeconds
+        // An assertion that has not ended began at most so long ago. Checked first, it keeps the sums below from overflowing.
+        guard issued > now.epochSeconds - longestAssertionSeconds, issued <= now.epochSeconds + clockSkewSeconds else { return false }
+        return end > now.epochSeconds && end > issued && end <= issued + longestAssertionSeconds
     }
 
     private static func json(_ part: ArraySlice<UInt8>) -> JSONValue? {
@@ -131,10 +132,10 @@ struct AccessTokens {
     }
 
     /// An error of OAuth: RFC 6749 section 5.2.
-    static func refusal(_ error: String, _ description: String) -> Answer {
+    static func refusal(_ error: String, _ description: String) -> FCMReply {
         var text: [UInt8] = []
         JSONValue.object(pairs: [("error", .string(error)), ("error_description", .string(description))]).append(to: &text)
-        return Answer(status: 400, reason: error, text: text)
+        return FCMReply(status: 400, reason: error, text: text)
     }
 
     // MARK: Forms

@@ -28,7 +28,7 @@ struct DeviceRules {
 
     /// The refusal of a message that is correct; nil if it is accepted.
     mutating func refusal(of addressee: PushRequest.Addressee) -> FCMError? {
-        let (kind, target) = ("\(addressee.kind)", addressee.target)
+        let (kind, target) = (addressee.kind, addressee.target)
         guard kind == "token" || kind == "fid" else { return nil }
         let field = "message.\(kind)"
         if let answer = fixedAnswer(target) { return .named(answer.reason, status: answer.status, field: field) }

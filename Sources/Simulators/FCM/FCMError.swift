@@ -1,5 +1,13 @@
 import Base
 
+/// An answer of FCM, or of the server that gives out access tokens, with its body.
+struct FCMReply: Equatable {
+    var status: Int
+    /// What the ledger has as the reason; empty for 200.
+    var reason: String
+    var text: [UInt8]
+}
+
 /// A refusal of FCM: `{"error":{"code":…,"message":…,"status":…,"details":[…]}}`.
 /// Source: firebase.google.com, REST resource v1/ErrorCode and "FCM error codes".
 struct FCMError: Equatable {
@@ -17,7 +25,7 @@ struct FCMError: Equatable {
     var reason: String { errorCode ?? status }
 
     /// An answer with the details that are switched on.
-    func answer(_ details: FCMErrorDetails) -> Answer {
+    func reply(_ details: FCMErrorDetails) -> FCMReply {
         var text: [UInt8] = []
         var pairs: [(String, JSONValue)] = [
             ("code", .integer(Int64(code))), ("message", .string(message)), ("status", .string(status)),
@@ -25,7 +33,7 @@ struct FCMError: Equatable {
         let shown = self.details(details)
         if !shown.isEmpty { pairs.append(("details", .array(shown))) }
         JSONValue.object(pairs: [("error", .object(pairs: pairs))]).append(to: &text)
-        return Answer(status: code, reason: reason, text: text)
+        return FCMReply(status: code, reason: reason, text: text)
     }
 
     private func details(_ wanted: FCMErrorDetails) -> [JSONValue] {

@@ -44,20 +44,20 @@ final class FCMRules: ServiceRules {
         guard let path = request[.path], let method = request[.method], areEqual(method, Self.post.bytes), !request.hasDuplicateHeader
         else {
             request.kind = .other
-            return request.answer = Self.notFound
+            return answer(request, Self.notFound)
         }
         if areEqual(path, Self.tokenPath.bytes) {
             request.kind = .other
-            request.answer = exchange(request, now: now)
+            answer(request, exchange(request, now: now))
         } else if Self.isMessagePath(path) {
             decideMessage(request, path: path, hasBody: hasBody, now: now)
         } else {
             request.kind = .other
-            request.answer = Self.notFound
+            answer(request, Self.notFound)
         }
     }
 
-    private func exchange(_ request: PushRequest, now: Timestamp) -> Answer {
+    private func exchange(_ request: PushRequest, now: Timestamp) -> FCMReply {
         guard Self.isContentType(request[.contentType], "application/x-www-form-urlencoded"), request.payloadBytes <= keptBodyBytes else {
             return AccessTokens.refusal("invalid_request", "The body must be a form.")
         }
@@ -68,18 +68,18 @@ final class FCMRules: ServiceRules {
         // The body is read first, so that the ledger names the target of whatever is refused.
         let checker = hasBody ? Self.checker(of: request) : nil
         request.addressee = checker?.addressee
-        if checker?.isRehearsal == true { request.kind = .rehearsal }
+        if checker?.isDryRun == true { request.kind = .dryRun }
         let account: Int
         switch tokens.bearer(request[.authorization], now: now) {
-        case .refused(let refusal): return request.answer = refusal.answer(details)
+        case .refused(let refusal): return answer(request, refusal.reply(details))
         case .account(let found): account = found
         }
-        if let refusal = projectRefusal(path: path, account: account) { return request.answer = refusal.answer(details) }
+        if let refusal = projectRefusal(path: path, account: account) { return answer(request, refusal.reply(details)) }
         // What was not read is not accepted: a front end that answers early is busy.
-        guard hasBody else { return request.answer = FCMError.fault(status: 503).answer(details) }
-        if let refusal = contentRefusal(of: request, checker) { return request.answer = refusal.answer(details) }
+        guard hasBody else { return answer(request, FCMError.fault(status: 503).reply(details)) }
+        if let refusal = contentRefusal(of: request, checker) { return answer(request, refusal.reply(details)) }
         guard let addressee = request.addressee else { fatalError("a message without a target passed its checks") }
-        if let refusal = devices.refusal(of: addressee) { return request.answer = refusal.answer(details) }
+        if let refusal = devices.refusal(of: addressee) { return answer(request, refusal.reply(details)) }
         accept(request, project: projects[account], now: now)
     }
 
@@ -105,29 +105,34 @@ final class FCMRules: ServiceRules {
         messages += 1
         let number = String(messages, radix: 16)
         let id = "0:\(now.epochMilliseconds)000%\(String(repeating: "0", count: max(0, 16 - number.count)))\(number)"
-        let name = "projects/\(project)/messages/\(request.kind == .rehearsal ? "fake_message_id" : id)"
+        let name = "projects/\(project)/messages/\(request.kind == .dryRun ? "fake_message_id" : id)"
         request.addressee?.id = name
-        request.answer = Answer(status: 200, reason: "", text: Array("{\"name\":\"\(name)\"}".utf8))
+        answer(request, FCMReply(status: 200, reason: "", text: Array("{\"name\":\"\(name)\"}".utf8)))
     }
 
     func refuse(_ request: PushRequest, as fault: Answer) {
         request.addressee?.id = ""
-        request.answer = FCMError.fault(status: fault.status).answer(details)
+        answer(request, FCMError.fault(status: fault.status).reply(details))
     }
 
     // MARK: Answers
 
-    private static let notFound = Answer(
+    private func answer(_ request: PushRequest, _ reply: FCMReply) {
+        request.answer = Answer(status: reply.status, reason: reply.reason)
+        request.answerText = reply.text
+    }
+
+    private static let notFound = FCMReply(
         status: 404, reason: "NotFound",
         text: Array("<!DOCTYPE html><html lang=en><title>Error 404 (Not Found)!!1</title><p>The URL was not found.</html>\n".utf8))
 
     func header(of request: PushRequest) -> (name: StaticString, value: UnsafeBufferPointer<UInt8>) {
-        let isPage = request.answer.text.first == UInt8(ascii: "<")
+        let isPage = request.answerText.first == UInt8(ascii: "<")
         let type: StaticString = isPage ? "text/html; charset=UTF-8" : "application/json; charset=UTF-8"
         return ("content-type", type.bytes)
     }
 
-    func body(of request: PushRequest) -> [UInt8] { request.answer.text }
+    func body(of request: PushRequest) -> [UInt8] { request.answerText }
 
     func showsClock(in answer: Answer) -> Bool { !answer.isAccepted }
 
@@ -140,7 +145,7 @@ final class FCMRules: ServiceRules {
 
     /// Adds `target_kind`, `target` (whole: this file is a test's ground truth), `status`, `error_code`, `name` and `payload_bytes`.
     func describe(_ request: PushRequest, in file: LedgerFile) {
-        file.add(",\"target_kind\":", text: request.addressee.map { "\($0.kind)" })
+        file.add(",\"target_kind\":", text: request.addressee?.kind)
         file.add(",\"target\":", text: request.addressee?.target)
         file.add(",\"status\":")
         file.add(number: request.answer.status)

@@ -78,8 +78,14 @@ indirect enum JSONShape: Sendable {
 
     /// The seconds of a duration; nil for another text.
     static func seconds(_ text: String) -> Double? {
-        guard text.wholeMatch(of: /-?[0-9]{1,12}(\.[0-9]{1,9})?s/) != nil else { return nil }
-        return Double(text.dropLast())
+        guard text.utf8.last == UInt8(ascii: "s") else { return nil }
+        let number = text.utf8.dropLast()
+        let parts = number.drop { $0 == UInt8(ascii: "-") }.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        // Google's durations have at most twelve digits before the point and nine behind it.
+        guard number.starts(with: "--".utf8) == false, (1...2).contains(parts.count), parts.allSatisfy({ $0.allSatisfy(isDigit) }),
+            zip(parts, [1...12, 1...9]).allSatisfy({ $1.contains($0.count) })
+        else { return nil }
+        return Double(Substring(number))
     }
 }
 

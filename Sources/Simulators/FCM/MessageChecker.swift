@@ -10,10 +10,10 @@ struct MessageChecker {
     /// A message that passed.
     struct Message {
         var addressee: PushRequest.Addressee
-        var isRehearsal: Bool
+        var isDryRun: Bool
     }
 
-    private static let targetKeys: [StaticString] = ["fid", "token", "topic", "condition"]
+    private static let targetKeys = ["fid", "token", "topic", "condition"]
     private static let largestMessageBytes = 4096, largestTopicMessageBytes = 2048
     /// Four weeks.
     private static let longestTTLSeconds = 2_419_200.0
@@ -28,12 +28,12 @@ struct MessageChecker {
     }
 
     /// Whether the body asks for a check alone.
-    var isRehearsal: Bool { body["validate_only"] == .bool(true) || body["validateOnly"] == .bool(true) }
+    var isDryRun: Bool { body["validate_only"] == .bool(true) || body["validateOnly"] == .bool(true) }
 
     /// The first target that the body names, well formed or not.
     var addressee: PushRequest.Addressee? {
         for key in Self.targetKeys {
-            if let target = message["\(key)"]?.stringValue { return PushRequest.Addressee(kind: key, target: target) }
+            if let target = message[key]?.stringValue { return PushRequest.Addressee(kind: key, target: target) }
         }
         return nil
     }
@@ -50,7 +50,7 @@ struct MessageChecker {
 
     private var targetRefusal: FCMError? {
         guard case .object(let members) = message else { return nil }
-        let targets = members.filter { member in Self.targetKeys.contains { "\($0)" == member.name } }
+        let targets = members.filter { Self.targetKeys.contains($0.name) }
         guard let target = targets.first, let text = target.value.stringValue else {
             return .invalid("Recipient of the message is not set.", field: "message")
         }
@@ -70,13 +70,8 @@ struct MessageChecker {
 
     private static func isToken(_ text: String, alsoColon: Bool) -> Bool {
         (8...512).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                    UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: alsoColon && byte == UInt8(ascii: ":")
-                }
+            && text.utf8.allSatisfy {
+                isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") || alsoColon && $0 == UInt8(ascii: ":")
             }
     }
 
@@ -117,7 +112,9 @@ struct MessageChecker {
         if let ttl = value(["android", "ttl"])?.stringValue.flatMap(JSONShape.seconds), !(0...Self.longestTTLSeconds).contains(ttl) {
             return .invalid("Invalid ttl: it must be from 0 to 2419200 seconds", field: "message.android.ttl")
         }
-        if let color = value(["android", "notification", "color"])?.stringValue, color.wholeMatch(of: /#[0-9a-fA-F]{6}/) == nil {
+        if let color = value(["android", "notification", "color"])?.stringValue,
+            color.utf8.count != 7 || !color.hasPrefix("#") || !color.utf8.dropFirst().allSatisfy(isHexDigit)
+        {
             return .invalid("Invalid color: it must be #rrggbb", field: "message.android.notification.color")
         }
         return nil
@@ -136,7 +133,9 @@ struct MessageChecker {
         func invalid(_ name: String) -> FCMError { .invalid("Invalid value of \(name)", field: "message.apns.headers.\(name)") }
         let priority = header("apns-priority")
         if let priority, !["1", "5", "10"].contains(priority) { return invalid("apns-priority") }
-        if let moment = header("apns-expiration"), moment.wholeMatch(of: /[0-9]{1,18}/) == nil { return invalid("apns-expiration") }
+        if let moment = header("apns-expiration"), !(1...18).contains(moment.utf8.count) || !moment.utf8.allSatisfy(isDigit) {
+            return invalid("apns-expiration")
+        }
         if let id = header("apns-collapse-id"), id.utf8.count > 64 { return invalid("apns-collapse-id") }
         let isBackground = header("apns-push-type").map { $0 == "background" } ?? isSilent(aps)
         return isBackground && priority == "10" ? invalid("apns-priority") : nil
@@ -151,9 +150,10 @@ struct MessageChecker {
     // MARK: The rest
 
     private var labelRefusal: FCMError? {
+        // A label is written like a topic.
         for path in [["fcm_options"], ["android", "fcm_options"], ["apns", "fcm_options"], ["webpush", "fcm_options"]] {
             guard let label = value(path + ["analytics_label"])?.stringValue else { continue }
-            if label.wholeMatch(of: /[a-zA-Z0-9\-_.~%]{1,50}/) == nil {
+            if label.utf8.count > 50 || !TopicCondition.isTopic(label) {
                 return .invalid("Invalid analytics label", field: (["message"] + path + ["analytics_label"]).joined(separator: "."))
             }
         }
@@ -166,7 +166,7 @@ struct MessageChecker {
         let limit = isForTopic ? Self.largestTopicMessageBytes : Self.largestMessageBytes
         guard bytes > limit else { return nil }
         var measured: [UInt8] = []
-        JSONValue.object(members.filter { member in !Self.targetKeys.contains { "\($0)" == member.name } }).append(to: &measured)
+        JSONValue.object(members.filter { !Self.targetKeys.contains($0.name) }).append(to: &measured)
         return measured.count > limit
             ? .invalid("Message too big: \(measured.count) bytes, but at most \(limit) are allowed", field: "message") : nil
     }

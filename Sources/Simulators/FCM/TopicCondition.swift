@@ -10,7 +10,9 @@ struct TopicCondition {
     private init(_ text: String) { rest = text[...] }
 
     /// Whether a text is the name of a topic, without `/topics/`.
-    static func isTopic(_ text: some StringProtocol) -> Bool { String(text).wholeMatch(of: /[a-zA-Z0-9\-_.~%]+/) != nil }
+    static func isTopic(_ text: some StringProtocol) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { isLetterOrDigit($0) || "-_.~%".utf8.contains($0) }
+    }
 
     /// Whether a text is a condition over at most five topics.
     static func isCondition(_ text: String) -> Bool {

@@ -6,8 +6,6 @@ struct Answer: Equatable {
     var reason: String
     /// With 410: when the token became invalid, in milliseconds since 1970.
     var invalidSinceMilliseconds: Int64?
-    /// The body, of services whose rules write it when they decide.
-    var text: [UInt8] = []
 
     static let accepted = Answer(status: 200, reason: "")
 

@@ -21,7 +21,7 @@ final class PushRequest {
         /// A push: it meets faults, and is in the ledger.
         case push
         /// A push that the sender only wants to have checked: it meets faults, but is not in the ledger.
-        case rehearsal
+        case dryRun
         /// Another request, of a token for example: it meets no faults of pushes, and is not in the ledger.
         case other
     }
@@ -29,7 +29,7 @@ final class PushRequest {
     /// What a push is for, as the rules of a service read it in the body.
     struct Addressee {
         /// The kind of target: `token`, `topic`.
-        var kind: StaticString
+        var kind: String
         var target: String
         /// What the service calls the accepted push; empty if it was refused.
         var id = ""
@@ -59,6 +59,8 @@ final class PushRequest {
     @exclusivity(unchecked) private(set) var generation = 0
     /// The answer, once the request is decided.
     @exclusivity(unchecked) var answer = Answer.accepted
+    /// The answer's body, of services whose rules write it when they decide. It is no part of `answer`, which is copied often.
+    @exclusivity(unchecked) var answerText: [UInt8] = []
     /// The part of the answer's body that is not sent yet.
     @exclusivity(unchecked) var unsentBody: ArraySlice<UInt8> = []
     /// Whether trailers follow the body.
