@@ -38,14 +38,16 @@ extension Connection {
     }
 
     /// Passes a request's answer to the session, with `retry-after` and `date` if they are given.
-    func submitAnswer(to request: PushRequest, retryAfterSeconds: Int?, date: String?, dressing: FaultPlan.Dressing) {
+    func submitAnswer(
+        to request: PushRequest, by rules: any ServiceRules, retryAfterSeconds: Int?, date: String?, dressing: FaultPlan.Dressing
+    ) {
         request.state = .finished
-        request.unsentBody = server.rules.body(of: request)[...]
+        request.unsentBody = rules.body(of: request)[...]
         request.hasTrailers = dressing.contains(.trailers)
         if dressing.contains(.information) { submitInformation(before: request) }
         let digits = Self.digits(request.answer.status), seconds = retryAfterSeconds.map { Array(String($0).utf8) } ?? []
         let dateText = date.map { Array($0.utf8) } ?? []
-        let header = server.rules.header(of: request)
+        let header = rules.header(of: request)
         let padding = dressing.contains(.largeHeaders) ? Self.padding : []
         // The first value enters the compression table, so that later answers can refer to its name. Later ids would only churn the table.
         let isFirst = !hasAnswered

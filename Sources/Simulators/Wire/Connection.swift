@@ -29,7 +29,7 @@ final class Connection: HTTP2ServerSession {
     /// Whether there may be more to read even if the socket does not become readable again.
     private(set) var hasMoreToRead = false
     /// What the rules of the service remember about this connection.
-    @exclusivity(unchecked) private(set) var memory = ConnectionMemory()
+    @exclusivity(unchecked) private var memory = ConnectionMemory()
     @exclusivity(unchecked) var limits = ConnectionLimits()
     /// Whether an answer was submitted before.
     @exclusivity(unchecked) var hasAnswered = false
@@ -216,6 +216,9 @@ final class Connection: HTTP2ServerSession {
 
     /// Whether the connection is open, is not ending, and has received nothing since a moment.
     func isIdle(since moment: Timestamp) -> Bool { phase == .open && lastActivity < moment && !limits.isEnding && limits.ending == nil }
+
+    /// Lends what the rules remember. It stays alive as long as the connection, so it is not counted for each request.
+    func withMemory(_ body: (ConnectionMemory) -> Void) { Unmanaged.passUnretained(memory)._withUnsafeGuaranteedRef(body) }
 
     // MARK: Requests, as the session reports them
 

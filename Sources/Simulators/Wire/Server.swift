@@ -163,7 +163,9 @@ final class Server {
     /// Decides a request, and answers it now, later or never.
     /// - Parameter isEarly: whether only its headers have arrived.
     func decide(_ request: PushRequest, on connection: Connection, isEarly: Bool = false) {
-        rules.decide(request, hasBody: !isEarly, memory: connection.memory, now: ownClock)
+        // One reference for all calls: each use of the property would be counted by itself.
+        let rules = rules
+        connection.withMemory { rules.decide(request, hasBody: !isEarly, memory: $0, now: ownClock) }
         if request.kind == .other { return answerAside(request, on: connection) }
         var fate = FaultPlan.Fate.accepted
         if request.answer.isAccepted, !isEarly { fate = plan.next() }
@@ -233,10 +235,11 @@ final class Server {
     private var ownClock: Timestamp { faults.clockAheadSeconds.map { now.adding(seconds: $0) } ?? now }
 
     private func answer(_ request: PushRequest, of connection: Connection) {
+        let rules = rules
         let date = faults.clockAheadSeconds != nil && rules.showsClock(in: request.answer) ? ownClock.httpDate : nil
         let mayRetry = request.answer.status == 429 || request.answer.status == 503
         connection.submitAnswer(
-            to: request, retryAfterSeconds: mayRetry ? faults.retryAfterSeconds : nil, date: date, dressing: plan.nextDressing())
+            to: request, by: rules, retryAfterSeconds: mayRetry ? faults.retryAfterSeconds : nil, date: date, dressing: plan.nextDressing())
         record(request, of: connection, isAnswered: true)
     }
 
