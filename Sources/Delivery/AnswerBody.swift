@@ -7,6 +7,7 @@ extension DeliveryMachine.Answer {
     init(status: Int, retryAfterSeconds: Double?, date: String?, body: [UInt8], of service: any PushService) {
         self.init(status: status)
         guard status != 200 || service.batching.largestTargets > 1 else { return }
+        // A service that refuses a credential may do so because of this machine's clock.
         if status == 401 || status == 403 { serverTime = date.flatMap { Timestamp(httpDate: $0) } }
         if let retryAfterSeconds, retryAfterSeconds > 0 { self.retryAfterSeconds = retryAfterSeconds }
         guard let json = try? JSONValue(parsing: body) else { return }

@@ -205,7 +205,7 @@ struct SenderLoop {
             switch action {
             case .open(let connection): transport.open(connection)
             case .close(let connection): transport.close(connection)
-            case .submit(let request, let connection): submit(request, on: connection)
+            case .submit(let request, let connection): submit(request, on: connection, at: now)
             case .abandon(let request, let connection): transport.abandon(request: request, on: connection)
             case .hold(let push): store.hold(push)
             case .ping(let connection): transport.ping(connection)
@@ -217,7 +217,7 @@ struct SenderLoop {
         machine.released.removeAll(keepingCapacity: true)
     }
 
-    private mutating func submit(_ request: Int, on connection: Int) {
+    private mutating func submit(_ request: Int, on connection: Int, at now: Moment) {
         let id = id(of: request)
         guard let makeBody = template.body else {
             return store.withBytes(of: request) { target, payload in
@@ -229,7 +229,7 @@ struct SenderLoop {
             machine.pushes(of: request).map { push in
                 let (target, payload) = store.bytes(of: push)
                 return RequestPush(id: self.id(of: push), target: target, payload: payload)
-            }, &body)
+            }, now.wall.epochSeconds, &body)
         body.withUnsafeBufferPointer {
             transport.submit(request: request, id: id, on: connection, target: .init(start: nil, count: 0), body: $0)
         }

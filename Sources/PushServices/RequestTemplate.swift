@@ -26,7 +26,8 @@ public struct PushOptions: Hashable, Sendable {
 /// What all requests of a run have in common: POST over HTTPS.
 public struct RequestTemplate: Sendable {
     /// Appends the body of a request to `bytes`: the pushes that it carries, in their order.
-    public typealias Body = @Sendable (_ pushes: [RequestPush], _ bytes: inout [UInt8]) -> Void
+    /// - Parameter now: epoch seconds, for services that are told how long a push lives rather than until when.
+    public typealias Body = @Sendable (_ pushes: [RequestPush], _ now: Int64, _ bytes: inout [UInt8]) -> Void
 
     /// A header field.
     public struct Header: Hashable, Sendable {
@@ -63,10 +64,11 @@ public struct RequestTemplate: Sendable {
 
 extension RequestTemplate {
     /// The path and the body of a request that carries one push.
-    public func single(_ push: RequestPush) -> (path: String, body: [UInt8]) {
+    /// - Parameter now: when it is sent, in epoch seconds.
+    public func single(_ push: RequestPush, at now: Int64) -> (path: String, body: [UInt8]) {
         guard let body else { return (pathPrefix + String(decoding: push.target, as: UTF8.self), Array(push.payload)) }
         var bytes: [UInt8] = []
-        body([push], &bytes)
+        body([push], now, &bytes)
         return (pathPrefix, bytes)
     }
 }

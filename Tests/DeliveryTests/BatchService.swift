@@ -35,7 +35,7 @@ struct BatchService: PushService {
     func probeMeaning(status: Int, reason: String) -> ProbeMeaning { apns.probeMeaning(status: status, reason: reason) }
 
     func request(_ options: PushOptions) -> RequestTemplate {
-        RequestTemplate(pathPrefix: "/push", headers: [.init("topic", value: options.topic)], idHeader: "id") { pushes, bytes in
+        RequestTemplate(pathPrefix: "/push", headers: [.init("topic", value: options.topic)], idHeader: "id") { pushes, _, bytes in
             for push in pushes {
                 bytes += push.target
                 bytes.append(UInt8(ascii: " "))

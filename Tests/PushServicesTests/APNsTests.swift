@@ -110,12 +110,13 @@ struct APNsTests {
     @Test("a request of one push names the target in its path, or in the body that the service makes")
     func single() {
         let push = ProbePush(target: "00ff", payload: "{}").push(PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0))
-        let plain = RequestTemplate(pathPrefix: "/3/device/", headers: [], idHeader: "id").single(push)
+        let plain = RequestTemplate(pathPrefix: "/3/device/", headers: [], idHeader: "id").single(push, at: 42)
         #expect(plain.path == "/3/device/00ff" && plain.body == Array("{}".utf8))
-        let made = RequestTemplate(pathPrefix: "/send", headers: [], idHeader: "id") { pushes, bytes in
+        let made = RequestTemplate(pathPrefix: "/send", headers: [], idHeader: "id") { pushes, now, bytes in
             for push in pushes { bytes += push.target + push.payload }
-        }.single(push)
-        #expect(made.path == "/send" && made.body == Array("00ff{}".utf8))
+            bytes += "\(now)".utf8
+        }.single(push, at: 42)
+        #expect(made.path == "/send" && made.body == Array("00ff{}42".utf8))
     }
 
     @Test("what doctor learns from the answer to a push to a device that does not exist")
