@@ -42,9 +42,11 @@ struct HexTargets: TargetReader, ~Copyable {
 struct TextTargets: TargetReader {
     let characters: ASCIISet
     let lengths: ClosedRange<Int>
+    let exceptedLengths: ClosedRange<Int>?
 
     @inline(__always) func normalize(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
-        lengths.contains(cell.count) && cell.allSatisfy(characters.contains) ? cell : nil
+        guard lengths.contains(cell.count), exceptedLengths?.contains(cell.count) != true else { return nil }
+        return cell.allSatisfy(characters.contains) ? cell : nil
     }
 }
 
@@ -63,7 +65,8 @@ struct ChosenTargets: TargetReader {
         case .hex(let digits):
             let box = Box(HexTargets(digits))
             read = { box.targets.normalize($0) }
-        case .text(let characters, let length): read = TextTargets(characters: characters, lengths: length).normalize
+        case .text(let characters, let length, let except):
+            read = TextTargets(characters: characters, lengths: length, exceptedLengths: except).normalize
         }
     }
 

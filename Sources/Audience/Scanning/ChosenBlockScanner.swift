@@ -11,9 +11,9 @@ struct ChosenBlockScanner: ~Copyable {
         case .hex(let digits):
             hex = BlockScanner(plan, HexTargets(digits))
             text = nil
-        case .text(let characters, let length):
+        case .text(let characters, let length, let except):
             hex = nil
-            text = BlockScanner(plan, TextTargets(characters: characters, lengths: length))
+            text = BlockScanner(plan, TextTargets(characters: characters, lengths: length, exceptedLengths: except))
         }
     }
 

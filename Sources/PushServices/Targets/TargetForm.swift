@@ -6,8 +6,9 @@ public struct TargetForm: Sendable {
     public enum Notation: Hashable, Sendable {
         /// Bytes as hex digits of either case, so an even number of them. Kept in lower case.
         case hex(digits: ClosedRange<Int>)
-        /// ASCII characters; `length` is their number. Case is significant, and nothing is changed.
-        case text(ASCIISet, length: ClosedRange<Int>)
+        /// ASCII characters; `length` is their number, and `except` the numbers within it that no target has. Case is significant, and
+        /// nothing is changed.
+        case text(ASCIISet, length: ClosedRange<Int>, except: ClosedRange<Int>? = nil)
     }
 
     /// How they are written.
@@ -56,15 +57,22 @@ public struct TargetForm: Sendable {
     public var lengths: ClosedRange<Int> {
         switch notation {
         case .hex(let digits): digits
-        case .text(_, let length): length
+        case .text(_, let length, _): length
         }
+    }
+
+    /// Numbers of bytes among `lengths` that no target has: shorter ones and longer ones are of two kinds. nil for none.
+    public var exceptedLengths: ClosedRange<Int>? {
+        if case .text(_, _, let except) = notation { except } else { nil }
     }
 
     /// As a regular expression, for editors.
     public var pattern: String {
         switch notation {
         case .hex(let digits): "([0-9A-Fa-f]{2}){\((digits.lowerBound + 1) / 2),\(digits.upperBound / 2)}"
-        case .text(_, let length): #"\S{\#(length.lowerBound),\#(length.upperBound)}"#
+        case .text(_, let length, nil): #"\S{\#(length.lowerBound),\#(length.upperBound)}"#
+        case .text(_, let length, let gap?):
+            #"\S{\#(length.lowerBound),\#(gap.lowerBound - 1)}|\S{\#(gap.upperBound + 1),\#(length.upperBound)}"#
         }
     }
 
@@ -72,7 +80,7 @@ public struct TargetForm: Sendable {
     public var characters: ASCIISet {
         switch notation {
         case .hex: .lowercaseHex
-        case .text(let characters, _): characters
+        case .text(let characters, _, _): characters
         }
     }
 }
@@ -88,7 +96,7 @@ extension TargetForm {
 
     /// Converts a target in place to the form in which it is stored and compared; false if the text cannot be one.
     public func normalize(_ bytes: inout [UInt8]) -> Bool {
-        guard lengths.contains(bytes.count) else { return false }
+        guard lengths.contains(bytes.count), exceptedLengths?.contains(bytes.count) != true else { return false }
         guard case .hex = notation else { return bytes.allSatisfy(characters.contains) }
         for index in bytes.indices { bytes[index] = Self.folded(bytes[index]) }
         return bytes.count % 2 == 0 && bytes.allSatisfy(characters.contains)
@@ -98,7 +106,10 @@ extension TargetForm {
     private static func folded(_ byte: UInt8) -> UInt8 { (byte &- UInt8(ascii: "A")) <= 5 ? byte | 0x20 : byte }
 
     /// Whether a text is written like a target, in a notation that little else uses. Also for texts where something else is expected.
-    public func recognizes(_ text: some StringProtocol) -> Bool { tellingLength != nil && target(text) != nil }
+    /// If targets are of two lengths, the shorter ones look like names.
+    public func recognizes(_ text: some StringProtocol) -> Bool {
+        tellingLength != nil && text.utf8.count > exceptedLengths?.upperBound ?? 0 && target(text) != nil
+    }
 
     /// Whether a text can only be a target.
     public func isCertain(_ text: some StringProtocol) -> Bool {
@@ -119,17 +130,18 @@ extension TargetForm {
     }
 
     /// The form of targets in files that Volley wrote.
-    public var kept: KeptTargets { KeptTargets(lengths: lengths, characters: characters) }
+    public var kept: KeptTargets { KeptTargets(lengths: lengths, exceptedLengths: exceptedLengths, characters: characters) }
 }
 
 /// The form of targets in files that Volley wrote. Such a file may have been damaged or edited, so each target is checked before it goes
 /// into a request.
 public struct KeptTargets: Sendable {
-    private let lengths: ClosedRange<Int>, characters: ASCIISet
+    private let lengths: ClosedRange<Int>, exceptedLengths: ClosedRange<Int>?, characters: ASCIISet
     private let isLowercaseHex: Bool
 
-    init(lengths: ClosedRange<Int>, characters: ASCIISet) {
+    init(lengths: ClosedRange<Int>, exceptedLengths: ClosedRange<Int>?, characters: ASCIISet) {
         self.lengths = lengths
+        self.exceptedLengths = exceptedLengths
         self.characters = characters
         isLowercaseHex = characters == .lowercaseHex
     }
@@ -137,7 +149,7 @@ public struct KeptTargets: Sendable {
     /// Whether a text may be a target.
     public func contains(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard lengths.contains(text.count) else { return false }
-        guard isLowercaseHex else { return text.allSatisfy(characters.contains) }
+        guard isLowercaseHex else { return exceptedLengths?.contains(text.count) != true && text.allSatisfy(characters.contains) }
         // Every push that is read passes here. Without a branch the compiler compares many digits at a time; a look into the set for each
         // costs as much as all the rest of reading a push.
         var others: UInt8 = 0
@@ -159,10 +171,13 @@ extension TargetForm {
         guard text.utf8.allSatisfy(isCharacter) else {
             return "'\(Target.redact(text))' cannot be \(aNoun), as \(clause(of: .other, length: count))"
         }
-        if count < lengths.lowerBound { return "\(aNoun) of \(count) \(unit) is too short" }
+        if isTooShort(count) { return "\(aNoun) of \(count) \(unit) is too short" }
         if count > lengths.upperBound { return "\(aNoun) of \(count) \(unit) is too long" }
         return "'\(Target.redact(text))' cannot be \(aNoun), as \(clause(of: .oddDigits, length: count))"
     }
+
+    /// Whether so many characters are fewer than a target has, or fewer than one of the longer kind.
+    func isTooShort(_ count: Int) -> Bool { count < lengths.lowerBound || exceptedLengths?.contains(count) == true }
 
     /// What its characters are called, in the plural.
     private var unit: String { if case .hex = notation { "digits" } else { "characters" } }

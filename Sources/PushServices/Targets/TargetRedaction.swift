@@ -10,7 +10,7 @@ public enum TargetRedaction {
 
     /// The short form, normalised, of a text that may be a target, or else a number or a name, and of a target with a slip; nil for others.
     public static func possible(_ text: String) -> String? {
-        forms.lazy.filter { $0.tellingLength != nil }.compactMap { $0.target(text)?.redacted }.first ?? certain(text)
+        forms.lazy.filter { $0.recognizes(text) }.compactMap { $0.target(text)?.redacted }.first ?? certain(text)
     }
 
     /// A text in which everything that is written like a target, and as long as one, is shortened.
@@ -23,12 +23,13 @@ public enum TargetRedaction {
         let (bytes, targets) = (Array(text.utf8), Hex.runs(in: text))
         if targets.isEmpty { return text.count < 20 ? text : Target.redact(text) }
         var (shown, start) = ("", 0)
+        // What stands between hex digits may be a target of another service.
         for target in targets {
-            shown += String(decoding: bytes[start..<target.lowerBound], as: UTF8.self)
+            shown += withoutTargets(String(decoding: bytes[start..<target.lowerBound], as: UTF8.self))
             shown += Target.redact(String(decoding: bytes[target], as: UTF8.self))
             start = target.upperBound
         }
-        return shown + String(decoding: bytes[start...], as: UTF8.self)
+        return shown + withoutTargets(String(decoding: bytes[start...], as: UTF8.self))
     }
 
     private static let forms = PushServices.all.map(\.target)

@@ -2,8 +2,9 @@ import Base
 
 /// What a text that is not a target seems to be, by its shape.
 public enum TargetShape: String, CaseIterable, Hashable, Sendable {
-    case brackets, shortened, uuid, blanks, separated, oddDigits, prefix, exponent, word, email, surrounded, fcm, base64, tooShort, tooLong,
-        other
+    case brackets, shortened, uuid, blanks, separated, oddDigits, prefix, exponent, word, email, surrounded, fcm, base64, hexDigits,
+        tooShort,
+        tooLong, other
 
     /// "it …", the same for every service.
     var clause: String {
@@ -18,14 +19,14 @@ public enum TargetShape: String, CaseIterable, Hashable, Sendable {
         case .exponent: "a spreadsheet has turned it into a number; format the column as text"
         case .word: "it means no value"
         case .email: "it is an e-mail address"
-        case .fcm: "it is a token of FCM"
-        case .base64: "it is written in base64"
+        // Their clauses say what the form expects instead.
+        case .fcm, .base64, .hexDigits: ""
         case .oddDigits, .tooShort, .tooLong, .other: ""
         }
     }
 
     /// Whether this shape is checked only if the service gives it a clause. The others are checked for every service.
-    fileprivate var isForeign: Bool { self == .fcm || self == .base64 }
+    fileprivate var isForeign: Bool { self == .fcm || self == .base64 || self == .hexDigits }
 
     /// Whether it is a shape of hex digits.
     fileprivate var isOfHex: Bool { [.uuid, .blanks, .surrounded, .separated, .prefix, .exponent].contains(self) }
@@ -33,7 +34,7 @@ public enum TargetShape: String, CaseIterable, Hashable, Sendable {
     /// Whether a text of this shape was certainly meant as a target, so that it cannot be any other kind of name.
     public func wasTarget(_ text: String) -> Bool {
         switch self {
-        case .brackets, .shortened, .blanks, .separated, .prefix, .exponent: true
+        case .brackets, .shortened, .blanks, .separated, .prefix, .exponent, .hexDigits: true
         case .oddDigits: text.utf8.count > 32
         case .surrounded: text.utf8.contains { !(Hex.isNameCharacter($0) || "-_.:/@+".utf8.contains($0)) }
         default: false
@@ -47,7 +48,10 @@ extension TargetForm {
         guard !text.isEmpty, target(text) == nil else { return nil }
         let count = text.utf8.count
         if text.utf8.allSatisfy(isCharacter) {
-            return count < lengths.lowerBound ? .tooShort : count > lengths.upperBound ? .tooLong : .oddDigits
+            if case .text = notation, let shape = Hex.shapes.first(where: { foreignShapes[$0.shape] != nil && $0.matches(text) })?.shape {
+                return shape
+            }
+            return isTooShort(count) ? .tooShort : count > lengths.upperBound ? .tooLong : .oddDigits
         }
         return Hex.shapes.first { isLookedFor($0.shape) && $0.matches(text) }?.shape ?? .other
     }
@@ -83,6 +87,7 @@ enum Hex {
         ),
         (.email, { text in text.split(separator: "@").count == 2 && !text.contains(" ") }),
         (.fcm, { $0.contains(":APA91") || $0.utf8.count >= 100 && $0.utf8.allSatisfy { isBase64($0) || $0 == UInt8(ascii: ":") } }),
+        (.hexDigits, { $0.utf8.count >= 64 && $0.utf8.allSatisfy(isDigit) }),
         (.base64, { (40...88).contains($0.utf8.count) && $0.utf8.allSatisfy { isBase64($0) || $0 == UInt8(ascii: "=") } }),
     ]
 
