@@ -1,0 +1,82 @@
+public import Base
+
+/// What answers mean. Source: Google, "FCM error codes".
+extension FCM {
+    /// `{"error": {"code": 404, "status": "NOT_FOUND", "details": [{"@type": "…FcmError", "errorCode": "UNREGISTERED"}]}}`
+    ///
+    /// The code of FCM counts, and the status where there is none. Of a bad request, the field that it names is a part of the reason.
+    public func details(of body: JSONValue) -> AnswerDetails {
+        var details = AnswerDetails()
+        // Calls that stream wrap an error in a list; so do some proxies of Google.
+        let error = if case .array(let items) = body { items.first?["error"] } else { body["error"] }
+        guard let error else { return details }
+        let parts = if case .array(let parts)? = error["details"] { parts } else { [JSONValue]() }
+        let code = parts.first { $0.isOfType("google.firebase.fcm.v1.FcmError") }?["errorCode"]?.stringValue
+        details.reason = code ?? error["status"]?.stringValue ?? ""
+        guard details.reason == Self.badRequest else { return details }
+        let field = parts.first { $0.isOfType("google.rpc.BadRequest") }.flatMap(Self.field)
+        let namesTarget = error["message"]?.stringValue?.contains("not a valid FCM registration token") == true
+        if let field = field ?? (namesTarget ? "message.token" : nil) { details.reason += " (\(field))" }
+        return details
+    }
+
+    /// The first field that a bad request names, if it is one: not text that could be anything.
+    private static func field(of badRequest: JSONValue) -> String? {
+        guard case .array(let violations)? = badRequest["fieldViolations"] else { return nil }
+        let fields = violations.compactMap { $0["field"]?.stringValue }
+        let field = fields.first { ["message.token", "message.fid"].contains($0) } ?? fields.first
+        let characters = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.[]")
+        return field.flatMap { (1...60).contains($0.utf8.count) && $0.utf8.allSatisfy(characters.contains) ? $0 : nil }
+    }
+
+    /// What an answer means for the push, the device and the run.
+    public func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
+        // Status 200 is enough.
+        if answer.status == 200 { return .accepted }
+        if answer.isCutOff { return .maybeTaken }
+        if let row = Self.row(answer.status, answer.reason) { return row.meaning }
+        switch answer.status {
+        // Also reasons that Google adds later: these are about the sender, not the device.
+        case 401, 403, 405: return .stop
+        // The path names only the project.
+        case 404: return answer.reason.isEmpty ? .stop : .rejected
+        case 429: return .retry(.serviceBusy)
+        // FCM recognizes no repeats, and something in front of it may have passed the push on: 502 comes in HTML.
+        case 500...: return .maybeTaken
+        // Unexpected: 1xx and 3xx, other 2xx, unknown 4xx. None of these classes means a temporary refusal.
+        default: return .rejected
+        }
+    }
+
+    /// What the report says about a reason that Google documents; nil for others.
+    public func words(about reason: String) -> ReasonWords? {
+        Self.row(of: reason).map { ReasonWords(explanation: $0.explanation, meaning: $0.meaning, mayBeClock: $0.mayBeClock) }
+    }
+
+    /// What to check when this answer stopped a run.
+    public func advice(status: Int, reason: String) -> String {
+        if let advice = Self.row(status, reason)?.advice { return advice }
+        switch status {
+        case 429, 500...: return "Try again in a few minutes."
+        case 404, 405: return "The server does not understand FCM's requests: check environment (host and port) in volley.yaml."
+        case 400: return "FCM did not accept the message: check the campaign's content, and its payload if it is written by hand."
+        default: return "Check project and service_account of the app in volley.yaml."
+        }
+    }
+
+    /// What `doctor` learns from the answer to a push that reaches no device.
+    public func probeMeaning(status: Int, reason: String) -> ProbeMeaning {
+        if let row = Self.row(status, reason) { return row.probe }
+        return switch status {
+        case 200: .fine
+        case 401, 403: .wrongCredentials
+        case 429, 500...: .busy
+        default: .notTheService
+        }
+    }
+}
+
+extension JSONValue {
+    /// Whether a detail of an error is of a type, which is written as an address: `type.googleapis.com/TYPE`.
+    fileprivate func isOfType(_ name: String) -> Bool { self["@type"]?.stringValue?.split(separator: "/").last.map { $0 == name } ?? false }
+}
