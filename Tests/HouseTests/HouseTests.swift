@@ -88,7 +88,7 @@ struct HouseTests {
     func holes() throws {
         let hole = [
             "asks-and-prints": "print(1)", "exits-and-signals": "exit(2)", "shared-state": "static let all = Mutex(0)",
-            "knows-apns": "let x = \"BadDeviceToken\"",
+            "knows-apns": "let x = \"BadDeviceToken\"", "knows-fcm": "let x = \"fcm\"",
             "knows-sqlite": "import GRDB", "decides-by-text": "if reason == other {}", "polls": "usleep(5)",
             "addresses-runs-by-path": "SQLiteRun(path: p)",
         ]

@@ -31,6 +31,13 @@ struct Wall {
                 // FCM passes pushes to iPhones on to APNs, so its payload has a part for it.
                 rooms: ["PushServices/APNs", "PushServices/FCM", "PushServices/PushServices.swift", "Simulators", "Benchmarks"],
                 readsLiterals: true),
+            // Targets of one service stand in exports for another, where they are named.
+            Wall(
+                name: "knows-fcm", pattern: #"(?i)fcm|firebase|googleapis"#,
+                rooms: [
+                    "PushServices/FCM", "PushServices/Targets", "PushServices/APNs/APNs+Targets.swift", "PushServices/PushServices.swift",
+                    "Simulators", "Benchmarks",
+                ], readsLiterals: true),
             Wall(name: "knows-sqlite", pattern: #"\bimport (?:GRDB|GRDBSQLite|SQLite3)\b"#, rooms: ["Runs/SQLite", "Benchmarks"]),
             Wall(
                 name: "decides-by-text",
