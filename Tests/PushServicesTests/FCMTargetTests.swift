@@ -58,6 +58,16 @@ struct FCMTargetTests {
         #expect(Target(normalized: Self.token).redacted == short)
     }
 
+    @Test("messages about any service shorten them, and not the names around them")
+    func messages() {
+        let (short, hex) = ("\(Self.token.prefix(4))…\(Self.token.suffix(4))", String(repeating: "0123abcd", count: 8))
+        #expect(TargetRedaction.certain(Self.token) == short && TargetRedaction.certain(Self.id) == nil)
+        #expect(TargetRedaction.possible("last_purchase_category") == nil && TargetRedaction.possible(Self.token) == short)
+        #expect(TargetRedaction.withoutTargets("x \(Self.token), y \(hex)!") == "x \(short), y 0123…abcd!")
+        #expect(TargetRedaction.line("\(hex);\(Self.token);vip") == "0123…abcd;\(short);vip")
+        #expect(TargetRedaction.line(Self.token) == short)
+    }
+
     @Test("what editors check is what the form takes, as far as lengths go")
     func pattern() throws {
         let expression = try Regex(form.pattern)
