@@ -48,7 +48,7 @@ struct RunToSend {
         let present = try CurrentProject(of: run, in: choice)
         project = present.project
         route = try ProxyRoute(present, settings)
-        gateway = try Gateway(present.withPresentFiles(settings), context, now: .now())
+        gateway = try Gateway(present.withPresentFiles(settings), context, proxy: route.proxyURL, now: .now())
         warnings = present.warnings + gateway.warnings
     }
 

@@ -20,6 +20,11 @@ public struct AccountForm: Sendable {
     /// The key that signs tokens; nil for a service that takes none.
     public var signingKey: CredentialForm? { credentials.first { if case .signingKey = $0.kind { true } else { false } } }
 
+    /// How tokens are fetched; nil for a service that gives out none.
+    public var tokenExchange: TokenExchange? {
+        credentials.lazy.compactMap { if case .fetchedToken(let exchange) = $0.kind { exchange } else { nil } }.first
+    }
+
     /// The client certificate; nil for a service that takes none.
     public var certificate: CredentialForm? { credentials.first { if case .clientCertificate = $0.kind { true } else { false } } }
 

@@ -39,10 +39,10 @@ extension FCM {
                 "file", .file, description: "The .json file that the console gives out under Service accounts.",
                 example: "keys/shop-fcm.json"),
             AccountField(
-                "env", .secretVariable, description: "The environment variable that holds the file's text, instead of the file.",
+                "env", .variable, description: "The environment variable that holds the file's text, instead of the file.",
                 example: "FCM_SERVICE_ACCOUNT"),
-        ], otherNames: ["credentials", "google_application_credentials", "service_account_key", "server_key", "key", "certificate"],
-        file: nil)
+        ], alternatives: ["file", "env"],
+        otherNames: ["credentials", "google_application_credentials", "service_account_key", "server_key", "key", "certificate"])
 
     /// Source: Google, "Using OAuth 2.0 for server to server applications": an assertion is valid for at most an hour. Tokens are valid for
     /// an hour, too; so they are replaced five minutes early.

@@ -43,11 +43,15 @@ public struct ServiceCheck: Sendable {
             return steps + wayWithoutCredentials(settings, route, missing: credentials.name)
         }
         do {
-            let gateway = try Gateway(settings, context, now: now)
+            let gateway = try Gateway(settings, context, proxy: route.proxyURL, now: now)
             defer { _ = gateway.close() }
+            if let token = settings.service.account.tokenExchange?.noun { steps.append(.ok(token, message: "given out")) }
             return steps + way(gateway.endpoint, gateway.credentials, settings, route, missing: nil)
         } catch {
-            return steps + [.failed("server", Diagnostic(explaining: error))]
+            guard let token = settings.service.account.tokenExchange?.noun else {
+                return steps + [.failed("server", Diagnostic(explaining: error))]
+            }
+            return steps + [.failed(token, Diagnostic(explaining: error))] + wayWithoutCredentials(settings, route, missing: token)
         }
     }
 
@@ -80,7 +84,7 @@ public struct ServiceCheck: Sendable {
         sender.options.expiration = 0
         let result = ConnectionProbe(sender).run()
         let usesKey: Bool
-        if case .token = credentials { usesKey = true } else { usesKey = false }
+        if case .certificate = credentials { usesKey = false } else { usesKey = true }
         return ConnectionReport(
             service: settings.service, endpoint: endpoint, route: route, topic: settings.topic, usesKey: usesKey,
             missingCredentials: missing, result: result

@@ -1,10 +1,11 @@
 package import Base
+public import Campaigns
 import Cryptography
 import Delivery
 import Glibc
 import PushServices
 package import Runs
-package import Simulators
+public import Simulators
 import Workspace
 
 /// The server that a run talks to, and Volley's credentials for it. Opened before anything is planned, so that Volley reports a missing key
@@ -16,12 +17,13 @@ package final class Gateway {
     private let simulator: (any ServiceSimulator)?
     private let authorityFile: AuthorityFile?
 
-    /// Opens the credentials, and starts the simulator if the run goes there.
-    /// - Throws: a `Diagnostic` for a key or certificate that cannot be used.
-    package init(_ settings: RunSettings, _ context: SendingContext, now: Timestamp) throws {
+    /// Opens the credentials, and starts the simulator if the run goes there. Fetches a token where the service gives them out, so that
+    /// this may take as long as `FetchedTokenSource.start`.
+    /// - Parameter proxy: as `SenderSettings.proxy`: the way to the server that gives out tokens.
+    /// - Throws: a `Diagnostic` for a key or certificate that cannot be used, and for a token that is not given out.
+    package init(_ settings: RunSettings, _ context: SendingContext, proxy: String? = nil, now: Timestamp) throws {
         let read = try AppCredentials(settings, now: now)
-        let (credentials, trusted) = try Self.credentials(read, settings, context)
-        self.credentials = credentials
+        let identity = try Self.identity(read, settings)
         warnings = read.warnings
         switch settings.environment {
         case .named(let environment): (endpoint, simulator, authorityFile) = (Endpoint(environment), nil, nil)
@@ -30,7 +32,7 @@ package final class Gateway {
             (endpoint, simulator, authorityFile) = (Endpoint(host: host, port: port, certificateAuthorityFile: authority), nil, nil)
         case .simulator:
             var configuration = SimulatorConfiguration()
-            configuration.keys = trusted.map { [$0] } ?? []
+            try identity.add(to: &configuration, topic: settings.topic)
             guard let standIn = Simulators.named(settings.serviceName) else { throw settings.service.noSimulator }
             let simulator = try standIn.start(configuration)
             let file = try AuthorityFile(simulator.certificateAuthorityPEM)
@@ -38,34 +40,88 @@ package final class Gateway {
             authorityFile = file
             endpoint = Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: file.path)
         }
+        switch identity {
+        case .certificate(let certificate): credentials = .certificate(certificate)
+        case .key(let key, let id, let issuer):
+            credentials = .token(
+                SignedTokenSource(
+                    key: key, keyID: id, teamID: issuer, history: context.signedTokens, facts: settings.service.signedToken ?? .standard))
+        case .account(let key, let exchange):
+            // The service's own environments have a server for tokens; any other server gives them out itself.
+            let server: Endpoint? = if case .named = settings.environment { nil } else { endpoint }
+            let source = try FetchedTokenSource(exchange: exchange, key: key, server: server, proxy: proxy)
+            credentials = .fetched(source)
+            do { try source.start() } catch {
+                simulator?.stop()
+                throw error
+            }
+        }
     }
 
-    /// The names of a key that Volley makes for a run: those that the service's simulator trusts, or else the standard one's.
+    /// The credential that Volley makes for a run without one: that which the service's simulator trusts, or else the standard one's.
     package static func standIn(_ settings: RunSettings) -> StandIn { Simulators.named(settings.serviceName) ?? Simulators.standard }
 
     /// Stops the built-in simulator.
     /// - Returns: the simulator's ledger; nil if the run went elsewhere.
-    func close() -> LedgerSummary? { simulator?.stop() }
+    func close() -> LedgerSummary? {
+        if case .fetched(let source) = credentials { source.stop() }
+        return simulator?.stop()
+    }
 
-    /// The credentials that Volley shows the service, and the key that a simulator trusts; nil with a certificate.
-    private static func credentials(
-        _ read: AppCredentials, _ settings: RunSettings, _ context: SendingContext
-    ) throws(Diagnostic) -> (credentials: Credentials, trusted: TrustedKey?) {
-        let (key, keyID, teamID): (SigningKey, String, String)
+    /// Who Volley is to the service. A run to the simulator that has no credential gets one of its own.
+    fileprivate static func identity(_ read: AppCredentials, _ settings: RunSettings) throws(Diagnostic) -> Identity {
         switch read.kind {
-        case .certificate(let certificate): return (.certificate(certificate), nil)
-        case .key(let own, let id, let issuer): (key, keyID, teamID) = (own, id, issuer)
-        case .account(_, let exchange):
-            throw Diagnostic(
-                "this version of Volley cannot fetch \(TextFormat.withArticle(exchange.noun))",
-                remedy: "It can check, preview and plan campaigns for \(settings.service.displayName); send them with a newer one.")
+        case .certificate(let certificate): return .certificate(certificate)
+        case .key(let key, let id, let issuer): return .key(key, id: id, issuer: issuer)
+        case .account(let key, let exchange): return .account(key, exchange)
         case .none:
             let standIn = standIn(settings)
-            (key, keyID, teamID) = (.generate(), standIn.keyID, standIn.teamID)
+            switch (standIn.credential, settings.service.account.tokenExchange) {
+            case (.serviceAccount, let exchange?):
+                let made = SimulatedServiceAccount.generate(project: settings.topic)
+                let key = AssertionKey(
+                    issuer: made.clientEmail, keyID: made.keyID, privateKeyPEM: made.key.pem, topic: made.project)
+                return .account(key, exchange)
+            default: return .key(.generate(), id: standIn.keyID, issuer: standIn.teamID)
+            }
         }
-        let source = SignedTokenSource(
-            key: key, keyID: keyID, teamID: teamID, history: context.signedTokens, facts: settings.service.signedToken ?? .standard)
-        return (.token(source), TrustedKey(keyID: keyID, teamID: teamID, key: key.verificationKey))
+    }
+}
+
+/// Who Volley is to a service.
+private enum Identity {
+    case certificate(ClientCertificate)
+    case key(SigningKey, id: String, issuer: String)
+    case account(AssertionKey, TokenExchange)
+
+    /// Makes a simulator know it.
+    /// - Parameter topic: the app's, for an account whose file does not name one.
+    func add(to configuration: inout SimulatorConfiguration, topic: String) throws(Diagnostic) {
+        switch self {
+        case .certificate: break
+        case .key(let key, let id, let issuer):
+            configuration.keys.append(TrustedKey(keyID: id, teamID: issuer, key: key.verificationKey))
+        case .account(let key, _): configuration.trust(try TrustedServiceAccount(key, topic: topic))
+        }
+    }
+}
+
+extension SimulatorConfiguration {
+    /// Makes a simulator know the credential of an app.
+    /// - Throws: a `Diagnostic` if it cannot be used.
+    public mutating func trust(_ app: App, projectFile: String) throws {
+        let settings = try RunSettings(app, projectFile: projectFile, pushType: .alert)
+        try Gateway.identity(try AppCredentials(settings, now: .now()), settings).add(to: &self, topic: settings.topic)
+    }
+}
+
+extension TrustedServiceAccount {
+    /// The account whose assertions a key signs.
+    /// - Parameter topic: the app's, for an account whose file does not name one.
+    fileprivate init(_ key: AssertionKey, topic: String) throws(Diagnostic) {
+        self.init(
+            project: key.topic ?? topic, clientEmail: key.issuer, keyID: key.keyID,
+            key: try RSASigningKey(pem: key.privateKeyPEM).verificationKey)
     }
 }
 

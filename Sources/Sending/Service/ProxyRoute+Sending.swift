@@ -11,8 +11,9 @@ extension ProxyRoute {
         try self.init(present.app?.proxy ?? present.project.proxy, to: settings.environment)
     }
 
+    /// The proxy as `SenderSettings.proxy` takes it; nil for none.
+    var proxyURL: String? { proxy?.address.url }
+
     /// Makes a sender use this route.
-    func apply(to settings: inout SenderSettings) {
-        settings.proxy = proxy?.address.url
-    }
+    func apply(to settings: inout SenderSettings) { settings.proxy = proxyURL }
 }

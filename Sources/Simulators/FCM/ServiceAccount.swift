@@ -41,9 +41,11 @@ public struct SimulatedServiceAccount: Sendable {
         guard try member("type") == "service_account" else {
             throw Mistake("this is not the file of a service account, but of another type")
         }
+        let pem = try member("private_key")
+        let key: RSASigningKey
+        do throws(Diagnostic) { key = try RSASigningKey(pem: pem) } catch { throw Mistake(error.message, remedy: error.remedy) }
         self.init(
-            project: try member("project_id"), clientEmail: try member("client_email"), keyID: try member("private_key_id"),
-            key: try RSASigningKey(pem: try member("private_key")))
+            project: try member("project_id"), clientEmail: try member("client_email"), keyID: try member("private_key_id"), key: key)
     }
 
     /// The file of the account, as Google writes it. A secret.
@@ -94,6 +96,11 @@ public struct FCMSettings: Sendable {
 
     /// The settings of a simulator that nobody has an account of.
     public init() {}
+}
+
+extension SimulatorConfiguration {
+    /// Makes the simulator give out tokens for an account, too.
+    public mutating func trust(_ account: TrustedServiceAccount) { fcm.accounts.append(account) }
 }
 
 /// The details of FCM's refusals. Google's vary, and may be absent.

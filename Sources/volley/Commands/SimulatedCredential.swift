@@ -3,6 +3,7 @@ import Campaigns
 import Cryptography
 import Planning
 import PushServices
+import Sending
 import Simulators
 import Workspace
 
@@ -11,7 +12,8 @@ struct SimulatedCredential {
     private enum Kind {
         case keys([TrustedKey])
         case madeKey(SigningKey, keyID: String, teamID: String)
-        case account(SimulatedServiceAccount)
+        case accounts([TrustedServiceAccount])
+        case madeAccount(SimulatedServiceAccount)
     }
 
     /// The file with the credential; nil if volley.yaml names credentials.
@@ -23,7 +25,7 @@ struct SimulatedCredential {
         let name = settings.keyFile ?? settings.service.keyFile
         switch settings.service.credential {
         case .signingKey(let keyID, let teamID):
-            let keys = try Self.trustedKeys(settings.service, options, console)
+            let keys = try Self.trusted(settings.service, options, console).keys
             guard keys.isEmpty else {
                 (file, kind) = (nil, .keys(keys))
                 return
@@ -31,13 +33,18 @@ struct SimulatedCredential {
             let key = FilePaths.exists(name) ? try SigningKey(file: name, KeyFileWords(of: PushServices.standard)) : .generate()
             (file, kind) = (name, .madeKey(key, keyID: keyID, teamID: teamID))
         case .serviceAccount(let project):
+            let accounts = try Self.trusted(settings.service, options, console).fcm.accounts
+            guard accounts.isEmpty else {
+                (file, kind) = (nil, .accounts(accounts))
+                return
+            }
             file = name
             guard FilePaths.exists(name) else {
-                kind = .account(.generate(project: project))
+                kind = .madeAccount(.generate(project: project))
                 return
             }
             let text = String(decoding: try FilePaths.read(name), as: UTF8.self)
-            do throws(Mistake) { kind = .account(try SimulatedServiceAccount(json: text)) } catch {
+            do throws(Mistake) { kind = .madeAccount(try SimulatedServiceAccount(json: text)) } catch {
                 var diagnostic = Diagnostic(error, file: name)
                 diagnostic.remedy = diagnostic.remedy ?? "Name another one with --key, which is made if it does not exist."
                 throw diagnostic
@@ -51,41 +58,40 @@ struct SimulatedCredential {
         case .keys(let keys): configuration.keys = keys
         case .madeKey(let key, let keyID, let teamID):
             configuration.keys = [TrustedKey(keyID: keyID, teamID: teamID, key: key.verificationKey)]
-        case .account(let account): configuration.fcm.accounts = [account.trusted]
+        case .accounts(let accounts): for account in accounts { configuration.trust(account) }
+        case .madeAccount(let account): configuration.trust(account.trusted)
         }
     }
 
     /// The text of the file.
     func text(url: String) -> String {
         switch kind {
-        case .keys: ""
+        case .keys, .accounts: ""
         case .madeKey(let key, _, _): key.pem
-        case .account(let account): account.json(tokenURI: "\(url)/token")
+        case .madeAccount(let account): account.json(tokenURI: "\(url)/token")
         }
     }
 
     /// The lines of volley.yaml that name the file.
     func settings(file: String) -> [String] {
         switch kind {
-        case .keys: []
+        case .keys, .accounts: []
         case .madeKey(_, let keyID, let teamID): ["key: {file: \(file), id: \(keyID), team: \(teamID)}"]
-        case .account(let account): ["project: \(account.project)", "service_account: {file: \(file)}"]
+        case .madeAccount(let account): ["project: \(account.project)", "service_account: {file: \(file)}"]
         }
     }
 
-    /// The keys of all apps in volley.yaml, so that the simulator recognises their pushes.
-    private static func trustedKeys(_ standIn: StandIn, _ options: CommonOptions, _ console: Console) throws -> [TrustedKey] {
-        guard let project = try Project.find(with: options.project) else { return [] }
-        return project.apps.filter { $0.service.name == standIn.service }.compactMap { app in
-            guard let reference = app.key else { return nil }
-            do {
-                let key = try SigningKey(
-                    file: FilePaths.resolve(reference.file.value, besideFile: project.file), KeyFileWords(of: app.service))
-                return TrustedKey(keyID: reference.keyID.value, teamID: reference.teamID.value, key: key.verificationKey)
-            } catch {
+    /// What the simulator trusts of all apps in volley.yaml that go to its service.
+    private static func trusted(
+        _ standIn: StandIn, _ options: CommonOptions, _ console: Console
+    ) throws -> SimulatorConfiguration {
+        var configuration = SimulatorConfiguration()
+        guard let project = try Project.find(with: options.project) else { return configuration }
+        for app in project.apps where app.service.name == standIn.service && app.credential != nil {
+            do { try configuration.trust(app, projectFile: project.file) } catch {
                 console.say("Pushes of '\(app.name.value)' will be refused: \(error)")
-                return nil
             }
         }
+        return configuration
     }
 }

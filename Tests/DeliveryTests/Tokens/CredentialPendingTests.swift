@@ -1,3 +1,4 @@
+import PushServices
 import Base
 import Testing
 

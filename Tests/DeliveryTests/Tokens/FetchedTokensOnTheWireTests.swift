@@ -51,12 +51,12 @@ struct FetchedTokensOnTheWireTests {
         let peer = try Peer()
         let folder = try TemporaryFolder()
         var settings = SenderSettings(
+            BatchService(1),
             endpoint: Endpoint(
                 host: peer.address.host, port: peer.address.port,
                 certificateAuthorityFile: try folder.write("ca.pem", peer.address.authorityPEM)),
             credentials: .fetched(tokens),
             options: PushOptions(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: .random())
-        settings.service = BatchService(1)
         settings.streamsPerConnection = 10
         settings.retry.firstDelaySeconds = 0.01
         settings.loops = 1
