@@ -24,8 +24,8 @@ public struct SimulatorConfiguration: Sendable {
     public var ledgerFile: String?
     /// Whether the lines of `ledgerFile` contain the payloads too.
     public var recordsPayloads = false
-    /// What only the simulator of FCM has.
-    public var fcm = FCMSettings()
+    /// What only simulators of services have that give out tokens.
+    public var issuer = IssuerSettings()
     /// The faults.
     public var faults = SimulatorFaults()
 

@@ -48,6 +48,9 @@ public struct StandIn: Sendable {
     /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread can be started.
     public let start: @Sendable (SimulatorConfiguration) throws -> any ServiceSimulator
 
+    /// Whether it gives out tokens for a time.
+    public var givesOutTokens: Bool { if case .serviceAccount = credential { true } else { false } }
+
     /// The key ID and team ID of the signing key that it trusts; empty if it trusts another kind of credential.
     public var keyID: String { signingKeyNames.keyID }
     /// See `keyID`.

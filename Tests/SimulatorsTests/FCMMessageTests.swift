@@ -270,8 +270,8 @@ struct FCMDeviceTests {
         #expect(errorCode(answer) == nil)
     }
 
-    @Test("is told with both details, one or none", arguments: FCMErrorDetails.allCases) func details(_ details: FCMErrorDetails) {
-        let desk = FCMDesk { $0.fcm.errorDetails = details }
+    @Test("is told with both details, one or none", arguments: RefusalDetails.allCases) func details(_ details: RefusalDetails) {
+        let desk = FCMDesk { $0.issuer.errorDetails = details }
         let answer = desk.send(fcmMessage(target: #""token":"00000400abcdefgh""#)).answer
         #expect(json(answer)?["error"]?["status"] == .string("INVALID_ARGUMENT"))
         #expect(errorCode(answer) == (details == .none ? nil : "INVALID_ARGUMENT"))

@@ -13,7 +13,7 @@ private struct FCMStand {
 
     init(_ change: (inout SimulatorConfiguration, TemporaryFolder) -> Void = { _, _ in }) throws {
         var configuration = SimulatorConfiguration()
-        configuration.fcm.accounts = [account.trusted]
+        configuration.issuer.accounts = [account.trusted]
         change(&configuration, folder)
         simulator = try FCMSimulator(configuration)
         authority = folder.write(simulator.certificateAuthorityPEM, to: "ca.pem")
@@ -187,7 +187,7 @@ struct ServiceAccountTests {
             ("{}", "it has no type"), (#"{"type":"authorized_user"}"#, "of another type"),
             (
                 #"{"type":"service_account","project_id":"p","client_email":"e","private_key_id":"k","private_key":"x"}"#,
-                "not a private key"
+                "not a key in PEM"
             ),
         ])
     func flawed(_ text: String, _ words: String) {

@@ -16,7 +16,7 @@ final class FCMDesk {
 
     init(_ change: (inout SimulatorConfiguration) -> Void = { _ in }) {
         var configuration = SimulatorConfiguration()
-        configuration.fcm.accounts = [Self.account.trusted, Self.other.trusted]
+        configuration.issuer.accounts = [Self.account.trusted, Self.other.trusted]
         change(&configuration)
         rules = FCMRules(configuration, port: Self.port)
     }

@@ -103,7 +103,7 @@ struct FCMTokenTests {
 @Suite("An access token")
 struct FCMBearerTests {
     @Test("is good until it ends") func lifetime() {
-        let desk = FCMDesk { $0.fcm.tokenSeconds = 60 }
+        let desk = FCMDesk { $0.issuer.tokenSeconds = 60 }
         let bearer = "Bearer \(desk.accessToken() ?? "")"
         #expect(desk.send(fcmMessage(), authorization: bearer).answer.status == 200)
         #expect(desk.send(fcmMessage(), authorization: bearer, at: noon.adding(seconds: 59.9)).answer.status == 200)

@@ -35,6 +35,15 @@ public struct FCM: PushService {
     /// Answers do not repeat it; Google's support asks for nothing else, either. It tells pushes apart in the logs of proxies.
     static let idHeader = "x-request-id"
 
+    /// Source: Google, "Best practices when sending FCM messages at scale": wait at least 10 seconds before a retry, with exponential
+    /// back-off and jitter, and give up after 60 minutes.
+    public let retry = {
+        var policy = RetryPolicy()
+        (policy.shortestDelaySeconds, policy.firstDelaySeconds) = (10, 20)
+        (policy.longestDelaySeconds, policy.maximumTotalSeconds) = (300, 3600)
+        return policy
+    }()
+
     /// The only FCM there is.
     public init() {}
 

@@ -34,7 +34,7 @@ struct AccessTokens {
     private(set) var usedTokens = 0
 
     /// - Parameter audiences: the addresses at which the simulator exchanges assertions; the claim `aud` must be one of them.
-    init(_ settings: FCMSettings, audiences: Set<String>) {
+    init(_ settings: IssuerSettings, audiences: Set<String>) {
         accounts = settings.accounts
         tokenSeconds = settings.tokenSeconds
         self.audiences = audiences

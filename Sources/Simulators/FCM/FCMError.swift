@@ -25,7 +25,7 @@ struct FCMError: Equatable {
     var reason: String { errorCode ?? status }
 
     /// An answer with the details that are switched on.
-    func reply(_ details: FCMErrorDetails) -> FCMReply {
+    func reply(_ details: RefusalDetails) -> FCMReply {
         var text: [UInt8] = []
         var pairs: [(String, JSONValue)] = [
             ("code", .integer(Int64(code))), ("message", .string(message)), ("status", .string(status)),
@@ -36,7 +36,7 @@ struct FCMError: Equatable {
         return FCMReply(status: code, reason: reason, text: text)
     }
 
-    private func details(_ wanted: FCMErrorDetails) -> [JSONValue] {
+    private func details(_ wanted: RefusalDetails) -> [JSONValue] {
         let own = errorCode.map {
             JSONValue.object(pairs: [
                 ("@type", .string("type.googleapis.com/google.firebase.fcm.v1.FcmError")), ("errorCode", .string($0)),

@@ -9,7 +9,7 @@ import Cryptography
 final class FCMRules: ServiceRules {
     /// More than the largest message with every character as an escape.
     let keptBodyBytes = 64 << 10
-    private let details: FCMErrorDetails
+    private let details: RefusalDetails
     private let projects: [String]
     private let pathsOfProjects: [[UInt8]]
     @exclusivity(unchecked) private var tokens: AccessTokens
@@ -21,11 +21,11 @@ final class FCMRules: ServiceRules {
 
     /// - Parameter port: where the server listens. It is a part of the address of the token endpoint.
     init(_ configuration: SimulatorConfiguration, port: Int) {
-        details = configuration.fcm.errorDetails
-        projects = configuration.fcm.accounts.map(\.project)
+        details = configuration.issuer.errorDetails
+        projects = configuration.issuer.accounts.map(\.project)
         pathsOfProjects = projects.map { Array("\(Self.pathStart)\($0)\(Self.pathEnd)".utf8) }
         let hosts = ["localhost", "127.0.0.1", "[::1]"] + [configuration.certificate?.hostName].compactMap(\.self)
-        tokens = AccessTokens(configuration.fcm, audiences: Set(hosts.map { "https://\($0):\(port)\(Self.tokenPath)" }))
+        tokens = AccessTokens(configuration.issuer, audiences: Set(hosts.map { "https://\($0):\(port)\(Self.tokenPath)" }))
         devices = DeviceRules(configuration.faults.answers)
     }
 

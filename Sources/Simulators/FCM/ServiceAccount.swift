@@ -86,13 +86,13 @@ public struct TrustedServiceAccount: Sendable {
 }
 
 /// What only the simulator of FCM has.
-public struct FCMSettings: Sendable {
+public struct IssuerSettings: Sendable {
     /// The accounts whose assertions are accepted. Their projects are the ones that exist.
     public var accounts: [TrustedServiceAccount] = []
     /// How long an access token is valid.
     public var tokenSeconds = 3600
     /// The details of refusals.
-    public var errorDetails = FCMErrorDetails.both
+    public var errorDetails = RefusalDetails.both
 
     /// The settings of a simulator that nobody has an account of.
     public init() {}
@@ -100,11 +100,11 @@ public struct FCMSettings: Sendable {
 
 extension SimulatorConfiguration {
     /// Makes the simulator give out tokens for an account, too.
-    public mutating func trust(_ account: TrustedServiceAccount) { fcm.accounts.append(account) }
+    public mutating func trust(_ account: TrustedServiceAccount) { issuer.accounts.append(account) }
 }
 
 /// The details of FCM's refusals. Google's vary, and may be absent.
-public enum FCMErrorDetails: String, CaseIterable, Sendable {
+public enum RefusalDetails: String, CaseIterable, Sendable {
     /// The word of FCM, and the field that is wrong if there is one.
     case both
     /// The word of FCM alone; the field if there is no such word.

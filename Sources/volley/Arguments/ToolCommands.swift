@@ -257,10 +257,10 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "Send retry-after with 429 and 503.")
     var retryAfter: Int?
 
-    @Option(name: .long, help: "fcm: the seconds for which an access token is valid. (default: 3600)")
+    @Option(name: .long, help: "The seconds for which an access token is valid, of services that give them out. (default: 3600)")
     var tokenSeconds: Int?
 
-    @Option(name: .long, help: "fcm: the details of refusals, which Google may leave out: both, one or none. (default: both)")
+    @Option(name: .long, help: "The details of such a service's refusals, which it may leave out: both, one or none. (default: both)")
     var errorDetails: String?
 
     @OptionGroup var json: JSONOption
@@ -272,11 +272,12 @@ struct Simulate: ParsableCommand {
             throw ValidationError("There is no simulator for '\(service)'. --service takes \(ServiceWords.standIns).")
         }
         guard tokenSeconds ?? 1 >= 1 else { throw ValidationError("--token-seconds takes 1 or more.") }
-        guard errorDetails.map({ FCMErrorDetails(rawValue: $0) != nil }) ?? true else {
+        guard errorDetails.map({ RefusalDetails(rawValue: $0) != nil }) ?? true else {
             throw ValidationError("--error-details takes both, one or none.")
         }
-        guard service == "fcm" || tokenSeconds == nil && errorDetails == nil else {
-            throw ValidationError("--token-seconds and --error-details are for --service fcm.")
+        guard Simulators.named(service)?.givesOutTokens == true || tokenSeconds == nil && errorDetails == nil else {
+            let services = Simulators.all.filter(\.givesOutTokens).map { "--service \($0.service)" }.joined(separator: " and ")
+            throw ValidationError("--token-seconds and --error-details are for \(services).")
         }
         guard streamLimit >= 1 else { throw ValidationError("--stream-limit takes 1 or more.") }
         let counts = [
@@ -294,7 +295,7 @@ struct Simulate: ParsableCommand {
     private var settings: SimulateCommand.Settings {
         var settings = SimulateCommand.Settings()
         settings.service = Simulators.named(service) ?? settings.service
-        (settings.tokenSeconds, settings.errorDetails) = (tokenSeconds, errorDetails.flatMap(FCMErrorDetails.init))
+        (settings.tokenSeconds, settings.errorDetails) = (tokenSeconds, errorDetails.flatMap(RefusalDetails.init))
         (settings.port, settings.ledgerFile, settings.authorityFile, settings.keyFile) = (port, ledger, ca, key)
         (settings.certificateFile, settings.seconds) = (certificate, seconds)
         (settings.unregisteredFile, settings.badTokenFile) = (unregistered, badTokens)

@@ -26,7 +26,7 @@ public enum SimulateCommand {
         /// The file for a key if volley.yaml names none; nil for the file that the service's simulator usually has.
         public var keyFile: String?
         /// How long an access token is valid, and which details refusals have; nil for what the service's simulator usually does.
-        public var tokenSeconds: Int?, errorDetails: FCMErrorDetails?
+        public var tokenSeconds: Int?, errorDetails: RefusalDetails?
         /// After how many seconds to end; nil to wait for Ctrl-C.
         public var seconds: Double?
         /// Files that list tokens, one per line: tokens that are no longer registered, and tokens that never existed.
@@ -58,8 +58,8 @@ public enum SimulateCommand {
         configuration.ledgerFile = settings.ledgerFile
         configuration.faults = try faults(settings)
         configuration.certificate = try settings.certificateFile.map { try IssuedCertificate(file: $0) }
-        if let seconds = settings.tokenSeconds { configuration.fcm.tokenSeconds = seconds }
-        if let details = settings.errorDetails { configuration.fcm.errorDetails = details }
+        if let seconds = settings.tokenSeconds { configuration.issuer.tokenSeconds = seconds }
+        if let details = settings.errorDetails { configuration.issuer.errorDetails = details }
         let credential = try SimulatedCredential(settings, options: options, console: console)
         credential.trust(in: &configuration)
         let simulator = try settings.service.start(configuration)

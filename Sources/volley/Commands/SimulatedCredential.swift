@@ -33,7 +33,7 @@ struct SimulatedCredential {
             let key = FilePaths.exists(name) ? try SigningKey(file: name, KeyFileWords(of: PushServices.standard)) : .generate()
             (file, kind) = (name, .madeKey(key, keyID: keyID, teamID: teamID))
         case .serviceAccount(let project):
-            let accounts = try Self.trusted(settings.service, options, console).fcm.accounts
+            let accounts = try Self.trusted(settings.service, options, console).issuer.accounts
             guard accounts.isEmpty else {
                 (file, kind) = (nil, .accounts(accounts))
                 return

@@ -1,0 +1,183 @@
+import Base
+import Foundation
+import TestCommands
+import Testing
+
+/// Campaigns to an app whose service is FCM, against the strict simulator, with the real binary: the report and the simulator's ledger say
+/// the same of every device.
+@Suite("a campaign over FCM")
+struct FCMCampaignTests {
+    /// A simulator of FCM, its account file, and a folder with an app that goes to it.
+    final class Bench {
+        let folder: ProjectFolder
+        private let server: ProjectFolder
+        private let simulator: RunningVolley
+
+        /// - Parameters:
+        ///   - firstDigits: how the tokens of devices begin, by their number; the simulator answers by them.
+        ///   - faults: options of `volley simulate`.
+        init(devices: Int, firstDigits: [Int: String] = [:], faults: [String] = []) throws {
+            server = try ProjectFolder()
+            try FileManager.default.removeItem(at: server.url.appendingPathComponent("volley.yaml"))
+            simulator = try VolleyBinary.start(
+                [
+                    "simulate", "--service", "fcm", "--port", "0", "--for", "120", "--key", "account.json", "--ledger", "ledger.jsonl",
+                    "--json",
+                ]
+                    + faults, in: server.url)
+            let limit = Date().addingTimeInterval(30)
+            while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n"), Date() < limit { usleep(20_000) }
+            let said = try JSONValue(parsing: simulator.outputSoFar)
+            folder = try ProjectFolder(
+                export: "device_token\n" + (0..<devices).map { Self.token($0, after: firstDigits[$0] ?? "") + "\n" }.joined())
+            try folder.write("account.json", try Data(contentsOf: server.url.appendingPathComponent("account.json")))
+            try folder.write("ca.pem", try Data(contentsOf: server.url.appendingPathComponent("simulator-ca.pem")))
+            try writeProject(url: try #require(said["url"]?.stringValue))
+            try folder.writeCampaign()
+        }
+
+        deinit { stop() }
+
+        func writeProject(
+            url: String, project: String = "volley-simulator", account: String = "{file: account.json}", more: String = ""
+        ) throws {
+            try folder.write(
+                "volley.yaml",
+                """
+                runs: runs
+                apps:
+                  shop:
+                    service: fcm
+                    project: \(project)
+                    environment: {url: "\(url)", ca: ca.pem}
+                    service_account: \(account)
+                    columns: {token: device_token}
+                    \(more)
+                """)
+        }
+
+        /// Where the app goes, as volley.yaml says.
+        func url() throws -> String {
+            let text = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+            return String(text.firstMatch(of: /https:\/\/localhost:[0-9]+/)?.output ?? "")
+        }
+
+        func stop() {
+            kill(simulator.processID, SIGTERM)
+            _ = simulator.finish(timeout: 10)
+        }
+
+        /// The answers to each target so far, once the simulator has ended.
+        func answers() throws -> [String: [Int]] {
+            stop()
+            let text = try String(contentsOf: server.url.appendingPathComponent("ledger.jsonl"), encoding: .utf8)
+            return try text.split(separator: "\n").reduce(into: [:]) { answers, line in
+                let entry = try JSONValue(parsing: String(line))
+                answers[entry["target"]?.stringValue ?? "", default: []].append(entry.int("status") ?? 0)
+            }
+        }
+
+        /// A registration token, different for each number.
+        static func token(_ number: Int, after digits: String = "") -> String {
+            let end = String(number)
+            let start = digits + String(repeating: "c", count: 22 - digits.count)
+            return start + ":APA91b" + String(repeating: "0", count: 134 - end.count) + end
+        }
+    }
+
+    @Test("every device gets it once, and report and ledger agree, however the simulator hesitates")
+    func all() throws {
+        let bench = try Bench(
+            devices: 300, firstDigits: [3: "00000404", 5: "00000400", 250: "00000404"], faults: ["--goaway-every", "70"])
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 1, "\(sent)")
+        let outcomes = try sent.json()["outcomes"]
+        #expect(outcomes?.int("accepted") == 297 && outcomes?.int("invalid_token") == 2 && outcomes?.int("rejected") == 1, "\(sent)")
+        let answers = try bench.answers()
+        #expect(answers.count == 300 && answers.values.filter { $0.contains(200) }.count == 297)
+        #expect(answers.values.allSatisfy { $0.count { $0 == 200 } <= 1 })
+        #expect(answers[Bench.token(3, after: "00000404")] == [404])
+        let csv = try bench.folder.volley("report", "last", "--format", "csv").output
+        #expect(csv.contains("UNREGISTERED") && csv.contains("fcm_request_id"), "\(csv.prefix(300))")
+    }
+
+    @Test("what is refused for now waits at least ten seconds, as Google asks")
+    func waits() throws {
+        let bench = try Bench(devices: 20, firstDigits: [7: "00000503"])
+        let start = Date()
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 0 && Date().timeIntervalSince(start) >= 10, "\(sent)")
+        #expect(try bench.answers()[Bench.token(7, after: "00000503")] == [503, 200])
+    }
+
+    @Test("access tokens that end during a run are renewed, and no push fails")
+    func renewal() throws {
+        let bench = try Bench(devices: 100, faults: ["--token-seconds", "3"])
+        try bench.writeProject(url: bench.url(), more: "pace: 15/s")
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 0, "\(sent)")
+        let answers = try bench.answers()
+        #expect(answers.count == 100 && answers.values.allSatisfy { $0.count { $0 == 200 } == 1 })
+    }
+
+    @Test("a wrong service account is told before anything is sent, with a remedy and without the secret")
+    func wrongAccounts() throws {
+        let bench = try Bench(devices: 3), url = try bench.url()
+        let account = try String(contentsOf: bench.folder.url.appendingPathComponent("account.json"), encoding: .utf8)
+        let secret = try #require(account.firstMatch(of: /PRIVATE KEY-----\\n(.{40})/)?.output.1)
+        let other = try Bench(devices: 1)
+        let strange = try String(contentsOf: other.folder.url.appendingPathComponent("account.json"), encoding: .utf8)
+        for (text, expected) in [
+            (String(account.prefix(300)), "the service account is damaged"),
+            (
+                account.replacing("volley-simulator\"", with: "other-shop\""),
+                "is for the project 'other-shop', but the app names 'volley-simulator'"
+            ),
+            ("<html><body>Sign in</body></html>", "HTML"), ("", "empty"), (strange, "invalid_grant"),
+        ] {
+            try bench.folder.write("account.json", text)
+            let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+            let said = sent.errors + sent.output
+            #expect(sent.status == 2 && said.contains(expected), "\(expected): \(sent)")
+            #expect(!said.contains(secret))
+            #expect(bench.folder.files(in: "runs").filter { $0.hasSuffix(".sqlite") }.isEmpty || expected == "invalid_grant")
+        }
+        try bench.writeProject(url: url, account: "{env: VOLLEY_TEST_ACCOUNT}")
+        let missing = try bench.folder.volley("send", "campaign.yaml", "--yes")
+        #expect(missing.status == 2 && missing.errors.contains("the environment variable VOLLEY_TEST_ACCOUNT"), "\(missing)")
+        let sent = try bench.folder.volley(
+            "send", "campaign.yaml", "--yes", "--json", environment: ["VOLLEY_TEST_ACCOUNT": account])
+        #expect(sent.status == 0, "\(sent)")
+        #expect(try bench.answers().count == 3)
+    }
+
+    @Test("a run that was killed goes on: nobody twice but those that are reported as unknown and sent again")
+    func killed() throws {
+        let bench = try Bench(devices: 200)
+        try bench.writeProject(url: bench.url(), more: "pace: 100/s")
+        try bench.folder.writeCampaign(delivery: "unknown: skip")
+        let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: bench.folder.url)
+        usleep(1_500_000)
+        kill(sending.processID, SIGKILL)
+        _ = sending.finish(timeout: 10)
+        let resumed = try bench.folder.volley("resume", "last", "--json")
+        #expect([0, 1].contains(resumed.status), "\(resumed)")
+        let outcomes = try bench.folder.volley("report", "last", "--format", "json").json()["outcomes"]
+        #expect(outcomes?.sum == 200 && outcomes?.int("unsent") == 0)
+        let answers = try bench.answers()
+        #expect(answers.values.allSatisfy { $0.count { $0 == 200 } == 1 })
+        #expect(answers.count >= outcomes?.int("accepted") ?? 201)
+    }
+
+    @Test("doctor walks the way to a valid message, and push sends a single one")
+    func tools() throws {
+        let bench = try Bench(devices: 1)
+        let doctor = try bench.folder.volley("doctor", "--json")
+        #expect(doctor.status == 0 && doctor.output.contains("access token"), "\(doctor)")
+        let pushed = try bench.folder.volley("push", "--token", Bench.token(1), "--title", "Hi", "--json")
+        #expect(try pushed.status == 0 && pushed.json()["outcome"]?.stringValue == "accepted", "\(pushed)")
+        let gone = try bench.folder.volley("push", "--token", Bench.token(1, after: "00000404"), "--title", "Hi", "--json")
+        #expect(try gone.status == 1 && gone.json()["reason"]?.stringValue == "UNREGISTERED", "\(gone)")
+        #expect(try bench.answers().count == 2, "doctor leaves no message")
+    }
+}
