@@ -185,7 +185,9 @@ extension Report {
             facts.append(("Pushes sent", repeats > 0 ? "\(text), \(TextFormat.count(repeats)) of them again" : text))
         }
         if let mean = meanPerSecond, let peak = peakPerSecond, peak > 0 {
-            facts.append(("Rate", "\(TextFormat.count(mean)) a second on average, \(TextFormat.count(peak)) in the busiest second"))
+            // A run of less than a second or two has no full second to be the busiest.
+            let busiest = peak < mean ? "" : ", \(TextFormat.count(peak)) in the busiest second"
+            facts.append(("Rate", "\(TextFormat.count(mean)) a second on average\(busiest)"))
         } else if let peak = peakPerSecond, peak > 0 {
             facts.append(("Rate", "\(TextFormat.count(peak)) in the busiest second"))
         }

@@ -188,9 +188,8 @@ public struct ScheduledTime: Sendable {
             "That plan was cancelled before any of it was sent. Give '\(campaign)' another time; "
                 + "`volley send` with --now sends it to all devices at once."
         case .finished, .cancelled:
-            "`volley report \(other)` shows which devices got it; "
-                + (RunRemainder.remedyForUnsent(first)
-                    ?? "`volley retry \(other) --outcome failed` sends to the devices for which it failed.")
+            (["`volley report \(other)` shows which devices got it."]
+                + [RunRemainder.remedyForUnsent(first) ?? RunRemainder.remedyForFailed(first)].compactMap(\.self)).joined(separator: " ")
         }
     }
 

@@ -91,13 +91,13 @@ struct MistakesInYAMLStructureTests {
 
             """#,
             """
-            campaign.yaml:2:9: the list that opens here lacks a ',' or its closing ']' before line 3, column 8. Put a comma between any two entries, and ']' at the end.
+            campaign.yaml:2:9: the list that opens here lacks a ',' or its closing ']' before line 3, column 8. Put a comma between any two entries, ']' at the end, and quotes around a text with braces, quotes or a comma in it.
             """),
         MistakeCase(
             "a group that is never closed",
             "audience: {tags: [a]\ncontent: {title: Hi}\n",
             """
-            campaign.yaml:1:11: the group that opens here lacks a ',' or its closing '}' before line 2, column 1. Put a comma between any two entries, and '}' at the end.
+            campaign.yaml:1:11: the group that opens here lacks a ',' or its closing '}' before line 2, column 1. Put a comma between any two entries, '}' at the end, and quotes around a text with braces, quotes or a comma in it.
             """),
         MistakeCase(
             "two commas in a group",

@@ -28,7 +28,8 @@ struct ScheduledSendTests {
             "\(sent.errors)")
         #expect(
             sent.errors.contains(
-                "`volley schedule campaign.yaml` waits for it; `volley send campaign.yaml --now` sends it to all devices at once"))
+                "`volley schedule campaign.yaml` waits for it. `volley send campaign.yaml --now` sends it to all devices at once, and "
+                    + "`volley schedule` sends it again at its time."))
         #expect(folder.files(in: "runs").isEmpty)
         let repeating = try self.folder("repeat: \"0 9 * * mon\", timezone: UTC")
         #expect(try repeating.volley("send", "campaign.yaml", "--yes").status == 2)

@@ -198,7 +198,10 @@ struct YAMLSyntaxTranslator {
         Diagnostic(
             "the \(kind) that opens here lacks a ',' or its closing '\(bracket)' before line \(problem.position.line), "
                 + "column \(problem.position.column)",
-            at: beginning, remedy: "Put a comma between any two entries, and '\(bracket)' at the end.")
+            at: beginning,
+            remedy:
+                "Put a comma between any two entries, '\(bracket)' at the end, and quotes around a text with braces, quotes or a comma in it."
+        )
     }
 
     private func other() -> Diagnostic {

@@ -30,7 +30,7 @@ public struct PreviousSending: Sendable {
         self.now = now
         remedy =
             switch status.state {
-            case .finished: " `volley retry \(run) --outcome failed` sends to the devices for which it failed."
+            case .finished: RunRemainder.remedyForFailed(last).map { " \($0)" } ?? ""
             case .cancelled: RunRemainder.remedyForUnsent(last).map { " \($0)" } ?? ""
             default: " `volley resume \(run)` resumes it."
             }

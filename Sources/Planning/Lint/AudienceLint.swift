@@ -20,7 +20,10 @@ struct AudienceLint {
     private var emptyAudience: [Diagnostic] {
         guard result.audience == 0 else { return [] }
         let most = result.skipped.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }
-        let remedy = most.map { "Most rows were skipped as \($0.key.rawValue); `volley preview --why TOKEN` explains a single device." }
+        let file = context.campaign.file
+        let remedy = most.map {
+            "Most rows were skipped as \($0.key.rawValue); `volley preview \(file) --why TOKEN` explains a single device."
+        }
         return [
             .warning(
                 .audienceEmpty, message: "no device is in the audience", at: context.campaign.audience.position,

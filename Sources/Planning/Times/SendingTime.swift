@@ -84,8 +84,9 @@ extension SendingTime {
     private static func refused(_ campaign: Campaign, when: String) -> Diagnostic {
         refused(
             campaign, when: when,
-            remedy: "`volley schedule \(campaign.file)` waits for it; `volley send \(campaign.file) --now` sends it to all devices at once."
-        )
+            remedy:
+                "`volley schedule \(campaign.file)` waits for it. `volley send \(campaign.file) --now` sends it to all devices at once, and "
+                + "`volley schedule` sends it again at its time.")
     }
 
     private static func refused(_ campaign: Campaign, when: String, remedy: String) -> Diagnostic {
