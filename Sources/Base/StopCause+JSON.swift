@@ -87,6 +87,12 @@ extension ServiceStop {
         case .certificateExpired(let reason): CauseFields("certificate_expired", ("reason", .string(reason)))
         case .tokenExpired(let age, let lag):
             CauseFields("token_expired", ("age_s", age.map { .double($0) }), ("clock_lag_s", lag.map { .double($0) }))
+        case .tokenRefused(let reason, let status, let lag):
+            CauseFields(
+                "token_refused", ("reason", .string(reason)), ("status", .integer(Int64(status))),
+                ("clock_lag_s", lag.map { .double($0) }))
+        case .tokenMissing(let trouble, let seconds):
+            CauseFields("token_missing", ("reason", .string(trouble)), ("seconds", .double(seconds)))
         case .notTheService(let status): CauseFields("not_the_service", ("status", .integer(Int64(status))))
         case .notHTTP2(let endpoint): CauseFields("not_http2", ("endpoint", .string(endpoint)))
         case .outage(let reason, let seconds): CauseFields("outage", ("reason", .string(reason)), ("seconds", .double(seconds)))
@@ -106,6 +112,10 @@ extension ServiceStop {
         case "refused":
             guard let status = read.number("status") else { return nil }
             self = .refused(reason: reason, status: status, clockLagSeconds: read.seconds("clock_lag_s"))
+        case "token_refused":
+            guard let status = read.number("status") else { return nil }
+            self = .tokenRefused(reason: reason, status: status, clockLagSeconds: read.seconds("clock_lag_s"))
+        case "token_missing": self = .tokenMissing(lastTrouble: reason, seconds: read.seconds("seconds") ?? 0)
         case "certificate_expired": self = .certificateExpired(reason: reason)
         case "token_expired": self = .tokenExpired(ageSeconds: read.seconds("age_s"), clockLagSeconds: read.seconds("clock_lag_s"))
         case "not_the_service":

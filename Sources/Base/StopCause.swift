@@ -28,6 +28,10 @@ public enum ServiceStop: Hashable, Sendable {
     /// The service calls a signed token expired, but does not accept a newer one yet.
     /// - ageSeconds: the token's age, by a clock that does not jump; nil if unknown.
     case tokenExpired(ageSeconds: Double?, clockLagSeconds: Double?)
+    /// The server that gives out tokens refuses to give another one.
+    case tokenRefused(reason: String, status: Int, clockLagSeconds: Double?)
+    /// No token was given out for this long.
+    case tokenMissing(lastTrouble: String, seconds: Double)
     /// Something else answers in place of the service.
     case notTheService(status: Int)
     /// The server does not speak the service's protocol.

@@ -1,4 +1,5 @@
 public import Base
+public import PushServices
 public import Scheduling
 
 /// A campaign as marketing wrote it: checked, with its places, nothing expanded. Paths are as written, relative to `file`.
@@ -111,8 +112,9 @@ public struct CampaignDelivery: Sendable {
     public var priority: PushPriority?
     /// A newer push replaces an older one with the same id on a device.
     public var collapseID: SourceText?
-    /// What to do with a push whose answer was lost.
-    public var unknownPolicy: UnknownPolicy = .resend
+    /// What to do with a push whose answer was lost. By default it is sent again only if the service may recognise it by its id: otherwise
+    /// the device would show it twice.
+    public var unknownPolicy: UnknownPolicy
     /// Shares of bad answers beyond which the run stops; nil for only those that stop every run.
     public var stopLimits: StopLimits?
     /// Where `pace` is, for warnings about it.
@@ -121,5 +123,5 @@ public struct CampaignDelivery: Sendable {
     public var priorityPosition: SourcePosition?
 
     /// Everything by default.
-    public init() {}
+    public init(for service: any PushService = PushServices.standard) { unknownPolicy = service.recognizesRepeats ? .resend : .skip }
 }

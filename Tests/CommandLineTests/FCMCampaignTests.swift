@@ -151,11 +151,10 @@ struct FCMCampaignTests {
         #expect(try bench.answers().count == 3)
     }
 
-    @Test("a run that was killed goes on: nobody twice but those that are reported as unknown and sent again")
+    @Test("a run that was killed goes on, and nobody gets it twice: what had no answer is unknown, as FCM would show a second message")
     func killed() throws {
         let bench = try Bench(devices: 200)
         try bench.writeProject(url: bench.url(), more: "pace: 100/s")
-        try bench.folder.writeCampaign(delivery: "unknown: skip")
         let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: bench.folder.url)
         usleep(1_500_000)
         kill(sending.processID, SIGKILL)
@@ -167,6 +166,19 @@ struct FCMCampaignTests {
         let answers = try bench.answers()
         #expect(answers.values.allSatisfy { $0.count { $0 == 200 } == 1 })
         #expect(answers.count >= outcomes?.int("accepted") ?? 201)
+    }
+
+    @Test("a slip in the service's name is one mistake")
+    func slip() throws {
+        let bench = try Bench(devices: 1)
+        let file = try String(contentsOf: bench.folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try bench.folder.write("volley.yaml", file.replacing("service: fcm", with: "service: fmc"))
+        let checked = try bench.folder.volley("check", "campaign.yaml", "--json")
+        guard case .array(let files)? = try checked.json()["files"], case .array(let errors)? = files.first?["errors"] else {
+            Issue.record("\(checked)")
+            return
+        }
+        #expect(checked.status == 2 && errors.count == 1 && errors[0]["remedy"]?.stringValue == "Did you mean 'fcm'?", "\(checked)")
     }
 
     @Test("doctor walks the way to a valid message, and push sends a single one")

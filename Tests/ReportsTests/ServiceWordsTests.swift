@@ -44,6 +44,27 @@ struct ServiceWordsTests {
                 + "is 2 h 0 min behind the server's. That alone makes send tokens invalid. Set the clock.")
     }
 
+    @Test("tokens that a service gives out are called what it calls them, and nothing is said of signatures or of the content")
+    func fetchedTokens() {
+        func sentence(_ stop: ServiceStop) -> String { StopCause.service("fcm", stop).sentence }
+        #expect(
+            sentence(.tokenRefused(reason: "invalid_grant: Invalid JWT Signature.", status: 400, clockLagSeconds: nil))
+                == "No new access token is given out: the server for them answered 400 with 'invalid_grant: Invalid JWT Signature.'. "
+                + "Nothing is sent without one. Check that the key of the service account was not deleted or disabled, then resume the run."
+        )
+        #expect(
+            sentence(.tokenRefused(reason: "invalid_grant", status: 400, clockLagSeconds: 7200)).hasSuffix(
+                "This machine's clock is 2 h 0 min behind the server's. Set the clock, then resume the run."))
+        #expect(
+            sentence(.tokenMissing(lastTrouble: "it answered 503", seconds: 3600))
+                == "No new access token was given out for 1 h 0 min (the last time: it answered 503), and nothing was sent without one. "
+                + "Resume the run later.")
+        #expect(
+            sentence(.tokenExpired(ageSeconds: 65, clockLagSeconds: nil))
+                == "FCM does not accept the access token, only 1 min 5 s after it was given out. Check project and service_account of the app in "
+                + "volley.yaml.")
+    }
+
     @Test("a service that is not known any more has no numbers")
     func unknown() {
         let cause = StopCause.service("gone", .tokenExpired(ageSeconds: 600, clockLagSeconds: nil))

@@ -19,7 +19,10 @@ struct AppReader {
         guard case .mapping(let entries) = app.content,
             let name = entries.first(where: { $0.key.value == ProjectKeys.service })?.value.text?.value
         else { return PushServices.standard }
-        return PushServices.named(name) ?? PushServices.standard
+        // A slip in the name is one mistake, and must not make the app's other keys wrong.
+        return PushServices.named(name) ?? nearestName(to: name.lowercased(), among: PushServices.all.map(\.name)).flatMap(
+            PushServices.named)
+            ?? PushServices.standard
     }
 
     /// Reports a service that there is not.

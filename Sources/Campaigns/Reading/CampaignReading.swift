@@ -24,7 +24,7 @@ struct CampaignReader {
         let readAudience = audience.map { AudienceReader(section: $0).read() }
         let readContent = content.map { ContentReader(section: $0, source: source, service: service).read() }
         let (variants, dealing) = VariantReader(root: root, source: source, service: service, content: readContent).read()
-        let readDelivery = delivery.map { DeliveryReader(section: $0, now: now, service: service).read() } ?? CampaignDelivery()
+        let readDelivery = delivery.map { DeliveryReader(section: $0, now: now, service: service).read() } ?? CampaignDelivery(for: service)
         let readSchedule = schedule.flatMap { ScheduleReader(section: $0, now: now).read() }
         if let schedule, let readSchedule { checkExpiry(of: readDelivery, for: readSchedule, schedule) }
         if let text = delivery?.node("expires")?.text, let readSchedule { checkZone(of: text, readDelivery.expiry, for: readSchedule) }

@@ -13,7 +13,7 @@ struct DeliveryReader {
 
     /// The delivery; what is wrong in it was reported.
     func read() -> CampaignDelivery {
-        var delivery = CampaignDelivery()
+        var delivery = CampaignDelivery(for: service)
         refuseForeignKeys()
         delivery.pace = section.parsed("pace", example: "pace: 5000/s", PaceNotation.pace)
         delivery.pacePosition = section.node("pace")?.position
@@ -22,7 +22,7 @@ struct DeliveryReader {
         delivery.priority = priority()
         delivery.priorityPosition = section.node("priority")?.position
         delivery.collapseID = collapseID()
-        delivery.unknownPolicy = section.choice("unknown", [("resend", .resend), ("skip", .skip)]) ?? .resend
+        delivery.unknownPolicy = section.choice("unknown", [("resend", .resend), ("skip", .skip)]) ?? delivery.unknownPolicy
         delivery.stopLimits = section.node("stop_when").flatMap { StopReader($0, findings: section.findings)?.read() }
         return delivery
     }

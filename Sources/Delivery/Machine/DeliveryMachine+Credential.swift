@@ -18,7 +18,7 @@ extension DeliveryMachine {
     ///   - reason: the words of the server that gives out tokens.
     ///   - clockLagSeconds: its clock minus this machine's; nil if that does not matter.
     mutating func credentialRefused(_ reason: String, status: Int, clockLagSeconds: Double?, at now: Moment) {
-        stopForService(.refused(reason: reason, status: status, clockLagSeconds: clockLagSeconds), at: now)
+        stopForService(.tokenRefused(reason: reason, status: status, clockLagSeconds: clockLagSeconds), at: now)
     }
 
     /// When waiting for a token has lasted too long, in monotonic nanoseconds: as long as any outage.
@@ -28,7 +28,6 @@ extension DeliveryMachine {
 
     mutating func stopIfCredentialStaysAway(at now: Moment) {
         guard let since = credentialPendingSince, let end = credentialPatienceEnds, now.nanoseconds > end else { return }
-        let reason = credentialTrouble.isEmpty ? "no new token" : "no new token: \(credentialTrouble)"
-        stopForService(.outage(lastReason: reason, seconds: Double(now.nanoseconds - since) / 1e9), at: now)
+        stopForService(.tokenMissing(lastTrouble: credentialTrouble, seconds: Double(now.nanoseconds - since) / 1e9), at: now)
     }
 }

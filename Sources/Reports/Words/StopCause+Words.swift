@@ -57,6 +57,9 @@ private struct ServiceWords {
     /// The key of an app's topic.
     var topic: String { service?.account.topic.key ?? "topic" }
 
+    /// What a token that is fetched is called.
+    var token: String { service?.account.tokenExchange?.noun ?? "token" }
+
     /// What targets are called.
     var fullTargets: String { service?.target.nouns ?? targets }
 
@@ -86,6 +89,10 @@ private struct ServiceStopWords {
         case .certificateExpired(let reason):
             "\(service.name) refused the client certificate with \(reason) (403). Check the expiry date of the one in volley.yaml."
         case .tokenExpired(let age, let lag): tokenExpired(age, lagSeconds: lag)
+        case .tokenRefused(let reason, let status, let lag): tokenRefused(reason, status: status, lagSeconds: lag)
+        case .tokenMissing(let trouble, let seconds):
+            "No new \(service.token) was given out for \(TextFormat.duration(seconds: seconds))\(trouble.isEmpty ? "" : " (the last time: \(trouble))"), "
+                + "and nothing was sent without one. Resume the run later."
         case .notTheService(let status):
             "The server answered a push with \(status)\(strangeness): something else answers in its place, and "
                 + "what it does with pushes is not known. Check the app's environment (host and port) and proxy in volley.yaml; `volley doctor` asks who "
@@ -125,8 +132,21 @@ private struct ServiceStopWords {
         return "\(service.name) refused the push with \(code) (\(status)) and would refuse all others. \(advice)\(clock)"
     }
 
+    private func tokenRefused(_ reason: String, status: Int, lagSeconds: Double?) -> String {
+        let account = service.service?.account.credentials.first?.noun ?? "account"
+        let next =
+            clockComplaint(lagSeconds).map { "\($0) Set the clock" } ?? "Check that the key of the \(account) was not deleted or disabled"
+        return "No new \(service.token) is given out: the server for them answered \(status) with '\(reason)'. "
+            + "Nothing is sent without one. \(next), then resume the run."
+    }
+
     private func tokenExpired(_ ageSeconds: Double?, lagSeconds: Double?) -> String {
         let complaint = clockComplaint(lagSeconds)
+        if let known = service.service, let exchange = known.account.tokenExchange {
+            let age = ageSeconds.map { "only \(TextFormat.duration(seconds: $0)) after it was given out" } ?? "although it is new"
+            return
+                "\(service.name) does not accept the \(exchange.noun), \(age). \(complaint.map { "\($0) Set the clock." } ?? known.advice(status: 401, reason: ""))"
+        }
         guard let facts = service.service?.signedToken else {
             return "\(service.name) calls a new signature expired. \(setClock(complaint))"
         }

@@ -8,8 +8,8 @@ package import Runs
 public import Simulators
 import Workspace
 
-/// The server that a run talks to, and Volley's credentials for it. Opened before anything is planned, so that Volley reports a missing key
-/// or a wrong passphrase before anything has happened.
+/// The server that a run talks to, and Volley's credentials for it. Opened before anything is sent, so that Volley reports a missing key,
+/// a wrong passphrase or a refused account before anything has happened.
 package final class Gateway {
     let endpoint: Endpoint
     let credentials: Credentials
@@ -49,7 +49,9 @@ package final class Gateway {
         case .account(let key, let exchange):
             // The service's own environments have a server for tokens; any other server gives them out itself.
             let server: Endpoint? = if case .named = settings.environment { nil } else { endpoint }
-            let source = try FetchedTokenSource(exchange: exchange, key: key, server: server, proxy: proxy)
+            let form = settings.credential.flatMap { settings.service.account.credential($0.form) }
+            let source = try FetchedTokenSource(
+                exchange: exchange, key: key, server: server, proxy: proxy, file: settings.credential?[form?.files.first])
             credentials = .fetched(source)
             do { try source.start() } catch {
                 simulator?.stop()

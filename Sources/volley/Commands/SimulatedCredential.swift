@@ -19,10 +19,13 @@ struct SimulatedCredential {
     /// The file with the credential; nil if volley.yaml names credentials.
     let file: String?
     private let kind: Kind
+    /// The service that the simulator stands in for.
+    private let service: String
 
     /// Reads the credentials, or makes one. A credential that exists is trusted and never overwritten: a service hands it out only once.
     init(_ settings: SimulateCommand.Settings, options: CommonOptions, console: Console) throws {
         let name = settings.keyFile ?? settings.service.keyFile
+        service = settings.service.service
         switch settings.service.credential {
         case .signingKey(let keyID, let teamID):
             let keys = try Self.trusted(settings.service, options, console).keys
@@ -77,7 +80,7 @@ struct SimulatedCredential {
         switch kind {
         case .keys, .accounts: []
         case .madeKey(_, let keyID, let teamID): ["key: {file: \(file), id: \(keyID), team: \(teamID)}"]
-        case .madeAccount(let account): ["project: \(account.project)", "service_account: {file: \(file)}"]
+        case .madeAccount(let account): ["service: \(service)", "project: \(account.project)", "service_account: {file: \(file)}"]
         }
     }
 

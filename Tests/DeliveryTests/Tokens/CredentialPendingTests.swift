@@ -74,11 +74,11 @@ struct CredentialPendingTests {
         bench.advance(seconds: 900)
         #expect(bench.machine.ending == nil)
         bench.advance(seconds: 1)
-        guard case .stopped(.service(_, .outage(let reason, _))) = bench.machine.end else {
+        guard case .stopped(.service(_, .tokenMissing(let reason, _))) = bench.machine.end else {
             Issue.record("it did not stop: \(String(describing: bench.machine.end))")
             return
         }
-        #expect(reason == "no new token: there is no connection: timed out")
+        #expect(reason == "there is no connection: timed out")
         #expect(bench.machine.settlements.count { $0.outcome == .unsent } == 39)
     }
 
@@ -93,7 +93,7 @@ struct CredentialPendingTests {
             bench.machine.end
                 == .stopped(
                     .service(
-                        "apns", .refused(reason: "invalid_grant: Account not found.", status: 400, clockLagSeconds: 400))))
+                        "apns", .tokenRefused(reason: "invalid_grant: Account not found.", status: 400, clockLagSeconds: 400))))
     }
 
     @Test("the deadline and an interruption end the wait")

@@ -135,7 +135,7 @@ struct FetchedTokensOnTheWireTests {
             refused.end
                 == .stopped(
                     .service(
-                        "apns", .refused(reason: "invalid_grant: Invalid JWT Signature.", status: 400, clockLagSeconds: nil))))
+                        "apns", .tokenRefused(reason: "invalid_grant: Invalid JWT Signature.", status: 400, clockLagSeconds: nil))))
         #expect(refused.settlements.count { $0.outcome == .accepted } == 20)
         #expect(refused.settlements.allSatisfy { $0.outcome == .accepted || $0.outcome == .unsent })
 
