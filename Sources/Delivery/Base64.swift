@@ -1,3 +1,5 @@
+import Base
+
 /// Encodes in base64url without padding (RFC 4648 section 5), as JWS requires.
 func base64URL(_ bytes: [UInt8]) -> String { encode(bytes, digits: letters + Array("-_".utf8), isPadded: false) }
 
@@ -23,4 +25,11 @@ private func encode(_ bytes: [UInt8], digits: [UInt8], isPadded: Bool) -> String
         index += 3
     }
     return String(decoding: text, as: UTF8.self)
+}
+
+/// A signed token in compact form (RFC 7515, section 3.1): header, claims and signature in base64url, joined by dots.
+/// - Parameter sign: signs the first two parts.
+func jsonWebToken(header: JSONValue, claims: JSONValue, sign: ([UInt8]) -> [UInt8]) -> String {
+    let signed = "\(base64URL(Array(header.text.utf8))).\(base64URL(Array(claims.text.utf8)))"
+    return "\(signed).\(base64URL(sign(Array(signed.utf8))))"
 }

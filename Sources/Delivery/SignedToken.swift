@@ -72,8 +72,8 @@ public final class SignedTokenSource: Sendable {
     private func mint(_ now: Moment) -> ServiceToken {
         let header = JSONValue.object(pairs: [("alg", .string("ES256")), (facts.keyIDField, .string(keyID))])
         let claims = JSONValue.object(pairs: [(facts.issuerClaim, .string(teamID)), ("iat", .integer(now.wall.epochSeconds))])
-        let signed = "\(base64URL(Array(header.text.utf8))).\(base64URL(Array(claims.text.utf8)))"
-        return ServiceToken(authorization: "bearer \(signed).\(base64URL(key.sign(Array(signed.utf8))))", mintedAt: now.nanoseconds)
+        let token = jsonWebToken(header: header, claims: claims, sign: key.sign)
+        return ServiceToken(authorization: "bearer \(token)", mintedAt: now.nanoseconds)
     }
 }
 

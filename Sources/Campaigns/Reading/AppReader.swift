@@ -14,7 +14,8 @@ struct AppReader {
         section.node(key).flatMap { Section($0, group, of: ProjectKeys.file(of: service), example: example, findings: findings) }
     }
 
-    /// The service that an entry of `apps` names; the standard one for none, and for one that there is not, which is reported when the app is read.
+    /// The service that an entry of `apps` names; the standard one for none. For one that does not exist it is the one with the
+    /// nearest name, and the name is reported when the app is read.
     static func service(of app: YAMLNode) -> any PushService {
         guard case .mapping(let entries) = app.content,
             let name = entries.first(where: { $0.key.value == ProjectKeys.service })?.value.text?.value

@@ -115,7 +115,7 @@ private final class FetchDesk: Sendable {
             let now = clock()
             let due = shared.withLock { $0.schedule.nextFetch } ?? now
             if due > now {
-                // This sleep does not end earlier when the machine slept; then whoever asks for the token's state rings.
+                // This sleep does not end earlier when the machine slept; then the next question for the token's state rings.
                 cancellation.wakeup.wait(atMost: Double(due - now) / 1e9)
             } else {
                 fetch()

@@ -15,15 +15,14 @@ struct TokenAssertion: Sendable {
     var seconds: Int64
     var key: RSASigningKey
 
-    /// The signed text. A secret: whoever has it gets a token.
+    /// The signed text. A secret: it is exchanged for a token.
     func text(at now: Timestamp) -> String {
         let header = JSONValue.object(pairs: [("alg", .string("RS256")), ("typ", .string("JWT")), ("kid", .string(keyID))])
         let claims = JSONValue.object(pairs: [
             ("iss", .string(issuer)), ("scope", .string(scope)), ("aud", .string(audience)), ("iat", .integer(now.epochSeconds)),
             ("exp", .integer(now.epochSeconds + seconds)),
         ])
-        let signed = "\(base64URL(Array(header.text.utf8))).\(base64URL(Array(claims.text.utf8)))"
-        return "\(signed).\(base64URL(key.sign(Array(signed.utf8))))"
+        return jsonWebToken(header: header, claims: claims, sign: key.sign)
     }
 
     /// The form that is posted (RFC 7523, section 2.1). An assertion needs no escapes.

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Ends a fetch from another thread.
 final class FetchCancellation: Sendable {
-    /// Rung by `cancel`; and by whoever wants the thread that fetches to look around.
+    /// Rung by `cancel`; and by all that want the fetching thread to look around.
     let wakeup: Wakeup
     private let isSet = Atomic(false)
 

@@ -7,12 +7,6 @@ import Base
 /// - a registration token has 8 to 512 letters, digits, `:`, `-` and `_`, an installation id the same without `:`;
 /// - `null` is refused, although it could mean an absent key.
 struct MessageChecker {
-    /// A message that passed.
-    struct Message {
-        var addressee: PushRequest.Addressee
-        var isDryRun: Bool
-    }
-
     private static let targetKeys = ["fid", "token", "topic", "condition"]
     private static let largestMessageBytes = 4096, largestTopicMessageBytes = 2048
     /// Four weeks.
