@@ -10,6 +10,8 @@ public struct RecipientRecord {
     public var language: UnsafeBufferPointer<UInt8>
     /// The cells that templates need: a JSON array of strings in the form that `EscapedCells` takes.
     public var fields: UnsafeBufferPointer<UInt8>
+    /// The number of the service that takes its push, among those of the run; 0 when there is one.
+    public var service: UInt8
 }
 
 /// Recipients in one piece of memory, each with the slot that a scan assigned.
@@ -36,6 +38,7 @@ public struct RecipientBatch: Sendable {
         /// -1 for none.
         var slot: Int
         var ends: Ends
+        var service: UInt8 = 0
     }
 
     private var entries: [Entry] = []
@@ -50,10 +53,12 @@ public struct RecipientBatch: Sendable {
     public var count: Int { entries.count }
 
     /// Adds a recipient, without a slot, whose texts were appended to `bytes`.
-    public mutating func complete(_ ends: Ends) { entries.append(Entry(slot: -1, ends: ends)) }
+    /// - Parameter service: the number of the service that takes its push.
+    public mutating func complete(_ ends: Ends, service: UInt8 = 0) { entries.append(Entry(slot: -1, ends: ends, service: service)) }
 
     /// Adds a recipient with its slot. NUL is replaced, because many programs end a text there.
-    public mutating func append(_ recipient: Recipient, at slot: Int) {
+    /// - Parameter service: the number of the service that takes its push.
+    public mutating func append(_ recipient: Recipient, at slot: Int, service: UInt8 = 0) {
         func end(_ text: String) -> Int {
             bytes.append(contentsOf: text.utf8.contains(0) ? Array(text.replacing("\0", with: "\u{FFFD}").utf8) : Array(text.utf8))
             return bytes.count
@@ -63,7 +68,7 @@ public struct RecipientBatch: Sendable {
             language: end(recipient.language))
         JSONValue.array(recipient.fields.map(JSONValue.string)).append(to: &bytes)
         ends.fields = UInt32(bytes.count)
-        entries.append(Entry(slot: slot, ends: ends))
+        entries.append(Entry(slot: slot, ends: ends, service: service))
     }
 
     /// Removes all recipients; their memory is kept for others.
@@ -74,6 +79,9 @@ public struct RecipientBatch: Sendable {
 
     /// Gives a recipient its slot; a recipient without one is left out.
     public mutating func setSlot(_ slot: Int, of index: Int) { entries[index].slot = slot }
+
+    /// Gives a recipient the number of the service that takes its push.
+    public mutating func setService(_ service: UInt8, of index: Int) { entries[index].service = service }
 
     /// Calls `body` with a recipient.
     public func withRecord<Result>(_ index: Int, _ body: (RecipientRecord) throws -> Result) rethrows -> Result {
@@ -104,11 +112,14 @@ public struct RecipientBatch: Sendable {
 
     // MARK: - Storage
 
-    /// Appends all texts, without slots, in the form that `init(stored:)` takes.
+    /// Appends all texts and services, without slots, in the form that `init(stored:)` takes. Where one service takes all, no byte is spent on services.
     public func store(into target: inout [UInt8]) {
-        target.reserveCapacity(target.count + 4 + count * MemoryLayout<Ends>.size + bytes.count)
+        let hasServices = entries.contains { $0.service != 0 }
+        target.reserveCapacity(target.count + 5 + count * (MemoryLayout<Ends>.size + (hasServices ? 1 : 0)) + bytes.count)
         withUnsafeBytes(of: UInt32(count)) { target.append(contentsOf: $0) }
+        target.append(hasServices ? 1 : 0)
         for entry in entries { withUnsafeBytes(of: entry.ends) { target.append(contentsOf: $0) } }
+        if hasServices { for entry in entries { target.append(entry.service) } }
         target.append(contentsOf: bytes)
     }
 
@@ -116,11 +127,14 @@ public struct RecipientBatch: Sendable {
     public init(stored: [UInt8]) {
         stored.withUnsafeBytes { stored in
             let count = Int(stored.loadUnaligned(as: UInt32.self))
-            let texts = 4 + count * MemoryLayout<Ends>.size
+            let hasServices = stored[4] != 0
+            let services = 5 + count * MemoryLayout<Ends>.size
             entries = (0..<count).map {
-                Entry(slot: -1, ends: stored.loadUnaligned(fromByteOffset: 4 + $0 * MemoryLayout<Ends>.size, as: Ends.self))
+                Entry(
+                    slot: -1, ends: stored.loadUnaligned(fromByteOffset: 5 + $0 * MemoryLayout<Ends>.size, as: Ends.self),
+                    service: hasServices ? stored[services + $0] : 0)
             }
-            bytes = Array(stored[texts...])
+            bytes = Array(stored[(services + (hasServices ? count : 0))...])
         }
     }
 
@@ -133,7 +147,7 @@ public struct RecipientBatch: Sendable {
         return RecipientRecord(
             token: part(start, end: ends.token), registrationID: part(ends.token, end: ends.registrationID),
             alias: part(ends.registrationID, end: ends.alias), language: part(ends.alias, end: ends.language),
-            fields: part(ends.language, end: ends.fields))
+            fields: part(ends.language, end: ends.fields), service: entries[index].service)
     }
 }
 

@@ -38,14 +38,14 @@ struct Planner {
     ///   - catalog: earlier runs and the list of suppressed devices, if there are any.
     func preview(samples: Int, in catalog: any RunCatalog) throws -> Preview {
         let list = catalog.suppression(
-            app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).environment.listName)
+            app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).firstService.listName)
         return try scan(samples: samples, sendTimes(), writer: nil, suppressing: list, in: catalog).preview
     }
 
     /// Explains why a device would get it or not.
     func explanation(of subject: TraceSubject, in catalog: any RunCatalog) throws -> Explanation {
         let list = catalog.suppression(
-            app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).environment.listName)
+            app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).firstService.listName)
         var query = try context.audienceQuery(now: now)
         query.suppressed = try list.suppressedDevices()
         query.capped = try history().cappedDevices(beside: query.suppressed, in: catalog)
@@ -72,7 +72,7 @@ struct Planner {
         let times = try sendTimes()
         let writer = try catalog.create(id, variants: context.messages.variantsOfDevices, sorter: times?.sorter)
         let list = catalog.suppression(
-            app: context.app.name.value, service: context.app.service, environment: settings.environment.listName)
+            app: context.app.name.value, service: context.app.service, environment: settings.firstService.listName)
         let (preview, fields) = try scan(samples: 1, times, writer: writer, suppressing: list, in: catalog)
         var settings = settings
         (settings.schedule, settings.place, settings.beside) = (frozenSchedule, place, beside)
@@ -84,7 +84,7 @@ struct Planner {
             || ApprovalDemand(
                 app: context.app.name.value, campaignFile: context.campaign.file, realFile: FilePaths.absolute(context.campaign.file)
             ).binds
-        settings.credential = settings.credential?.fingerprinted(settings.service)
+        settings.firstService.credential = settings.firstService.credential?.fingerprinted(settings.service)
         // The time that the machine sleeps does not count as planning.
         settings.schedule?.planning = min(queuedAt, now)..<now.adding(seconds: (SuspendingClock.now - begin) / .seconds(1))
         let plan = RunPlan(
@@ -94,14 +94,14 @@ struct Planner {
             planHash: preview.planHash, rows: preview.audience.rows, audience: preview.audience.audience,
             skipped: preview.audience.skipped, settings: .success(settings), preview: preview.json,
             previewText: preview.text(width: 100, colour: false, cards: Preview.cardsBesidePlan),
-            waves: times?.runWaves(preview.audience.waves) ?? [])
+            waves: times?.runWaves(preview.audience.waves) ?? [], serviceLegs: writer.legs)
         return (try writer.finish(plan), preview)
     }
 
     /// Returns the first recipient of each text that a device gets, with the cells that templates name. Writes nothing.
     func examples(in catalog: any RunCatalog) throws -> [Recipient] {
         let list = catalog.suppression(
-            app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).environment.listName)
+            app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).firstService.listName)
         return try scan(samples: 1, nil, writer: nil, suppressing: list, in: catalog, compares: false).preview.samples.map(
             \.recipient)
     }
@@ -185,13 +185,13 @@ struct Planner {
 
     private func earlierRuns(_ catalog: any RunCatalog) throws -> EarlierRuns {
         try EarlierRuns(
-            of: context.campaign.name.value, app: context.app.name.value, in: RunSettings(context).environment, catalog: catalog, now: now
+            of: context.campaign.name.value, app: context.app.name.value, in: RunSettings(context), catalog: catalog, now: now
         )
     }
 
     private func history() throws -> FrequencyHistory {
         FrequencyHistory(
-            app: context.app.name.value, environment: try RunSettings(context).environment,
+            app: context.app.name.value, lists: try RunSettings(context).lists,
             caps: context.messages.pushType == .background ? [] : context.frequencyCaps,
             now: now)
     }
@@ -212,7 +212,7 @@ struct Planner {
     private func lint(
         _ query: AudienceQuery, _ result: AudienceResult, samples: [PreviewSample], schedule: PreviewSchedule?, further: [Diagnostic]
     ) throws -> Lint {
-        let age = ExportAge.warnings(of: query.files, environment: try RunSettings(context).environment, now: now)
+        let age = ExportAge.warnings(of: query.files, environment: try RunSettings(context).firstService.environment, now: now)
         let rows =
             unknownLanguages(result) + result.warnings + result.badRows.map(asWarning)
             + AudienceLint(context: context, result: result).warnings

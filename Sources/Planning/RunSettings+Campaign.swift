@@ -12,7 +12,7 @@ extension RunSettings {
         if let priority = campaign.delivery.priority { self.priority = priority }
         expiry = campaign.delivery.expiry
         collapseID = campaign.delivery.collapseID?.value
-        pace = context.pace
+        firstService.pace = context.pace
         unknownPolicy = campaign.delivery.unknownPolicy
         stopLimits = campaign.delivery.stopLimits
         // No one notices a background push.

@@ -125,7 +125,7 @@ struct TestPlanner {
         var settings = settings
         settings.needsApproval = false
         settings.runsFolder = FilePaths.absolute(catalog.place)
-        settings.credential = settings.credential?.fingerprinted(settings.service)
+        settings.firstService.credential = settings.firstService.credential?.fingerprinted(settings.service)
         // With a collapse id, one text would replace the other on the device before anyone has read it.
         if Set(pushes.map(\.device.token)).count < pushes.count { settings.collapseID = nil }
         return try writer.finish(

@@ -117,7 +117,7 @@ extension Report {
 
     /// Where it was sent, or will be; nil when the plan does not say.
     private var environment: String? {
-        guard let environment = try? plan.settings.get().environment else { return nil }
+        guard let environment = try? plan.settings.get().firstService.environment else { return nil }
         return environment.isSimulator ? "simulator: no device gets it" : environment.name
     }
 

@@ -9,8 +9,8 @@ public struct Report: Sendable {
     let plan: RunPlan
     let status: RunStatus
     let figures: RunFigures
-    /// What its answers say about tokens and settings, life by life.
-    private let evidence: RunEvidence
+    /// What the answers of each service say about tokens and settings, life by life.
+    private let evidence: [RunEvidence]
     /// nil when no approval was needed.
     let approval: RunApproval?
     /// When its recipients were removed; nil when they are there.
@@ -35,7 +35,9 @@ public struct Report: Sendable {
         var figures = try run.figures(withGroups: !isSummary)
         if isSummary { figures.groups = nil }
         self.figures = figures
-        evidence = RunEvidence(figures.tokenEvidence(of: run.plan.service), before: try run.evidenceBeforeLives())
+        evidence = try (0..<run.plan.serviceCount).map {
+            RunEvidence(figures.tokenEvidence(ofService: $0, in: run.plan), before: try run.evidenceBeforeLives(ofService: $0))
+        }
         approval = try run.approval()
         prunedAt = run.prunedAt
         testPushes = try run.plan.isTest && run.prunedAt == nil ? TestPush.all(of: run) : []
@@ -89,11 +91,11 @@ public struct Report: Sendable {
 
     /// Whether an ended run has refused tokens whose reason wrong settings may have caused: these are not suppressed.
     var doubtsTokens: Bool {
-        status.state.hasEnded && evidence.all.ambiguous > 0 && !(status.state == .finished && evidence.pointsAtTokens)
+        status.state.hasEnded && evidence.contains { $0.all.ambiguous > 0 && !(status.state == .finished && $0.pointsAtTokens) }
     }
 
     /// Whether most answers are refusals that wrong settings cause.
-    public var pointsAtSettings: Bool { evidence.settingsEvidence != nil }
+    public var pointsAtSettings: Bool { evidence.contains { $0.settingsEvidence != nil } }
 
     /// Whether its recipients were removed, so that only figures are left.
     var isPruned: Bool { prunedAt != nil }

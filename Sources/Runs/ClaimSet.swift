@@ -64,6 +64,9 @@ public struct ClaimSet: Hashable, Sendable {
         return found
     }
 
+    /// The ids that are in both.
+    public func intersection(_ other: ClaimSet) -> ClaimSet { ClaimSet(other.ranges.lazy.flatMap { ranges(in: $0) }) }
+
     /// The ids of a range that are not in it, as ascending ranges: while a run is sent, the ids that can still be claimed.
     public func gaps(in ids: Range<Int>) -> [Range<Int>] {
         var found: [Range<Int>] = []

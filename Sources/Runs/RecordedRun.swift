@@ -66,15 +66,18 @@ public protocol RecordedRun: RunLedger {
     /// Whether it may have pushed to somebody since a moment, or is about to.
     func mayHaveReached(since moment: Timestamp) throws -> Bool
 
-    /// Calls `body` with the token (lower-case hex digits, lent) of every device that this run reaches: when it got the push, or may have, and whether
-    /// it is still to be sent to it, as a process sends the run or will go on with it (paused).
+    /// Calls `body` with the token (lower-case hex digits, lent) of every device that this run reaches: when it got the push, or may have, whether it is
+    /// still to be sent to it, as a process sends the run or will go on with it (paused), and the number of the service that takes the push.
     /// - Parameter closing: reasons for which those who are unsent will get nothing any more.
     /// - Throws: `Diagnostic` when somebody's outcome or token cannot be read.
     func forEachReached(
-        closing: Set<OwnReason>, _ body: (_ token: UnsafeBufferPointer<UInt8>, _ at: Timestamp?, _ isToCome: Bool) throws -> Void) throws
+        closing: Set<OwnReason>,
+        _ body: (_ token: UnsafeBufferPointer<UInt8>, _ at: Timestamp?, _ isToCome: Bool, _ service: Int) throws -> Void) throws
 
-    /// What its answers say of tokens and settings, part by part and with those to the runs that it retries.
-    func evidence() throws -> RunEvidence
+    /// What the answers of a service say of tokens and settings, part by part and with those to the runs that it retries. Each service is judged
+    /// alone: good answers of one say nothing about the settings of another.
+    /// - Parameter service: its number.
+    func evidence(ofService service: Int) throws -> RunEvidence
 
     /// Runs of the campaign that were planned before this one, from the same catalogue, newest first; none of a test or a retry.
     /// - Parameter limit: how many at most.

@@ -31,9 +31,9 @@ public protocol RunCatalog: Sendable {
     /// Begins to write a run.
     /// - Parameters:
     ///   - variants: what tells devices' variants; nil when all get the same.
-    ///   - sorter: brings recipients into the order of waves; nil when all go out together, in the order in which they come.
+    ///   - sorter: brings recipients into the order of legs; nil when all go out together through one service, in the order in which they come.
     /// - Throws: `Diagnostic`: nothing can be written there; there is a run of that id.
-    func create(_ run: String, variants: VariantNames?, sorter: WaveSorter?) throws -> RunWriter
+    func create(_ run: String, variants: VariantNames?, sorter: LegSorter?) throws -> RunWriter
 
     /// Plans that are being written, or that a process that is gone left behind, by their ids.
     /// - Throws: `Diagnostic`: they cannot be listed.

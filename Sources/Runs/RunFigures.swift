@@ -23,6 +23,8 @@ public struct RunFigures: Hashable, Sendable {
     public var timeline: RunTimeline?
     /// Outcomes by language and variant; nil when they were not asked for.
     public var groups: [RunGroup]?
+    /// The figures of each service's recipients, by the services' numbers; empty when one service takes all.
+    public var services: [RunFigures] = []
 
     /// No figures.
     public init() {}
@@ -30,7 +32,17 @@ public struct RunFigures: Hashable, Sendable {
     /// Recipients whose outcome has this reason.
     public func count(_ reason: OwnReason) -> Int { reasons[reason.rawValue, default: 0] }
 
+    /// The figures of a service's recipients.
+    /// - Parameter service: its number.
+    public func figures(ofService service: Int) -> RunFigures { services.isEmpty ? self : services[service] }
+
     /// What the answers of a service say of tokens and settings.
+    /// - Parameter service: its number in the plan of the run.
+    public func tokenEvidence(ofService service: Int, in plan: RunPlan) -> TokenEvidence {
+        figures(ofService: service).tokenEvidence(of: plan.services[service])
+    }
+
+    /// What the answers say of tokens and settings, if they are all of one service.
     public func tokenEvidence(of service: any PushService) -> TokenEvidence {
         TokenEvidence(outcomes: outcomes, reasons: reasons, blaming: service.blamingReasons)
     }
@@ -72,6 +84,7 @@ extension RunFigures {
         pairs.append(("attempts_by_count", .array(attemptCounts.sorted { $0.key < $1.key }.map { Self.array([$0.key, $0.value]) })))
         if let timeline { pairs.append(("timeline", timeline.json)) }
         if let groups { pairs.append(("groups", .array(groups.map(\.json)))) }
+        if !services.isEmpty { pairs.append(("services", .array(services.map(\.json)))) }
         return .object(pairs: pairs)
     }
 
@@ -115,6 +128,10 @@ extension RunFigures {
             let read = groups.compactMap { RunGroup(json: $0) }
             guard read.count == groups.count else { return nil }
             self.groups = read
+        }
+        if case .array(let services)? = json["services"] {
+            self.services = services.compactMap { RunFigures(json: $0) }
+            guard self.services.count == services.count else { return nil }
         }
     }
 }

@@ -103,6 +103,15 @@ public protocol RunLedger: AnyObject, Sendable {
     /// When recipients were claimed last; nil when none were.
     func lastClaim() throws -> Timestamp?
 
+    // MARK: - Legs
+
+    /// What holds legs, or stopped them, by their first ids; nothing of those that go on.
+    func legStates() throws -> [Int: LegState]
+
+    /// Records what holds or stopped a leg, in place of what was recorded of it. A new life takes stops back, and keeps what holds.
+    /// - Throws: `Diagnostic` when it is no leg of the run, or another process sends the run.
+    func setState(_ state: LegState, of leg: RunLeg) throws
+
     // MARK: - Pushes
 
     /// So many threads will read at the same time while the run is sent: takes effect before the first write, or not at all.
@@ -163,11 +172,13 @@ public protocol RunLedger: AnyObject, Sendable {
 
     // MARK: - Judging
 
-    /// What the answers to the runs that this one retries say of tokens and settings; nothing for a run that is not a retry.
-    func tokenEvidenceOfRetried() -> TokenEvidence
+    /// What a service's answers to the runs that this one retries say of tokens and settings; nothing for a run that is not a retry.
+    /// - Parameter service: its number.
+    func tokenEvidenceOfRetried(ofService service: Int) -> TokenEvidence
 
-    /// What had been answered as each life but the first began, in order.
-    func evidenceBeforeLives() throws -> [TokenEvidence]
+    /// What a service had answered as each life but the first began, in order; lives before which it answered nothing new are left out.
+    /// - Parameter service: its number.
+    func evidenceBeforeLives(ofService service: Int) throws -> [TokenEvidence]
 
     /// Notes what was answered before a pause or a wait, so that what comes after it can be judged apart.
     func noteEvidenceAtRest() throws

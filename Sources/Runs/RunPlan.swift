@@ -1,4 +1,5 @@
 public import Base
+public import PushServices
 
 /// What a plan freezes about a run, beside its recipients. Secrets never enter it.
 public struct RunPlan: Sendable, Hashable {
@@ -41,12 +42,15 @@ public struct RunPlan: Sendable, Hashable {
     /// When recipients are sent to, in the order of ids and without a gap; empty when all go out as soon as the run is sent.
     public var waves: [RunWave]
 
+    /// The legs of a run of several services, in the order of ids and without a gap; empty when one service takes all.
+    public var serviceLegs: [RunLeg]
+
     /// A plan.
     public init(
         id: String, campaign: String, app: String, campaignFile: String, campaignSource: String, projectFile: String, seed: RunSeed,
         fields: [String], plannedAt: Timestamp, planHash: String, rows: Int, audience: Int, skipped: [SkipReason: Int],
         settings: Result<RunSettings, Diagnostic>, preview: JSONValue, previewText: String = "", retryOf: String? = nil,
-        isTest: Bool = false, waves: [RunWave] = []
+        isTest: Bool = false, waves: [RunWave] = [], serviceLegs: [RunLeg] = []
     ) {
         self.id = id
         self.campaign = campaign
@@ -67,5 +71,48 @@ public struct RunPlan: Sendable, Hashable {
         self.retryOf = retryOf
         self.isTest = isTest
         self.waves = waves
+        self.serviceLegs = serviceLegs
     }
+}
+
+extension RunPlan {
+    /// The legs of the run, in the order of ids and without a gap. With one service a leg is a wave, or the whole run.
+    public var legs: [RunLeg] {
+        guard serviceLegs.isEmpty else { return serviceLegs }
+        return waves.isEmpty ? [RunLeg(ids: 0..<audience, service: 0)] : waves.map { RunLeg(ids: $0.ids, service: 0) }
+    }
+
+    /// The legs of some recipients, such as those of a wave: each as far as it covers them.
+    public func legs(of ids: Range<Int>) -> [RunLeg] {
+        legs.filter { $0.ids.overlaps(ids) }.map { RunLeg(ids: $0.ids.clamped(to: ids), service: $0.service) }
+    }
+
+    /// The number of the service that takes the push to a recipient.
+    public func service(of id: Int) -> Int { serviceLegs.isEmpty ? 0 : serviceLegs.leg(of: id)?.service ?? 0 }
+
+    /// The ids of all recipients of a service.
+    public func ids(ofService number: Int) -> ClaimSet {
+        ClaimSet(serviceLegs.isEmpty && number == 0 ? [0..<audience] : serviceLegs.filter { $0.service == number }.map(\.ids))
+    }
+
+    /// How many services take its pushes. Where its settings cannot be read, as many as its legs name.
+    public var serviceCount: Int {
+        (try? settings.get().services.count) ?? (serviceLegs.map(\.service).max() ?? 0) + 1
+    }
+
+    /// The facts of its services, by their numbers; the standard service's where its settings cannot be read.
+    public var services: [any PushService] {
+        (try? settings.get().services.map(\.service)) ?? (0..<serviceCount).map { _ in PushServices.standard }
+    }
+
+    /// The number in this plan of a service of another one, such as that of a retry; nil when this one does not have it.
+    func number(ofService service: Int, of other: RunPlan) -> Int? {
+        guard let own = try? settings.get().services, let others = try? other.settings.get().services else {
+            return service < serviceCount ? service : nil
+        }
+        return own.firstIndex { $0.serviceName == others[service].serviceName }
+    }
+
+    /// The first service's facts.
+    public var service: any PushService { (try? settings.get().service) ?? PushServices.standard }
 }

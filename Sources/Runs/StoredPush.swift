@@ -4,7 +4,7 @@ public import Base
 public struct StoredPush {
     /// The recipient's id.
     public let id: Int
-    /// Lower-case hex digits.
+    /// The target as the service has it; of APNs, lower-case hex digits.
     public let token: UnsafeBufferPointer<UInt8>
     /// The cells of the run's fields.
     public let cells: EscapedCells
@@ -12,6 +12,8 @@ public struct StoredPush {
     public let language: UnsafeBufferPointer<UInt8>
     /// Blank when the campaign has none, or it was not requested.
     public let variant: UnsafeBufferPointer<UInt8>
+    /// The number of the service that takes it.
+    public let service: Int
     /// Whether it may have been pushed to before: it was claimed and has no outcome, or is unknown.
     public var mayHaveArrived = false
     /// The attempts that are recorded for it.
@@ -20,12 +22,13 @@ public struct StoredPush {
     /// What sending needs of a recipient.
     public init(
         id: Int, token: UnsafeBufferPointer<UInt8>, cells: EscapedCells, language: UnsafeBufferPointer<UInt8>,
-        variant: UnsafeBufferPointer<UInt8>
+        variant: UnsafeBufferPointer<UInt8>, service: Int = 0
     ) {
         self.id = id
         self.token = token
         self.cells = cells
         self.language = language
         self.variant = variant
+        self.service = service
     }
 }

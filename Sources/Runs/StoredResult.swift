@@ -4,12 +4,14 @@ public import Base
 public struct StoredResult {
     /// The dense id.
     public let id: Int
-    /// The token in lower-case hex.
+    /// The target as the service has it; of APNs, lower-case hex digits.
     public let token: UnsafeBufferPointer<UInt8>
     /// Blank when the export had none.
     public let registrationID: UnsafeBufferPointer<UInt8>, alias: UnsafeBufferPointer<UInt8>, language: UnsafeBufferPointer<UInt8>
     /// Blank when the campaign has no variants.
     public let variant: UnsafeBufferPointer<UInt8>
+    /// The number of the service that takes its push.
+    public let service: Int
     let isClaimed: Bool
     let slot: OutcomeSlot?
     /// The service's reason, or Volley's; blank for none.

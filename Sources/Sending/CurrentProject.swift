@@ -62,25 +62,27 @@ package struct CurrentProject {
             throw changed(["the app '\(plan.app)' is no longer there"], in: project)
         }
         let now = try RunSettings(app, projectFile: project.file, pushType: settings.pushType)
-        let changes = Self.changes(from: settings, to: now, of: app.service)
+        // A service that the app got since then changes nothing about the others.
+        let services = settings.services.map { then in (then, now: now.services.first { $0.serviceName == then.serviceName } ?? now.firstService) }
+        let changes = services.flatMap { Self.changes(from: $0, to: $1, of: $1.service) }
         guard changes.isEmpty else { throw changed(changes, in: project) }
-        try checkKey(settings.credential, now.credential, app.service)
+        for (then, now) in services { try checkKey(then.credential, now.credential, now.service) }
     }
 
     /// What sets the present settings apart from those of a plan, in the words of the app's service.
-    static func changes(from settings: RunSettings, to now: RunSettings, of service: any PushService) -> [String] {
+    static func changes(from then: ServiceSettings, to now: ServiceSettings, of service: any PushService) -> [String] {
         let topic = service.account.topic.key
         var changes: [String] = []
         func compare(_ name: String, isSame: Bool, then: String, now: String) {
             if !isSame { changes.append("\(name) was \(then) and is \(now) now") }
         }
-        compare("the service", isSame: settings.serviceName == now.serviceName, then: settings.serviceName, now: now.serviceName)
-        let environments = (settings.environment, now.environment)
+        compare("the service", isSame: then.serviceName == now.serviceName, then: then.serviceName, now: now.serviceName)
+        let environments = (then.environment, now.environment)
         compare(
             "the environment", isSame: environments.0.isSame(as: environments.1), then: environments.0.inFull, now: environments.1.inFull)
-        compare("the \(topic)", isSame: settings.topic == now.topic, then: settings.topic, now: now.topic)
+        compare("the \(topic)", isSame: then.topic == now.topic, then: then.topic, now: now.topic)
         for form in service.account.credentials {
-            let both = [settings.credential, now.credential].map { credential in credential.flatMap { $0.form == form.key ? $0 : nil } }
+            let both = [then.credential, now.credential].map { credential in credential.flatMap { $0.form == form.key ? $0 : nil } }
             compare(
                 "the \(form.key)", isSame: isSame(both[0], both[1], form), then: both[0]?.inFull(form) ?? "none",
                 now: both[1]?.inFull(form) ?? "none")
@@ -95,10 +97,15 @@ package struct CurrentProject {
             return settings
         }
         var settings = settings
-        if let credential = now.credential, let form = app.credentialForm, Self.isSame(settings.credential, credential, form) {
-            for file in form.files { settings.credential?.values[file.key] = credential[file] }
+        for (number, then) in settings.services.enumerated() {
+            guard let now = now.services.first(where: { $0.serviceName == then.serviceName }) else { continue }
+            if let credential = now.credential, let form = now.service.account.credential(credential.form),
+                Self.isSame(then.credential, credential, form)
+            {
+                for file in form.files { settings.services[number].credential?.values[file.key] = credential[file] }
+            }
+            if then.environment.isSame(as: now.environment) { settings.services[number].environment = now.environment }
         }
-        if settings.environment.isSame(as: now.environment) { settings.environment = now.environment }
         return settings
     }
 

@@ -18,9 +18,9 @@ final class PaceRegistry: Sendable {
 
     /// The pace that the runs of an app share; nil when the app has none.
     func shared(byRunsOf name: String, _ settings: RunSettings) -> SharedPace? {
-        guard let pace = settings.appPace else { return nil }
+        guard let pace = settings.firstService.appPace else { return nil }
         return paces.withLock { paces in
-            let app = App(name: name, service: settings.serviceName, environment: settings.environment, pace: pace)
+            let app = App(name: name, service: settings.firstService.serviceName, environment: settings.firstService.environment, pace: pace)
             let shared = paces[app] ?? SharedPace(pace, settings.service.batching)
             paces[app] = shared
             return shared

@@ -74,7 +74,7 @@ struct RunToSend {
     /// How many recipients the simulators of earlier processes accepted. Nil if the ledger cannot be compared: the run did not go to the
     /// simulator, or it is a test. The ledger counts devices, and a test device may get several texts.
     private func acceptedBefore(_ step: SendGate.Step) -> Int? {
-        guard case .simulator = settings.environment, !run.plan.isTest else { return nil }
+        guard case .simulator = settings.firstService.environment, !run.plan.isTest else { return nil }
         guard step == .goOn else { return 0 }
         // If the figures cannot be read, the code that needs them reports it.
         return (try? run.figures()).map { $0.outcomes[.accepted] ?? 0 }

@@ -25,10 +25,10 @@ package struct AccountSecret {
         let key: AssertionKey
         do throws(Mistake) { key = try exchange.read(json) } catch { throw document.mistake(error.message, remedy: error.remedy) }
         try document.check(privateKeyPEM: key.privateKeyPEM)
-        if let named = key.topic, service.topic(named, for: settings.pushType) != settings.topic {
+        if let named = key.topic, service.topic(named, for: settings.pushType) != settings.firstService.topic {
             let topic = service.account.topic
             throw document.mistake(
-                "the \(form.noun) is for the \(topic.noun) '\(named)', but the app names '\(settings.topic)'",
+                "the \(form.noun) is for the \(topic.noun) '\(named)', but the app names '\(settings.firstService.topic)'",
                 remedy: "Name the \(form.noun) of this app in volley.yaml, or correct its \(topic.key).")
         }
         return key

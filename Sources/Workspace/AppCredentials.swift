@@ -24,8 +24,8 @@ package struct AppCredentials {
     /// - Throws: `Diagnostic`: it cannot be used, or there is none.
     package init(_ settings: RunSettings, of service: (any PushService)? = nil, now: Timestamp) throws(Diagnostic) {
         let service = service ?? settings.service
-        guard let credential = settings.credential, let form = service.account.credential(credential.form) else {
-            guard settings.environment == .simulator else {
+        guard let credential = settings.firstService.credential, let form = service.account.credential(credential.form) else {
+            guard settings.firstService.environment == .simulator else {
                 let names = service.account.names
                 throw Diagnostic(
                     "the app has \(names.none(TextFormat.withArticle))", remedy: "Add `\(names.all[0]):` to the app in volley.yaml.")
@@ -56,7 +56,7 @@ package struct AppCredentials {
     /// - Throws: `Diagnostic`: one of them cannot be used.
     public static func check(_ settings: RunSettings, now: Timestamp) throws -> [Diagnostic] {
         let credentials = try AppCredentials(settings, now: now)
-        if case .server(_, _, let authority?) = settings.environment { try CertificateAuthorityFile.check(authority) }
+        if case .server(_, _, let authority?) = settings.firstService.environment { try CertificateAuthorityFile.check(authority) }
         return credentials.warnings
     }
 }

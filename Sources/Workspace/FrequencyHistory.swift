@@ -5,14 +5,14 @@ package import Runs
 /// How many pushes the devices of an app got lately, from the run files of earlier campaigns.
 package struct FrequencyHistory {
     package let app: String
-    /// Only pushes to the same service count: a rehearsal against the simulator reached no device.
-    package let environment: FrozenEnvironment
+    /// Only pushes to the same services count, by the names of their lists: a rehearsal against the simulator reached no device.
+    package let lists: Set<String>
     package let caps: [FrequencyCap]
     package let now: Timestamp
 
-    package init(app: String, environment: FrozenEnvironment, caps: [FrequencyCap], now: Timestamp) {
+    package init(app: String, lists: Set<String>, caps: [FrequencyCap], now: Timestamp) {
         self.app = app
-        self.environment = environment
+        self.lists = lists
         self.caps = caps
         self.now = now
     }
@@ -83,9 +83,11 @@ package struct FrequencyHistory {
                 defer { run.close() }
                 let settings = try run.plan.settings.get()
                 // No one notices a background push.
-                guard settings.environment.listName == environment.listName, settings.pushType != .background else { continue }
+                let counted = settings.services.map { lists.contains($0.listName) }
+                guard counted.contains(true), settings.pushType != .background else { continue }
                 let goesFirst = try goesFirst(run)
-                try run.forEachReached(closing: OwnReason.final) { token, moment, isToCome in
+                try run.forEachReached(closing: OwnReason.final) { token, moment, isToCome, service in
+                    guard counted[service] else { return }
                     add(token) { cap in moment.map { $0 > starts[cap] } ?? false || isToCome && goesFirst }
                 }
             }

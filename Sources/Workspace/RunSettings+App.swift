@@ -45,16 +45,23 @@ extension RunSettings {
     /// The settings of an app, with defaults for everything else.
     public init(_ app: App, projectFile: String, pushType: PushType) throws {
         func path(_ text: SourceText) -> String { FilePaths.anchored(FilePaths.resolve(text.value, besideFile: projectFile)) }
+        self.init(
+            services: [try ServiceSettings(app, path, pushType)], pushType: pushType, renderingRules: MessageCatalog.renderingRules)
+        needsApproval = app.needsApproval
+    }
+}
+
+extension ServiceSettings {
+    /// The settings of an app's service, with defaults for everything else.
+    /// - Parameter path: the absolute path of a file that volley.yaml names.
+    fileprivate init(_ app: App, _ path: (SourceText) -> String, _ pushType: PushType) throws {
         // Volley adds the suffix that a push type needs, unless volley.yaml already has it.
         self.init(
-            environment: try FrozenEnvironment(app.environment, path),
-            topic: app.service.topic(app.topic.value, for: pushType),
-            pushType: pushType, renderingRules: MessageCatalog.renderingRules)
+            environment: try FrozenEnvironment(app.environment, path), topic: app.service.topic(app.topic.value, for: pushType))
         serviceName = app.service.name
         if let reference = app.credential, let form = app.credentialForm { credential = FrozenCredential(reference, form, path) }
         pace = app.pace
         appPace = app.pace
-        needsApproval = app.needsApproval
     }
 }
 

@@ -109,13 +109,24 @@ extension MemoryLedger {
         for (id, recipient) in run.recipients.enumerated() { try body(id, recipient, outcomes[id], claimed.contains(id)) }
     }
 
-    func figures(withGroups: Bool) throws -> RunFigures { run.account.withLock { $0.figures(audience: plan.audience) } }
+    func figures(withGroups: Bool) throws -> RunFigures { run.account.withLock { $0.figures(plan, run.fault) } }
 
     // MARK: - Judging
 
-    func tokenEvidenceOfRetried() -> TokenEvidence { TokenEvidence() }
+    func tokenEvidenceOfRetried(ofService service: Int) -> TokenEvidence { TokenEvidence() }
 
-    func evidenceBeforeLives() throws -> [TokenEvidence] { run.account.withLock { $0.beforeLives } }
+    func evidenceBeforeLives(ofService service: Int) throws -> [TokenEvidence] {
+        run.account.withLock { $0.beforeLives[has(.mixesTheAnswersOfServices) ? 0 : service, default: []] }
+    }
+
+    // MARK: - Legs
+
+    func legStates() throws -> [Int: LegState] { run.account.withLock { $0.legs } }
+
+    func setState(_ state: LegState, of leg: RunLeg) throws {
+        guard plan.legs.contains(leg) || has(.stopsAnything) else { throw Diagnostic("\(leg) is no leg") }
+        run.account.withLock { $0.legs[has(.stopsTheWrongLeg) ? 0 : leg.ids.lowerBound] = state == LegState() ? nil : state }
+    }
 
     func noteEvidenceAtRest() throws {}
 

@@ -74,7 +74,15 @@ final class MemoryLedger: RunLedger {
             guard expected.contains(account.state) || has(.beginsFromAnyState) else { throw Diagnostic("the run is \(account.state)") }
             account.life = life
             if !account.claims.isEmpty {
-                account.beforeLives.append(account.figures(audience: plan.audience).tokenEvidence(of: plan.service))
+                let figures = account.figures(plan, run.fault)
+                for service in 0..<plan.serviceCount {
+                    let evidence = figures.tokenEvidence(ofService: service, in: plan)
+                    guard evidence.answers > account.beforeLives[service]?.last?.answers ?? 0 else { continue }
+                    account.beforeLives[service, default: []].append(evidence)
+                }
+            }
+            if !has(.keepsStopsOfLegs) {
+                account.legs = account.legs.compactMapValues { state in state.heldUntil.map { LegState(heldUntil: $0) } }
             }
             let end = account.finishedAt
             Self.set(.running, nil, at: now, &account)
@@ -126,7 +134,7 @@ final class MemoryLedger: RunLedger {
 
     func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
         try with { account in
-            let cause = objection(account.figures(audience: plan.audience))
+            let cause = objection(account.figures(plan, run.fault))
             Self.set(cause == nil ? .finished : .stopped, cause, at: now, &account)
             return cause
         }

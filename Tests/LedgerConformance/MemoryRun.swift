@@ -26,6 +26,7 @@ public final class MemoryRun: Sendable {
         case leasesWhoIsClaimed, leasesBeyondTheLeg, claimsTwice, keepsDeferrals, claimsAfterTheEnd, forgetsWhoWasReopened
         case settlesTwice, recordsHalf, settlesWhoIsUnclaimed, losesNobody, defersWhoIsUnderWay, handsOutTheSettled
         case takesOrdersForNobody, takesOrdersThatDoNotFit
+        case stopsAnything, stopsTheWrongLeg, keepsStopsOfLegs, countsOneServiceForAll, mixesTheAnswersOfServices, readsOneServiceForAll
     }
 
     /// Everything that is known about the run.
@@ -39,7 +40,10 @@ public final class MemoryRun: Sendable {
         var reopened = 0
         var outcomes: [Int: Settlement] = [:]
         var skipped: Set<Int> = []
-        var beforeLives: [TokenEvidence] = []
+        /// By services.
+        var beforeLives: [Int: [TokenEvidence]] = [:]
+        /// By the first ids of legs.
+        var legs: [Int: LegState] = [:]
         var noted: NotedLife?
 
         var claimed: ClaimSet { ClaimSet(claims.map(\.ids)) }
@@ -52,14 +56,23 @@ public final class MemoryRun: Sendable {
                 finishedAt: finishedAt)
         }
 
-        func figures(audience: Int) -> RunFigures {
+        func figures(_ plan: RunPlan, _ fault: Fault?) -> RunFigures {
+            var figures = figures(of: 0..<plan.audience)
+            guard plan.serviceCount > 1 else { return figures }
+            figures.services = (0..<plan.serviceCount).map { service in
+                self.figures(of: (0..<plan.audience).filter { fault == .countsOneServiceForAll || plan.service(of: $0) == service })
+            }
+            return figures
+        }
+
+        private func figures(of ids: some Collection<Int>) -> RunFigures {
             var figures = RunFigures()
             let claimed = claimed
             for outcome in Outcome.allCases { figures.outcomes[outcome] = 0 }
-            for id in 0..<audience {
+            for id in ids {
                 figures.outcomes[outcomes[id]?.outcome ?? (claimed.contains(id) ? .unknown : .unsent), default: 0] += 1
+                if let reason = outcomes[id]?.reason, !reason.isEmpty { figures.reasons[reason, default: 0] += 1 }
             }
-            for settlement in outcomes.values where !settlement.reason.isEmpty { figures.reasons[settlement.reason, default: 0] += 1 }
             return figures
         }
 

@@ -48,7 +48,7 @@ import Testing
         writeBytes(bytes, path)
         #expect(
             diagnostic { _ = try SQLiteRun(path: path) }?.message
-                == "the run file was written by a newer Volley (format 9; this one reads 5)")
+                == "the run file was written by a newer Volley (format 9; this one reads 6)")
     }
 
     @Test("a truncated file is damaged", arguments: [0.3, 0.6, 0.95, 0.9999])

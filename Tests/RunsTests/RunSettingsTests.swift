@@ -10,12 +10,12 @@ import Testing
 struct RunSettingsTests {
     private static func full() -> RunSettings {
         settings {
-            $0.environment = .server(host: "::1", port: 2197, certificateAuthority: "/etc/ca.pem")
-            $0.credential = key
+            $0.firstService.environment = .server(host: "::1", port: 2197, certificateAuthority: "/etc/ca.pem")
+            $0.firstService.credential = key
             $0.expiry = .after(seconds: 14400)
             $0.collapseID = "sale"
-            $0.pace = Pace(pushes: 300_000, intervalSeconds: 60)
-            $0.appPace = Pace(pushes: 9_000, intervalSeconds: 1)
+            $0.firstService.pace = Pace(pushes: 300_000, intervalSeconds: 60)
+            $0.firstService.appPace = Pace(pushes: 9_000, intervalSeconds: 1)
             $0.unknownPolicy = .skip
             $0.stopLimits = StopLimits()
             $0.stopLimits?.shares = [.rejected: StopShare(millionths: 5_000), .invalidToken: StopShare(millionths: 200_000)]
@@ -44,7 +44,7 @@ struct RunSettingsTests {
     func roundTrip() throws {
         for original in [
             Self.full(), settings(), settings { $0.expiry = .immediately }, settings { $0.expiry = .at(Timestamp(epochSeconds: 5)) },
-            settings { $0.environment = .production }, settings { $0.environment = .simulator },
+            settings { $0.firstService.environment = .production }, settings { $0.firstService.environment = .simulator },
         ] {
             let copy = try RunSettings(json: original.json, runFile: "x.sqlite")
             #expect(copy == original)
@@ -92,43 +92,43 @@ struct RunSettingsTests {
         }
         let keyText = #""key":{"file":"/keys/a.p8","id":"ABC123DEFG","team":"DEF123GHIJ","fingerprint":"#
         let certificateText = #""certificate":{"file":"/keys/a.p12","passphrase_env":"#
-        #expect(try member { $0.credential = Self.key }.contains(keyText + #"null},"certificate":null,"push_type""#))
+        #expect(try member { $0.firstService.credential = Self.key }.contains(keyText + #"null},"certificate":null,"push_type""#))
         #expect(
             try member {
-                $0.credential = Self.key
-                $0.credential?.fingerprint = "ab"
+                $0.firstService.credential = Self.key
+                $0.firstService.credential?.fingerprint = "ab"
             }.contains(keyText + #""ab"},"certificate":null,"push_type""#))
         #expect(
-            try member { $0.credential = Self.certificate }.contains(#""key":null,"# + certificateText + #""SECRET"},"push_type""#))
+            try member { $0.firstService.credential = Self.certificate }.contains(#""key":null,"# + certificateText + #""SECRET"},"push_type""#))
         #expect(
             try member {
-                $0.credential = Self.certificate
-                $0.credential?.values["passphrase_env"] = nil
+                $0.firstService.credential = Self.certificate
+                $0.firstService.credential?.values["passphrase_env"] = nil
             }.contains(certificateText + "null}"))
     }
 
     @Test("of a service with other credentials hold those, and a credential that lacks a value is none")
     func accounts() throws {
         let service = OtherService.robots
-        var original = settings { $0.environment = .production }
-        original.serviceName = service.name
-        original.credential = FrozenCredential(form: "robot_account", values: ["env": "SHOP_ROBOT", "region": "eu"])
-        let text = original.json(of: service).text
+        var original = settings { $0.firstService.environment = .production }
+        original.firstService.serviceName = service.name
+        original.firstService.credential = FrozenCredential(form: "robot_account", values: ["env": "SHOP_ROBOT", "region": "eu"])
+        let text = original.json(of: [service]).text
         let member = #""robot_account":{"file":null,"env":"SHOP_ROBOT","region":"eu"}"#
         #expect(text.contains(#""topic":"com.example.shop","# + member + #","push_type":"alert""#))
         func read(_ text: String) throws -> RunSettings {
             try RunSettings(json: try JSONValue(parsing: text), runFile: "x.sqlite", services: [service])
         }
         #expect(try read(text) == original)
-        #expect(try read(text.replacing(#""env":"SHOP_ROBOT""#, with: #""env":null"#)).credential == nil)
-        #expect(try read(text.replacing(#""region":"eu""#, with: #""region":null"#)).credential == nil)
-        #expect(throws: Diagnostic.self) { try RunSettings(json: original.json(of: service), runFile: "x.sqlite") }
+        #expect(try read(text.replacing(#""env":"SHOP_ROBOT""#, with: #""env":null"#)).firstService.credential == nil)
+        #expect(try read(text.replacing(#""region":"eu""#, with: #""region":null"#)).firstService.credential == nil)
+        #expect(throws: Diagnostic.self) { try RunSettings(json: original.json(of: [service]), runFile: "x.sqlite") }
     }
 
     @Test("have no member twice, whatever a service calls its credentials")
     func members() throws {
         for service in PushServices.all {
-            guard case .object(let members) = settings().json(of: service) else { continue }
+            guard case .object(let members) = settings({ $0.firstService.serviceName = service.name }).json else { continue }
             #expect(Set(members.map(\.name)).count == members.count, "\(service.name)")
         }
     }

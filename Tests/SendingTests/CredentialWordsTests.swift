@@ -31,7 +31,7 @@ struct CredentialWordsTests {
         #expect(missing.name == "signing_key" && missing.message == "the app has no signing_key")
         #expect(missing.remedy == "Add `signing_key:` to the app in volley.yaml.")
         #expect(step(settings { _ in }, APNs()).message == "the app has neither key nor certificate")
-        let simulated = step(settings { $0.environment = .simulator })
+        let simulated = step(settings { $0.firstService.environment = .simulator })
         #expect(simulated.message == "no signing_key is needed: the simulator gets its own for each run")
     }
 
@@ -45,7 +45,7 @@ struct CredentialWordsTests {
         let pem = Array(SigningKey.generate().pem.utf8)
         #expect(write(descriptor, pem, pem.count) == pem.count)
         close(descriptor)
-        let step = step(settings { $0.credential = toyKey(file: file, number: "XYZ789") })
+        let step = step(settings { $0.firstService.credential = toyKey(file: file, number: "XYZ789") })
         #expect(
             step.name == "signing_key"
                 && step.message == "\(file): P-256, number XYZ789, account TOYACCT1; the file is named after the key ABC123")
@@ -55,12 +55,12 @@ struct CredentialWordsTests {
     @Test("what was changed since a plan is named by its keys")
     func changes() {
         let then = settings {
-            $0.topic = "shop_app"
-            $0.credential = toyKey(file: "/k.p8")
+            $0.firstService.topic = "shop_app"
+            $0.firstService.credential = toyKey(file: "/k.p8")
         }
-        let now = settings { $0.topic = "other_app" }
+        let now = settings { $0.firstService.topic = "other_app" }
         #expect(
-            CurrentProject.changes(from: then, to: now, of: Toypush()) == [
+            CurrentProject.changes(from: then.firstService, to: now.firstService, of: Toypush()) == [
                 "the app_code was shop_app and is other_app now",
                 "the signing_key was ABC123 of account TOYACCT1 in /k.p8 and is none now",
             ])
@@ -76,17 +76,17 @@ struct CredentialWordsTests {
         setenv(variable, OtherService.robot().text, 1)
         defer { unsetenv(variable) }
         func frozen(_ values: [String: String]) -> RunSettings {
-            settings { ($0.topic, $0.credential) = ("my-shop", FrozenCredential(form: "robot_account", values: values)) }
+            settings { ($0.firstService.topic, $0.firstService.credential) = ("my-shop", FrozenCredential(form: "robot_account", values: values)) }
         }
         let present = step(frozen(["env": variable, "region": "eu"]), service)
         #expect(
             present.state == .ok && present.name == "robot_account" && present.message == "\(variable): robot@robopush.example, key 7f3a")
         let missing = step(frozen(["file": "/none.json", "region": "eu"]), service)
         #expect(missing.state == .failed && missing.message.hasSuffix("there is no such robot account file"), "\(missing.message)")
-        #expect(step(settings { $0.environment = .simulator }, service).message.hasPrefix("no robot_account is needed"))
+        #expect(step(settings { $0.firstService.environment = .simulator }, service).message.hasPrefix("no robot_account is needed"))
 
         func changes(_ then: [String: String], _ now: [String: String]) -> [String] {
-            CurrentProject.changes(from: frozen(then), to: frozen(now), of: service)
+            CurrentProject.changes(from: frozen(then).firstService, to: frozen(now).firstService, of: service)
         }
         #expect(changes(["env": "A", "region": "eu"], ["env": "A", "region": "eu"]).isEmpty)
         #expect(changes(["env": "A"], ["env": "B"]) == ["the robot_account was the variable A and is the variable B now"])

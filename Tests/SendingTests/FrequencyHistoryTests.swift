@@ -98,7 +98,7 @@ struct FrequencyHistoryTests {
 extension PlannedFolder {
     /// Devices of a run that may get no more.
     fileprivate func capped(_ run: SQLiteRun) throws -> [Int]? {
-        let history = FrequencyHistory(app: "shop", environment: .sandbox, caps: settings.frequencyCaps, now: .now())
+        let history = FrequencyHistory(app: "shop", lists: ["sandbox"], caps: settings.frequencyCaps, now: .now())
         guard let capped = try history.cappedDevices(for: run, in: run.catalog) else { return nil }
         return (0..<10).filter { device in
             Array(PlannedFolder.token(device).utf8).withUnsafeBufferPointer { capped.contains(token: $0) }

@@ -11,7 +11,7 @@ struct PaceRegistryTests {
     private func settings(_ environment: FrozenEnvironment = .sandbox, pace: Int?) -> RunSettings {
         var settings = RunSettings(
             environment: environment, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
-        settings.appPace = pace.map { Pace(pushes: $0, intervalSeconds: 1) }
+        settings.firstService.appPace = pace.map { Pace(pushes: $0, intervalSeconds: 1) }
         return settings
     }
 

@@ -54,9 +54,9 @@ struct PruneSelectionTests {
         let folder = try PlannedFolder()
         let plan = try folder.plan(Self.first)
         var settings = folder.settings
-        if kind == "rehearsal" { settings.environment = .production }
+        if kind == "rehearsal" { settings.firstService.environment = .production }
         let sent = try folder.plan(Self.second, app: kind == "app" ? "other" : "shop", isTest: kind == "test", settings)
-        try folder.send(sent, to: 10, in: settings.environment.listName)
+        try folder.send(sent, to: 10, in: settings.listName)
         #expect(try left(folder) == [Self.first: .unsent])
         for run in [plan, sent] { run.close() }
     }

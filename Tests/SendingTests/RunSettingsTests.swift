@@ -13,7 +13,7 @@ struct RunSettingsTests {
     )
     func lists() {
         func list(_ host: String, _ authority: String? = nil) -> String {
-            FrozenEnvironment.server(host: host, port: 443, certificateAuthority: authority).listName
+            ServiceSettings(environment: .server(host: host, port: 443, certificateAuthority: authority), topic: "").listName
         }
         #expect(list("api.push.apple.com") == "production" && list("api.sandbox.push.apple.com") == "sandbox")
         #expect(list("api.development.push.apple.com") == "sandbox")
@@ -25,7 +25,7 @@ struct RunSettingsTests {
         for service in PushServices.all { #expect((Simulators.named(service.name) != nil) == service.hasSimulator, "\(service.name)") }
         #expect(Simulators.all.allSatisfy { PushServices.named($0.service) != nil })
         var settings = RunSettings(pushType: .alert)
-        (settings.serviceName, settings.environment) = ("other", .simulator)
+        (settings.firstService.serviceName, settings.firstService.environment) = ("other", .simulator)
         #expect {
             _ = try Gateway(settings, SendingContext(), now: .now())
         } throws: { ($0 as? Diagnostic)?.message.hasSuffix("has no simulator") == true }

@@ -87,7 +87,7 @@ struct SupersedingRunsTests {
         try folder.send(other, to: 10)
         var settings = folder.settings
         #expect(try found(plan, folder, settings) == Found(runs: [Self.second], reached: 10))
-        settings.environment = .production
+        settings.firstService.environment = .production
         #expect(try found(plan, folder, settings) == Found())
         for run in [plan, other] { run.close() }
     }

@@ -81,7 +81,7 @@ struct WaveSendingTests {
             schedule.planning = planning
             var settings = RunSettings(
                 environment: .simulator, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
-            (settings.pace, settings.schedule) = (pace, schedule)
+            (settings.firstService.pace, settings.schedule) = (pace, schedule)
             self.settings = settings
             run = try writer.finish(
                 RunPlan(
@@ -101,7 +101,7 @@ struct WaveSendingTests {
         func send(_ clock: WaitClock, from states: Set<RunState> = [.planned], refusing refusal: Diagnostic? = nil) throws -> RunEnd {
             var stage = RunSender(
                 run: run, catalog: run.catalog, endpoint: gateway.endpoint, credentials: gateway.credentials,
-                route: try ProxyRoute(nil, to: settings.environment), settings: settings, messages: messages,
+                route: try ProxyRoute(nil, to: settings.firstService.environment), settings: settings, messages: messages,
                 attendance: RunAttendance(context: SendingContext(), observer: .silent, cancellation: try Cancellation()))
             stage.clock = clock
             stage.refusal = { refusal }

@@ -14,8 +14,8 @@ struct AppCredentialsTests {
 
     private func settings(_ values: [String: String], topic: String = "my-shop") -> RunSettings {
         var settings = RunSettings(pushType: .alert)
-        (settings.topic, settings.serviceName) = (topic, service.name)
-        settings.credential = FrozenCredential(form: "robot_account", values: values.merging(["region": "eu"]) { $1 })
+        (settings.firstService.topic, settings.firstService.serviceName) = (topic, service.name)
+        settings.firstService.credential = FrozenCredential(form: "robot_account", values: values.merging(["region": "eu"]) { $1 })
         return settings
     }
 
@@ -139,7 +139,7 @@ struct AppCredentialsTests {
                 name: text("shop"), service: service, topic: text("my-shop"), environment: .simulator,
                 credential: CredentialReference(form: "robot_account", values: values.mapValues(text)), devices: [],
                 columns: ExportColumns(), pace: nil, frequency: nil, needsApproval: false, testDevices: [], proxy: nil, notices: [])
-            return try RunSettings(app, projectFile: "/project/volley.yaml", pushType: .alert).credential?.fingerprinted(service)
+            return try RunSettings(app, projectFile: "/project/volley.yaml", pushType: .alert).firstService.credential?.fingerprinted(service)
         }
         #expect(
             try frozen(["file": "keys/robot.json", "region": "eu"])

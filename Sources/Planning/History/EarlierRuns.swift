@@ -7,7 +7,7 @@ public struct EarlierRuns: Sendable {
     /// The newest runs that have an audience, newest first, back to one that reached a device.
     private let runs: [any RecordedRun]
     private let now: Timestamp
-    private let environment: FrozenEnvironment
+    private let settings: RunSettings
     /// The last sending that reached a device; if none did, the last attempt.
     public let lastSending: PreviousSending?
     /// A run that began only hours ago, when no file shows which devices it reached.
@@ -15,7 +15,7 @@ public struct EarlierRuns: Sendable {
 
     /// - Throws: `Diagnostic`: the folder of runs cannot be listed.
     public init(
-        of campaign: String, app: String, in environment: FrozenEnvironment, catalog: any RunCatalog, now: Timestamp,
+        of campaign: String, app: String, in settings: RunSettings, catalog: any RunCatalog, now: Timestamp,
         besides own: String? = nil
     )
         throws
@@ -28,12 +28,12 @@ public struct EarlierRuns: Sendable {
         let known = sendings.compactMap(\.self)
         lastSending = known.last.map { $0.accepted == 0 ? known[0] : $0 }
         self.now = now
-        self.environment = environment
+        self.settings = settings
         let record = HistorySnapshot(of: catalog)
         let earliest = now.adding(seconds: -Double(PreviousSending.hours * 3600))
         unaccounted = record.begun(of: campaign).filter { id, entry in
             guard id != own, entry.begunAt >= earliest, let scope = entry.scope, !scope.isTest, scope.app == app,
-                scope.environment == environment.listName, !environment.isSimulator
+                scope.environment == settings.listName, !settings.isRehearsal
             else { return false }
             guard let run = try? catalog.open(id) else { return true }
             defer { run.close() }
@@ -52,7 +52,7 @@ public struct EarlierRuns: Sendable {
     func warnings(_ context: CampaignContext) -> [Diagnostic] {
         let lost = unaccounted.map { [lostWarning($0, context)] } ?? []
         if let unfinished = runs.lazy.compactMap({ unfinishedWarning($0, context) }).first { return lost + [unfinished] }
-        guard let sending = lastSending, sending.isRecent(in: environment) else { return lost }
+        guard let sending = lastSending, sending.isRecent(in: settings.firstService.environment) else { return lost }
         return lost + [sending.warning(context)]
     }
 

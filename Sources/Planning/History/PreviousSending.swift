@@ -36,7 +36,7 @@ public struct PreviousSending: Sendable {
             }
         // Counted once, when a run ends; until then counting would mean reading the whole run.
         accepted = status.state.hasEnded ? (try? last.figures())?.outcomes[.accepted, default: 0] : nil
-        environment = settings.environment.name
+        environment = settings.firstService.environment.name
     }
 
     /// Whether the devices of an environment got it only hours ago; never for the simulator, which has no real devices.

@@ -118,7 +118,7 @@ package struct CampaignContext {
 
     /// The route from this machine to the app's server.
     package func route(_ settings: RunSettings) throws(Diagnostic) -> ProxyRoute {
-        try ProxyRoute(app.proxy, to: settings.environment)
+        try ProxyRoute(app.proxy, to: settings.firstService.environment)
     }
 
     /// All caps that apply: the campaign's and the app's.

@@ -43,8 +43,8 @@ struct SendTimes: Sendable {
         }
         let sorted = groups.map { (due: $0.key.due, zones: $0.value.sorted(by: Self.isBetterKnown)) }
             .sorted { ($0.due, $0.zones[0].name) < ($1.due, $1.zones[0].name) }
-        guard sorted.count <= WaveSorter.mostWaves else {
-            throw Diagnostic("the clocks of the zones in \(zones.folder) differ in more than \(WaveSorter.mostWaves) ways")
+        guard sorted.count <= LegSorter.mostWaves else {
+            throw Diagnostic("the clocks of the zones in \(zones.folder) differ in more than \(LegSorter.mostWaves) ways")
         }
         waves = sorted.map { Wave(zone: $0.zones[0], due: $0.due) }
         var places: [UInt64: Int] = [:]
@@ -111,10 +111,10 @@ struct SendTimes: Sendable {
 
 extension SendTimes {
     /// Sorts recipients into the order of waves while they are written; nil when all go out together.
-    var sorter: WaveSorter? {
+    var sorter: LegSorter? {
         guard waves.count > 1 else { return nil }
         var cells = EscapedCells()
-        return WaveSorter(waves: waves.count) { recipient in
+        return LegSorter(waves: waves.count) { recipient in
             precondition(cells.locate(in: recipient.fields) && cells.count > 0, "the cell of the zone is the last one")
             return place(of: number(of: cells[cells.count - 1]))
         }

@@ -100,7 +100,7 @@ enum RunDiagnostics {
 
     static func newer(_ path: String, version: Int) -> Diagnostic {
         Diagnostic(
-            "the run file was written by a newer Volley (format \(version); this one reads \(RunSchema.version))", file: path,
+            "the run file was written by a newer Volley (format \(version); this one reads \(RunSchema.versionWithLegs))", file: path,
             remedy: "Use the newer Volley for this run.")
     }
 

@@ -30,7 +30,7 @@ public struct RunFolder: RunCatalog {
     }
 
     /// Begins a file of the folder, which is created if it is missing.
-    public func create(_ run: String, variants: VariantNames?, sorter: WaveSorter?) throws -> RunWriter {
+    public func create(_ run: String, variants: VariantNames?, sorter: LegSorter?) throws -> RunWriter {
         try RunWriter(folder: place, id: run, variants: variants, sorter: sorter)
     }
 

@@ -11,7 +11,7 @@ enum RunPruning {
     private static let suffix = ".pruning"
     /// Tables that are copied unchanged. `figures` and `pruned` are made again.
     private static let keptTables: Set = [
-        "run", "approval", "outcome_name", "wave", "skipped_wave", "life", "life_answers", "rest_answers",
+        "run", "approval", "outcome_name", "wave", "skipped_wave", "leg", "leg_state", "life", "life_answers", "rest_answers",
     ]
 
     /// When a file was pruned; nil when it was not.
@@ -55,9 +55,8 @@ enum RunPruning {
     private static func write(_ new: String, from old: String, _ figures: RunFigures, _ plan: RunPlan, now: Timestamp) throws {
         let database = try DatabaseQueue(path: new)
         try database.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA application_id = \(RunSchema.applicationID)")
-            try db.execute(sql: "PRAGMA user_version = \(RunSchema.version)")
             try db.execute(sql: "ATTACH DATABASE ? AS old", arguments: [old])
+            try RunSchema.mark(db, hasLegs: Int.fetchOne(db, sql: "PRAGMA old.user_version") == RunSchema.versionWithLegs)
             try db.inTransaction {
                 // Views last, as they name tables.
                 let sql =

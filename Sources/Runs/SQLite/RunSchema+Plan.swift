@@ -25,6 +25,7 @@ extension RunSchema {
                 recipients.text,
             ])
         try insert(plan.waves, into: db)
+        if try plan.settings.get().services.count > 1 { try insert(plan.serviceLegs, into: db) }
         try db.execute(sql: "UPDATE run SET digest = ?", arguments: [try digest(of: db)])
     }
 
@@ -42,14 +43,18 @@ extension RunSchema {
             let skipped = (row[12] as String?).flatMap(skips), let settings = (row[13] as String?).flatMap({ try? JSONValue(parsing: $0) }),
             let preview = (row[14] as String?).flatMap({ try? JSONValue(parsing: $0) }), let retryOf = row[15] as String?,
             let previewText = row[16] as String?, let isTest = row[17] as Int?,
-            let waves = try waves(from: db, audience: audience)
+            let waves = try waves(from: db, audience: audience), let legs = try legs(from: db, audience: audience)
         else { return nil }
+        let read = Result { () throws(Diagnostic) in try RunSettings(json: settings, runFile: path) }
+        if let services = try? read.get().services.count {
+            guard (services > 1) == (try hasLegs(db)), legs.allSatisfy({ $0.service < services }) else { return nil }
+        }
         return RunPlan(
             id: texts[0], campaign: texts[1], app: texts[2], campaignFile: texts[3], campaignSource: texts[4], projectFile: texts[5],
             seed: seed, fields: fields, plannedAt: Timestamp(epochMilliseconds: plannedAt), planHash: texts[6], rows: rows,
             audience: audience, skipped: skipped,
-            settings: Result { () throws(Diagnostic) in try RunSettings(json: settings, runFile: path) }, preview: preview,
-            previewText: previewText, retryOf: retryOf.isEmpty ? nil : retryOf, isTest: isTest != 0, waves: waves)
+            settings: read, preview: preview, previewText: previewText, retryOf: retryOf.isEmpty ? nil : retryOf, isTest: isTest != 0,
+            waves: waves, serviceLegs: legs)
     }
 
     /// Identifies a plan: SHA-256 of everything that planning stored, in SQL notation, with the recipients' own digest for the recipients.
@@ -60,7 +65,7 @@ extension RunSchema {
         ]
         let text = try String.fetchOne(db, sql: "SELECT \(columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")) FROM run")
         var hash = SHA256()
-        hash.update("volley run 3\n\(text ?? "")\(try waveText(of: db))")
+        hash.update("volley run 3\n\(text ?? "")\(try waveText(of: db))\(try legText(of: db))")
         return hash.finalizeHex()
     }
 

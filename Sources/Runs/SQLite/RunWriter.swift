@@ -27,18 +27,23 @@ public final class RunWriter {
     private var slots = 0
     /// The digest of all flushed rows.
     private var digest = RecipientsDigest()
-    /// Brings recipients into the order of waves; nil when they stay in that of slots.
-    private var sorter: WaveSorter?
+    /// The legs of all recipients, once `drop` has sorted them; empty when one service takes all. The plan must have them.
+    public private(set) var legs: [RunLeg] = []
+    /// How many services take the pushes.
+    private let services: Int
+    /// Brings recipients into the order of legs; nil when they stay in that of slots.
+    private var sorter: LegSorter?
 
     /// - Parameters:
     ///   - folder: the folder of runs; made when missing.
     ///   - variants: nil when all get the same.
-    ///   - sorter: nil when all go out together, in the order of slots. With a sorter, `drop` must be called.
+    ///   - sorter: nil when all go out together through one service, in the order of slots. With a sorter, `drop` must be called.
     /// - Throws: `Diagnostic`: the folder cannot be written, the disk is full, there is a run of that id.
-    public init(folder: String, id: String, variants: VariantNames? = nil, sorter: WaveSorter? = nil) throws {
+    public init(folder: String, id: String, variants: VariantNames? = nil, sorter: LegSorter? = nil) throws {
         self.folder = folder
         self.variants = variants
         self.sorter = sorter
+        services = sorter?.services ?? 1
         ownVariant = variants == nil ? "" : nil
         self.id = id
         path = RunFile.join(folder, name: id + RunFile.partialSuffix)
@@ -66,7 +71,7 @@ public final class RunWriter {
         }
         do {
             database = try RunDiagnostics.translating(path, .planning) { try Self.newDatabase(path) }
-            if sorter != nil { try write { try WaveSorter.prepare($0) } }
+            if sorter != nil { try write { try LegSorter.prepare($0) } }
         } catch {
             database = nil
             disown()
@@ -93,16 +98,18 @@ public final class RunWriter {
     }
 
     /// Stores the recipient of a slot. A new slot is always the next one; a slot may be stored again, which replaces it.
-    /// - Parameter recipient: its variant is the one that the writer's names give it; its own counts when the writer has none.
+    /// - Parameters:
+    ///   - recipient: its variant is the one that the writer's names give it; its own counts when the writer has none.
+    ///   - service: the number of the service that takes its push.
     /// - Throws: `Diagnostic`: the disk is full. The writer cannot be used afterwards.
-    public func put(_ recipient: Recipient, at slot: Int) throws {
+    public func put(_ recipient: Recipient, at slot: Int, service: UInt8 = 0) throws {
         if let ownVariant, recipient.variant != ownVariant {
             try flush()
             self.ownVariant = recipient.variant
             variants = VariantNames([recipient.variant]) { _ in 0 }
         }
         var batch = RecipientBatch()
-        batch.append(recipient, at: slot)
+        batch.append(recipient, at: slot, service: service)
         try put(batch)
     }
 
@@ -150,11 +157,11 @@ public final class RunWriter {
     private func sort(dropping dropped: BitSet) throws {
         try write { db in
             let single = try PreparedStatement(db, sql: RunSchema.upsertRecipients(1))
-            try sorter?.drain(dropping: dropped, db) { id, stored in
+            legs = try sorter?.drain(dropping: dropped, db) { id, stored in
                 digest.add(id, stored)
                 try bind(id, stored, row: 0, to: single)
                 try single.execute()
-            }
+            } ?? []
         }
         sorter = nil
     }
@@ -164,11 +171,13 @@ public final class RunWriter {
     public func finish(_ plan: RunPlan) throws -> SQLiteRun {
         try flush()
         precondition(plan.id == id && plan.audience == slots && sorter == nil, "the plan is of another run")
+        precondition(plan.serviceLegs == legs, "the plan has other legs")
+        if let settings = try? plan.settings.get() { precondition(settings.services.count == services, "the plan has other services") }
         try write { db in
             try RunSchema.insert(plan, recipients: digest, into: db)
             try db.execute(sql: RunSchema.approvalTable)
             try db.execute(sql: RunSchema.sendingTables)
-            try RunSchema.seal(db)
+            try RunSchema.seal(db, hasLegs: services > 1)
         }
         try RunDiagnostics.translating(path, .planning) { try database?.close() }
         try RunFile.synchronize(path)
@@ -203,7 +212,7 @@ public final class RunWriter {
     private func flush() throws {
         guard pendingCount > 0 else { return }
         try write { db in
-            let table = sorter == nil ? "recipient" : "temp.\(WaveSorter.table)"
+            let table = sorter == nil ? "recipient" : "temp.\(LegSorter.table)"
             let several = try PreparedStatement(db, sql: RunSchema.upsertRecipients(Self.rowsAtATime, into: table))
             let single = try PreparedStatement(db, sql: RunSchema.upsertRecipients(1, into: table))
             let select = try PreparedStatement(db, sql: RunSchema.selectDigestedRows)

@@ -23,6 +23,7 @@ extension SQLiteRun {
             try db.execute(sql: "DELETE FROM life")
             try db.execute(sql: "INSERT INTO life VALUES (?)", arguments: [life])
             try noteEvidence(db)
+            try takeBackStops(db)
         }
         ownLife.withLock { $0 = life }
     }

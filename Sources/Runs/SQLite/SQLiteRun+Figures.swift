@@ -12,10 +12,12 @@ extension SQLiteRun {
     }
 
     private func keptFigures(_ db: Database) throws -> RunFigures? {
-        guard let kept = try String.fetchOne(db, sql: "SELECT json FROM figures"), let json = try? JSONValue(parsing: kept) else {
-            return nil
-        }
-        return RunFigures(json: json)
+        guard let kept = try String.fetchOne(db, sql: "SELECT json FROM figures"), let json = try? JSONValue(parsing: kept),
+            let figures = RunFigures(json: json)
+        else { return nil }
+        // Of a pruned run nothing can be counted again.
+        let services = plan.serviceCount
+        return figures.services.count == (services > 1 ? services : 0) || prunedAt != nil ? figures : nil
     }
 
     /// Keeps the figures until the next claim or outcome.
@@ -30,30 +32,38 @@ extension SQLiteRun {
 
     /// What the answers to the runs that this one retries say about tokens and settings; empty for a run that is not a retry. A retry has
     /// the settings of the first, and usually too few devices to tell.
-    public func tokenEvidenceOfRetried() -> TokenEvidence {
+    public func tokenEvidenceOfRetried(ofService service: Int) -> TokenEvidence {
         guard let retried = plan.retryOf else { return TokenEvidence() }
         guard let runs = try? RunChain(of: self).runs, runs.contains(where: { $0.plan.id == retried }) else { return .ofUnreadableRun }
         return runs.filter { $0.plan.id != plan.id }.reduce(TokenEvidence()) { sum, run in
             defer { run.close() }
-            return sum + ((try? run.figures().tokenEvidence(of: run.plan.service)) ?? .ofUnreadableRun)
+            guard let number = run.plan.number(ofService: service, of: plan) else { return sum }
+            return sum + ((try? run.figures().tokenEvidence(ofService: number, in: run.plan)) ?? .ofUnreadableRun)
         }
     }
 
-    /// What its answers say of tokens and settings, part by part and with those to the runs that it retries.
-    public func evidence() throws -> RunEvidence {
+    /// What the answers of a service say of tokens and settings, part by part and with those to the runs that it retries.
+    public func evidence(ofService service: Int) throws -> RunEvidence {
         try RunEvidence(
-            figures().tokenEvidence(of: plan.service), retried: tokenEvidenceOfRetried(), before: evidenceBeforeLives(),
-            atRests: read { try evidence($0, in: Self.restTable) })
+            figures().tokenEvidence(ofService: service, in: plan), retried: tokenEvidenceOfRetried(ofService: service),
+            before: evidenceBeforeLives(ofService: service), atRests: read { try evidence($0, in: Self.restTable, of: service) })
     }
 
     private static let lifeTable = "life_answers", restTable = "rest_answers"
 
-    /// What had been answered as each life but the first began, in order.
-    public func evidenceBeforeLives() throws -> [TokenEvidence] { try read { try evidence($0, in: Self.lifeTable) } }
+    /// What a service had answered as each life but the first began, in order.
+    public func evidenceBeforeLives(ofService service: Int) throws -> [TokenEvidence] {
+        try read { try evidence($0, in: Self.lifeTable, of: service) }
+    }
 
-    private func evidence(_ db: Database, in table: String) throws -> [TokenEvidence] {
+    /// Whether rows of answers say whose they are: in runs of several services. In others they look as in files of every version.
+    private var namesServices: Bool { plan.serviceCount > 1 }
+
+    private func evidence(_ db: Database, in table: String, of service: Int) throws -> [TokenEvidence] {
         guard try db.tableExists(table) else { return [] }
-        return try Row.fetchAll(db, sql: "SELECT accepted, doubtful, gone, answers FROM \(table) ORDER BY rowid").map { row in
+        let condition = namesServices ? "WHERE service = \(service)" : ""
+        let sql = "SELECT accepted, doubtful, gone, answers FROM \(table) \(condition) ORDER BY rowid"
+        return try Row.fetchAll(db, sql: sql).map { row in
             guard let accepted = Int.fromDatabaseValue(row[0]), let ambiguous = Int.fromDatabaseValue(row[1]),
                 let gone = Int.fromDatabaseValue(row[2]), let answers = Int.fromDatabaseValue(row[3])
             else { throw RunDiagnostics.damaged(path, what: "the answers recorded before it was resumed cannot be read") }
@@ -77,16 +87,23 @@ extension SQLiteRun {
     /// - Parameter least: the fewest answers since the last note that are worth a new one.
     private func noteEvidence(_ db: Database, in table: String, least: Int) throws {
         guard try !claims(db).isEmpty else { return }
-        let evidence = try (keptFigures(db) ?? countFigures(view(db, in: parts))).tokenEvidence(of: plan.service)
-        guard try evidence.answers >= (self.evidence(db, in: table).last?.answers ?? 0) + least else { return }
+        let figures = try keptFigures(db) ?? countFigures(view(db, in: parts))
+        for service in 0..<plan.serviceCount {
+            let evidence = figures.tokenEvidence(ofService: service, in: plan)
+            guard try evidence.answers >= (self.evidence(db, in: table, of: service).last?.answers ?? 0) + least else { continue }
+            try insert(evidence, of: service, into: table, db)
+        }
+    }
+
+    private func insert(_ evidence: TokenEvidence, of service: Int, into table: String, _ db: Database) throws {
         try db.execute(
             sql: """
                 CREATE TABLE IF NOT EXISTS \(table) (  -- how many had been answered as each life but the first, or a part of one, began, and how
-                    accepted INTEGER NOT NULL, doubtful INTEGER NOT NULL, gone INTEGER NOT NULL, answers INTEGER NOT NULL)
+                    accepted INTEGER NOT NULL, doubtful INTEGER NOT NULL, gone INTEGER NOT NULL, answers INTEGER NOT NULL\(
+                    namesServices ? ", service INTEGER NOT NULL" : ""))
                 """)
-        try db.execute(
-            sql: "INSERT INTO \(table) VALUES (?, ?, ?, ?)",
-            arguments: [evidence.accepted, evidence.ambiguous, evidence.gone, evidence.answers])
+        let numbers = [evidence.accepted, evidence.ambiguous, evidence.gone, evidence.answers] + (namesServices ? [service] : [])
+        try db.execute(sql: "INSERT INTO \(table) VALUES (\(numbers.map(String.init).joined(separator: ", ")))")
     }
 
     /// Discards kept figures, because something changed.
@@ -103,16 +120,19 @@ extension SQLiteRun {
     func countFigures(_ view: RunView, withGroups: Bool = false) throws -> RunFigures {
         let (tally, groups) = try tally(view, withGroups: withGroups)
         var figures = try figures(of: tally, view.db)
-        if withGroups { figures.groups = groups.largestFirst }
+        guard withGroups else { return figures }
+        figures.groups = groups.largestFirst
+        for number in figures.services.indices { figures.services[number].groups = groups.largestFirst(ofService: number) }
         return figures
     }
 
     /// Counts every outcome, and with groups every recipient.
-    func tally(_ view: RunView, withGroups: Bool = false) throws -> (figures: FigureTally, groups: GroupTally) {
+    func tally(_ view: RunView, withGroups: Bool = false) throws -> (figures: RunTally, groups: GroupTally) {
         if prunedAt != nil { throw RunDiagnostics.damaged(path, what: "its figures cannot be read, and its recipients were pruned") }
         let claims = try claims(view.db)
+        let empty = RunTally(plan, claims)
         let parts = try view.read { [self] db, ids in
-            var (figures, groups) = (FigureTally(claims: claims), GroupTally())
+            var (figures, groups) = (empty, GroupTally())
             try forEachOutcome(db, in: ids) { figures.add($0, $1, $2) }
             if withGroups { try groups.count(db, self, ids: ids, claims) }
             return (figures: figures, groups: groups)
@@ -126,9 +146,9 @@ extension SQLiteRun {
     }
 
     /// The figures of a tally of the whole run.
-    func figures(of tally: FigureTally, _ db: Database) throws -> RunFigures {
+    func figures(of tally: RunTally, _ db: Database) throws -> RunFigures {
         let reasons = try OutcomeReasons.all(db)
-        return try tally.figures(audience: plan.audience) { number in
+        return try tally.figures { number in
             guard let reason = reasons[number] else { throw RunDiagnostics.damaged(path, what: "a reason is missing") }
             return reason
         }

@@ -13,12 +13,13 @@ extension SQLiteRun {
         return status.finishedAt.map { $0 >= moment } ?? true
     }
 
-    /// Calls `body` with the token (lower-case hex digits, lent) of every device that this run reaches: when it got the push, or may have, and whether
-    /// it is still to be sent to it, as a process sends the run or will go on with it (paused).
+    /// Calls `body` with the token (lower-case hex digits, lent) of every device that this run reaches: when it got the push, or may have, whether it is
+    /// still to be sent to it, as a process sends the run or will go on with it (paused), and the number of the service that takes the push.
     /// - Parameter closing: reasons for which those who are unsent will get nothing any more.
     /// - Throws: `Diagnostic` when somebody's outcome or token cannot be read.
     public func forEachReached(
-        closing: Set<OwnReason>, _ body: (_ token: UnsafeBufferPointer<UInt8>, _ at: Timestamp?, _ isToCome: Bool) throws -> Void
+        closing: Set<OwnReason>,
+        _ body: (_ token: UnsafeBufferPointer<UInt8>, _ at: Timestamp?, _ isToCome: Bool, _ service: Int) throws -> Void
     ) throws {
         let goesOn = try sendingSince != nil || status().state == .paused
         try read { db in
@@ -33,22 +34,22 @@ extension SQLiteRun {
                 )
             }
             var claim = try claims.next()
-            let targets = targets
+            var targets = targets
             try PreparedStatement(db, sql: "SELECT id, device_token FROM recipient ORDER BY id").forEachRow { row in
                 let (id, token) = (row.number(0), row.text(1))
                 while let ended = claim, ended.ids.upperBound < id { claim = try claims.next() }
                 // Blank after `volley prune`.
                 guard !token.isEmpty else { return true }
-                guard targets.contains(token) else { throw noToken(id) }
+                guard targets.contains(token, of: id) else { throw noToken(id) }
                 if let slot = try outcomes.slot(of: id) {
                     guard let outcome = slot.outcome else { throw unreadableOutcome(of: id) }
-                    if outcome == .accepted || outcome == .unknown { try body(token, slot.settledAt, false) }
-                    if outcome == .unsent, goesOn, !closed.contains(slot.reason) { try body(token, nil, true) }
+                    if outcome == .accepted || outcome == .unknown { try body(token, slot.settledAt, false, targets.service) }
+                    if outcome == .unsent, goesOn, !closed.contains(slot.reason) { try body(token, nil, true, targets.service) }
                 } else if let claim, claim.ids.contains(id) {
                     // It may have got the push then, whatever happened to the process that claimed it.
-                    try body(token, Timestamp(epochMilliseconds: claim.at), goesOn)
+                    try body(token, Timestamp(epochMilliseconds: claim.at), goesOn, targets.service)
                 } else if goesOn {
-                    try body(token, nil, true)
+                    try body(token, nil, true, targets.service)
                 }
                 return true
             }
@@ -62,7 +63,7 @@ extension SQLiteRun {
     ) throws {
         try requireRecipients()
         try read { db in
-            let targets = targets
+            var targets = targets
             let token = try PreparedStatement(db, sql: RunSchema.selectToken)
             var outcomes = try OutcomeReader(db, self)
             try forEachOutcome(db) { id, _, recorded in
@@ -70,7 +71,7 @@ extension SQLiteRun {
                 try token.bind(id, at: 1)
                 var isFound = false
                 try token.forEachRow { row in
-                    isFound = targets.contains(row.text(0))
+                    isFound = targets.contains(row.text(0), of: id)
                     if isFound { try body(row.text(0), settled) }
                     return false
                 }

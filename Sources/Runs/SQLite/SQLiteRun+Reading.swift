@@ -52,14 +52,15 @@ extension SQLiteRun {
     /// Calls `body` with every row of a select of pushes until it returns false.
     func forEachPush(of select: PreparedStatement, withTraits: Bool, _ body: (StoredPush) throws -> Bool) throws {
         var cells = EscapedCells()
-        let targets = targets
+        var targets = targets
         let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
         try select.forEachRow { row in
             let (id, token, fields) = (row.number(0), row.text(1), row.text(2))
-            guard targets.contains(token) else { throw noToken(id) }
+            guard targets.contains(token, of: id) else { throw noToken(id) }
             func push() -> StoredPush {
                 StoredPush(
-                    id: id, token: token, cells: cells, language: withTraits ? row.text(3) : none, variant: withTraits ? row.text(4) : none)
+                    id: id, token: token, cells: cells, language: withTraits ? row.text(3) : none, variant: withTraits ? row.text(4) : none,
+                    service: targets.service)
             }
             if cells.locate(in: fields) { return try body(push()) }
             return try withNormalForm(of: fields, recipient: id) { fields in
@@ -90,19 +91,19 @@ extension SQLiteRun {
             var claims = try claims(db).ranges[...]
             var outcomes = try OutcomeReader(db, self)
             var expected = 0
-            let targets = targets
+            var targets = targets
             try PreparedStatement(db, sql: RunSchema.selectResults).forEachRow { row in
                 let id = row.number(0)
                 guard id == expected else { throw missingRecipient(expected) }
                 expected += 1
                 while let claim = claims.first, claim.upperBound <= id { claims.removeFirst() }
                 let (slot, token) = (try outcomes.slot(of: id), row.text(1))
-                guard targets.contains(token) else { throw noToken(id) }
+                guard targets.contains(token, of: id) else { throw noToken(id) }
                 if let slot, slot.outcome == nil { throw unreadableOutcome(of: id) }
                 try body(
                     StoredResult(
                         id: id, token: token, registrationID: row.text(2), alias: row.text(3), language: row.text(4), variant: row.text(5),
-                        isClaimed: claims.first?.contains(id) ?? false, slot: slot,
+                        service: targets.service, isClaimed: claims.first?.contains(id) ?? false, slot: slot,
                         reason: try slot.map { try outcomes.reason($0, of: id) } ?? ""))
                 return true
             }
@@ -134,12 +135,12 @@ extension SQLiteRun {
     }
 
     private func recipientCursor(_ db: Database, range: Range<Int>) throws -> StatementCursor<(Int, Recipient)> {
-        let targets = targets
+        var targets = targets
         return try StatementCursor(db, sql: RunSchema.selectRecipients, arguments: [range.lowerBound, range.upperBound]) {
             [self] statement in
             let id = Int(Int64(sqliteStatement: statement, index: 0))
             var token = String(sqliteStatement: statement, index: 1)
-            guard token.withUTF8(targets.contains) else { throw noToken(id) }
+            guard token.withUTF8({ targets.contains($0, of: id) }) else { throw noToken(id) }
             guard let fields = FieldsCell.decode(String(sqliteStatement: statement, index: 5)) else { throw noFields(id) }
             let recipient = Recipient(
                 token: Target(normalized: token), registrationID: String(sqliteStatement: statement, index: 2),
@@ -149,8 +150,8 @@ extension SQLiteRun {
         }
     }
 
-    /// What the run's recipients must be.
-    var targets: KeptTargets { plan.service.target.kept }
+    /// What the targets of the run's recipients must be.
+    var targets: RunTargets { RunTargets(plan) }
 
     func noToken(_ id: Int) -> Diagnostic { RunDiagnostics.damaged(path, what: "recipient \(id) has no device token") }
 

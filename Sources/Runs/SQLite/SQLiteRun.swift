@@ -82,14 +82,14 @@ public final class SQLiteRun: RecordedRun {
     private static func checkedVersion(_ db: Database, path: String) throws -> Int {
         guard try Int.fetchOne(db, sql: "PRAGMA application_id") == RunSchema.applicationID else { throw RunDiagnostics.notARun(path) }
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-        guard version <= RunSchema.version else { throw RunDiagnostics.newer(path, version: version) }
+        guard version <= RunSchema.versionWithLegs else { throw RunDiagnostics.newer(path, version: version) }
         if try isCutOff(db, path: path) { throw RunDiagnostics.damaged(path, what: "its end is missing") }
         return version
     }
 
     /// nil for a file of an older format.
     private static func checkedPlan(_ db: Database, path: String) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?)? {
-        guard try checkedVersion(db, path: path) == RunSchema.version else { return nil }
+        guard try checkedVersion(db, path: path) >= RunSchema.version else { return nil }
         guard let plan = try RunSchema.plan(from: db, path: path), let digest = try String.fetchOne(db, sql: "SELECT digest FROM run")
         else {
             throw RunDiagnostics.damaged(path, what: "its plan cannot be read")

@@ -155,15 +155,17 @@ public struct SuppressionList: Sendable {
     ///
     /// Devices refused for a reason that wrong settings can also cause are added only when the run has finished and enough others
     /// were accepted (`RunEvidence`).
-    public func suppressGone(of run: any RecordedRun) throws -> Change {
+    /// - Parameter service: the number of the run's service whose list this is; only its devices are added, as only its answers show.
+    public func suppressGone(of run: any RecordedRun, service: Int = 0) throws -> Change {
         // Kept with a run that has ended, and usually 0 or small: no file is created, and no outcome read, needlessly.
-        guard try run.figures().outcomes[.invalidToken, default: 0] > 0 else { return Change() }
+        guard try run.figures().figures(ofService: service).outcomes[.invalidToken, default: 0] > 0 else { return Change() }
         try run.requireRecipients()
         let hasFinished = try run.status().state == .finished
-        let evidence = try run.evidence()
+        let evidence = try run.evidence(ofService: service)
         var notSuppressed = 0
         var change = try add { entries in
             try run.forEachDevice(withOutcome: .invalidToken) { settled in
+                guard run.plan.service(of: settled.recipient) == service else { return false }
                 let suppresses = evidence.suppresses(status: settled.status, hasFinished: hasFinished)
                 if !suppresses { notSuppressed += 1 }
                 return suppresses

@@ -5,18 +5,19 @@ import Scheduling
 /// Settings as the run file keeps them.
 extension RunSettings {
     /// The settings as JSON.
-    var json: JSONValue { json(of: service) }
+    var json: JSONValue { json(of: PushServices.all) }
 
-    /// The settings as JSON, for the service that they name. Each credential that it takes has a member, as in files of every version.
-    func json(of service: any PushService) -> JSONValue {
-        let credentials = service.account.credentials.map { form in (form.key, credential?.json(form) ?? .null) }
+    /// The settings as JSON. What belongs to the first service stands where files of every version have it; further services are listed.
+    /// - Parameter known: the services that they may name.
+    func json(of known: [any PushService]) -> JSONValue {
+        let first = firstService.parts(of: known)
         let members: [(String, JSONValue)] = [
             ("push_type", .string(pushType.rawValue)),
             ("priority", .integer(Int64(priority.rawValue))),
             ("expires", expiry?.json ?? .null),
             ("collapse", optional(collapseID)),
-            ("pace", pace?.json ?? .null),
-            ("app_pace", appPace?.json ?? .null),
+            ("pace", first.pace),
+            ("app_pace", first.appPace),
             ("unknown", .string(unknownPolicy.rawValue)),
             ("stop_when", stopLimits?.json ?? .null),
             ("schedule", schedule?.json ?? .null),
@@ -30,37 +31,27 @@ extension RunSettings {
             ("scheduler", .bool(isOfScheduler)),
             ("place", place?.json ?? .null),
             ("beside", .array(beside.map { .string($0) })),
-            ("service", .string(serviceName)),
+            first.service,
         ]
-        return .object(pairs: [("environment", environment.json), ("topic", .string(topic))] + credentials + members)
+        let further = services.dropFirst().map { $0.json(of: known) }
+        return .object(pairs: first.account + members + (further.isEmpty ? [] : [("services", .array(further))]))
     }
 
     /// Reads what `json` wrote.
     /// - Parameter services: those that it may name.
     /// - Throws: a `Diagnostic` when a member is missing or invalid: another program wrote the run file.
     init(json: JSONValue, runFile: String, services: [any PushService] = PushServices.all) throws(Diagnostic) {
-        func need<Value>(_ value: Value?, name: String) throws(Diagnostic) -> Value {
-            guard let value else {
-                throw Diagnostic("the run file's setting '\(name)' cannot be read", file: runFile, remedy: "Plan the campaign again.")
-            }
-            return value
+        func need<Value>(_ value: Value?, name: String) throws(Diagnostic) -> Value { try Self.need(value, name, runFile) }
+        self.services = [try ServiceSettings(json: json, of: services, runFile: runFile)]
+        if let further = json["services"] {
+            guard case .array(let further) = further else { throw Self.unreadable("services", runFile) }
+            self.services += try further.map { service throws(Diagnostic) in try ServiceSettings(json: service, of: services, runFile: runFile) }
+            guard Set(self.services.map(\.serviceName)).count == self.services.count else { throw Self.unreadable("services", runFile) }
         }
-        // Plans of older versions name none.
-        if let name = json["service"], name != .null {
-            serviceName = try need(name.stringValue, name: "service")
-        }
-        let name = serviceName
-        let service = try need(services.first { $0.name == name }, name: "service")
-        environment = try need(json["environment"].flatMap { FrozenEnvironment(json: $0, of: service) }, name: "environment")
-        topic = try need(json["topic"]?.stringValue, name: "topic")
-        credential = service.account.credentials.lazy.compactMap { FrozenCredential(json: json[$0.key], $0) }.first
         pushType = try need(json["push_type"]?.stringValue.flatMap(PushType.init(rawValue:)), name: "push_type")
         priority = try need(json["priority"]?.integerValue.flatMap { PushPriority(rawValue: Int($0)) }, name: "priority")
         expiry = json["expires"].flatMap { Expiry(json: $0) }
         collapseID = json["collapse"]?.stringValue
-        pace = json["pace"].flatMap { Pace(json: $0) }
-        // Plans of older versions have none.
-        appPace = json["app_pace"].flatMap { Pace(json: $0) }
         unknownPolicy = try need(json["unknown"]?.stringValue.flatMap(UnknownPolicy.init(rawValue:)), name: "unknown")
         // Plans of older versions have none.
         if let schedule = json["schedule"], schedule != .null {
@@ -87,6 +78,53 @@ extension RunSettings {
     }
 
     private func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
+    fileprivate static func need<Value>(_ value: Value?, _ name: String, _ runFile: String) throws(Diagnostic) -> Value {
+        guard let value else { throw unreadable(name, runFile) }
+        return value
+    }
+
+    private static func unreadable(_ name: String, _ runFile: String) -> Diagnostic {
+        Diagnostic("the run file's setting '\(name)' cannot be read", file: runFile, remedy: "Plan the campaign again.")
+    }
+}
+
+extension ServiceSettings {
+    /// The members of its JSON. Each credential that the service takes has one, as in files of every version.
+    fileprivate func parts(
+        of known: [any PushService]
+    ) -> (account: [(String, JSONValue)], pace: JSONValue, appPace: JSONValue, service: (String, JSONValue)) {
+        let credentials = (known.first { $0.name == serviceName } ?? service).account.credentials.map { form in
+            (form.key, credential?.json(form) ?? .null)
+        }
+        return (
+            [("environment", environment.json), ("topic", .string(topic))] + credentials, pace?.json ?? .null, appPace?.json ?? .null,
+            ("service", .string(serviceName))
+        )
+    }
+
+    /// As one of several services.
+    fileprivate func json(of known: [any PushService]) -> JSONValue {
+        let parts = parts(of: known)
+        return .object(pairs: [parts.service] + parts.account + [("pace", parts.pace), ("app_pace", parts.appPace)])
+    }
+
+    /// Reads the members that `parts` are, from an object that may have others.
+    fileprivate init(json: JSONValue, of known: [any PushService], runFile: String) throws(Diagnostic) {
+        func need<Value>(_ value: Value?, name: String) throws(Diagnostic) -> Value { try RunSettings.need(value, name, runFile) }
+        var name = PushServices.standard.name
+        // Plans of older versions name none.
+        if let service = json["service"], service != .null { name = try need(service.stringValue, name: "service") }
+        let service = try need(known.first { $0.name == name }, name: "service")
+        self.init(
+            environment: try need(json["environment"].flatMap { FrozenEnvironment(json: $0, of: service) }, name: "environment"),
+            topic: try need(json["topic"]?.stringValue, name: "topic"))
+        serviceName = name
+        credential = service.account.credentials.lazy.compactMap { FrozenCredential(json: json[$0.key], $0) }.first
+        pace = json["pace"].flatMap { Pace(json: $0) }
+        // Plans of older versions have none.
+        appPace = json["app_pace"].flatMap { Pace(json: $0) }
+    }
 }
 
 extension FrozenEnvironment {

@@ -4,14 +4,8 @@ public import PushServices
 /// What a plan freezes about sending a campaign: everything that sending needs besides the recipients. Credentials are named
 /// by their files, never kept.
 public struct RunSettings: Hashable, Sendable {
-    /// The name of the service that takes its pushes: the standard one in plans of older versions, which know none.
-    public var serviceName = PushServices.standard.name
-    /// Where the run goes.
-    public var environment: FrozenEnvironment
-    /// With the suffix that the push type needs.
-    public var topic: String
-    /// What it is sent with; nil to the simulator, where an app need not have one.
-    public var credential: FrozenCredential?
+    /// The services that take its pushes, at least one. Legs know a service by its place among them (`RunLeg.service`).
+    public var services: [ServiceSettings]
     /// What its pushes are for.
     public var pushType: PushType
     /// How urgent its pushes are.
@@ -20,10 +14,6 @@ public struct RunSettings: Hashable, Sendable {
     public var expiry: Expiry?
     /// Under which id a device replaces a push by a later one; nil when it shows them all.
     public var collapseID: String?
-    /// Never faster than this; nil for as fast as the service takes them.
-    public var pace: Pace?
-    /// The app's own, which all its runs keep together; `pace` is never faster.
-    public var appPace: Pace?
     /// What to do with pushes whose answers were lost.
     public var unknownPolicy: UnknownPolicy = .resend
     /// Shares of bad answers beyond which the run stops; nil for none but those that stop every run.
@@ -52,23 +42,40 @@ public struct RunSettings: Hashable, Sendable {
     public var renderingRules: Int
 
     /// Settings with everything else as usual.
-    public init(environment: FrozenEnvironment, topic: String, pushType: PushType, renderingRules: Int) {
-        self.environment = environment
-        self.topic = topic
+    /// - Parameter services: at least one.
+    public init(services: [ServiceSettings], pushType: PushType, renderingRules: Int) {
+        precondition(!services.isEmpty, "some service takes the pushes")
+        self.services = services
         self.pushType = pushType
         priority = pushType == .background ? .normal : .high
         self.renderingRules = renderingRules
     }
+
+    /// Settings of a run that one service takes, with everything else as usual.
+    public init(environment: FrozenEnvironment, topic: String, pushType: PushType, renderingRules: Int) {
+        self.init(
+            services: [ServiceSettings(environment: environment, topic: topic)], pushType: pushType, renderingRules: renderingRules)
+    }
 }
 
 extension RunSettings {
-    /// Who takes its pushes.
-    public var service: any PushService { PushServices.named(serviceName) ?? PushServices.standard }
-}
+    /// The first service, which is the only one of most runs.
+    public var firstService: ServiceSettings {
+        get { services[0] }
+        set { services[0] = newValue }
+    }
 
-extension RunPlan {
-    /// Who takes its pushes; the standard service where its settings cannot be read.
-    public var service: any PushService { (try? settings.get().service) ?? PushServices.standard }
+    /// The first service's facts.
+    public var service: any PushService { firstService.service }
+
+    /// Whether no device gets it.
+    public var isRehearsal: Bool { services.allSatisfy(\.environment.isSimulator) }
+
+    /// The names of its services' lists.
+    public var lists: Set<String> { Set(services.map(\.listName)) }
+
+    /// The same in one name, by which runs to the same place are recognised.
+    public var listName: String { services.map(\.listName).joined(separator: "+") }
 }
 
 /// Where a run goes.
@@ -90,13 +97,6 @@ public enum FrozenEnvironment: Hashable, Sendable {
         case .simulator: "simulator"
         case .server(let host, let port, _): "\(host):\(port)"
         }
-    }
-
-    /// The list of suppressed devices that counts there. A service's own servers have one list each, however they are named; one that an authority of the
-    /// project's own vouches for is another server under the service's name.
-    public var listName: String {
-        guard case .server(let host, _, nil) = self else { return name }
-        return PushServices.all.lazy.flatMap(\.account.environments.choices).first { $0.isAt(host) }?.name ?? name
     }
 
     /// Host and port of a server elsewhere; nil for the simulator inside this process, which no proxy leads to.

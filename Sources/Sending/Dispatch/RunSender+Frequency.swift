@@ -9,6 +9,6 @@ extension RunSender {
     var history: FrequencyHistory {
         let isCapped = run.plan.retryOf == nil && !run.plan.isTest
         return FrequencyHistory(
-            app: run.plan.app, environment: settings.environment, caps: isCapped ? settings.frequencyCaps : [], now: clock.now())
+            app: run.plan.app, lists: settings.lists, caps: isCapped ? settings.frequencyCaps : [], now: clock.now())
     }
 }

@@ -15,7 +15,7 @@ extension RunSender {
             attendance.observer(.tick)
             if !control.isInterrupted { carryOutOrders(control, state) }
             if let moment, !control.isInterrupted, clock.now() >= moment { control.interrupt(.quietHours) }
-            if let progress = meter.progress(state, waitingFor: control.wait, pace: settings.pace, service: settings.service) {
+            if let progress = meter.progress(state, waitingFor: control.wait, pace: settings.firstService.pace, service: settings.service) {
                 attendance.observer(.progress(progress))
             }
         }

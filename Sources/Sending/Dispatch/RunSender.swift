@@ -32,7 +32,7 @@ package struct RunSender: Sendable {
 
     /// The most batches between reader and sender. Without a pace they keep the sender busy while the next claim is prepared. With a pace,
     /// every claim ahead only adds devices that a crash would leave unknown.
-    private var queuedBatches: Int { settings.pace == nil ? max(4, threads ?? availableCores()) : 2 }
+    private var queuedBatches: Int { settings.firstService.pace == nil ? max(4, threads ?? availableCores()) : 2 }
 
     /// The service that receives the pushes.
     private var service: any PushService { settings.service }
@@ -49,7 +49,7 @@ package struct RunSender: Sendable {
         attendance.observer(
             .destination(
                 .init(
-                    run: run.plan.id, endpoint: endpoint.description, proxy: route.proxyText, topic: settings.topic, pace: settings.pace)))
+                    run: run.plan.id, endpoint: endpoint.description, proxy: route.proxyText, topic: settings.firstService.topic, pace: settings.firstService.pace)))
         return delivery
     }
 
@@ -68,7 +68,7 @@ package struct RunSender: Sendable {
     func senderSettings(startingAt start: Timestamp) -> SenderSettings {
         var sender = SenderSettings(
             service, endpoint: endpoint, credentials: credentials, options: settings.options(startingAt: start), runSeed: run.plan.seed)
-        sender.pace = settings.pace
+        sender.pace = settings.firstService.pace
         sender.sharedPace = attendance.context.paces.shared(byRunsOf: run.plan.app, settings)
         sender.deadline = settings.deadline(startingAt: start)
         sender.resendsUnknown = resendsUnknown
@@ -105,14 +105,18 @@ package struct RunSender: Sendable {
     /// - Returns: why the run stopped; nil if it finished.
     private func finish() throws -> StopCause? {
         if run.plan.isTest { return try run.finish(at: .now()) { _ in nil } }
-        let (retried, before) = (run.tokenEvidenceOfRetried(), try run.evidenceBeforeLives())
+        let earlier = try settings.services.indices.map { (run.tokenEvidenceOfRetried(ofService: $0), try run.evidenceBeforeLives(ofService: $0)) }
         return try run.finish(at: .now()) { figures in
-            let evidence = RunEvidence(figures.tokenEvidence(of: service), retried: retried, before: before)
-            guard evidence.settingsEvidence != nil else { return nil }
-            let ambiguous = figures.reasons.filter { service.blamingReasons.contains($0.key) }
-            // The run that this one retries may have got such answers, rather than this run.
-            let reason = ambiguous.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? service.blamingReasons.min() ?? ""
-            return .service(service.name, .targetsRefused(reason: reason, TargetRefusals(evidence)))
+            for (number, (retried, before)) in earlier.enumerated() {
+                let (figures, service) = (figures.figures(ofService: number), settings.services[number].service)
+                let evidence = RunEvidence(figures.tokenEvidence(of: service), retried: retried, before: before)
+                guard evidence.settingsEvidence != nil else { continue }
+                let ambiguous = figures.reasons.filter { service.blamingReasons.contains($0.key) }
+                // The run that this one retries may have got such answers, rather than this run.
+                let reason = ambiguous.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? service.blamingReasons.min() ?? ""
+                return .service(service.name, .targetsRefused(reason: reason, TargetRefusals(evidence)))
+            }
+            return nil
         }
     }
 
@@ -174,7 +178,7 @@ package struct RunSender: Sendable {
         }
         batches.wakeWhenClosed(state.claiming)
         let allowance = ClaimBudget(
-            control: control, recorded: state.recorded, pace: settings.pace, batching: service.batching, wakeup: state.claiming)
+            control: control, recorded: state.recorded, pace: settings.firstService.pace, batching: service.batching, wakeup: state.claiming)
         let recorder: WorkerThread<Void>, loop: WorkerThread<SendEnd>, reader: WorkerThread<[Int]>
         do throws(Diagnostic) {
             // The thread that claims starts last: if another one cannot start, nothing was claimed.
@@ -230,7 +234,7 @@ package struct RunSender: Sendable {
 
     /// How many threads render, including the one that claims: one for every three loops. For a push, loops need about four times as much
     /// of a core as rendering does.
-    var renderers: Int { settings.pace == nil && settings.appPace == nil ? max(1, ((threads ?? availableCores()) + 2) / 3) : 1 }
+    var renderers: Int { settings.firstService.pace == nil && settings.firstService.appPace == nil ? max(1, ((threads ?? availableCores()) + 2) / 3) : 1 }
 
     private var furtherMessages: [MessageCatalog] {
         (1..<renderers).map { _ in (try? MessageCatalog(frozenIn: run.plan)) ?? messages }
@@ -238,7 +242,7 @@ package struct RunSender: Sendable {
 
     private func makeReader(_ allowance: ClaimBudget, _ state: SendState, capped: CappedDevices?) -> PushReader {
         var reader = PushReader(
-            run: run, messages: messages, pace: settings.pace, resendsUnknown: resendsUnknown, allowance: allowance,
+            run: run, messages: messages, pace: settings.firstService.pace, resendsUnknown: resendsUnknown, allowance: allowance,
             now: clock.now, capped: capped,
             onCapped: { unsent in
                 state.noteCapped(unsent.count)

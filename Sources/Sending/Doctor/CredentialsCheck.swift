@@ -15,7 +15,7 @@ public struct CredentialsCheck: Sendable {
     private var names: CredentialNames { service.account.names }
 
     func step() -> CheckStep {
-        if let credential = settings.credential, let form = service.account.credential(credential.form) {
+        if let credential = settings.firstService.credential, let form = service.account.credential(credential.form) {
             do {
                 switch form.kind {
                 case .clientCertificate: return try certificate(credential, form)
@@ -27,7 +27,7 @@ public struct CredentialsCheck: Sendable {
             }
         }
         let name = names.all[0]
-        guard settings.environment == .simulator else {
+        guard settings.firstService.environment == .simulator else {
             return .failed(name, message: "the app has \(names.none())", remedy: "Add `\(name):` to the app in volley.yaml.")
         }
         return .ok(name, message: "no \(name) is needed: the simulator gets its own for each run")
@@ -72,7 +72,7 @@ public struct CredentialsCheck: Sendable {
     }
 
     private func wrongTopic(_ certificate: ClientCertificate) -> CheckStep? {
-        let (key, topic) = (service.account.topic.key, settings.topic)
+        let (key, topic) = (service.account.topic.key, settings.firstService.topic)
         let named = service.topic(ofCertificate: certificate.commonName, userID: certificate.userID)
         guard !named.isEmpty, named != topic, !topic.hasPrefix(named + ".") else { return nil }
         return .failed(

@@ -33,7 +33,7 @@ public struct ServiceCheck: Sendable {
         let route: ProxyRoute
         var steps = [credentials]
         do {
-            route = try ProxyRoute(app.proxy, to: settings.environment)
+            route = try ProxyRoute(app.proxy, to: settings.firstService.environment)
             steps.append(proxy(route))
         } catch {
             steps.append(.failed("proxy", error))
@@ -57,11 +57,11 @@ public struct ServiceCheck: Sendable {
 
     /// Checks the connection with a temporary key: if you repair a key or certificate, you also need to know whether the connection works.
     private func wayWithoutCredentials(_ settings: RunSettings, _ route: ProxyRoute, missing: String) -> [CheckStep] {
-        guard let (host, port) = settings.environment.address else {
+        guard let (host, port) = settings.firstService.environment.address else {
             return ConnectionReport.skipped(after: "the simulator starts only with a valid \(missing)", of: settings.service)
         }
         var endpoint = Endpoint(host: host, port: port)
-        if case .server(_, _, let authority) = settings.environment { endpoint.certificateAuthorityFile = authority }
+        if case .server(_, _, let authority) = settings.firstService.environment { endpoint.certificateAuthorityFile = authority }
         let standIn = Gateway.standIn(settings)
         let source = SignedTokenSource(
             key: .generate(), keyID: standIn.keyID, teamID: standIn.teamID, history: context.signedTokens,
@@ -86,7 +86,7 @@ public struct ServiceCheck: Sendable {
         let usesKey: Bool
         if case .certificate = credentials { usesKey = false } else { usesKey = true }
         return ConnectionReport(
-            service: settings.service, endpoint: endpoint, route: route, topic: settings.topic, usesKey: usesKey,
+            service: settings.service, endpoint: endpoint, route: route, topic: settings.firstService.topic, usesKey: usesKey,
             missingCredentials: missing, result: result
         ).steps()
     }

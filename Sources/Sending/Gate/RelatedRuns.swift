@@ -40,7 +40,7 @@ struct RelatedRuns {
         isFresh = chain == nil
         begun = known.begun(of: run.plan.campaign)
         let links = chain?.runs ?? [run]
-        (environment, time) = (settings.environment.listName, settings.schedule?.occurrence)
+        (environment, time) = (settings.listName, settings.schedule?.occurrence)
         place = isFresh ? settings.place : order.beginning(ofAny: Set(links.map(\.plan.id)))
         moment = links.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt
         let plan = links[0].plan
@@ -54,7 +54,7 @@ struct RelatedRuns {
     func counts(_ other: any RecordedRun) throws -> Bool {
         guard other.plan.app == run.plan.app, !other.plan.isTest, !isOfChain(other.plan.id) else { return false }
         let theirs = try other.plan.settings.get()
-        return theirs.environment.listName == environment && !isOther(theirs.schedule?.occurrence.map { "\($0)" })
+        return theirs.listName == environment && !isOther(theirs.schedule?.occurrence.map { "\($0)" })
     }
 
     /// Whether Volley must know which devices another run has reached before it sends more of this one.

@@ -115,7 +115,7 @@ struct SendPermission {
     /// - Returns: the id of the new life.
     private func note(_ seen: Inspection) throws -> String {
         var new = NewLife(
-            after: seen.life, reached: seen.reached, claimed: seen.claimed, in: settings.environment.listName,
+            after: seen.life, reached: seen.reached, claimed: seen.claimed, in: settings.listName,
             for: ScheduledTime.onRecord(run, settings))
         new.siblings = seen.siblings
         new.givenUp = seen.givenUp
@@ -209,8 +209,8 @@ struct SendPermission {
         return try run.catalog.sendingNow(of: run.plan.campaign).first { other in
             defer { other.close() }
             guard other.plan.id != run.plan.id, other.plan.app == run.plan.app, !other.plan.isTest else { return false }
-            let theirs = try other.plan.settings.get().environment
-            do { return try theirs.listName == settings.environment.listName && run.yields(to: other) } catch {
+            let theirs = try other.plan.settings.get()
+            do { return try theirs.listName == settings.listName && run.yields(to: other) } catch {
                 // The other was a plan that was refused and has been removed.
                 guard !run.catalog.holds(other.plan.id) else { throw error }
                 return false

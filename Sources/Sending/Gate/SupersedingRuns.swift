@@ -79,7 +79,7 @@ struct SupersedingRuns {
             let own = try left ?? run.devicesLeft(settings)
             left = own
             var isAny = false
-            try other.forEachReached(closing: OwnReason.final) { token, moment, isToCome in
+            try other.forEachReached(closing: OwnReason.final) { token, moment, isToCome, _ in
                 let hash = UnsafeRawBufferPointer(token).hashed
                 guard own.contains(hash) else { return }
                 if let moment, moment >= start { reached.insert(hash) } else if isAbout, isToCome { toCome.insert(hash) } else { return }

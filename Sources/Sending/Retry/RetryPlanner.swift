@@ -17,13 +17,15 @@ struct RetryPlanner {
         let first = run.plan
         let seed = RunSeed.random()
         let id = RunID.make(campaign: first.campaign, now: now, seed: seed)
-        let writer = try run.catalog.create(id, variants: MessageCatalog(frozenIn: first).variantsOfDevices)
+        let services = first.serviceCount
+        let writer = try run.catalog.create(
+            id, variants: MessageCatalog(frozenIn: first).variantsOfDevices, sorter: services > 1 ? LegSorter(services: services) : nil)
         var hash = SHA256()
         hash.update(Array("volley retry 1\0\(first.planHash)\0".utf8))
         var (count, batch) = (0, RecipientBatch())
         try RunRemainder(of: run, outcomes: outcomes).forEach { recipientID, recipient in
             hash.update(Array("\(recipientID)\n".utf8))
-            batch.append(recipient, at: count)
+            batch.append(recipient, at: count, service: UInt8(first.service(of: recipientID)))
             count += 1
             guard batch.count == Self.batchSize else { return }
             try writer.put(batch)
@@ -31,6 +33,7 @@ struct RetryPlanner {
         }
         guard count > 0 else { return nil }
         try writer.put(batch)
+        if services > 1 { try writer.drop(BitSet(), of: count) }
         var settings = try first.settings.get()
         settings.runsFolder = FilePaths.absolute(run.catalog.place)
         (settings.parentLife, settings.retriedOutcomes, settings.place) = (try run.life(), outcomes, nil)
@@ -39,7 +42,7 @@ struct RetryPlanner {
                 id: id, campaign: first.campaign, app: first.app, campaignFile: first.campaignFile, campaignSource: first.campaignSource,
                 projectFile: first.projectFile, seed: seed, fields: first.fields, plannedAt: now, planHash: hash.finalizeHex(),
                 rows: count, audience: count, skipped: [:], settings: .success(settings), preview: first.preview,
-                previewText: previewText(count), retryOf: first.id))
+                previewText: previewText(count), retryOf: first.id, serviceLegs: writer.legs))
     }
 
     private func previewText(_ count: Int) -> String {

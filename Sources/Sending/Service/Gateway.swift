@@ -25,15 +25,15 @@ package final class Gateway {
         let read = try AppCredentials(settings, now: now)
         let identity = try Self.identity(read, settings)
         warnings = read.warnings
-        switch settings.environment {
+        switch settings.firstService.environment {
         case .named(let environment): (endpoint, simulator, authorityFile) = (Endpoint(environment), nil, nil)
         case .server(let host, let port, let authority):
             if let authority { try CertificateAuthorityFile.check(authority) }
             (endpoint, simulator, authorityFile) = (Endpoint(host: host, port: port, certificateAuthorityFile: authority), nil, nil)
         case .simulator:
             var configuration = SimulatorConfiguration()
-            try identity.add(to: &configuration, topic: settings.topic)
-            guard let standIn = Simulators.named(settings.serviceName) else { throw settings.service.noSimulator }
+            try identity.add(to: &configuration, topic: settings.firstService.topic)
+            guard let standIn = Simulators.named(settings.firstService.serviceName) else { throw settings.service.noSimulator }
             let simulator = try standIn.start(configuration)
             let file = try AuthorityFile(simulator.certificateAuthorityPEM)
             self.simulator = simulator
@@ -48,10 +48,10 @@ package final class Gateway {
                     key: key, keyID: id, teamID: issuer, history: context.signedTokens, facts: settings.service.signedToken ?? .standard))
         case .account(let key, let exchange):
             // The service's own environments have a server for tokens; any other server gives them out itself.
-            let server: Endpoint? = if case .named = settings.environment { nil } else { endpoint }
-            let form = settings.credential.flatMap { settings.service.account.credential($0.form) }
+            let server: Endpoint? = if case .named = settings.firstService.environment { nil } else { endpoint }
+            let form = settings.firstService.credential.flatMap { settings.service.account.credential($0.form) }
             let source = try FetchedTokenSource(
-                exchange: exchange, key: key, server: server, proxy: proxy, file: settings.credential?[form?.files.first])
+                exchange: exchange, key: key, server: server, proxy: proxy, file: settings.firstService.credential?[form?.files.first])
             credentials = .fetched(source)
             do { try source.start() } catch {
                 simulator?.stop()
@@ -61,7 +61,7 @@ package final class Gateway {
     }
 
     /// The credential that Volley makes for a run without one: that which the service's simulator trusts, or else the standard one's.
-    package static func standIn(_ settings: RunSettings) -> StandIn { Simulators.named(settings.serviceName) ?? Simulators.standard }
+    package static func standIn(_ settings: RunSettings) -> StandIn { Simulators.named(settings.firstService.serviceName) ?? Simulators.standard }
 
     /// Stops the built-in simulator.
     /// - Returns: the simulator's ledger; nil if the run went elsewhere.
@@ -80,7 +80,7 @@ package final class Gateway {
             let standIn = standIn(settings)
             switch (standIn.credential, settings.service.account.tokenExchange) {
             case (.serviceAccount, let exchange?):
-                let made = SimulatedServiceAccount.generate(project: settings.topic)
+                let made = SimulatedServiceAccount.generate(project: settings.firstService.topic)
                 let key = AssertionKey(
                     issuer: made.clientEmail, keyID: made.keyID, privateKeyPEM: made.key.pem, topic: made.project)
                 return .account(key, exchange)
@@ -113,7 +113,7 @@ extension SimulatorConfiguration {
     /// - Throws: a `Diagnostic` if it cannot be used.
     public mutating func trust(_ app: App, projectFile: String) throws {
         let settings = try RunSettings(app, projectFile: projectFile, pushType: .alert)
-        try Gateway.identity(try AppCredentials(settings, now: .now()), settings).add(to: &self, topic: settings.topic)
+        try Gateway.identity(try AppCredentials(settings, now: .now()), settings).add(to: &self, topic: settings.firstService.topic)
     }
 }
 

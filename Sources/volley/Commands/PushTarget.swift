@@ -38,9 +38,9 @@ extension PushCommand {
             var settings =
                 try app.map { try RunSettings($0.app, projectFile: $0.file, pushType: pushType) } ?? RunSettings(pushType: pushType)
             let service = settings.service
-            if let topic { settings.topic = service.topic(topic, for: pushType) }
-            if let environment { settings.environment = try Self.environment(environment, of: service) }
-            if let credential = try key(of: service) ?? certificate(of: service) { settings.credential = credential }
+            if let topic { settings.firstService.topic = service.topic(topic, for: pushType) }
+            if let environment { settings.firstService.environment = try Self.environment(environment, of: service) }
+            if let credential = try key(of: service) ?? certificate(of: service) { settings.firstService.credential = credential }
             return (settings, app?.app.proxy)
         }
 

@@ -199,9 +199,9 @@ public enum SuppressionCommand {
             throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
         }
         let app = try project.app(calledOrOnly: name)
-        let environment = try RunSettings(app, projectFile: project.file, pushType: .alert).environment
+        let service = try RunSettings(app, projectFile: project.file, pushType: .alert).firstService
         let list = project.catalog(options.project).suppression(
-            app: app.name.value, service: app.service, environment: environment.listName)
+            app: app.name.value, service: app.service, environment: service.listName)
         return (list, app)
     }
 

@@ -19,7 +19,7 @@ struct SendQuestion {
     /// - Throws: `Diagnostic`: the folder of runs cannot be listed.
     init(_ run: any RecordedRun, _ settings: RunSettings, now: Timestamp) throws {
         let earlier = try EarlierRuns(
-            of: run.plan.campaign, app: run.plan.app, in: settings.environment, catalog: run.catalog, now: now,
+            of: run.plan.campaign, app: run.plan.app, in: settings, catalog: run.catalog, now: now,
             besides: run.plan.id)
         defer { earlier.close() }
         let unaccounted = earlier.unaccounted.map {
@@ -43,7 +43,7 @@ struct SendQuestion {
         return """
             '\(plan.campaign)' goes to \(devices) of \(plan.app)\(again).
               Environment  \(environment)
-              Last run     \(unaccounted ?? last?.words(here: settings.environment.name) ?? "none: it was never sent from here")
+              Last run     \(unaccounted ?? last?.words(here: settings.firstService.environment.name) ?? "none: it was never sent from here")
               Expires      \(expiry)
             \(ask)
             """
@@ -51,14 +51,14 @@ struct SendQuestion {
 
     private var ask: String {
         if plan.retryOf != nil { return "Send it again to these?" }
-        return last?.isRecent(in: settings.environment) ?? false ? "It was sent only hours ago. Send it again?" : "Send it?"
+        return last?.isRecent(in: settings.firstService.environment) ?? false ? "It was sent only hours ago. Send it again?" : "Send it?"
     }
 
     private var environment: String {
-        switch settings.environment {
+        switch settings.firstService.environment {
         case .named(let environment): environment.name + (environment.purpose.map { ", \($0)" } ?? "")
         case .simulator: "simulator: no device gets it"
-        case .server: settings.environment.name
+        case .server: settings.firstService.environment.name
         }
     }
 

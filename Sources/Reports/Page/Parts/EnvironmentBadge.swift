@@ -20,7 +20,7 @@ public struct EnvironmentBadge: Sendable {
     /// nil when a run's plan does not say.
     init?(of plan: RunPlan) {
         guard let settings = try? plan.settings.get() else { return nil }
-        self.init(settings.environment.name, of: settings.service)
+        self.init(settings.firstService.environment.name, of: settings.service)
     }
 
     private var isSimulator: Bool { name == "simulator" }

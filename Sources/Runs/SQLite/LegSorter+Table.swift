@@ -1,8 +1,8 @@
 import Base
 import GRDB
 
-/// Recipients that have arrived, and wait for the order of their waves.
-extension WaveSorter {
+/// Recipients that have arrived, and wait for the order of their legs.
+extension LegSorter {
     static let table = "arrived"
 
     static func prepare(_ db: Database) throws {
@@ -14,13 +14,18 @@ extension WaveSorter {
                 """)
     }
 
-    /// Calls `body` with all recipients except the dropped ones, wave by wave and within each in the order of slots, then forgets them.
-    func drain(dropping dropped: BitSet, _ db: Database, _ body: (_ id: Int, RecipientsDigest.Row) throws -> Void) throws {
+    /// Calls `body` with all recipients except the dropped ones, leg by leg and within each in the order of slots, then forgets them.
+    /// - Returns: the legs, if there are several services; otherwise none.
+    func drain(dropping dropped: BitSet, _ db: Database, _ body: (_ id: Int, RecipientsDigest.Row) throws -> Void) throws -> [RunLeg] {
         let select = try PreparedStatement(
             db, sql: "SELECT id, device_token, registration_id, alias, language, variant, fields FROM temp.\(Self.table) WHERE id = ?")
+        var counts = [Int](repeating: 0, count: places)
+        for slot in 0..<count { counts[place(of: slot)] += 1 }
+        var legs: [RunLeg] = []
         var next = 0
-        for wave in 0..<waves {
-            for slot in numbers.indices where numbers[slot] == UInt8(wave) && !dropped.contains(slot) {
+        for place in 0..<places where counts[place] > 0 {
+            let first = next
+            for slot in 0..<count where self.place(of: slot) == place && !dropped.contains(slot) {
                 try select.bind(slot, at: 1)
                 try select.forEachRow { row in
                     try body(next, row.digested)
@@ -28,7 +33,9 @@ extension WaveSorter {
                 }
                 next += 1
             }
+            if services > 1, next > first { legs.append(RunLeg(ids: first..<next, service: place % services)) }
         }
         try db.execute(sql: "DROP TABLE temp.\(Self.table)")
+        return legs
     }
 }

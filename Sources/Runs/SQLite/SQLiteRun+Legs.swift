@@ -1,0 +1,45 @@
+import Base
+import GRDB
+import Synchronization
+
+/// What happens to legs while a run is being sent, recorded for the process that resumes the run.
+extension SQLiteRun {
+    /// What holds legs, or stopped them, by their first ids.
+    public func legStates() throws -> [Int: LegState] {
+        try read { db in
+            guard try db.tableExists("leg_state") else { return [:] }
+            var states: [Int: LegState] = [:]
+            for row in try Row.fetchAll(db, sql: "SELECT first_id, held_until, cause FROM leg_state") {
+                guard let first = row[0] as Int?, let cause = row[2] as String? else {
+                    throw RunDiagnostics.damaged(path, what: "the state of a leg cannot be read")
+                }
+                states[first] = LegState(
+                    heldUntil: (row[1] as Int64?).map(Timestamp.init(epochMilliseconds:)), cause: RunSchema.stopCause(cause))
+            }
+            return states
+        }
+    }
+
+    /// Records what holds or stopped a leg.
+    public func setState(_ state: LegState, of leg: RunLeg) throws {
+        guard plan.legs.contains(leg) else {
+            throw Diagnostic(
+                "the account of this run does not add up: \(leg.ids) is no leg of it", file: path, remedy: "Please report this.")
+        }
+        try write { db in
+            try checkOwner(db)
+            try db.execute(sql: RunSchema.legStateTable)
+            try db.execute(sql: "DELETE FROM leg_state WHERE first_id = ?", arguments: [leg.ids.lowerBound])
+            guard state != LegState() else { return }
+            try db.execute(
+                sql: "INSERT INTO leg_state VALUES (?, ?, ?)",
+                arguments: [leg.ids.lowerBound, state.heldUntil?.epochMilliseconds, state.cause.map(RunSchema.text) ?? ""])
+        }
+    }
+
+    /// A new life tries again what had stopped; what a service said about its limits still holds.
+    func takeBackStops(_ db: Database) throws {
+        guard try db.tableExists("leg_state") else { return }
+        try db.execute(sql: "UPDATE leg_state SET cause = ''; DELETE FROM leg_state WHERE held_until IS NULL")
+    }
+}

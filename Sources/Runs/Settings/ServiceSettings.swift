@@ -1,0 +1,36 @@
+public import Base
+public import PushServices
+
+/// What a plan freezes about one of the services that take its pushes: where they go, what they are sent with, and how fast.
+public struct ServiceSettings: Hashable, Sendable {
+    /// The service's name: the standard one's in plans of older versions, which know none.
+    public var serviceName = PushServices.standard.name
+    /// Where pushes go.
+    public var environment: FrozenEnvironment
+    /// With the suffix that the push type needs.
+    public var topic: String
+    /// What pushes are sent with; nil to the simulator, where an app need not have one.
+    public var credential: FrozenCredential?
+    /// Never faster than this; nil for as fast as the service takes them.
+    public var pace: Pace?
+    /// The app's own, which all its runs keep together; `pace` is never faster.
+    public var appPace: Pace?
+
+    /// Settings with everything else as usual.
+    public init(environment: FrozenEnvironment, topic: String) {
+        self.environment = environment
+        self.topic = topic
+    }
+
+    /// The service's facts.
+    public var service: any PushService { PushServices.named(serviceName) ?? PushServices.standard }
+
+    /// The list of suppressed devices that counts for it: targets of different services and servers have nothing to do with one another. A service's
+    /// own servers have one list each, however they are named; one that an authority of the project's own vouches for is another server under the
+    /// service's name. The standard service's lists have the names that they had when it was the only one.
+    public var listName: String {
+        let prefix = serviceName == PushServices.standard.name ? "" : serviceName + ":"
+        guard case .server(let host, _, nil) = environment else { return prefix + environment.name }
+        return prefix + (service.account.environments.choices.first { $0.isAt(host) }?.name ?? environment.name)
+    }
+}
