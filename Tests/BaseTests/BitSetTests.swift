@@ -47,4 +47,23 @@ import Testing
         RecipientBatch().store(into: &bytes)
         #expect(RecipientBatch(stored: bytes).count == 0)
     }
+
+    @Test("recipients keep the numbers of their services, which cost nothing where there is one")
+    func services() {
+        func stored(_ services: [UInt8]) -> [UInt8] {
+            var batch = RecipientBatch()
+            for (slot, service) in services.enumerated() {
+                batch.append(Recipient(token: Target(normalized: "abcd"), fields: []), at: slot, service: service)
+            }
+            var bytes: [UInt8] = []
+            batch.store(into: &bytes)
+            return bytes
+        }
+        var batch = RecipientBatch(stored: stored([0, 3, 255]))
+        batch.complete(.init(token: batch.bytes.count, registrationID: batch.bytes.count, alias: batch.bytes.count, language: batch.bytes.count, fields: batch.bytes.count), service: 9)
+        batch.setService(4, of: 0)
+        #expect((0..<4).map { batch.withRecord($0) { $0.service } } == [4, 3, 255, 9])
+        #expect(batch.withRecord(2) { String(decoding: $0.token, as: UTF8.self) } == "abcd")
+        #expect(stored([0, 0, 0]).count == stored([0, 0, 1]).count - 3)
+    }
 }

@@ -91,7 +91,7 @@ extension LedgerConformance {
             for life in 0..<3 {
                 let ledger = try open()
                 try ledger.start()
-                try expect(ledger.evidenceBeforeLives().map(\.answers), (0..<life).map { ($0 + 1) * 4 }, "answers before lives")
+                try expect(ledger.evidenceBeforeLives(ofService: 0).map(\.answers), (0..<life).map { ($0 + 1) * 4 }, "answers before lives")
                 let ids = life * 4..<life * 4 + 4
                 try ledger.take(ids)
                 try ledger.record(ids.map { settled($0) })

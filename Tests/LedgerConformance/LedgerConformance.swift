@@ -27,7 +27,7 @@ public struct LedgerConformance: Sendable {
     }
 
     /// All of them.
-    public static let behaviours = claims + outcomes + reading + lives + crashes + orders + ends
+    public static let behaviours = claims + legs + outcomes + reading + lives + crashes + orders + ends
 
     private let make: @Sendable (RunPlan, [Recipient]) throws -> Open
 
@@ -51,10 +51,17 @@ final class LedgerBench {
     static let noon = Timestamp(epochSeconds: 1_796_126_400)
 
     /// Opens a planned run of this many recipients, repeatedly.
-    /// - Parameter waves: how many recipients are sent to together, wave after wave; empty if all are at once.
-    func run(of audience: Int, waves: [Int] = []) throws -> LedgerConformance.Open {
+    /// - Parameters:
+    ///   - waves: how many recipients are sent to together, wave after wave; empty if all are at once.
+    ///   - legs: if there are two services, their legs.
+    func run(of audience: Int, waves: [Int] = [], legs: [RunLeg] = []) throws -> LedgerConformance.Open {
         var settings = RunSettings(environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
         settings.unknownPolicy = .resend
+        if !legs.isEmpty {
+            var second = ServiceSettings(environment: .named(FCM.production), topic: "shop-1a2b")
+            second.serviceName = FCM().name
+            settings.services.append(second)
+        }
         var plan = RunPlan(
             id: "run", campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml", campaignSource: "name: spring-sale\n",
             projectFile: "/x/volley.yaml", seed: RunSeed(high: 1, low: 2), fields: ["first_name"], plannedAt: Self.noon, planHash: "abc",
@@ -63,7 +70,8 @@ final class LedgerBench {
             let first = plan.waves.last?.ids.upperBound ?? 0
             plan.waves.append(RunWave(ids: first..<first + count, zone: "Etc/UTC", due: Self.noon))
         }
-        let open = try make(plan, (0..<audience).map(Self.recipient))
+        plan.serviceLegs = legs
+        let open = try make(plan, (0..<audience).map { Self.recipient($0, ofService: plan.service(of: $0)) })
         made.append(open)
         return open
     }
@@ -78,11 +86,11 @@ final class LedgerBench {
         return ledger
     }
 
-    static func recipient(_ id: Int) -> Recipient {
+    static func recipient(_ id: Int, ofService service: Int = 0) -> Recipient {
         let digits = String(id, radix: 16)
-        let token = Target(normalized: String(repeating: "a", count: 64 - digits.count) + digits)
+        let target = service == 0 ? String(repeating: "a", count: 64 - digits.count) : String(repeating: "Z", count: 140)
         return Recipient(
-            token: token, registrationID: "reg\(id)", alias: "user\(id)", language: id.isMultiple(of: 2) ? "en" : "", fields: ["name \(id)"]
+            token: Target(normalized: target + digits), registrationID: "reg\(id)", alias: "user\(id)", language: id.isMultiple(of: 2) ? "en" : "", fields: ["name \(id)"]
         )
     }
 }

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Runs
 import Synchronization
 
@@ -38,14 +39,17 @@ extension MemoryLedger {
 
     private func lend(_ id: Int, _ withTraits: Bool, _ body: (StoredPush) throws -> Void) throws {
         let recipient = run.recipients[id]
+        let service = has(.readsOneServiceForAll) ? 0 : plan.service(of: id)
+        let targets = plan.services[service].target.kept
         let cells = Array("[\(recipient.fields.map { "\"\($0)\"" }.joined(separator: ","))]".utf8)
         try Array(recipient.token.text.utf8).withUnsafeBufferPointer { token in
             try cells.withUnsafeBufferPointer { cells in
                 try Array((withTraits ? recipient.language : "").utf8).withUnsafeBufferPointer { language in
                     try Array((withTraits ? recipient.variant : "").utf8).withUnsafeBufferPointer { variant in
                         var located = EscapedCells()
+                        guard targets.contains(token) else { throw Diagnostic("recipient \(id) has no target") }
                         guard located.locate(in: cells) else { throw Diagnostic("the cells of recipient \(id) cannot be read") }
-                        try body(StoredPush(id: id, token: token, cells: located, language: language, variant: variant))
+                        try body(StoredPush(id: id, token: token, cells: located, language: language, variant: variant, service: service))
                     }
                 }
             }

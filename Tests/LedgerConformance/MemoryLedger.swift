@@ -148,6 +148,7 @@ final class MemoryLedger: RunLedger {
 
     func lease(atMost limit: Int, of leg: Range<Int>) throws -> Range<Int>? {
         let claims = has(.leasesWhoIsClaimed) ? ClaimSet() : try claims()
+        if has(.leasesIntoTheNextLeg) { return claims.next(atMost: limit, of: leg.lowerBound..<max(leg.lowerBound, plan.audience)) }
         return claims.next(atMost: limit, of: has(.leasesBeyondTheLeg) ? leg : leg.clamped(to: 0..<plan.audience))
     }
 

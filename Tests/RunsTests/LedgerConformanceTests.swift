@@ -1,3 +1,4 @@
+import Base
 import LedgerConformance
 import Runs
 import Testing
@@ -9,12 +10,23 @@ struct LedgerConformanceTests {
     func file(behaviour: LedgerConformance.Behaviour) throws {
         let conformance = LedgerConformance { plan, recipients in
             let folder = try TemporaryFolder()
-            let writer = try RunWriter(folder: folder.path, id: plan.id)
-            for (id, recipient) in recipients.enumerated() { try writer.put(recipient, at: id) }
+            let services = plan.serviceCount
+            let writer = try RunWriter(folder: folder.path, id: plan.id, sorter: services > 1 ? sorter(of: plan) : nil)
+            for (id, recipient) in recipients.enumerated() { try writer.put(recipient, at: id, service: UInt8(plan.service(of: id))) }
+            if services > 1 { try writer.drop(BitSet(), of: recipients.count) }
             try writer.finish(plan).close()
             return { try RunFolder(folder.path).open(plan.id, readOnly: false) }
         }
         try conformance.check(behaviour)
+    }
+
+    /// Sorts recipients that come in the order of ids.
+    private func sorter(of plan: RunPlan) -> LegSorter {
+        var id = -1
+        return LegSorter(waves: max(1, plan.waves.count), services: plan.serviceCount) { _ in
+            id += 1
+            return plan.waves.firstIndex { $0.ids.contains(id) } ?? 0
+        }
     }
 
     @Test("a run in memory", arguments: LedgerConformance.behaviours)

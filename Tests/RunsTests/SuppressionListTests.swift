@@ -319,7 +319,7 @@ extension SuppressionList {
         try run.begin(life: "3-c", at: noon, from: [.stopped])
         try run.setState(.finished, at: noon)
         try run.closeIntoOneFile()
-        let evidence = try SQLiteRun(path: run.path, readOnly: true).evidence()
+        let evidence = try SQLiteRun(path: run.path, readOnly: true).evidence(ofService: 0)
         #expect(evidence.lives.map(\.accepted) == [45, 0] && evidence.settingsEvidence?.ambiguous == 5)
         let change = try run.catalog.suppression(app: run.plan.app, service: APNs(), environment: "production").suppressGone(of: run)
         #expect(change.added == 0 && change.notSuppressed == 5)
@@ -339,7 +339,7 @@ extension SuppressionList {
             settled(7, .invalidToken, status: 400, reason: "BadDeviceToken"),
             settled(8, .invalidToken, status: 410, reason: "Unregistered"),
         ])
-        let retried = retry.tokenEvidenceOfRetried()
+        let retried = retry.tokenEvidenceOfRetried(ofService: 0)
         #expect(
             try retry.finish(
                 at: noon,
