@@ -8,7 +8,7 @@ public struct NewLife: Hashable, Sendable {
     public var reached: Int
     /// Claims that stand in its account (`RunLedger.claimCount`).
     public var claimed: Int
-    /// The name of the environment's lists.
+    /// The names of the lists of its services and environments (`RunSettings.listName`).
     public var environment: String
     /// The time of the schedule that it is sent for, of a retry that of the run it retries; nil when it belongs to no time.
     public var time: SendingHistory.Time?

@@ -48,7 +48,7 @@ public protocol RunCatalog: Sendable {
     /// The devices of an app that get no more pushes.
     /// - Parameters:
     ///   - service: says what a target looks like.
-    ///   - environment: which of the app's lists: `production`, `sandbox`, `simulator`, or `host:port`.
+    ///   - environment: which of the app's lists: `ServiceSettings.listName`.
     func suppression(app: String, service: any PushService, environment: String) -> SuppressionList
 
     /// Runs of a campaign that were begun, as the record or they themselves say, or that a process is about to send, oldest first; also retries and

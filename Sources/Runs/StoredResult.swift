@@ -4,7 +4,7 @@ public import Base
 public struct StoredResult {
     /// The dense id.
     public let id: Int
-    /// The target as the service has it; of APNs, lower-case hex digits.
+    /// The target in its stored form: hex digits in lower case, or the text that the service gives out.
     public let token: UnsafeBufferPointer<UInt8>
     /// Blank when the export had none.
     public let registrationID: UnsafeBufferPointer<UInt8>, alias: UnsafeBufferPointer<UInt8>, language: UnsafeBufferPointer<UInt8>

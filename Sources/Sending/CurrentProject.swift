@@ -63,7 +63,9 @@ package struct CurrentProject {
         }
         let now = try RunSettings(app, projectFile: project.file, pushType: settings.pushType)
         // A service that the app got since then changes nothing about the others.
-        let services = settings.services.map { then in (then, now: now.services.first { $0.serviceName == then.serviceName } ?? now.firstService) }
+        let services = settings.services.map { then in
+            (then, now: now.services.first { $0.serviceName == then.serviceName } ?? now.firstService)
+        }
         let changes = services.flatMap { Self.changes(from: $0, to: $1, of: $1.service) }
         guard changes.isEmpty else { throw changed(changes, in: project) }
         for (then, now) in services { try checkKey(then.credential, now.credential, now.service) }

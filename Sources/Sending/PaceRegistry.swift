@@ -20,7 +20,8 @@ final class PaceRegistry: Sendable {
     func shared(byRunsOf name: String, _ settings: RunSettings) -> SharedPace? {
         guard let pace = settings.firstService.appPace else { return nil }
         return paces.withLock { paces in
-            let app = App(name: name, service: settings.firstService.serviceName, environment: settings.firstService.environment, pace: pace)
+            let app = App(
+                name: name, service: settings.firstService.serviceName, environment: settings.firstService.environment, pace: pace)
             let shared = paces[app] ?? SharedPace(pace, settings.service.batching)
             paces[app] = shared
             return shared

@@ -60,7 +60,10 @@ import Testing
             return bytes
         }
         var batch = RecipientBatch(stored: stored([0, 3, 255]))
-        batch.complete(.init(token: batch.bytes.count, registrationID: batch.bytes.count, alias: batch.bytes.count, language: batch.bytes.count, fields: batch.bytes.count), service: 9)
+        batch.complete(
+            .init(
+                token: batch.bytes.count, registrationID: batch.bytes.count, alias: batch.bytes.count, language: batch.bytes.count,
+                fields: batch.bytes.count), service: 9)
         batch.setService(4, of: 0)
         #expect((0..<4).map { batch.withRecord($0) { $0.service } } == [4, 3, 255, 9])
         #expect(batch.withRecord(2) { String(decoding: $0.token, as: UTF8.self) } == "abcd")

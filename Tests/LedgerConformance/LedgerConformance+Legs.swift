@@ -104,7 +104,10 @@ extension LedgerConformance {
             let first = try open()
             try first.start()
             try expect(first.legStates(), [:], "states of legs")
-            let (held, cause) = (LedgerBench.noon.adding(seconds: 3600), StopCause.service("fcm", .refused(reason: "SENDER_ID_MISMATCH", status: 403, clockLagSeconds: nil)))
+            let (held, cause) = (
+                LedgerBench.noon.adding(seconds: 3600),
+                StopCause.service("fcm", .refused(reason: "SENDER_ID_MISMATCH", status: 403, clockLagSeconds: nil))
+            )
             try first.setState(LegState(heldUntil: held, cause: cause), of: two[1])
             try first.setState(LegState(cause: .interrupted), of: two[0])
             let expected = [6: LegState(heldUntil: held, cause: cause), 0: LegState(cause: .interrupted)]

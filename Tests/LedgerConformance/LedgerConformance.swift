@@ -90,7 +90,8 @@ final class LedgerBench {
         let digits = String(id, radix: 16)
         let target = service == 0 ? String(repeating: "a", count: 64 - digits.count) : String(repeating: "Z", count: 140)
         return Recipient(
-            token: Target(normalized: target + digits), registrationID: "reg\(id)", alias: "user\(id)", language: id.isMultiple(of: 2) ? "en" : "", fields: ["name \(id)"]
+            token: Target(normalized: target + digits), registrationID: "reg\(id)", alias: "user\(id)",
+            language: id.isMultiple(of: 2) ? "en" : "", fields: ["name \(id)"]
         )
     }
 }

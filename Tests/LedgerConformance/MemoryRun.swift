@@ -23,7 +23,8 @@ public final class MemoryRun: Sendable {
     /// What a ledger may do wrong, to test that the behaviours notice it.
     public enum Fault: CaseIterable, Sendable {
         case sharesTheRightToSend, beginsFromAnyState, followsAnyLife, keepsTheEnd
-        case leasesWhoIsClaimed, leasesBeyondTheLeg, leasesIntoTheNextLeg, claimsTwice, keepsDeferrals, claimsAfterTheEnd, forgetsWhoWasReopened
+        case leasesWhoIsClaimed, leasesBeyondTheLeg, leasesIntoTheNextLeg, claimsTwice, keepsDeferrals, claimsAfterTheEnd,
+            forgetsWhoWasReopened
         case settlesTwice, recordsHalf, settlesWhoIsUnclaimed, losesNobody, defersWhoIsUnderWay, handsOutTheSettled
         case takesOrdersForNobody, takesOrdersThatDoNotFit
         case stopsAnything, stopsTheWrongLeg, keepsStopsOfLegs, countsOneServiceForAll, mixesTheAnswersOfServices, readsOneServiceForAll

@@ -123,7 +123,8 @@ struct LegTests {
         "legs that do not cover the recipients, or do not fit settings or format, are damage",
         .enabled(if: hasSQLiteTool, "sqlite3 is not installed"),
         arguments: [
-            "UPDATE leg SET count = 3 WHERE first_id = 6", "DELETE FROM leg WHERE first_id = 0", "UPDATE leg SET service = 2 WHERE first_id = 6",
+            "UPDATE leg SET count = 3 WHERE first_id = 6", "DELETE FROM leg WHERE first_id = 0",
+            "UPDATE leg SET service = 2 WHERE first_id = 6",
             "UPDATE leg SET service = -1", "DROP TABLE leg", "PRAGMA user_version = 5", "UPDATE leg SET count = 0 WHERE first_id = 6",
         ])
     func damaged(change: String) throws {
@@ -185,7 +186,8 @@ struct LegTests {
         try run.claim(0..<8, at: noon)
         try run.record([
             settled(0, latency: 10), settled(5, .rejected, status: 400, reason: "BadTopic", latency: 20),
-            settled(6, latency: 300, at: noon.adding(seconds: 9)), settled(7, .invalidToken, status: 404, reason: "UNREGISTERED", attempts: 3),
+            settled(6, latency: 300, at: noon.adding(seconds: 9)),
+            settled(7, .invalidToken, status: 404, reason: "UNREGISTERED", attempts: 3),
         ])
         let counted = try run.figures(withGroups: true)
         let services = counted.services
@@ -286,7 +288,8 @@ struct LegTests {
 @Suite("settings of several services")
 struct SeveralServicesTests {
     private static let both = settings {
-        var second = ServiceSettings(environment: .server(host: "localhost", port: 8443, certificateAuthority: "/ca.pem"), topic: "shop-1a2b")
+        var second = ServiceSettings(
+            environment: .server(host: "localhost", port: 8443, certificateAuthority: "/ca.pem"), topic: "shop-1a2b")
         second.serviceName = FCM().name
         second.credential = FrozenCredential(form: "service_account", values: ["env": "SHOP_FCM"])
         second.pace = Pace(pushes: 8_000, intervalSeconds: 1)

@@ -99,7 +99,8 @@ struct RunSettingsTests {
                 $0.firstService.credential?.fingerprint = "ab"
             }.contains(keyText + #""ab"},"certificate":null,"push_type""#))
         #expect(
-            try member { $0.firstService.credential = Self.certificate }.contains(#""key":null,"# + certificateText + #""SECRET"},"push_type""#))
+            try member { $0.firstService.credential = Self.certificate }.contains(
+                #""key":null,"# + certificateText + #""SECRET"},"push_type""#))
         #expect(
             try member {
                 $0.firstService.credential = Self.certificate

@@ -76,7 +76,9 @@ struct CredentialWordsTests {
         setenv(variable, OtherService.robot().text, 1)
         defer { unsetenv(variable) }
         func frozen(_ values: [String: String]) -> RunSettings {
-            settings { ($0.firstService.topic, $0.firstService.credential) = ("my-shop", FrozenCredential(form: "robot_account", values: values)) }
+            settings {
+                ($0.firstService.topic, $0.firstService.credential) = ("my-shop", FrozenCredential(form: "robot_account", values: values))
+            }
         }
         let present = step(frozen(["env": variable, "region": "eu"]), service)
         #expect(

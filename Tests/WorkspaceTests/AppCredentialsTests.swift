@@ -139,7 +139,8 @@ struct AppCredentialsTests {
                 name: text("shop"), service: service, topic: text("my-shop"), environment: .simulator,
                 credential: CredentialReference(form: "robot_account", values: values.mapValues(text)), devices: [],
                 columns: ExportColumns(), pace: nil, frequency: nil, needsApproval: false, testDevices: [], proxy: nil, notices: [])
-            return try RunSettings(app, projectFile: "/project/volley.yaml", pushType: .alert).firstService.credential?.fingerprinted(service)
+            return try RunSettings(app, projectFile: "/project/volley.yaml", pushType: .alert).firstService.credential?.fingerprinted(
+                service)
         }
         #expect(
             try frozen(["file": "keys/robot.json", "region": "eu"])

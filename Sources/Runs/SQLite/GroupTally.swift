@@ -89,7 +89,8 @@ struct GroupTally {
         hash = (hash ^ 0xFF) &* 0x100_0000_01B3
         for byte in language { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         return places[hash]
-            ?? newPlace(hash, language: String(decoding: language, as: UTF8.self), variant: String(decoding: variant, as: UTF8.self), service)
+            ?? newPlace(
+                hash, language: String(decoding: language, as: UTF8.self), variant: String(decoding: variant, as: UTF8.self), service)
     }
 
     private mutating func newPlace(_ hash: UInt64, language: String, variant: String, _ service: Int) -> Int {

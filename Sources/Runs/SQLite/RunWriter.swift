@@ -157,11 +157,12 @@ public final class RunWriter {
     private func sort(dropping dropped: BitSet) throws {
         try write { db in
             let single = try PreparedStatement(db, sql: RunSchema.upsertRecipients(1))
-            legs = try sorter?.drain(dropping: dropped, db) { id, stored in
-                digest.add(id, stored)
-                try bind(id, stored, row: 0, to: single)
-                try single.execute()
-            } ?? []
+            legs =
+                try sorter?.drain(dropping: dropped, db) { id, stored in
+                    digest.add(id, stored)
+                    try bind(id, stored, row: 0, to: single)
+                    try single.execute()
+                } ?? []
         }
         sorter = nil
     }

@@ -5,7 +5,7 @@ public import PushServices
 /// The devices of an app that get no more pushes, because the service said that their tokens are invalid: one SQLite file an app, beside its
 /// runs, named `suppressed-APP.sqlite`.
 ///
-/// The file holds a list for each environment, separately: a token that the sandbox does not know, or that the simulator played
+/// The file holds a list for each service and environment, separately: a token that the sandbox does not know, or that the simulator played
 /// a refusal for, says nothing about production. A token is in a list only once, with the newest known entry.
 ///
 /// Nothing stays open between calls, and any number of processes may use a list at once. A missing file is an empty list; it is
@@ -17,7 +17,8 @@ public struct SuppressionList: Sendable {
 
     /// The app's name in volley.yaml.
     public let app: String
-    /// Which of the app's lists: `production`, `sandbox`, `simulator`, or `host:port`.
+    /// Which of the app's lists: `production`, `sandbox`, `simulator`, or `host:port`; of a service that is not the standard one, with its name in
+    /// front (`ServiceSettings.listName`).
     public let environment: String
     /// What the targets of the app's service look like.
     public let targets: TargetForm

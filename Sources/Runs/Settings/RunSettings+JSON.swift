@@ -45,7 +45,9 @@ extension RunSettings {
         self.services = [try ServiceSettings(json: json, of: services, runFile: runFile)]
         if let further = json["services"] {
             guard case .array(let further) = further else { throw Self.unreadable("services", runFile) }
-            self.services += try further.map { service throws(Diagnostic) in try ServiceSettings(json: service, of: services, runFile: runFile) }
+            self.services += try further.map { service throws(Diagnostic) in
+                try ServiceSettings(json: service, of: services, runFile: runFile)
+            }
             guard Set(self.services.map(\.serviceName)).count == self.services.count else { throw Self.unreadable("services", runFile) }
         }
         pushType = try need(json["push_type"]?.stringValue.flatMap(PushType.init(rawValue:)), name: "push_type")

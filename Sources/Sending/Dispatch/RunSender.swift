@@ -49,7 +49,8 @@ package struct RunSender: Sendable {
         attendance.observer(
             .destination(
                 .init(
-                    run: run.plan.id, endpoint: endpoint.description, proxy: route.proxyText, topic: settings.firstService.topic, pace: settings.firstService.pace)))
+                    run: run.plan.id, endpoint: endpoint.description, proxy: route.proxyText, topic: settings.firstService.topic,
+                    pace: settings.firstService.pace)))
         return delivery
     }
 
@@ -105,7 +106,9 @@ package struct RunSender: Sendable {
     /// - Returns: why the run stopped; nil if it finished.
     private func finish() throws -> StopCause? {
         if run.plan.isTest { return try run.finish(at: .now()) { _ in nil } }
-        let earlier = try settings.services.indices.map { (run.tokenEvidenceOfRetried(ofService: $0), try run.evidenceBeforeLives(ofService: $0)) }
+        let earlier = try settings.services.indices.map {
+            (run.tokenEvidenceOfRetried(ofService: $0), try run.evidenceBeforeLives(ofService: $0))
+        }
         return try run.finish(at: .now()) { figures in
             for (number, (retried, before)) in earlier.enumerated() {
                 let (figures, service) = (figures.figures(ofService: number), settings.services[number].service)
@@ -178,7 +181,8 @@ package struct RunSender: Sendable {
         }
         batches.wakeWhenClosed(state.claiming)
         let allowance = ClaimBudget(
-            control: control, recorded: state.recorded, pace: settings.firstService.pace, batching: service.batching, wakeup: state.claiming)
+            control: control, recorded: state.recorded, pace: settings.firstService.pace, batching: service.batching, wakeup: state.claiming
+        )
         let recorder: WorkerThread<Void>, loop: WorkerThread<SendEnd>, reader: WorkerThread<[Int]>
         do throws(Diagnostic) {
             // The thread that claims starts last: if another one cannot start, nothing was claimed.
@@ -234,7 +238,9 @@ package struct RunSender: Sendable {
 
     /// How many threads render, including the one that claims: one for every three loops. For a push, loops need about four times as much
     /// of a core as rendering does.
-    var renderers: Int { settings.firstService.pace == nil && settings.firstService.appPace == nil ? max(1, ((threads ?? availableCores()) + 2) / 3) : 1 }
+    var renderers: Int {
+        settings.firstService.pace == nil && settings.firstService.appPace == nil ? max(1, ((threads ?? availableCores()) + 2) / 3) : 1
+    }
 
     private var furtherMessages: [MessageCatalog] {
         (1..<renderers).map { _ in (try? MessageCatalog(frozenIn: run.plan)) ?? messages }

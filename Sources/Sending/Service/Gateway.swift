@@ -61,7 +61,9 @@ package final class Gateway {
     }
 
     /// The credential that Volley makes for a run without one: that which the service's simulator trusts, or else the standard one's.
-    package static func standIn(_ settings: RunSettings) -> StandIn { Simulators.named(settings.firstService.serviceName) ?? Simulators.standard }
+    package static func standIn(_ settings: RunSettings) -> StandIn {
+        Simulators.named(settings.firstService.serviceName) ?? Simulators.standard
+    }
 
     /// Stops the built-in simulator.
     /// - Returns: the simulator's ledger; nil if the run went elsewhere.

@@ -5,7 +5,9 @@ import Runs
 extension RunSettings {
     /// What all pushes of a run that begins at `start` have in common.
     func options(startingAt start: Timestamp) -> PushOptions {
-        PushOptions(topic: firstService.topic, pushType: pushType, priority: priority, expiration: expiration(startingAt: start), collapseID: collapseID)
+        PushOptions(
+            topic: firstService.topic, pushType: pushType, priority: priority, expiration: expiration(startingAt: start),
+            collapseID: collapseID)
     }
 
     /// When the pushes of a run that begins at `start` expire, in epoch seconds; 0 for now or never, nil for no expiry.
