@@ -120,6 +120,26 @@ struct LegTests {
     }
 
     @Test(
+        "the digest of a plan of one service is that of older versions, so that approvals stay valid; legs are a further part of it",
+        .enabled(if: hasSQLiteTool, "sqlite3 is not installed"))
+    func digests() throws {
+        let columns = [
+            "id", "campaign", "app", "planned_at", "rows", "audience", "skipped", "seed", "plan_hash", "fields", "project_file",
+            "campaign_file", "campaign_source", "settings", "preview", "retry_of", "preview_text", "is_test", "recipients_digest",
+        ].map { "quote(\($0))" }.joined(separator: "||','||")
+        func digest(_ run: SQLiteRun, further: String) -> String {
+            run.close()
+            let text = "SELECT 'volley run 3' || char(10) || \(columns) || \(further) FROM run"
+            return String(shell("sqlite3 '\(run.path)' \"\(text)\" | head -c -1 | sha256sum").prefix(64))
+        }
+        let folder = try TemporaryFolder()
+        let (one, several) = (try makeRun(folder, id: "one", audience: 3), try simple(folder))
+        #expect(digest(one, further: "''") == one.digest)
+        #expect(
+            digest(several, further: "char(10) || 'legs' || char(10) || '0,6,0' || char(10) || '6,4,1'") == several.digest)
+    }
+
+    @Test(
         "legs that do not cover the recipients, or do not fit settings or format, are damage",
         .enabled(if: hasSQLiteTool, "sqlite3 is not installed"),
         arguments: [
@@ -331,5 +351,16 @@ struct SeveralServicesTests {
         other.environment = .simulator
         #expect(other.listName == "fcm:simulator" && !Self.both.isRehearsal)
         #expect(settings { $0.services = [other, other] }.isRehearsal)
+    }
+
+    @Test("share devices with every run that went to the place of one of them")
+    func sharing() {
+        for name in ["sandbox", "fcm:localhost:8443", "production+fcm:localhost:8443", Self.both.listName] {
+            #expect(Self.both.sharesList(with: name), "\(name)")
+        }
+        for name in ["production", "fcm:production", "production+fcm:production", "fcm:sandbox", ""] {
+            #expect(!Self.both.sharesList(with: name), "\(name)")
+        }
+        #expect(settings().sharesList(with: "sandbox") && !settings().sharesList(with: "production"))
     }
 }

@@ -33,7 +33,7 @@ public struct EarlierRuns: Sendable {
         let earliest = now.adding(seconds: -Double(PreviousSending.hours * 3600))
         unaccounted = record.begun(of: campaign).filter { id, entry in
             guard id != own, entry.begunAt >= earliest, let scope = entry.scope, !scope.isTest, scope.app == app,
-                scope.environment == settings.listName, !settings.isRehearsal
+                settings.sharesList(with: scope.environment), !settings.isRehearsal
             else { return false }
             guard let run = try? catalog.open(id) else { return true }
             defer { run.close() }

@@ -3,7 +3,7 @@ import GRDB
 extension SendingHistory {
     /// The target of a run: tells whether it counts for another run when its own file is gone.
     public struct Scope: Hashable, Sendable {
-        /// The app, and the name of the environment's lists (`production`, `sandbox`, or a server's).
+        /// The app, and the names of its services' lists (`RunSettings.listName`).
         public var app: String, environment: String
         /// Whether it goes to test devices only.
         public var isTest: Bool

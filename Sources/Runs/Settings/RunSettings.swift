@@ -74,8 +74,12 @@ extension RunSettings {
     /// The names of its services' lists.
     public var lists: Set<String> { Set(services.map(\.listName)) }
 
-    /// The same in one name, by which runs to the same place are recognised.
+    /// The names of its services' lists in one.
     public var listName: String { services.map(\.listName).joined(separator: "+") }
+
+    /// Whether some device may get pushes of this run and of another one: an app may get or lose a service between them.
+    /// - Parameter name: the other run's `listName`.
+    public func sharesList(with name: String) -> Bool { name.split(separator: "+").contains { lists.contains(String($0)) } }
 }
 
 /// Where a run goes.

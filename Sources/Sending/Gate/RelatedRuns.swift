@@ -10,7 +10,7 @@ struct RelatedRuns {
     private let begun: [String: SendingHistory.Entry]
     /// The run with its retries; nil if none of them has begun.
     let chain: RunChain?
-    private let environment: String
+    private let settings: RunSettings
     private let time: LocalTime?
     /// Whether no run of the chain has begun.
     private let isFresh: Bool
@@ -40,7 +40,7 @@ struct RelatedRuns {
         isFresh = chain == nil
         begun = known.begun(of: run.plan.campaign)
         let links = chain?.runs ?? [run]
-        (environment, time) = (settings.listName, settings.schedule?.occurrence)
+        (self.settings, time) = (settings, settings.schedule?.occurrence)
         place = isFresh ? settings.place : order.beginning(ofAny: Set(links.map(\.plan.id)))
         moment = links.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt
         let plan = links[0].plan
@@ -54,7 +54,7 @@ struct RelatedRuns {
     func counts(_ other: any RecordedRun) throws -> Bool {
         guard other.plan.app == run.plan.app, !other.plan.isTest, !isOfChain(other.plan.id) else { return false }
         let theirs = try other.plan.settings.get()
-        return theirs.listName == environment && !isOther(theirs.schedule?.occurrence.map { "\($0)" })
+        return settings.sharesList(with: theirs.listName) && !isOther(theirs.schedule?.occurrence.map { "\($0)" })
     }
 
     /// Whether Volley must know which devices another run has reached before it sends more of this one.
@@ -91,7 +91,7 @@ struct RelatedRuns {
     }
 
     private func counts(_ scope: SendingHistory.Scope) -> Bool {
-        scope.app == run.plan.app && scope.environment == environment && !scope.isTest
+        scope.app == run.plan.app && settings.sharesList(with: scope.environment) && !scope.isTest
     }
 
     private func isOfChain(_ id: String) -> Bool { id == run.plan.id || chain?.runs.contains { $0.plan.id == id } ?? false }
