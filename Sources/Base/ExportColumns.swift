@@ -26,6 +26,12 @@ public struct ExportColumns: Hashable, Sendable {
     public var tagSeparator: String
     /// Which of a device's rows count.
     public var rows = Rows.newest
+    /// Header names by the key of a service's targets (`TargetForm.column`), for those that volley.yaml sets.
+    public var targets: [String: SourceText] = [:]
+    /// The column that says how a device is reached; nil if its targets say so.
+    public var service: ServiceColumn?
+    /// Names of services, the best first, for a device that has targets of several; the rest follow in the order of the app's.
+    public var preference: [SourceText] = []
 
     /// Columns with the names that volley.yaml gives.
     public init(names: [Standard: SourceText] = [:], tagSeparator: String = ";") {
@@ -38,4 +44,33 @@ public struct ExportColumns: Hashable, Sendable {
         if let name = names[standard] { return [name.value] }
         return standard == .token ? ["token", "device_token"] : [standard.rawValue]
     }
+
+    /// The header names to look for, best first, for the targets of a service that is one of several.
+    /// - Parameter key: the service's key for them (`TargetForm.column`).
+    public func candidates(forTargets key: String) -> [String] {
+        if let name = targets[key] { return [name.value] }
+        return Standard(rawValue: key).map { candidates(for: $0) } ?? [key]
+    }
+}
+
+/// `columns: {service: {column: platform, map: {…}}}`: which service reaches the device of a row.
+public struct ServiceColumn: Hashable, Sendable {
+    /// The column.
+    public var column: SourceText
+    /// Cells and the names of services, in the order of the file. Without a map, cells are names of services themselves.
+    public var map: [Entry]
+
+    /// What a cell stands for.
+    public struct Entry: Hashable, Sendable {
+        /// A cell. Capitals do not matter.
+        public var cell: SourceText
+        /// The name of a service.
+        public var service: SourceText
+
+        /// An entry of the map.
+        public init(cell: SourceText, service: SourceText) { (self.cell, self.service) = (cell, service) }
+    }
+
+    /// A column with what its cells mean.
+    public init(column: SourceText, map: [Entry] = []) { (self.column, self.map) = (column, map) }
 }

@@ -30,6 +30,10 @@ public struct MessageContent: Hashable, Sendable {
     public var payload: ContentNode?
     /// What devices of a language get instead, in the order of the file.
     public var languages: [Translation] = []
+    /// What devices of a service get instead, in the order of the file.
+    public var services: [ServiceContent] = []
+    /// What only one service has, by its own names, which it checks itself; empty but in the content of a service.
+    public var own: [ContentMember] = []
 
     /// Empty content.
     public init(position: SourcePosition) {
@@ -40,8 +44,8 @@ public struct MessageContent: Hashable, Sendable {
 }
 
 extension MessageContent {
-    /// This content, with everything that `other` sets replaced by it; `data` and `payload` are replaced as a whole. Languages are
-    /// unchanged.
+    /// This content, with everything that `other` sets replaced by it; `data` and `payload` are replaced as a whole. Languages and
+    /// services are unchanged.
     public func overlaid(by other: MessageContent) -> MessageContent {
         var result = self
         result.position = other.position
@@ -56,6 +60,7 @@ extension MessageContent {
         result.link = other.link ?? link
         result.data = other.data ?? data
         result.payload = other.payload ?? payload
+        result.own = other.own.isEmpty ? own : other.own
         return result
     }
 }
@@ -70,6 +75,20 @@ public struct Translation: Hashable, Sendable {
     /// A translation.
     public init(language: SourceText, content: MessageContent) {
         self.language = language
+        self.content = content
+    }
+}
+
+/// What devices of a service get instead of the texts above, and what only that service has.
+public struct ServiceContent: Hashable, Sendable {
+    /// The name of the service.
+    public var service: SourceText
+    /// Only the differences.
+    public var content: MessageContent
+
+    /// A service's content.
+    public init(service: SourceText, content: MessageContent) {
+        self.service = service
         self.content = content
     }
 }

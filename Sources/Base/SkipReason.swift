@@ -13,6 +13,8 @@ public enum SkipReason: String, CaseIterable, Hashable, Sendable {
     case missingToken = "missing_token"
     /// The token cell holds something that cannot be a token.
     case badToken = "bad_token"
+    /// No service of the app reaches the device.
+    case noService = "no_service"
     /// The service said earlier that the token is invalid.
     case suppressed = "suppressed"
     /// Another row of the same device counts: it is newer, or equally new and was read later.

@@ -49,6 +49,8 @@ extension WarningName {
     public static let oddTimezone = WarningName("odd-timezone", from: [.files])
     /// `password-in-file`
     public static let passwordInFile = WarningName("password-in-file", from: [.files])
+    /// `not-carried`
+    public static let notCarried = WarningName("not-carried", from: [.files])
     /// `expiry-too-long`
     public static let expiryTooLong = WarningName("expiry-too-long", from: [.files])
     /// `expires-soon`
@@ -202,7 +204,7 @@ extension WarningName {
     /// All of Volley's own warnings.
     public static let own: [WarningName] = [
         .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .oddTimezone,
-        .passwordInFile, .expiryTooLong, .expiresSoon, .schedulePast, .scheduleFar, .timeInQuietHours, .timeInGap,
+        .passwordInFile, .notCarried, .expiryTooLong, .expiresSoon, .schedulePast, .scheduleFar, .timeInQuietHours, .timeInGap,
         .expiresBeforeSchedule, .expiresInUTC, .daysUnited, .repeatUneven, .dayIsMidnight, .unusedAllow, .partlyTranslated,
         .variantNotTranslated, .sameVariants, .pluralFormMissing, .textCutOff, .doubleBlank, .placeholderInText, .markupInText,
         .escapeInText, .garbledText, .invisibleInText, .soundNotPlayable, .variantGetsText, .linkWithoutScheme,

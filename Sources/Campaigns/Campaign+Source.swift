@@ -6,11 +6,11 @@ extension Campaign {
     /// - Parameters:
     ///   - source: the campaign's text.
     ///   - file: where it came from, for errors; the file itself is not read.
-    ///   - service: takes its pushes.
+    ///   - services: those that take its pushes, at least one.
     ///   - now: an expiry before this moment is in the past.
     /// - Throws: every mistake at once.
     public static func read(
-        source: String, file: String, service: any PushService = PushServices.standard, now: Timestamp
+        source: String, file: String, services: [any PushService] = [PushServices.standard], now: Timestamp
     ) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
         let text: YAMLSource
         do throws(Diagnostic) {
@@ -18,6 +18,6 @@ extension Campaign {
         } catch {
             throw Diagnostics(error)
         }
-        return try read(text, service: service, now: now)
+        return try read(text, services: services, now: now)
     }
 }

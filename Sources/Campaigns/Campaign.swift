@@ -112,9 +112,8 @@ public struct CampaignDelivery: Sendable {
     public var priority: PushPriority?
     /// A newer push replaces an older one with the same id on a device.
     public var collapseID: SourceText?
-    /// What to do with a push whose answer was lost. By default it is sent again only if the service may recognise it by its id: otherwise
-    /// the device would show it twice.
-    public var unknownPolicy: UnknownPolicy
+    /// What to do with a push whose answer was lost; nil for what its service suggests.
+    public var unknownPolicy: UnknownPolicy?
     /// Shares of bad answers beyond which the run stops; nil for only those that stop every run.
     public var stopLimits: StopLimits?
     /// Where `pace` is, for warnings about it.
@@ -123,5 +122,11 @@ public struct CampaignDelivery: Sendable {
     public var priorityPosition: SourcePosition?
 
     /// Everything by default.
-    public init(for service: any PushService = PushServices.standard) { unknownPolicy = service.recognizesRepeats ? .resend : .skip }
+    public init() {}
+
+    /// What to do with a push through a service whose answer was lost. By default it is sent again only if the service may recognise it by
+    /// its id: otherwise the device would show it twice.
+    public func unknownPolicy(of service: any PushService) -> UnknownPolicy {
+        unknownPolicy ?? (service.recognizesRepeats ? .resend : .skip)
+    }
 }

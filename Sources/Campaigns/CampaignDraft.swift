@@ -31,12 +31,12 @@ extension Campaign {
     /// Reads and checks a campaign file as far as possible. No file but this one is touched.
     /// - Parameters:
     ///   - now: the moment against which an expiry is judged as past.
-    ///   - service: says by an app's name which service takes its pushes.
+    ///   - services: says by an app's name which services take its pushes, at least one.
     public static func draft(
-        file: String, now: Timestamp, service: (_ app: String) -> any PushService = { _ in PushServices.standard }
+        file: String, now: Timestamp, services: (_ app: String) -> [any PushService] = { _ in [PushServices.standard] }
     ) -> CampaignDraft {
         do throws(Diagnostics) {
-            return draft(try openSource(file), now: now, service: service)
+            return draft(try openSource(file), now: now, services: services)
         } catch {
             var draft = CampaignDraft()
             draft.findings = error.all
@@ -46,7 +46,7 @@ extension Campaign {
 
     /// Reads and checks the text of a campaign file as far as possible.
     static func draft(
-        _ source: YAMLSource, now: Timestamp, service: (_ app: String) -> any PushService = { _ in PushServices.standard }
+        _ source: YAMLSource, now: Timestamp, services: (_ app: String) -> [any PushService] = { _ in [PushServices.standard] }
     ) -> CampaignDraft {
         let findings = Findings()
         let root = rootSection(of: source, CampaignKeys.root, CampaignKeys.file, example: "name: spring-sale", findings: findings)
@@ -60,8 +60,8 @@ extension Campaign {
             ]
             return draft
         }
-        var draft = withoutActuallyEscaping(service) { service in
-            root.map { CampaignReader(root: $0, source: source, now: now, service: service).read() } ?? CampaignDraft()
+        var draft = withoutActuallyEscaping(services) { services in
+            root.map { CampaignReader(root: $0, source: source, now: now, services: services).read() } ?? CampaignDraft()
         }
         findings.preferFalseSpaces(in: source)
         draft.findings = Diagnostics(findings.all).all

@@ -13,9 +13,9 @@ extension Campaign {
 
     /// Reads and checks the text of a campaign file.
     static func read(
-        _ source: YAMLSource, service: any PushService = PushServices.standard, now: Timestamp
+        _ source: YAMLSource, services: [any PushService] = [PushServices.standard], now: Timestamp
     ) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
-        let draft = draft(source, now: now) { _ in service }
+        let draft = draft(source, now: now) { _ in services }
         guard let campaign = draft.campaign else {
             precondition(!draft.findings.isEmpty, "a campaign was refused without saying why")
             throw Diagnostics(draft.findings)

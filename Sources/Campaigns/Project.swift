@@ -24,19 +24,13 @@ public struct Project: Sendable {
 public struct App: Sendable {
     /// The key below `apps`.
     public var name: SourceText
-    /// Who takes its pushes.
-    public var service: any PushService
-    /// What the service calls it.
-    public var topic: SourceText
-    /// Which of the service's servers.
-    public var environment: Environment
-    /// What it shows the service who it is with; nil (in the simulator only) when one is made for the run.
-    public var credential: CredentialReference?
+    /// The services that take its pushes, at least one. A device belongs to one of them, by its number here.
+    public var services: [AppService]
     /// The default device export: paths or globs.
     public var devices: [SourceText]
     /// Where to find things in the exports.
     public var columns: ExportColumns
-    /// Never faster than this, whatever a campaign asks for.
+    /// No service that names no pace of its own is sent to faster than this, whatever a campaign asks for.
     public var pace: Pace?
     /// How often a device may get a push, whatever a campaign asks for.
     public var frequency: FrequencyCap?
@@ -50,12 +44,33 @@ public struct App: Sendable {
     public var notices: [NoticeTarget]
 }
 
+/// One of the services of an app, with the app's account there.
+public struct AppService: Sendable {
+    /// Who takes the pushes.
+    public var service: any PushService
+    /// What the service calls the app.
+    public var topic: SourceText
+    /// Which of the service's servers.
+    public var environment: Environment
+    /// What the app shows the service who it is with; nil (in the simulator only) when one is made for the run.
+    public var credential: CredentialReference?
+    /// Never faster than this, whatever a campaign asks for; nil for the app's.
+    public var pace: Pace?
+    /// Where its keys begin.
+    public var position: SourcePosition
+
+    /// The form of its credential; nil if it has none.
+    public var credentialForm: CredentialForm? { credential.flatMap { service.account.credential($0.form) } }
+}
+
 /// A device of `test_devices`.
 public struct TestDevice: Sendable {
     /// For people; `device 2` when the file gives none.
     public var name: String
     /// Never shown whole.
     public var token: Target
+    /// The number of its service among the app's.
+    public var service: Int
     /// A language tag as written; nil for a device that gets every text.
     public var language: String?
     /// Cells by column, for templates; columns that are not here take those of a recipient.
@@ -89,8 +104,11 @@ public struct CredentialReference: Sendable {
 }
 
 extension App {
-    /// The form of its credential; nil if it has none.
-    public var credentialForm: CredentialForm? { credential.flatMap { service.account.credential($0.form) } }
+    /// The first of its services: for an app that has one, all of it.
+    public var main: AppService { services[0] }
+
+    /// The service of that name, or nil.
+    public func service(named name: String) -> AppService? { services.first { $0.service.name == name } }
 }
 
 /// `proxy:` of volley.yaml.

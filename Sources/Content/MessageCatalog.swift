@@ -3,8 +3,10 @@ public import PushServices
 
 /// Everything that a campaign may say, compiled: a message for each variant in each language, and which devices get it.
 public struct MessageCatalog: Sendable {
-    /// What the devices of one variant and one language get.
+    /// What the devices of one service, one variant and one language get.
     public struct Message: Sendable {
+        /// The number of the service among the catalog's.
+        public let service: Int
         /// Blank if the campaign has no variants.
         public let variant: String
         /// The tag of `languages` as written; blank for the text above it.
@@ -36,11 +38,15 @@ public struct MessageCatalog: Sendable {
     public let pushType: PushType
     /// Things that are allowed but rarely meant, in the order of their places; empty for a planned campaign.
     public let warnings: [Diagnostic]
-    /// Variant by variant, in the order of the file, and in each the text above `languages` first.
+    /// Service by service, in each variant by variant, in the order of the file, and in each the text above `languages` first.
     public let messages: [Message]
+    /// How many messages each service has.
+    public var messagesOfService: Int { messages.count / services.count }
 
-    /// The service that takes the pushes.
-    public let service: any PushService
+    /// The services that take the pushes, at least one.
+    public let services: [any PushService]
+    /// The first of them.
+    public var service: any PushService { services[0] }
 
     let variants: [Variant]
     /// Normalised tags of `languages`; a tag's index + 1 is the index of the language's message in its variant.
@@ -52,7 +58,7 @@ public struct MessageCatalog: Sendable {
 
     /// Compiles and checks everything that a campaign may say.
     /// - Parameters:
-    ///   - service: determines the form and the largest size of payloads.
+    ///   - services: each determines the form and the largest size of its payloads.
     ///   - variants: their shares add up to `MessageVariant.wholeShare`; empty if all devices get the same.
     ///   - campaign: its name; together with a device's alias or token it decides which variant the device gets.
     ///   - dealing: whether the alias or the token decides.
@@ -60,38 +66,50 @@ public struct MessageCatalog: Sendable {
     ///     takes many times as long, and nobody reads the warnings.
     /// - Throws: every mistake at once, each at its place in the campaign.
     public init(
-        _ content: MessageContent, for service: any PushService = PushServices.standard, variants: [MessageVariant] = [],
+        _ content: MessageContent, for services: [any PushService] = [PushServices.standard], variants: [MessageVariant] = [],
         campaign: String = "", dealing: VariantDealing = .alias, isPlanned: Bool = false
     ) throws(Diagnostics) {
-        self.service = service
-        let sources = MessageSources(content, variants)
-        guard sources.count <= Self.mostMessages else {
+        self.services = services
+        let sources = services.map { MessageSources(content, variants, for: $0) }
+        let count = sources.reduce(0) { $0 + $1.count }
+        guard count <= Self.mostMessages else {
+            let parts = services.count > 1 ? "services, variants and languages" : "variants and languages"
             throw Diagnostics(
                 Diagnostic(
-                    "variants and languages come to \(sources.count) different texts, and at most \(Self.mostMessages) are possible",
+                    "\(parts) come to \(count) different texts, and at most \(Self.mostMessages) are possible",
                     at: content.position, remedy: "Leave out some."))
         }
-        var compiler = MessageCompiler(service: service, lints: !isPlanned)
+        var compiler = MessageCompiler(lints: !isPlanned)
         var messages: [Message] = []
-        var placed: [Variant] = []
-        var bound = 0
-        for variant in sources.variants {
-            bound += variant.share
-            placed.append(
-                Variant(name: variant.name, bound: UInt64(bound), firstMessage: variant.isHoldout ? nil : messages.count))
-            guard !variant.isHoldout else { continue }
-            for (language, content) in sources.contents(of: variant) {
-                guard let template = compiler.compile(content) else { continue }
-                messages.append(
-                    Message(variant: variants.isEmpty ? "" : variant.name, language: language, template: template, content: content))
+        for (number, service) in services.enumerated() {
+            for variant in sources[number].variants where !variant.isHoldout {
+                for (language, content) in sources[number].contents(of: variant) {
+                    guard let template = compiler.compile(content, for: service) else { continue }
+                    messages.append(
+                        Message(
+                            service: number, variant: variants.isEmpty ? "" : variant.name, language: language, template: template,
+                            content: content))
+                }
             }
         }
-        (columns, pushType, warnings) = try compiler.finish(sources.warnings)
+        (columns, pushType, warnings) = try compiler.finish(sources.flatMap(\.warnings))
         self.messages = messages
-        self.variants = placed
+        self.variants = Self.placed(sources[0])
         self.campaign = campaign
         self.dealing = dealing
-        languages = sources.tags.map(\.normal)
+        languages = sources[0].tags.map(\.normal)
+    }
+
+    /// The variants with their shares of the hashes.
+    private static func placed(_ sources: MessageSources) -> [Variant] {
+        var placed: [Variant] = []
+        var (bound, messages) = (0, 0)
+        for variant in sources.variants {
+            bound += variant.share
+            placed.append(Variant(name: variant.name, bound: UInt64(bound), firstMessage: variant.isHoldout ? nil : messages))
+            if !variant.isHoldout { messages += sources.tags.count + 1 }
+        }
+        return placed
     }
 
     /// Appends the payload of one device, as `PayloadTemplate.append` does.
@@ -122,16 +140,18 @@ public struct MessageCatalog: Sendable {
     /// The columns that all these contents name, as far as they can be read: for mistakes about columns in addition to those that `init`
     /// throws.
     public static func columns(
-        of content: MessageContent, for service: any PushService = PushServices.standard, variants: [MessageVariant]
+        of content: MessageContent, for services: [any PushService] = [PushServices.standard], variants: [MessageVariant]
     ) -> [SourceText] {
-        let sources = MessageSources(content, variants)
-        return sources.variants.filter { !$0.isHoldout }.flatMap(sources.contents(of:)).reduce([]) {
-            PayloadTemplate.columns(of: $1.content, for: service, after: $0)
+        services.reduce([]) { columns, service in
+            let sources = MessageSources(content, variants, for: service)
+            return sources.variants.filter { !$0.isHoldout }.flatMap(sources.contents(of:)).reduce(columns) {
+                PayloadTemplate.columns(of: $1.content, for: service, after: $0)
+            }
         }
     }
 
-    /// The largest payload that the service takes, in bytes.
-    public var byteLimit: Int { service.payloadLimit(of: pushType) }
+    /// The largest payload of a message that its service takes, in bytes.
+    public func byteLimit(ofMessage number: Int) -> Int { services[messages[number].service].payloadLimit(of: pushType) }
 
     /// Whether what a device gets depends on its language or variant.
     public var hasChoice: Bool { messages.count > 1 }
@@ -151,18 +171,14 @@ public struct MessageCatalog: Sendable {
 
 /// Compiles one content after another into templates that share their columns.
 private struct MessageCompiler {
-    private let service: any PushService
     private let lints: Bool
     private var columns: [SourceText] = []
     private var pushType: PushType?
     private var findings: [Diagnostic] = []
 
-    init(service: any PushService, lints: Bool) {
-        self.service = service
-        self.lints = lints
-    }
+    init(lints: Bool) { self.lints = lints }
 
-    mutating func compile(_ content: MessageContent) -> PayloadTemplate? {
+    mutating func compile(_ content: MessageContent, for service: any PushService) -> PayloadTemplate? {
         do throws(Diagnostics) {
             let template = try PayloadTemplate(content, for: service, after: columns)
             columns = template.columns

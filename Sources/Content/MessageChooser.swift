@@ -52,24 +52,28 @@ public struct MessageChooser {
         return shares.last?.variant ?? 0
     }
 
-    /// The number of the message for a variant and a device's language; nil for the holdout.
-    /// - Parameter language: as in the export.
-    public mutating func message(variant: Int, language: UnsafeBufferPointer<UInt8>) -> Int? {
-        guard let first = catalog.variants[variant].firstMessage else { return nil }
+    /// The number of the message for a variant and a device's language and service; nil for the holdout.
+    /// - Parameters:
+    ///   - language: as in the export.
+    ///   - service: its number among the catalog's.
+    public mutating func message(variant: Int, language: UnsafeBufferPointer<UInt8>, service: Int = 0) -> Int? {
+        guard let inService = catalog.variants[variant].firstMessage else { return nil }
+        let first = service * catalog.messagesOfService + inService
         return catalog.languages.isEmpty ? first : first + number(of: language)
     }
 
     /// The number of the message for a variant's name, as in a run file; nil if there is no such variant.
-    public mutating func message(variant name: UnsafeBufferPointer<UInt8>, language: UnsafeBufferPointer<UInt8>) -> Int? {
+    public mutating func message(variant name: UnsafeBufferPointer<UInt8>, language: UnsafeBufferPointer<UInt8>, service: Int = 0) -> Int? {
         guard let variant = catalog.variants.firstIndex(where: { $0.name.utf8.elementsEqual(name) }) else { return nil }
-        return message(variant: variant, language: language)
+        return message(variant: variant, language: language, service: service)
     }
 
     /// The number of the message for a recipient; nil for the holdout.
-    public mutating func message(of recipient: Recipient) -> Int? {
+    /// - Parameter service: the number of its service among the catalog's.
+    public mutating func message(of recipient: Recipient, service: Int = 0) -> Int? {
         let variant = variant(of: recipient)
         let language = Array(recipient.language.utf8)
-        return language.withUnsafeBufferPointer { message(variant: variant, language: $0) }
+        return language.withUnsafeBufferPointer { message(variant: variant, language: $0, service: service) }
     }
 
     /// The number of the variant that a recipient gets.

@@ -1,9 +1,10 @@
 import Base
+import PushServices
 
 /// What each variant says in each language, before it is compiled.
 ///
-/// If a key has several texts, the most specific one counts: a variant's translation, then the campaign's translation, then the variant's
-/// text, then the campaign's. So nobody reads a text in another language because a variant was not translated.
+/// If a key has several texts, the most specific one counts: the service's translation, then the variant's, then the campaign's, then the
+/// service's text, then the variant's, then the campaign's. So nobody reads a text in another language because a variant was not translated.
 struct MessageSources {
     struct Tag {
         let written: String
@@ -23,12 +24,20 @@ struct MessageSources {
     let tags: [Tag]
     private(set) var warnings: [Diagnostic]
     private let base: MessageContent
+    /// What devices of the service get instead; nil for nothing.
+    private let ofService: MessageContent?
+    private let service: any PushService
 
-    init(_ content: MessageContent, _ variants: [MessageVariant]) {
+    /// - Parameter service: whose devices get it.
+    init(_ content: MessageContent, _ variants: [MessageVariant], for service: any PushService) {
         base = content
+        self.service = service
+        ofService = content.services.first { $0.service.value == service.name }?.content
         var tags: [Tag] = []
         var warnings: [Diagnostic] = []
-        for translation in content.languages + variants.flatMap({ $0.content?.languages ?? [] }) {
+        // Numbers of messages must not depend on the service.
+        let further = variants.flatMap { $0.content?.languages ?? [] } + content.services.flatMap { $0.content.languages }
+        for translation in content.languages + further {
             // Not a tag: this was reported when the campaign was read.
             guard let normal = LanguageTag.normalized(translation.language.value), !tags.contains(where: { $0.normal == normal }) else {
                 continue
@@ -38,7 +47,7 @@ struct MessageSources {
         self.tags = tags
         for translation in content.languages { warnings += Self.partial(translation, of: content) }
         for variant in variants { warnings += Self.untranslated(variant, content) }
-        for translation in content.languages + variants.flatMap({ $0.content?.languages ?? [] }) {
+        for translation in content.languages + further {
             warnings += PluralLint.warnings(translation)
         }
         self.variants =
@@ -54,14 +63,31 @@ struct MessageSources {
 
     /// The contents of a variant: first for devices whose language is not in `tags`, then for those in `tags`.
     func contents(of variant: Variant) -> [(language: String, content: MessageContent)] {
-        let plain = variant.content.map { base.overlaid(by: $0) } ?? base
+        let plain = carried([variant.content, ofService].compactMap(\.self).reduce(base) { $0.overlaid(by: $1) })
         return [("", plain)]
             + tags.map { tag in
                 // From general to specific: zh, zh-Hans, zh-Hans-CN.
                 let chain = LanguageTag.fallbacks(of: tag.normal).reversed()
-                let texts = Self.translations(of: base, chain) + Self.translations(of: variant.content, chain)
-                return (tag.written, texts.reduce(plain) { $0.overlaid(by: $1) })
+                let texts = [base, variant.content, ofService].flatMap { Self.translations(of: $0, chain) }
+                return (tag.written, carried(texts.reduce(plain) { $0.overlaid(by: $1) }))
             }
+    }
+
+    /// Without what the service does not have, of which a warning tells where another service of the app has it.
+    private func carried(_ content: MessageContent) -> MessageContent {
+        let keys = service.rules.contentKeys
+        if keys.count == ContentKey.allCases.count { return content }
+        var result = content
+        if !keys.contains(.subtitle) { result.subtitle = nil }
+        if !keys.contains(.sound) { result.sound = nil }
+        if !keys.contains(.badge) { result.badge = nil }
+        if !keys.contains(.category) { result.category = nil }
+        if !keys.contains(.thread) { result.thread = nil }
+        if !keys.contains(.image) { result.image = nil }
+        if !keys.contains(.link) { result.link = nil }
+        if !keys.contains(.data) { result.data = nil }
+        if !keys.contains(.wakeApp) { result.wakesApp = false }
+        return result
     }
 
     private static func translations(of content: MessageContent?, _ chain: ReversedCollection<[String]>) -> [MessageContent] {

@@ -17,6 +17,8 @@ public enum DeliveryKey: String, CaseIterable, Sendable {
 public struct CampaignRules: Sendable {
     /// What a push may consist of.
     public var contentKeys = Set(ContentKey.allCases)
+    /// What only this service has, below its name in `content.services`: keys, each with a value of its kind, for editors.
+    public var ownKeys: [(key: String, description: String)] = []
     /// What a campaign may ask of the service.
     public var deliveryKeys = Set(DeliveryKey.allCases)
     /// The longest time, in days, that a push waits for a device that is off.

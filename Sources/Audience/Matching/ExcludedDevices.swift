@@ -15,6 +15,8 @@ final class ExcludedDevices: @unchecked Sendable {
     private(set) var lists: [ExclusionList] = []
     private let hash: KeyedHash
     private let targets: TargetForm
+    /// Reads the targets of all services; nil if there is only one.
+    private let mixed: MixedTargets?
     /// Whether an entry can only be a registration id, so that exports need that column.
     private(set) var hasRegistrationIDs = false
     /// Whether a registration id may be an e-mail address.
@@ -26,6 +28,7 @@ final class ExcludedDevices: @unchecked Sendable {
     init(_ query: AudienceQuery, hash: KeyedHash, limits: ReadingLimits) throws(Diagnostics) {
         self.hash = hash
         targets = query.targets
+        mixed = query.services.count > 1 ? MixedTargets(query) : nil
         takesAddresses = query.columns.candidates(for: .registrationID).contains { $0.lowercased().contains("mail") }
         var mistakes: [Diagnostic] = []
         for path in query.excludedDevices {
@@ -106,11 +109,27 @@ final class ExcludedDevices: @unchecked Sendable {
             } else {
                 lists[lists.count - 1].addBeside(fingerprint)
             }
-            entries.insert(fingerprint)
-            entriesOfLists.last?.set.insert(fingerprint)
+            insert(fingerprint)
+            addOtherForms(of: cell, fingerprint)
             (isFirst, hasToken) = (false, hasToken || isToken)
         }
         if isFirst { lists[lists.count - 1].addBlank(line: line) }
+    }
+
+    private func insert(_ fingerprint: UInt64) {
+        entries.insert(fingerprint)
+        entriesOfLists.last?.set.insert(fingerprint)
+    }
+
+    /// An entry may be a target of several services, which keep it in different forms.
+    private func addOtherForms(of cell: UnsafeBufferPointer<UInt8>, _ known: UInt64) {
+        guard let mixed else { return }
+        for form in mixed.allForms(of: cell) {
+            let fingerprint = form.withUnsafeBufferPointer(hash.token)
+            guard fingerprint != known else { continue }
+            lists[lists.count - 1].addBeside(fingerprint)
+            insert(fingerprint)
+        }
     }
 
     /// Nothing, or what programs write for nothing.
@@ -146,7 +165,12 @@ final class ExcludedDevices: @unchecked Sendable {
     }
 
     private func load(_ path: String, _ columns: ExportColumns, _ limits: ReadingLimits) throws(Diagnostic) {
-        let digits = ChosenTargets(targets)
+        if let mixed { try load(path, columns, limits, mixed) } else { try load(path, columns, limits, ChosenTargets(targets)) }
+    }
+
+    private func load(
+        _ path: String, _ columns: ExportColumns, _ limits: ReadingLimits, _ digits: borrowing some TargetReader & ~Copyable
+    ) throws(Diagnostic) {
         guard let format = ExportFormat(path: path) else {
             return try NameFile.forEachName(in: path, limits: limits) { name, line in
                 add(row: CollectionOfOne(name), line: line, digits)

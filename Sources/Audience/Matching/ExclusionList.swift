@@ -20,6 +20,8 @@ struct ExclusionList: Sendable {
     /// By entry: its fingerprint, and the other fingerprint of its row (0 for none).
     private var fingerprints: [UInt64] = []
     private var others: [UInt64] = []
+    /// The other fingerprints of rows that have more than two, by entry.
+    private var furtherOthers: [Int: [UInt64]] = [:]
     /// Entries that are not tokens, by their number.
     private var texts: [Int: Text] = [:]
     /// How many of the entries are not tokens.
@@ -56,6 +58,7 @@ struct ExclusionList: Sendable {
 
     /// Adds the other name of the device in the last entry's row.
     mutating func addBeside(_ fingerprint: UInt64) {
+        if others.count == entries { return furtherOthers[entries - 1, default: []].append(fingerprint) }
         others.append(contentsOf: repeatElement(0, count: entries - 1 - others.count))
         others.append(fingerprint)
     }
@@ -80,6 +83,7 @@ struct ExclusionList: Sendable {
 
     private func isMatched(_ entry: Int, _ isDevice: (UInt64) -> Bool) -> Bool {
         isDevice(fingerprints[entry]) || entry < others.count && others[entry] != 0 && isDevice(others[entry])
+            || furtherOthers[entry].map { $0.contains(where: isDevice) } ?? false
     }
 
     /// Warnings: a list that excludes no device, lines without a device, and lines that cannot be right. A token that the exports

@@ -9,9 +9,11 @@ struct ListCells {
 
     init(_ resolver: ColumnResolver) {
         self.resolver = resolver
-        columns = [resolver.listedTokenColumn, resolver.listedRegistrationIDColumn].compactMap(\.self)
-        // Exports may call both by one name.
-        if columns.count == 2, columns[0] == columns[1] { columns.removeLast() }
+        // Exports may call several of them by one name.
+        var columns: [Int] = []
+        for case let column? in [resolver.listedTokenColumn] + resolver.listedTargetColumns + [resolver.listedRegistrationIDColumn]
+        where !columns.contains(column) { columns.append(column) }
+        self.columns = columns
     }
 
     /// - Throws: that there is no column of either.
@@ -53,6 +55,11 @@ extension ColumnResolver {
     /// exports give a name of the report is something else.
     var listedTokenColumn: Int? {
         (isReport ? nil : column(of: .token)) ?? header.firstIndex(of: "device_token") ?? header.firstIndex(of: "token")
+    }
+
+    /// The columns of targets that volley.yaml names for single services.
+    fileprivate var listedTargetColumns: [Int?] {
+        isReport ? [] : columns.targets.sorted { $0.key < $1.key }.map { header.firstIndex(of: $0.value.value) }
     }
 
     /// The registration ids' column of a list of devices. A report identifies the devices that got a push by their tokens: with exports

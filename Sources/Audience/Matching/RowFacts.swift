@@ -6,7 +6,7 @@ struct RowFacts: Sendable {
     /// What the newest row decides.
     enum OfNewest: UInt32, CaseIterable {
         case alias = 0x8000_0000
-        case registrationID, everyone, filtered, excluded
+        case registrationID, everyone, filtered, excluded, noService
     }
 
     /// After them, for an excluded row: what excludes it, as the bits of `Exclusions`.
@@ -44,7 +44,8 @@ struct RowFacts: Sendable {
         if holds(.filtered) { return (selected, .filtered, []) }
         var exclusions: Exclusions = tags.contains(where: \.isExcluded) ? .tags : []
         if let last = facts.last, last >= Self.exclusions { exclusions.formUnion(Exclusions(rawValue: Int(last ^ Self.exclusions))) }
-        return (selected, holds(.excluded) || exclusions.contains(.tags) ? .excluded : nil, exclusions)
+        if holds(.excluded) || exclusions.contains(.tags) { return (selected, .excluded, exclusions) }
+        return (selected, holds(.noService) ? .noService : nil, exclusions)
     }
 }
 

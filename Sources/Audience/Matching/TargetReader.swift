@@ -1,3 +1,4 @@
+import Base
 import CSIMD
 import PushServices
 
@@ -5,6 +6,31 @@ import PushServices
 protocol TargetReader: ~Copyable {
     /// The target of a cell in the form in which it is kept, valid until the next call; nil when it cannot be one. Judges as `TargetForm.normalize`.
     func normalize(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>?
+    /// How the device of a row is reached.
+    func target(of row: CellRow, _ columns: ColumnPlan) -> TargetReading
+}
+
+/// How the device of a row is reached, as its cells say.
+struct TargetReading {
+    /// In the form in which it is kept, valid until the next row; nil if the row has none.
+    let target: UnsafeBufferPointer<UInt8>?
+    /// The cell that was read.
+    let cell: UnsafeBufferPointer<UInt8>
+    /// The number of the service whose cell that is.
+    var service: UInt8 = 0
+    /// Whether a service of the app reaches the device. There may be a target even so: then the device is known, and counts.
+    var isReached = true
+
+    /// Why a row without a target has no device.
+    var reason: SkipReason { isReached ? cell.isEmpty ? .missingToken : .badToken : .noService }
+}
+
+extension TargetReader where Self: ~Copyable {
+    /// With one service: what its column holds.
+    @inline(__always) func target(of row: CellRow, _ columns: ColumnPlan) -> TargetReading {
+        let cell = row.bytes(columns.token)
+        return TargetReading(target: normalize(cell), cell: cell)
+    }
 }
 
 /// Reads targets in hex digits. Holds room for one, lower-cased.

@@ -63,8 +63,8 @@ public struct AudienceQuery: Sendable {
     public var places = NamePlaces()
     /// Warnings that the campaign allows: what would be refused under such a name is then a warning.
     public var allowed: Set<WarningName> = []
-    /// What the targets of the app's service look like.
-    public var targets = PushServices.standard.target
+    /// The services of the app, at least one. If there are several, `columns` says how one is chosen for a row.
+    public var services: [any PushService] = [PushServices.standard]
     /// The moment against which `within` and `older than` are evaluated.
     public var now: Timestamp
 
@@ -80,6 +80,9 @@ public struct AudienceQuery: Sendable {
 }
 
 extension AudienceQuery {
+    /// What the targets of the app's first service look like.
+    public var targets: TargetForm { services[0].target }
+
     /// The last moment at which a device may have been active, in milliseconds since 1970: a later one is a mistake, and would make its
     /// row the newest forever.
     var latestActivity: Int64 { now.epochMilliseconds + ActivityMoment.grace }

@@ -6,7 +6,12 @@ import PushServices
 struct ColumnPlan {
     /// The header's columns (or JSON's keys) that become cells, in the order of the cells, each once.
     private(set) var columns: [Int] = []
+    /// The targets of the first service.
     private(set) var token = 0
+    /// The targets of each service; used if there are several.
+    private(set) var targets: [Int] = []
+    /// Which service reaches the device; used if there are several.
+    private(set) var service = 0
     private(set) var registrationID = 0
     private(set) var alias = 0
     private(set) var tags = 0
@@ -43,8 +48,12 @@ extension ColumnPlan {
             if column == nil { mistakes.append(resolver.unknown(name)) }
             return column
         }
+        let isMixed = query.services.count > 1
+        let targetColumns = isMixed ? resolver.targetColumns(query.services.map(\.target)) : []
+        if isMixed, !targetColumns.contains(where: { $0 != nil }) { mistakes.append(resolver.missingTargets(query.services)) }
+        let serviceColumn = query.columns.service.flatMap { named($0.column) }
         let standards = [
-            required(.token, if: true),
+            isMixed ? nil : required(.token, if: true),
             required(.registrationID, if: needsRegistrationID),
             required(.alias, if: !query.aliases.isEmpty || !query.excludedAliases.isEmpty),
             required(.tags, if: query.usesTags),
@@ -63,10 +72,12 @@ extension ColumnPlan {
         if resolver.lacksHeader, let first = mistakes.first { throw Diagnostics(first) }
         if !mistakes.isEmpty { throw Diagnostics(mistakes) }
 
-        for case let column? in standards + conditionColumns + fieldColumns where !columns.contains(column) { columns.append(column) }
+        for case let column? in standards + targetColumns + [serviceColumn] + conditionColumns + fieldColumns where !columns.contains(column) { columns.append(column) }
         let cells = columns
         func cell(_ column: Int?) -> Int { column.flatMap { cells.firstIndex(of: $0) } ?? cells.count }
-        token = cell(standards[0])
+        token = cell(isMixed ? targetColumns[0] : standards[0])
+        targets = targetColumns.map(cell)
+        service = cell(serviceColumn)
         registrationID = cell(standards[1])
         alias = cell(standards[2])
         tags = cell(standards[3])
@@ -92,6 +103,30 @@ struct ColumnResolver {
     /// The column of a standard name, through the names that volley.yaml gives.
     func column(of standard: ExportColumns.Standard) -> Int? {
         columns.candidates(for: standard).lazy.compactMap { header.firstIndex(of: $0) }.first
+    }
+
+    /// The columns of the targets of several services, in their order. Where a column says which service reaches a device, targets are in
+    /// the column of tokens, unless volley.yaml names another for them.
+    func targetColumns(_ forms: [TargetForm]) -> [Int?] {
+        forms.map { form in
+            if columns.service != nil, columns.targets[form.column] == nil, form.column != ExportColumns.Standard.token.rawValue {
+                return column(of: .token)
+            }
+            return columns.candidates(forTargets: form.column).lazy.compactMap { header.firstIndex(of: $0) }.first
+        }
+    }
+
+    /// An export with targets of no service.
+    func missingTargets(_ services: [any PushService]) -> Diagnostic {
+        if let targets = targetsInHeader { return noHeader(targets) }
+        let names = services.map { "'\(columns.candidates(forTargets: $0.target.column)[0])' (\($0.displayName))" }
+        let token = columns.candidates(for: .token).map { "'\($0)'" }.joined(separator: " or ")
+        return Diagnostic(
+            "the export has no column of targets, \(columns.service == nil ? names.joined(separator: " or ") : token): its columns are \(list)",
+            file: file,
+            remedy: columns.service == nil
+                ? "Name the columns in volley.yaml: `columns: {\(services.map { "\($0.target.column): NAME" }.joined(separator: ", "))}`."
+                : "Name the column in volley.yaml: `columns: {token: NAME}`.")
     }
 
     /// A column of the header, otherwise one by its standard name.
@@ -123,13 +158,15 @@ struct ColumnResolver {
         column(of: .token) == nil ? header.lazy.compactMap(TargetRedaction.form).first : nil
     }
 
+    private func noHeader(_ targets: TargetForm) -> Diagnostic {
+        Diagnostic(
+            "the export has no header row: its first line holds \(targets.aNoun)", file: file,
+            remedy: "Its first line must name the columns, for example token,alias,tags.")
+    }
+
     /// A column that selecting needs and the export lacks.
     func missing(_ standard: ExportColumns.Standard) -> Diagnostic {
-        if standard == .token, let targets = targetsInHeader {
-            return Diagnostic(
-                "the export has no header row: its first line holds \(targets.aNoun)", file: file,
-                remedy: "Its first line must name the columns, for example token,alias,tags.")
-        }
+        if standard == .token, let targets = targetsInHeader { return noHeader(targets) }
         let candidates = columns.candidates(for: standard)
         let names = candidates.map { "'\($0)'" }.joined(separator: " or ")
         let purpose = standard == .token ? "" : ", which the audience needs"
@@ -148,13 +185,17 @@ struct ColumnResolver {
     /// - Parameter looksForRegistration: whether it matters when a device registered.
     func absentNames(looksForRegistration: Bool) -> [Diagnostic] {
         let useful: [ExportColumns.Standard] = [.language, .lastActive] + (looksForRegistration ? [.registeredAt] : [])
-        return useful.compactMap { standard in
+        let targets = columns.targets.sorted { $0.key < $1.key }.map(\.value).filter { !header.contains($0.value) }
+        return targets.map(absent) + useful.compactMap { standard in
             guard let name = columns.names[standard], column(of: standard) == nil else { return nil }
-            let nearest = nearestName(to: name.value, among: header)
-            return .warning(
-                .columnNotFound, message: "\(file) has no column '\(name.value)'", at: name.position,
-                remedy: nearest.map { "Did you mean '\($0)'?" })
+            return absent(name)
         }
+    }
+
+    private func absent(_ name: SourceText) -> Diagnostic {
+        .warning(
+            .columnNotFound, message: "\(file) has no column '\(name.value)'", at: name.position,
+            remedy: nearestName(to: name.value, among: header).map { "Did you mean '\($0)'?" })
     }
 
     /// The column that devices' own clocks need and the export lacks.
@@ -236,7 +277,7 @@ struct ColumnResolver {
 
     /// The columns that describe a device, besides the token and the registration id that identify it.
     var describing: Set<String> {
-        let naming = [column(of: .token), column(of: .registrationID)]
+        let naming = [column(of: .token), column(of: .registrationID)] + columns.targets.values.map { header.firstIndex(of: $0.value) }
         return Set(header.indices.filter { !naming.contains($0) && !header[$0].isEmpty }.map { header[$0] })
     }
 

@@ -40,6 +40,9 @@ public struct AudienceResult: Sendable {
     public var conditions: [ConditionCount]
     /// What rows skipped as `badToken` have in place of a device token, the most frequent shape first.
     public var badTokens: [BadTokenCount]
+    /// What the column that says which service reaches a device holds in rows that none reaches, selected or not, the most frequent first;
+    /// at least a hundred different cells are known.
+    public var unreachedCells: [(cell: String, rows: Int)]
     /// The first ten rows that could not be read, with file and line.
     public var badRows: [Diagnostic]
     /// Warnings: unknown selectors, columns that appear twice, …

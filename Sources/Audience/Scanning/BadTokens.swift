@@ -3,6 +3,8 @@ public import PushServices
 
 /// Rows with a text of one shape where the device token should be.
 public struct BadTokenCount: Hashable, Sendable {
+    /// The number of the service whose target should be there, among the app's.
+    public var service: Int
     /// What it seems to be.
     public var shape: TargetShape
     /// How many rows have one.
@@ -23,16 +25,22 @@ struct BadTokens: Sendable {
         var line: Int
     }
 
-    private var shapes: [TargetShape: First] = [:]
+    private struct Kind: Hashable, Sendable {
+        var service: UInt8
+        var shape: TargetShape
+    }
+
+    private var kinds: [Kind: First] = [:]
 
     /// Notes a cell of a block, whose lines count from its beginning.
-    mutating func note(_ cell: UnsafeBufferPointer<UInt8>, line: Int, _ targets: TargetForm) {
-        let text = String(decoding: cell.prefix(4096), as: UTF8.self)
-        guard let shape = targets.shape(of: text) else { return }
-        if shapes[shape] != nil {
-            shapes[shape]?.rows += 1
+    mutating func note(_ reading: TargetReading, line: Int, _ services: [any PushService]) {
+        let text = String(decoding: reading.cell.prefix(4096), as: UTF8.self)
+        guard let shape = services[Int(reading.service)].target.shape(of: text) else { return }
+        let kind = Kind(service: reading.service, shape: shape)
+        if kinds[kind] != nil {
+            kinds[kind]?.rows += 1
         } else {
-            shapes[shape] = First(rows: 1, shown: Self.shown(text), bytes: cell.count, file: "", line: line)
+            kinds[kind] = First(rows: 1, shown: Self.shown(text), bytes: reading.cell.count, file: "", line: line)
         }
     }
 
@@ -48,22 +56,22 @@ struct BadTokens: Sendable {
 
     /// Adds the counts of a block that begins at a line of a file.
     mutating func add(_ other: BadTokens, in file: String, from line: Int) {
-        for (shape, found) in other.shapes {
-            if shapes[shape] != nil {
-                shapes[shape]?.rows += found.rows
+        for (kind, found) in other.kinds {
+            if kinds[kind] != nil {
+                kinds[kind]?.rows += found.rows
             } else {
                 var first = found
                 (first.file, first.line) = (file, line + found.line - 1)
-                shapes[shape] = first
+                kinds[kind] = first
             }
         }
     }
 
     var list: [BadTokenCount] {
-        shapes.map { shape, found in
+        kinds.map { kind, found in
             BadTokenCount(
-                shape: shape, rows: found.rows, shown: found.shown, bytes: found.bytes,
+                service: Int(kind.service), shape: kind.shape, rows: found.rows, shown: found.shown, bytes: found.bytes,
                 position: SourcePosition(file: found.file, line: found.line, column: 1))
-        }.sorted { ($1.rows, $0.shape.rawValue) < ($0.rows, $1.shape.rawValue) }
+        }.sorted { ($1.rows, $0.service, $0.shape.rawValue) < ($0.rows, $1.service, $1.shape.rawValue) }
     }
 }

@@ -39,7 +39,7 @@ extension BlockMerger {
             selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },
             languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, groups: byGroup, waves: byWave,
             skippedGroups: skippedByGroup, exclusions: exclusions(skippedByGroup[.excluded] ?? [:]),
-            conditions: conditionCounts, badTokens: badTokens.list, badRows: badRows.map(\.mistake),
+            conditions: conditionCounts, badTokens: badTokens.list, unreachedCells: unreachedCells, badRows: badRows.map(\.mistake),
             warnings: warnings + duplicateKeys + lookalikes + rowsForTags + tagSeparators + hashedNames + unseenNames() + spellings
                 + uselessNames
                 + plan.excluded.warnings(listedDevices) + conditionWarnings + comparisonWarnings
@@ -53,6 +53,12 @@ extension BlockMerger {
             largestSkippedPayload: largestSkipped,
             digest: digestWords(settled))
         return (result, settled)
+    }
+
+    /// The most frequent first.
+    private var unreachedCells: [(cell: String, rows: Int)] {
+        unreached.map { (cell: String(decoding: $0.key, as: UTF8.self), rows: $0.value) }
+            .sorted { ($1.rows, $0.cell) < ($0.rows, $1.cell) }
     }
 
     /// - Parameter groups: excluded devices by the bits of `Exclusions`.

@@ -29,6 +29,7 @@ struct BlockMerger: ~Copyable {
     private(set) var aliasSpellings = SpellingCounts()
     private(set) var sampledAliases: Set<String> = []
     private(set) var badTokens = BadTokens()
+    private(set) var unreached: [[UInt8]: Int] = [:]
     private(set) var unreadDates = UnreadDates()
     private(set) var rowsDespiteNone = 0
     private(set) var unreadRegistrations = UnreadDates()
@@ -124,6 +125,7 @@ struct BlockMerger: ~Copyable {
         tagForms[blockResult.file].add(blockResult.tagForms)
         tagSpellings.add(blockResult.tagSpellings)
         aliasSpellings.add(blockResult.aliasSpellings)
+        if !blockResult.unreached.isEmpty { unreached.merge(blockResult.unreached, uniquingKeysWith: +) }
         badTokens.add(blockResult.badTokens, in: plan.files[blockResult.file].path, from: pending.place.line)
         unreadDates.add(blockResult.unreadDates)
         rowsDespiteNone += blockResult.rowsDespiteNone

@@ -94,6 +94,8 @@ struct BlockResult {
     var tagSpellings = SpellingCounts()
     var aliasSpellings = SpellingCounts()
     var badTokens = BadTokens()
+    /// Cells of the column that says which service reaches a device, of rows that none reaches.
+    var unreached: [[UInt8]: Int] = [:]
     var unreadDates = UnreadDates()
     /// Rows of recipients that an alias or a registration id selects and that carry a tag of `none`.
     var rowsDespiteNone = 0
@@ -135,6 +137,18 @@ struct BlockResult {
     }
 }
 
+extension BlockResult {
+    /// Cells that are distinguished.
+    static let mostUnreached = 100
+
+    /// Notes the cell of a row that no service reaches.
+    @inline(never) mutating func noteUnreached(_ cell: UnsafeBufferPointer<UInt8>) {
+        let cell = Array(cell.prefix(60))
+        guard unreached[cell] != nil || unreached.count < Self.mostUnreached else { return }
+        unreached[cell, default: 0] += 1
+    }
+}
+
 /// Rows by skip reason.
 struct SkipCounts {
     private var counts = [Int](repeating: 0, count: SkipReason.allCases.count)
@@ -164,13 +178,14 @@ extension SkipReason {
         case .excluded: 3
         case .missingToken: 4
         case .badToken: 5
-        case .suppressed: 6
-        case .duplicateToken: 7
-        case .aliasLimit: 8
-        case .frequency: 9
-        case .holdout: 10
-        case .renderError: 11
-        case .payloadTooLarge: 12
+        case .noService: 6
+        case .suppressed: 7
+        case .duplicateToken: 8
+        case .aliasLimit: 9
+        case .frequency: 10
+        case .holdout: 11
+        case .renderError: 12
+        case .payloadTooLarge: 13
         }
     }
 }

@@ -100,8 +100,10 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
                     blockResult.rows += 1
                     guard let reason = process(reader.row, columns, &blockResult) else { continue }
                     blockResult.skipped[reason] += 1
+                    if reason == .noService { blockResult.noteUnreached(reader.row.bytes(columns.service)) }
                     if reason == .badToken {
-                        blockResult.badTokens.note(reader.row.bytes(columns.token), line: reader.rowLine, plan.query.targets)
+                        blockResult.badTokens.note(
+                            targets.target(of: reader.row, columns), line: reader.rowLine, plan.query.services)
                     }
                 case .badRow: note(BadRow(mistake: reader.badRow, isUTF8: reader.badRowIsUTF8), lines: reader.badRowLines, &blockResult)
                 case .needsMore, .end: break reading
@@ -144,12 +146,12 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             } else {
                 nil
             }
-        let cell = row.bytes(columns.token)
-        guard let token = targets.normalize(cell) else { return reason ?? (cell.isEmpty ? .missingToken : .badToken) }
+        let reading = targets.target(of: row, columns)
+        guard let token = reading.target else { return reason ?? reading.reason }
         let fingerprint = plan.hash.fingerprint(token)
         let isListed = hasExcludedDevices && isListed(fingerprint, &blockResult)
         let lastActive = lastActive(row, columns, &blockResult)
-        let device = Device(token: token, fingerprint: fingerprint, lastActive: lastActive)
+        let device = Device(token: token, service: reading.service, fingerprint: fingerprint, lastActive: lastActive)
         if samplesTags { sampleTags(row, columns, of: device, &blockResult) }
         if let reason {
             let exclusions = reason == .excluded ? exclusions(row, columns, fingerprint) : []
@@ -157,6 +159,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         } else if isListed {
             let exclusions = exclusions(row, columns, fingerprint)
             blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: .excluded, exclusions: exclusions))
+        } else if !reading.isReached {
+            blockResult.noteUnreached(row.bytes(columns.service))
+            blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: .noService, exclusions: []))
         } else {
             add(row, columns, of: device, selected: selector.selected, &blockResult)
         }
@@ -168,22 +173,26 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let isSelected = selector.select(row, columns)
         let passes = !hasConditions || filter.passes(row)
         let isIDListed = hasExcludedDevices && isIDListed(row, columns, &blockResult)
-        let cell = row.bytes(columns.token)
-        guard let token = targets.normalize(cell) else {
+        let reading = targets.target(of: row, columns)
+        guard let token = reading.target else {
             if !isSelected { return .notMatched }
             if !passes { return .filtered }
             if selector.isExcluded || isIDListed { return .excluded }
-            return cell.isEmpty ? .missingToken : .badToken
+            return reading.reason
         }
         let fingerprint = plan.hash.fingerprint(token)
         let isListed = hasExcludedDevices && isListed(fingerprint, &blockResult)
         let isExcluded = !selector.exclusions.subtracting(.tags).isEmpty || isListed || isIDListed
         var facts = selector.facts
         if !passes { facts.append(RowFacts.OfNewest.filtered.rawValue) }
+        if !reading.isReached && !isExcluded {
+            if isSelected && passes { blockResult.noteUnreached(row.bytes(columns.service)) }
+            facts.append(RowFacts.OfNewest.noService.rawValue)
+        }
         if isExcluded { facts += RowFacts.excluded(by: exclusions(row, columns, fingerprint).subtracting(.tags)) }
         let lastActive = lastActive(row, columns, &blockResult)
-        if passes && !isExcluded {
-            let device = Device(token: token, fingerprint: fingerprint, lastActive: lastActive)
+        if passes && !isExcluded && reading.isReached {
+            let device = Device(token: token, service: reading.service, fingerprint: fingerprint, lastActive: lastActive)
             add(row, columns, of: device, selected: facts, &blockResult)
         } else {
             blockResult.devices.append(
@@ -196,6 +205,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     private struct Device {
         /// Valid until the next target is read: use it before `exclusions`, which reads those of lists.
         let token: UnsafeBufferPointer<UInt8>
+        /// The number of its service among the app's.
+        let service: UInt8
         let fingerprint: TokenFingerprint
         /// Milliseconds since 1970, or `never`.
         let lastActive: Int64
@@ -244,7 +255,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         if selector.selectingAlias >= 0 {
             blockResult.aliasHits.append(.init(row: blockResult.devices.count, alias: selector.selectingAlias, token: Array(token)))
         }
-        blockResult.records.append(row, columns, token: token, separator: separator)
+        blockResult.records.append(row, columns, token: token, service: device.service, separator: separator)
         let judge = judge
         let element: UInt64
         var recipientCheck: RecipientCheck
@@ -290,7 +301,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     /// A recipient's part of a plan's hash: everything that decides what is sent to which device.
     @inline(__always) private static func element(_ record: RecipientRecord, lastActive: Int64) -> UInt64 {
         var state = SequenceDigest.element(record.token, with: UInt64(bitPattern: lastActive))
-        state = SequenceDigest.element(record.language, with: state)
+        state = SequenceDigest.element(record.language, with: state &+ UInt64(record.service))
         return SequenceDigest.element(record.fields, with: state)
     }
 

@@ -4,9 +4,10 @@ extension RecipientBatch {
     /// Appends the recipient that a row describes.
     /// - Parameters:
     ///   - token: the row's, normalised.
+    ///   - service: the number of its service among the app's.
     ///   - separator: of tags, between the elements of an array.
     @inline(__always) mutating func append(
-        _ row: CellRow, _ columns: ColumnPlan, token: UnsafeBufferPointer<UInt8>, separator: [UInt8]
+        _ row: CellRow, _ columns: ColumnPlan, token: UnsafeBufferPointer<UInt8>, service: UInt8, separator: [UInt8]
     ) {
         bytes.append(contentsOf: token)
         let token = bytes.count
@@ -17,7 +18,7 @@ extension RecipientBatch {
         append(row, cell: columns.language, separator: separator)
         let language = bytes.count
         appendFields(row, cells: columns.fields, separator: separator)
-        complete(Ends(token: token, registrationID: registrationID, alias: alias, language: language, fields: bytes.count))
+        complete(Ends(token: token, registrationID: registrationID, alias: alias, language: language, fields: bytes.count), service: service)
     }
 
     /// Placeholders for nothing (`NULL`, `N/A`) are blank.

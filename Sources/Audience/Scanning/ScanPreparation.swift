@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// What is done before any row is read: lists of excluded devices are loaded, and the header of every export is read.
 struct ScanPreparation {
@@ -94,7 +95,10 @@ struct ScanPreparation {
                 names: HeaderNames(resolver.header, query.targets))
         }
         let later = ExportColumns.Standard.allCases.filter { resolver.column(of: $0) == nil }
-        let header = resolver.header + later.map { query.columns.candidates(for: $0)[0] }
+        // Columns of further services are not required in every file either.
+        let targets = query.services.count > 1 ? query.services.map { query.columns.candidates(forTargets: $0.target.column)[0] } : []
+        let names = later.map { query.columns.candidates(for: $0)[0] }
+        let header = resolver.header + names + targets.filter { !resolver.header.contains($0) && !names.contains($0) }
         return ExportFile(
             path: path, format: format, header: header, plan: try columns(header, path: path), otherActivity: resolver.otherActivity,
             names: nil)

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// Reads exports from front to back, and shows how `BlockScanner` treats single rows, with the reasons.
 struct RowTracer {
@@ -26,7 +27,8 @@ struct RowTracer {
     let plan: ScanLayout
     private let judge: RecipientChecker
     private let separator: [UInt8]
-    private let targets: ChosenTargets
+    private let targets: MixedTargets?
+    private let single: ChosenTargets
 
     /// The most rows that are kept: a question about an alias of thousands of devices has another purpose.
     static let mostRows = 100_000
@@ -34,7 +36,8 @@ struct RowTracer {
     init(_ plan: ScanLayout) {
         self.plan = plan
         judge = plan.makeChecker()
-        targets = ChosenTargets(plan.query.targets)
+        single = ChosenTargets(plan.query.targets)
+        targets = plan.query.services.count > 1 ? MixedTargets(plan.query) : nil
         separator = Array(plan.query.columns.tagSeparator.utf8)
     }
 
@@ -59,19 +62,23 @@ struct RowTracer {
         for file in plan.files {
             var tools = Tools(plan, file)
             func take(_ row: CellRow, line: Int) throws {
-                let cell = row.bytes(file.plan.token)
-                let digits = targets.normalize(cell).map { Array($0) }
+                let reading = reading(of: row, file.plan)
+                let digits = reading.target.map { Array($0) }
                 let glance = Glance(
-                    digits: digits, token: cell, alias: row.bytes(file.plan.alias), registrationID: row.bytes(file.plan.registrationID))
+                    digits: digits, token: reading.cell, alias: row.bytes(file.plan.alias), registrationID: row.bytes(file.plan.registrationID))
                 guard isWanted(glance) else { return }
                 guard rows.count < Self.mostRows else {
                     throw Diagnostic("this matches more than \(Self.mostRows) rows", remedy: "Name a single device by its token.")
                 }
-                rows.append(trace(row, digits, SourcePosition(file: file.path, line: line, column: 1), &tools, asksJudge: asksJudge))
+                rows.append(trace(row, reading, SourcePosition(file: file.path, line: line, column: 1), &tools, asksJudge: asksJudge))
             }
             badRows += try read(file, take, tick)
         }
         return (rows, badRows)
+    }
+
+    private func reading(of row: CellRow, _ columns: ColumnPlan) -> TargetReading {
+        targets?.target(of: row, columns) ?? single.target(of: row, columns)
     }
 
     /// The state of one file.
@@ -92,15 +99,17 @@ struct RowTracer {
 
     /// The same checks in the same order as in `BlockScanner`, but all of them.
     private func trace(
-        _ row: CellRow, _ digits: [UInt8]?, _ position: SourcePosition, _ tools: inout Tools, asksJudge: Bool
+        _ row: CellRow, _ reading: TargetReading, _ position: SourcePosition, _ tools: inout Tools, asksJudge: Bool
     ) -> Row {
         let columns = tools.columns
+        let digits = reading.target.map { Array($0) }
         func text(_ cell: Int) -> String { row.text(cell, separator: separator) }
         let isSelected = tools.selector.select(row, columns)
         let failed = tools.filter.failing(row)
         let active = dateMilliseconds(row.bytes(columns.lastActive))
         let lastActive = active.map { $0 <= plan.query.latestActivity ? $0 : ActivityMoment.never } ?? ActivityMoment.never
-        let listsID = plan.excluded.place(ofID: row.bytes(columns.registrationID), targets) >= 0
+        let id = row.bytes(columns.registrationID)
+        let listsID = (targets.map { plan.excluded.place(ofID: id, $0) } ?? plan.excluded.place(ofID: id, single)) >= 0
         let isExcluded = tools.selector.isExcluded || !plan.excluded.isEmpty && listsID
         let fingerprint = digits.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }
         let listsToken = fingerprint.map { plan.excluded.place(ofToken: $0) >= 0 } ?? false
@@ -122,9 +131,11 @@ struct RowTracer {
             } else if isExcluded {
                 .excluded
             } else if digits == nil {
-                row.bytes(columns.token).isEmpty ? .missingToken : .badToken
+                reading.reason
             } else if listsToken {
                 .excluded
+            } else if !reading.isReached {
+                .noService
             } else {
                 nil
             }
@@ -132,15 +143,18 @@ struct RowTracer {
         if ownReason == nil || plan.selectors.unitesRows, let digits, let fingerprint {
             traced.suppressedSince = suppressedSince(fingerprint, row, columns)
             traced.isCapped = plan.query.capped?.contains(fingerprint) ?? false
-            if asksJudge { (traced.recipientCheck, traced.recipient) = judged(row, columns, digits: digits) }
+            if asksJudge { (traced.recipientCheck, traced.recipient) = judged(row, columns, digits, service: reading.service) }
         }
-        if digits == nil { traced.tokenFlaw = BadTokens.flaw(of: row.bytes(columns.token), plan.query.targets) }
+        if digits == nil { traced.tokenFlaw = BadTokens.flaw(of: reading.cell, plan.query.services[Int(reading.service)].target) }
+        (traced.service, traced.isReached) = (Int(reading.service), reading.isReached)
+        if plan.query.columns.service != nil { traced.serviceCell = text(columns.service) }
         traced.verdict = ownReason
         return Row(
             traced: traced, digits: digits, moment: ActivityMoment(lastActive), selected: tools.selector.selected,
             selectingAlias: tools.selector.selectingAlias,
             facts: tools.selector.facts + (failed.isEmpty ? [] : [RowFacts.OfNewest.filtered.rawValue])
-                + (isListed || !tools.selector.exclusions.subtracting(.tags).isEmpty ? [RowFacts.OfNewest.excluded.rawValue] : []),
+                + (isListed || !tools.selector.exclusions.subtracting(.tags).isEmpty ? [RowFacts.OfNewest.excluded.rawValue] : [])
+                + (reading.isReached ? [] : [RowFacts.OfNewest.noService.rawValue]),
             excludedTags: excludedTags, ownReason: ownReason)
     }
 
@@ -150,9 +164,9 @@ struct RowTracer {
         return Timestamp(epochMilliseconds: since)
     }
 
-    private func judged(_ row: CellRow, _ columns: ColumnPlan, digits: [UInt8]) -> (RecipientCheck, Recipient?) {
+    private func judged(_ row: CellRow, _ columns: ColumnPlan, _ digits: [UInt8], service: UInt8) -> (RecipientCheck, Recipient?) {
         var batch = RecipientBatch()
-        digits.withUnsafeBufferPointer { batch.append(row, columns, token: $0, separator: separator) }
+        digits.withUnsafeBufferPointer { batch.append(row, columns, token: $0, service: service, separator: separator) }
         return batch.withRecord(0) { (judge($0), Recipient($0)) }
     }
 

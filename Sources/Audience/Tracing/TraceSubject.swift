@@ -5,10 +5,10 @@ public import PushServices
 public struct TraceSubject: Sendable {
     private enum Token: Sendable {
         case none
-        /// Lower-case digits.
-        case whole([UInt8])
-        /// The first and the last digits, in lower case.
-        case parts(first: [UInt8], last: [UInt8])
+        /// In the forms of all services that have such targets.
+        case whole([[UInt8]])
+        /// The first and the last characters, the same way.
+        case parts([(first: [UInt8], last: [UInt8])])
     }
 
     private let token: Token
@@ -21,28 +21,30 @@ public struct TraceSubject: Sendable {
     /// Digits that must be given at either end of a shortened token.
     private static let fewestDigits = 4
 
-    /// - Parameter targets: what targets look like.
+    /// - Parameter forms: what the targets of each service look like, at least one.
     /// - Throws: `Diagnostic`: nothing was typed, or a shortened token has too few digits.
-    public init(_ text: String, _ targets: TargetForm = PushServices.standard.target) throws(Diagnostic) {
+    public init(_ text: String, _ forms: [TargetForm] = [PushServices.standard.target]) throws(Diagnostic) {
         typed = Array(trimmedText(text).utf8)
-        let text = Self.withoutMarks(trimmedText(text), targets)
-        guard !text.isEmpty else { throw Diagnostic("no device is named", remedy: Self.remedy(targets)) }
+        let text = forms.reduce(trimmedText(text)) { Self.withoutMarks($0, $1) }
+        guard !text.isEmpty else { throw Diagnostic("no device is named", remedy: Self.remedy(forms[0])) }
         name = Array(text.utf8)
-        if let whole = targets.target(text) {
-            token = .whole(Array(whole.text.utf8))
+        let whole = forms.compactMap { $0.target(text) }
+        if let first = whole.first {
+            token = .whole(whole.map { Array($0.text.utf8) })
             // An alias of eight digits is not a secret; a token has many more digits.
-            shown = targets.isCertain(text) ? whole.redacted : text
+            shown = forms.contains { $0.isCertain(text) } ? first.redacted : text
             return
         }
         shown = TargetRedaction.withoutTargets(text)
-        guard let parts = Self.parts(text, targets) else {
+        let parts = forms.compactMap { Self.parts(text, $0) }
+        guard let first = parts.first else {
             token = .none
             return
         }
-        guard min(parts.first.count, parts.last.count) >= Self.fewestDigits else {
-            throw Diagnostic("'\(shown)' has too few digits to identify a token", remedy: Self.remedy(targets))
+        guard min(first.first.count, first.last.count) >= Self.fewestDigits else {
+            throw Diagnostic("'\(shown)' has too few digits to identify a token", remedy: Self.remedy(forms[0]))
         }
-        token = .parts(first: parts.first, last: parts.last)
+        token = .parts(parts)
     }
 
     /// A token without characters that are copied with it: `<…>`, quotes, a comma after it.
@@ -71,9 +73,11 @@ public struct TraceSubject: Sendable {
     func names(token digits: [UInt8]) -> Bool {
         switch token {
         case .none: false
-        case .whole(let whole): digits == whole
-        case .parts(let first, let last):
-            digits.count >= first.count + last.count && digits.starts(with: first) && digits.suffix(last.count).elementsEqual(last)
+        case .whole(let whole): whole.contains(digits)
+        case .parts(let parts):
+            parts.contains { first, last in
+                digits.count >= first.count + last.count && digits.starts(with: first) && digits.suffix(last.count).elementsEqual(last)
+            }
         }
     }
 

@@ -6,6 +6,12 @@ public struct TracedRow: Sendable {
     public var position: SourcePosition
     /// nil when the cell is blank, or holds something else.
     public var token: Target?
+    /// The number of its service among the app's: of the token, or of the flawed cell.
+    public var service = 0
+    /// Whether a service of the app reaches the device, as far as this row says.
+    public var isReached = true
+    /// The cell of the column that says which service reaches the device; blank without such a column.
+    public var serviceCell = ""
     /// Why its cell in the column of tokens is not one, with the cell, shortened; nil for a token, and for a blank cell.
     public var tokenFlaw: (shown: String, clause: String)?
     /// As the export has them.

@@ -42,7 +42,7 @@ enum ForeignWords {
         if group.valid == ProjectKeys.testDevice.valid, ["alias", "registration_id"].contains(key) {
             return ("Name a test device by its token: {name: Anna, token: 7276…}.", nil)
         }
-        if group.valid == ProjectKeys.columns.valid { return columnRemedy(for: key) }
+        if group.name == ProjectKeys.columns.name { return columnRemedy(for: key) }
         let isRoot = group.name.isEmpty && group.valid == ProjectKeys.root.valid
         guard let service = group.service else { return nil }
         if let remedy = accountRemedy(for: key, service, isRoot: isRoot) { return remedy }

@@ -72,12 +72,25 @@ enum CampaignKeys {
         ])
     static let tags = KeyGroup("tags", valid: ["any", "all", "none", "file"])
     static let exclude = KeyGroup("exclude", valid: ["tags", "aliases", "registration_ids", "devices"])
-    static let content = KeyGroup(
-        "content",
-        valid: [
-            "title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "wake_app", "silent", "payload",
-            "languages",
-        ])
+    static let content: KeyGroup = {
+        var group = KeyGroup(
+            "content",
+            valid: [
+                "title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "wake_app", "silent",
+                "payload", "languages",
+            ])
+        group.unlisted = [services]
+        return group
+    }()
+    /// Holds what devices of single services get. Nobody need know it as long as an app has one.
+    static let services = "services"
+    static let namedServices = KeyGroup(services, valid: PushServices.all.map(\.name))
+
+    /// What devices of a service get.
+    static func content(of service: any PushService) -> KeyGroup {
+        KeyGroup(service.name, valid: variantContent.valid + service.rules.ownKeys.map(\.key))
+    }
+
     static let variant = KeyGroup("the variant", valid: ["share", "content"])
     static let variantContent = KeyGroup(
         "the variant's content",
@@ -93,6 +106,7 @@ enum CampaignKeys {
     static let file = FileKeys(
         groups: [
             root, audience, content, delivery, schedule, exclude, tags, stopWhen, variant, variantContent, translation, allowedWarning,
+            namedServices,
         ])
 }
 
@@ -105,20 +119,47 @@ enum ProjectKeys {
     }()
     static let notice = KeyGroup("the entry of 'notices'", valid: ["webhook", "secret_env", "ca", "command", "events"])
     static let monitoring = KeyGroup("monitoring", valid: ["prometheus", "health"])
-    static let testDevice = KeyGroup("the test device", valid: ["name", "token", "language", "cells"])
+    static let testDevice: KeyGroup = {
+        var group = KeyGroup("the test device", valid: ["name", "token", "language", "cells"])
+        group.unlisted = [service]
+        return group
+    }()
     static let environment = KeyGroup("environment", valid: ["url", "ca"])
     static let proxy = KeyGroup("proxy", valid: ["url", "user", "password_env"])
-    static let columns = KeyGroup("columns", valid: ExportColumns.Standard.allCases.map(\.rawValue) + ["rows"])
+    static let columns = columns(false)
+    static let serviceColumn = KeyGroup("service", valid: ["column", "map"])
+
+    /// - Parameter ofSeveral: whether the app has several services, so that people are told of the keys that choose among them.
+    static func columns(_ ofSeveral: Bool) -> KeyGroup {
+        var group = KeyGroup("columns", valid: ExportColumns.Standard.allCases.map(\.rawValue) + ["rows"])
+        if ofSeveral { group.valid += targetColumns + [service, prefer] } else { group.unlisted = targetColumns + [service, prefer] }
+        return group
+    }
+
+    /// The columns of services' targets, as far as they are not standard columns.
+    static let targetColumns: [String] = PushServices.all.map(\.target.column).filter { ExportColumns.Standard(rawValue: $0) == nil }
     static let tags = KeyGroup("tags", valid: ["column", "separator"])
 
     /// Names the service that takes the pushes of an app. Nobody need know it as long as there is one.
     static let service = "service"
+    /// Holds the accounts of further services.
+    static let services = "services"
+    /// The order in which services are chosen for a device that several reach.
+    static let prefer = "prefer"
+    static let namedServices = KeyGroup(services, valid: PushServices.all.map(\.name))
+
+    /// The account of a service below `services`.
+    static func account(of service: any PushService) -> KeyGroup {
+        var group = KeyGroup(service.name, valid: service.account.keys + ["pace"])
+        group.service = service
+        return group
+    }
 
     /// An app that uses a service: the keys of its account come first.
     static func app(of service: any PushService, name: String = "the app") -> KeyGroup {
         var group = KeyGroup(
             name, valid: service.account.keys + ["devices", "columns", "pace", "frequency", "approval", "test_devices", "proxy", "notices"])
-        group.unlisted = [self.service]
+        group.unlisted = [self.service, services]
         group.service = service
         return group
     }
@@ -130,7 +171,7 @@ enum ProjectKeys {
     static func file(of service: any PushService) -> FileKeys {
         FileKeys(
             groups: [root, app(of: service), environment] + service.account.credentials.map(credential)
-                + [proxy, columns, tags, testDevice, notice, monitoring])
+                + [proxy, columns, tags, testDevice, notice, monitoring, namedServices, serviceColumn])
     }
 
     static let file = file(of: PushServices.standard)

@@ -6,6 +6,13 @@ struct AppReader {
     let section: Section
     /// Takes its pushes.
     let service: any PushService
+    /// Whose account is read, in sentences.
+    var owner: String
+
+    init(section: Section, service: any PushService) {
+        (self.section, self.service) = (section, service)
+        owner = "the app '\(section.group.name)'"
+    }
 
     private var findings: Findings { section.findings }
     private var account: AccountForm { service.account }
@@ -171,56 +178,17 @@ struct AppReader {
         guard present.isEmpty, let environment, let example = account.credentials.first?.example else { return }
         if case .simulator = environment { return }
         findings.error(
-            "the app '\(section.group.name)' has \(lacking(keys)), and \(service.displayName) answers no one without one",
+            "\(owner) has \(lacking(keys)), and \(service.displayName) answers no one without one",
             at: section.position,
             remedy: "Add, for example: \(example).")
     }
 
     /// Where to find things in the exports.
-    func columns() -> ExportColumns {
-        var columns = ExportColumns()
-        guard let names = subsection("columns", ProjectKeys.columns, example: "columns: {token: device_token}") else { return columns }
-        for standard in ExportColumns.Standard.allCases {
-            let key = standard.rawValue
-            if standard == .tags, case .mapping? = names.node(key)?.content {
-                readTags(names, into: &columns)
-            } else if let name = names.text(key, example: "\(key): \(key)") {
-                columns.names[standard] = name
-            }
-        }
-        warnOfOneColumn(columns)
-        if let rows = names.choice("rows", ExportColumns.Rows.allCases.map { ($0.rawValue, $0) }) { columns.rows = rows }
-        return columns
-    }
-
-    /// A device's name, owner, language and place each have a column of their own.
-    private func warnOfOneColumn(_ columns: ExportColumns) {
-        let kinds: [ExportColumns.Standard] = [.registrationID, .alias, .tags, .language, .timezone]
-        for (number, kind) in kinds.enumerated() {
-            guard let name = columns.names[kind], let other = kinds[..<number].first(where: { columns.names[$0]?.value == name.value })
-            else {
-                continue
-            }
-            findings.warning(
-                .columnTwice, message: "'\(other.rawValue)' and '\(kind.rawValue)' are read from one column, \(quoted(name.value))",
-                at: name.position,
-                remedy: "Name the column of each.")
-        }
-    }
-
-    private func readTags(_ names: Section, into columns: inout ExportColumns) {
-        let example = "tags: {column: tags, separator: \";\"}"
-        guard let node = names.node("tags"),
-            let tags = Section(node, ProjectKeys.tags, of: ProjectKeys.file(of: service), example: example, findings: findings)
-        else { return }
-        columns.names[.tags] = tags.text("column", example: "column: tags")
-        guard let separator = tags.node("separator") else { return }
-        guard let text = separator.text, text.value.unicodeScalars.count == 1, !separator.isNull, text.value != "\"", text.value != "\n"
-        else {
-            tags.wrongKind("'separator'", separator, must: "a single character such as ; or |", example: "separator: \";\"")
-            return
-        }
-        columns.tagSeparator = text.value
+    /// - Parameter services: the app's; empty if they could not be read.
+    func columns(for services: [any PushService]) -> ExportColumns {
+        let group = ProjectKeys.columns(services.count > 1 || section.has(ProjectKeys.services))
+        guard let names = subsection("columns", group, example: "columns: {token: device_token}") else { return ExportColumns() }
+        return ColumnsReader(names: names, services: services).columns()
     }
 }
 

@@ -7,14 +7,14 @@ struct CampaignReader {
     let root: Section
     let source: YAMLSource
     let now: Timestamp
-    /// Says by an app's name which service takes its pushes.
-    let service: (String) -> any PushService
+    /// Says by an app's name which services take its pushes, at least one.
+    let services: (String) -> [any PushService]
 
     /// What could be read; what could not was reported.
     func read() -> CampaignDraft {
         let name = root.requiredText("name", example: "name: spring-sale").flatMap { root.accepted($0, CampaignName.check) }
         let app = root.requiredText("app", example: "app: shop")
-        let service = service(app?.value ?? "")
+        let services = services(app?.value ?? "")
         let description = root.text("description", example: "description: Spring sale")
         let audience = section("audience", CampaignKeys.audience, example: "audience: {tags: [discount]}")
         let content = section("content", CampaignKeys.content, example: "content: {title: Hello, body: \"How are you?\"}")
@@ -22,14 +22,14 @@ struct CampaignReader {
         let schedule = root.has("schedule") ? section("schedule", CampaignKeys.schedule, example: ScheduleReader.example) : nil
 
         let readAudience = audience.map { AudienceReader(section: $0).read() }
-        let readContent = content.map { ContentReader(section: $0, source: source, service: service).read() }
-        let (variants, dealing) = VariantReader(root: root, source: source, service: service, content: readContent).read()
-        let readDelivery = delivery.map { DeliveryReader(section: $0, now: now, service: service).read() } ?? CampaignDelivery(for: service)
+        let readContent = content.map { ContentReader(section: $0, source: source, services: services).read() }
+        let (variants, dealing) = VariantReader(root: root, source: source, services: services, content: readContent).read()
+        let readDelivery = delivery.map { DeliveryReader(section: $0, now: now, services: services).read() } ?? CampaignDelivery()
         let readSchedule = schedule.flatMap { ScheduleReader(section: $0, now: now).read() }
         if let schedule, let readSchedule { checkExpiry(of: readDelivery, for: readSchedule, schedule) }
         if let text = delivery?.node("expires")?.text, let readSchedule { checkZone(of: text, readDelivery.expiry, for: readSchedule) }
         let allowed = AllowReader(root: root).read()
-        if let readContent { checkPriority(of: readDelivery, for: readContent, service) }
+        if let readContent { checkPriority(of: readDelivery, for: readContent, services) }
         var draft = CampaignDraft(app: app, audience: readAudience, content: readContent, variants: variants)
         if let name, let app, let readAudience, let readContent {
             draft.campaign = Campaign(
@@ -85,9 +85,10 @@ struct CampaignReader {
             at: text.position, remedy: "Write \(utc.words) \(offset) for the clock of \(zone.name), or \(utc.words) +00:00.")
     }
 
-    private func checkPriority(of delivery: CampaignDelivery, for content: MessageContent, _ service: any PushService) {
-        guard content.isSilent, let priority = delivery.priority, let only = service.rules.silentPriority, priority != only,
-            let place = delivery.priorityPosition
+    private func checkPriority(of delivery: CampaignDelivery, for content: MessageContent, _ services: [any PushService]) {
+        guard content.isSilent, let priority = delivery.priority, let place = delivery.priorityPosition,
+            let service = services.first(where: { $0.rules.silentPriority.map { $0 != priority } ?? false }),
+            let only = service.rules.silentPriority
         else { return }
         root.findings.error(
             "a silent push must go out with priority \(only) (\(only.rawValue)): \(service.displayName) refuses any other for background pushes",

@@ -5,11 +5,14 @@ import PushServices
 struct ContentReader {
     let section: Section
     let source: YAMLSource
-    /// Takes the pushes.
-    let service: any PushService
+    /// Those that take the pushes, at least one.
+    let services: [any PushService]
     /// The content that this one changes; nil for the campaign's own, which must show something.
     var base: MessageContent?
+    /// Whether it is the content of a single service, which may have a payload of its own.
+    var isOfService = false
 
+    private var service: any PushService { services[0] }
     private var findings: Findings { section.findings }
     private static let alert = ["title", "subtitle", "body"]
 
@@ -33,26 +36,44 @@ struct ContentReader {
         content.isSilent = section.truth("silent") ?? false && takes(.silent)
         content.payload = object("payload", example: payloadExample)
         if section.has("payload") { checkPayload(content) }
-        if let base { checkFits(base) } else if !section.has("payload") { checkKind(content) }
+        if section.group.holds(CampaignKeys.services) {
+            content.services = ServiceContentReader(section: section, source: source, services: services, base: content).read()
+        }
+        if isOfService { content.own = own() }
+        if let base { checkFits(base) } else if !section.has("payload"), !hasPayloads(content) { checkKind(content) }
         checkData()
         if section.group.valid.contains("languages") {
-            content.languages = TranslationReader(section: section, source: source, service: service, base: base ?? content).read()
+            content.languages = TranslationReader(section: section, source: source, services: services, base: base ?? content).read()
         }
         return content
     }
 
-    private func takes(_ key: ContentKey) -> Bool { service.rules.contentKeys.contains(key) }
+    private func takes(_ key: ContentKey) -> Bool { services.contains { $0.rules.contentKeys.contains(key) } }
 
-    /// What the service's pushes do not have.
+    /// What the services' pushes do not have.
     private func refuseForeignKeys() {
-        for key in ContentKey.allCases where !takes(key) && section.group.holds(key.rawValue) && section.has(key.rawValue) {
-            findings.error(service.lacks(key.rawValue), at: section.place(of: key.rawValue))
+        for key in ContentKey.allCases where section.group.holds(key.rawValue) && section.has(key.rawValue) {
+            let lacking = services.filter { !$0.rules.contentKeys.contains(key) }
+            findings.note(lacking, of: services, lack: key.rawValue, at: section.place(of: key.rawValue))
         }
+    }
+
+    /// What only one service has.
+    private func own() -> [ContentMember] {
+        let keys = service.rules.ownKeys.map(\.key)
+        return section.entries.filter { keys.contains($0.key.value) }.map {
+            ContentMember($0.key, ContentNodeReader(findings: findings).node($0.value))
+        }
+    }
+
+    /// Whether each service has a payload written by hand, so that nothing else is needed.
+    private func hasPayloads(_ content: MessageContent) -> Bool {
+        services.allSatisfy { service in content.services.contains { $0.service.value == service.name && $0.content.payload != nil } }
     }
 
     /// Only a payload written by hand can change a payload written by hand.
     private func checkFits(_ base: MessageContent) {
-        if base.payload == nil, section.has("payload") {
+        if base.payload == nil, section.has("payload"), !isOfService {
             findings.error(
                 "'payload' cannot be used here, because the campaign's content is not a payload", at: section.place(of: "payload"),
                 remedy: "Write the keys that differ: title, body, …")
@@ -188,6 +209,12 @@ struct ContentReader {
                 remedy: "Write it into the payload, or remove 'payload'.")
         }
         guard case .object(let members, let place) = content.payload else { return }
+        if services.count > 1 {
+            let names = services.map(\.displayName).joined(separator: " and ")
+            return findings.error(
+                "a payload written by hand is for one service, and the app has \(names)", at: section.place(of: "payload"),
+                remedy: "Write it below the service: services: {\(service.name): {payload: {\(service.rules.payloadExample)}}}.")
+        }
         let key = service.rules.payloadKey
         guard let member = members.first(where: { $0.name.value == key }) else {
             findings.error(
@@ -234,9 +261,9 @@ struct ContentReader {
     private func checkData() {
         guard case .mapping(let entries)? = section.node("data")?.content else { return }
         for entry in entries {
-            if entry.key.value == service.rules.payloadKey {
+            if let owner = services.first(where: { $0.rules.payloadKey == entry.key.value }) {
                 findings.error(
-                    "'data' must not hold '\(entry.key.value)', which belongs to \(service.displayName)", at: entry.key.position,
+                    "'data' must not hold '\(entry.key.value)', which belongs to \(owner.displayName)", at: entry.key.position,
                     remedy: "Use the keys of 'content', or write the whole push as 'payload'.")
             } else if ["image", "link"].contains(entry.key.value), section.has(entry.key.value) {
                 findings.error(

@@ -8,12 +8,12 @@ struct DeliveryReader {
 
     let section: Section
     let now: Timestamp
-    /// Takes the pushes.
-    let service: any PushService
+    /// Those that take the pushes, at least one.
+    let services: [any PushService]
 
     /// The delivery; what is wrong in it was reported.
     func read() -> CampaignDelivery {
-        var delivery = CampaignDelivery(for: service)
+        var delivery = CampaignDelivery()
         refuseForeignKeys()
         delivery.pace = section.parsed("pace", example: "pace: 5000/s", PaceNotation.pace)
         delivery.pacePosition = section.node("pace")?.position
@@ -22,17 +22,18 @@ struct DeliveryReader {
         delivery.priority = priority()
         delivery.priorityPosition = section.node("priority")?.position
         delivery.collapseID = collapseID()
-        delivery.unknownPolicy = section.choice("unknown", [("resend", .resend), ("skip", .skip)]) ?? delivery.unknownPolicy
+        delivery.unknownPolicy = section.choice("unknown", [("resend", .resend), ("skip", .skip)])
         delivery.stopLimits = section.node("stop_when").flatMap { StopReader($0, findings: section.findings)?.read() }
         return delivery
     }
 
-    private func takes(_ key: DeliveryKey) -> Bool { service.rules.deliveryKeys.contains(key) }
+    private func takes(_ key: DeliveryKey) -> Bool { services.contains { $0.rules.deliveryKeys.contains(key) } }
 
-    /// What the service does not carry out.
+    /// What the services do not carry out.
     private func refuseForeignKeys() {
-        for key in DeliveryKey.allCases where !takes(key) && section.has(key.rawValue) {
-            section.findings.error(service.lacks(key.rawValue), at: section.place(of: key.rawValue))
+        for key in DeliveryKey.allCases where section.has(key.rawValue) {
+            let lacking = services.filter { !$0.rules.deliveryKeys.contains(key) }
+            section.findings.note(lacking, of: services, lack: key.rawValue, at: section.place(of: key.rawValue))
         }
     }
 
@@ -49,7 +50,9 @@ struct DeliveryReader {
 
     private func collapseID() -> SourceText? {
         guard takes(.collapse), let text = section.text("collapse", example: "collapse: spring-sale") else { return nil }
-        return section.accepted(text) { text throws(Mistake) in try CollapseID.check(text, service) }
+        return section.accepted(text) { text throws(Mistake) in
+            for service in services where service.rules.deliveryKeys.contains(.collapse) { try CollapseID.check(text, service) }
+        }
     }
 
     private func expiry() -> Expiry? {
@@ -74,6 +77,7 @@ struct DeliveryReader {
                 message: "the expiry is \(seconds) seconds away: phones that are off or busy at that moment never get the push",
                 at: text.position, remedy: "Write a later moment, for example expires: 4h, or 0 for now or never.")
         }
+        guard let service = services.min(by: { $0.rules.longestStorageDays < $1.rules.longestStorageDays }) else { return expiry }
         let days = service.rules.longestStorageDays
         if seconds > days * 86_400 {
             section.findings.warning(

@@ -34,23 +34,18 @@ struct ProjectReader {
         }
         let reader = AppReader(section: section, service: service)
         reader.checkService()
-        let topic = reader.topic()
-        let environment = reader.environment()
-        let credential = reader.credential()
-        reader.checkCredentials(environment)
+        let services = ServicesReader(app: reader).services()
         let devices = section.paths("devices", example: "devices: exports/devices.csv")
-        let columns = reader.columns()
+        let columns = reader.columns(for: services?.map(\.service) ?? [])
         let pace = section.parsed("pace", example: "pace: 9000/s", PaceNotation.pace)
         let frequency = section.parsed("frequency", example: FrequencyNotation.example, FrequencyNotation.cap)
         let needsApproval = section.choice("approval", [("required", true), ("none", false)]) ?? false
-        let testDevices = TestDeviceReader(section: section, service: service).devices()
+        let testDevices = TestDeviceReader(section: section, services: services?.map(\.service) ?? [service]).devices()
         let proxy = ProxyReader(section: section).setting()
         let notices = NoticeReader(section: section).targets()
-        guard let topic, let environment else { return nil }
+        guard let services else { return nil }
         return App(
-            name: entry.key, service: service, topic: topic, environment: environment, credential: credential, devices: devices,
-            columns: columns,
-            pace: pace, frequency: frequency, needsApproval: needsApproval, testDevices: testDevices, proxy: proxy ?? commonProxy,
-            notices: notices)
+            name: entry.key, services: services, devices: devices, columns: columns, pace: pace, frequency: frequency,
+            needsApproval: needsApproval, testDevices: testDevices, proxy: proxy ?? commonProxy, notices: notices)
     }
 }

@@ -5,9 +5,10 @@ import PushServices
 struct TestDeviceReader {
     /// The app.
     let section: Section
-    /// Takes the pushes.
-    let service: any PushService
+    /// Those of the app, at least one.
+    let services: [any PushService]
 
+    private var service: any PushService { services[0] }
     private var targets: TargetForm { service.target }
     private var example: String { service.testDevicesExample }
     private var findings: Findings { section.findings }
@@ -40,7 +41,9 @@ struct TestDeviceReader {
         let usualName = "device \(number)"
         guard case .mapping = node.content else {
             guard let text = section.text(node, subject: "an entry of 'test_devices'", example: targets.exampleStart) else { return nil }
-            return token(text).map { TestDevice(name: usualName, token: $0, language: nil, cells: [:], position: node.position) }
+            return token(text).map {
+                TestDevice(name: usualName, token: $0.token, service: $0.service, language: nil, cells: [:], position: node.position)
+            }
         }
         let token = "token: \(targets.exampleStart)"
         let example = "{name: \(service.phoneExample), \(token)}"
@@ -50,17 +53,24 @@ struct TestDeviceReader {
         let name = device.text("name", example: "name: \(service.phoneExample)")
         let language = device.text("language", example: "language: de").flatMap { tag($0) }
         let cells = readCells(device)
-        guard let token = device.requiredText("token", example: token).flatMap(self.token) else { return nil }
+        let named = device.choice(ProjectKeys.service, services.enumerated().map { ($1.name, $0) })
+        guard let found = device.requiredText("token", example: token).flatMap({ self.token($0, of: named) }) else { return nil }
         return TestDevice(
-            name: name?.value ?? usualName, token: token, language: language, cells: cells, position: device.place(of: "token"))
+            name: name?.value ?? usualName, token: found.token, service: found.service, language: language, cells: cells,
+            position: device.place(of: "token"))
     }
 
-    private func token(_ text: SourceText) -> Target? {
+    /// - Parameter service: the number of its service; nil for the first one whose targets look like it.
+    private func token(_ text: SourceText, of service: Int? = nil) -> (token: Target, service: Int)? {
         let typed = text.value.trimmingSpaces()
+        for number in services.indices where service == nil || service == number {
+            if let token = services[number].target.target(typed) { return (token, number) }
+        }
+        let targets = services[service ?? 0].target
         if let flaw = targets.flaw(of: typed) {
             findings.error(flaw, at: text.position, remedy: "\(targets.rule); put it in quotes.")
         }
-        return targets.target(typed)
+        return nil
     }
 
     private func tag(_ text: SourceText) -> String? {

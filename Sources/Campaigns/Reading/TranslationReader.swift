@@ -5,8 +5,8 @@ import PushServices
 struct TranslationReader {
     let section: Section
     let source: YAMLSource
-    /// Takes the pushes.
-    let service: any PushService
+    /// Those that take the pushes, at least one.
+    let services: [any PushService]
     /// What they differ from.
     let base: MessageContent
 
@@ -26,7 +26,7 @@ struct TranslationReader {
                 let section = Section(
                     entry.value, CampaignKeys.translation, of: CampaignKeys.file, example: example, findings: findings)
             else { return nil }
-            var content = ContentReader(section: section, source: source, service: service, base: base).read()
+            var content = ContentReader(section: section, source: source, services: services, base: base).read()
             content.position = entry.key.position
             return Translation(language: entry.key, content: content)
         }

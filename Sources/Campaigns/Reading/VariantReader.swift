@@ -5,8 +5,8 @@ import PushServices
 struct VariantReader {
     let root: Section
     let source: YAMLSource
-    /// Takes the pushes.
-    let service: any PushService
+    /// Those that take the pushes, at least one.
+    let services: [any PushService]
     let content: MessageContent?
 
     private var findings: Findings { root.findings }
@@ -81,7 +81,7 @@ struct VariantReader {
             let changed = Section(
                 node, CampaignKeys.variantContent, of: CampaignKeys.file, example: "content: {body: \"20 % off.\"}", findings: findings)
             variant.content = changed.map {
-                ContentReader(section: $0, source: source, service: service, base: content ?? MessageContent(position: node.position))
+                ContentReader(section: $0, source: source, services: services, base: content ?? MessageContent(position: node.position))
                     .read()
             }
         }

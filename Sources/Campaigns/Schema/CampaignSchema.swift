@@ -197,7 +197,7 @@ public struct CampaignSchema {
             (
                 "allOf",
                 JSONValue.array([
-                    SchemaNode.hasOneOf(["title", "subtitle", "body", "badge", "sound", "silent", "payload"]),
+                    SchemaNode.hasOneOf(["title", "subtitle", "body", "badge", "sound", "silent", "payload", CampaignKeys.services]),
                     SchemaNode.whereThere("payload", SchemaNode.hasNone(of: besidePayload)),
                     SchemaNode.whereThere("image", SchemaNode.hasOneOf(["title", "subtitle", "body"])),
                     .object(pairs: SchemaNode.whereTrue("silent", SchemaNode.hasNone(of: besideSilent))),
@@ -205,7 +205,26 @@ public struct CampaignSchema {
             )
         ]
         return SchemaNode.object(
-            group(CampaignKeys.content), "What they get.", rules: rules, contentKeys.merging(["languages": languages]) { $1 })
+            group(CampaignKeys.content), "What they get.", rules: rules,
+            contentKeys.merging(["languages": languages, CampaignKeys.services: contentOfServices]) { $1 })
+    }
+
+    private var contentOfServices: JSONValue {
+        let contents = services.map { service in
+            let own = service.rules.ownKeys.map { key, description in
+                (key, JSONValue.object(pairs: [("type", .string("object")), ("description", .string(description))]))
+            }
+            return (
+                service.name,
+                SchemaNode.object(
+                    CampaignKeys.content(of: service), "What devices of \(service.displayName) get instead; only what differs.",
+                    rules: [("minProperties", .integer(1))],
+                    contentKeys.merging(["languages": languages]) { $1 }.merging(Dictionary(uniqueKeysWithValues: own)) { $1 })
+            )
+        }
+        return SchemaNode.object(
+            CampaignKeys.namedServices, "What devices of a service get instead, by its name.",
+            rules: [("minProperties", .integer(1))], Dictionary(uniqueKeysWithValues: contents))
     }
 
     private var languages: JSONValue {

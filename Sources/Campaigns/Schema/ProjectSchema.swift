@@ -59,14 +59,32 @@ public struct ProjectSchema {
                 ])
             ), ("then", SchemaNode.hasOneOf(credentials)),
         ])
+        let hasAccount = JSONValue.object(pairs: [("required", SchemaNode.strings([account.topic.key, EnvironmentForm.key]))])
         return SchemaNode.object(
-            ProjectKeys.app(of: service), "One app.", required: [account.topic.key, EnvironmentForm.key],
+            ProjectKeys.app(of: service), "One app.",
             rules: [
-                (
-                    "allOf",
-                    .array([needsCredentials] + notBoth(credentials))
-                )
+                ("anyOf", .array([hasAccount, SchemaNode.has(ProjectKeys.services)])),
+                ("allOf", .array([needsCredentials] + notBoth(credentials))),
             ], accountKeys(of: service).merging(commonKeys(of: service)) { $1 })
+    }
+
+    /// The accounts of further services.
+    private var furtherServices: JSONValue {
+        let accounts = services.map { service in
+            (
+                service.name,
+                SchemaNode.object(
+                    ProjectKeys.account(of: service), "\(service.displayName).", required: [service.account.topic.key, EnvironmentForm.key],
+                    accountKeys(of: service).merging(["pace": pace("Never faster than this, whatever a campaign asks for.")]) { $1 })
+            )
+        }
+        return SchemaNode.object(
+            ProjectKeys.namedServices, "Further services that take the app's pushes, each with its account.",
+            rules: [("minProperties", .integer(1))], Dictionary(uniqueKeysWithValues: accounts))
+    }
+
+    private func pace(_ description: String) -> JSONValue {
+        SchemaNode.text(description, example: "9000/s", pattern: SchemaPattern.pace)
     }
 
     /// The keys of the app's account.
@@ -132,8 +150,7 @@ public struct ProjectSchema {
                 SchemaNode.text("A path or a glob, relative to this file.", example: "exports/devices.csv"),
                 examples: [.string("exports/devices.csv")]),
             "columns": columns,
-            "pace": SchemaNode.text(
-                "Never faster than this, whatever a campaign asks for.", example: "9000/s", pattern: SchemaPattern.pace),
+            "pace": pace("Never faster than this, whatever a campaign asks for."),
             "frequency": SchemaNode.text(
                 "How many pushes a device may get in a period, whatever a campaign asks for; counted from past runs.",
                 example: "at most 2 per 7 days", pattern: SchemaPattern.frequency),
@@ -145,6 +162,7 @@ public struct ProjectSchema {
                 "notices", "Who gets notices about the app's runs, in addition to those named at the top level."),
             ProjectKeys.service: SchemaNode.choice(
                 "Who takes the app's pushes.", services.map(\.name), usual: services[0].name),
+            ProjectKeys.services: furtherServices,
         ]
     }
 
@@ -230,8 +248,33 @@ public struct ProjectSchema {
         names["rows"] = SchemaNode.choice(
             "When a device has several rows: the newest decides everything, or the tags of all are united (merge) and the newest decides the rest.",
             ExportColumns.Rows.allCases.map(\.rawValue), usual: ExportColumns.Rows.newest.rawValue)
+        for service in services where ProjectKeys.targetColumns.contains(service.target.column) {
+            names[service.target.column] = SchemaNode.text(
+                "The column that holds \(service.target.nouns), in an app with several services.", example: service.target.column)
+        }
+        names[ProjectKeys.service] = serviceColumn
+        names[ProjectKeys.prefer] = .object(pairs: [
+            ("type", .string("array")),
+            ("description", .string("Which service is chosen for a device that has targets of several, the best first.")),
+            ("minItems", .integer(1)), ("items", SchemaNode.choice("A service.", services.map(\.name))),
+        ])
         return SchemaNode.object(
-            ProjectKeys.columns, "What the exports call the columns that Volley needs, and which rows of a device count.", names)
+            ProjectKeys.columns(true), "What the exports call the columns that Volley needs, and which rows of a device count.", names)
+    }
+
+    private var serviceColumn: JSONValue {
+        SchemaNode.anyOf(
+            "The column that says which service reaches a device, in an app with several.",
+            [
+                SchemaNode.text("The column; its cells are names of services.", example: "service"),
+                SchemaNode.object(
+                    ProjectKeys.serviceColumn, "The column, and what its cells mean.", required: ["column"],
+                    [
+                        "column": SchemaNode.text("The column.", example: "platform"),
+                        "map": SchemaNode.map(
+                            "Cells, each with its service; capitals do not matter.", SchemaNode.choice("A service.", services.map(\.name))),
+                    ]),
+            ])
     }
 
     private func testDevices(of service: any PushService) -> JSONValue {
@@ -245,6 +288,8 @@ public struct ProjectSchema {
             ProjectKeys.testDevice, "A test device.", required: ["token"],
             [
                 "name": SchemaNode.text("For people.", example: service.phoneExample), "token": token,
+                ProjectKeys.service: SchemaNode.choice(
+                    "Its service, in an app with several; otherwise the first one that has such targets.", services.map(\.name)),
                 "language": SchemaNode.text(
                     "Gets the text of this language only; without it every text.", example: "de", pattern: SchemaPattern.language),
                 "cells": .object(pairs: [

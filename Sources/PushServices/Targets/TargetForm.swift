@@ -16,6 +16,8 @@ public struct TargetForm: Sendable {
     /// From this many bytes on, a text in this notation can only be a target, so it is never shown whole, even where something else is
     /// expected; nil if names and numbers look the same.
     public let tellingLength: Int?
+    /// The column that holds them in an export for several services, and its key in volley.yaml: `token`.
+    public let column: String
     /// What a target is called in sentences: "device token".
     public let noun: String
     /// The same with its article: "a device token".
@@ -35,11 +37,12 @@ public struct TargetForm: Sendable {
 
     /// A form of targets.
     public init(
-        _ notation: Notation, tellingLength: Int?, noun: String = "device token", example: String = "7276…89f1",
+        _ notation: Notation, tellingLength: Int?, column: String = "token", noun: String = "device token", example: String = "7276…89f1",
         writing: String, rule: String, remedy: String, foreignShapes: [TargetShape: String] = [:]
     ) {
         self.notation = notation
         self.tellingLength = tellingLength
+        self.column = column
         self.noun = noun
         aNoun = TextFormat.withArticle(noun)
         nouns = "\(noun)s"

@@ -1,0 +1,71 @@
+import Base
+import PushServices
+
+/// Reads targets of several services. Either a column says which service reaches a device, or the best service for which the row has a
+/// target does.
+struct MixedTargets: TargetReader {
+    private let readers: [ChosenTargets]
+    /// Numbers of services by the cells of the column that says which, in lower case; nil if targets say so.
+    private let named: [[UInt8]: Int]?
+    /// Numbers of services, the best first.
+    private let order: [Int]
+
+    init(_ query: AudienceQuery) {
+        readers = query.services.map { ChosenTargets($0.target) }
+        let names = query.services.map(\.name)
+        let preferred = query.columns.preference.compactMap { names.firstIndex(of: $0.value) }
+        order = preferred + names.indices.filter { !preferred.contains($0) }
+        named = query.columns.service.map { column in
+            let own = names.enumerated().map { (Self.folded($1.utf8), $0) }
+            let mapped = column.map.compactMap { entry in
+                names.firstIndex(of: entry.service.value).map { (Self.folded(entry.cell.value.utf8), $0) }
+            }
+            return Dictionary(column.map.isEmpty ? own : mapped) { first, _ in first }
+        }
+    }
+
+    /// In the form of the first service that has such targets.
+    func normalize(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+        readers.lazy.compactMap { $0.normalize(cell) }.first
+    }
+
+    /// In the forms of all services, each once.
+    func allForms(of cell: UnsafeBufferPointer<UInt8>) -> [[UInt8]] {
+        readers.reduce(into: []) { forms, reader in
+            if let form = reader.normalize(cell).map(Array.init), !forms.contains(form) { forms.append(form) }
+        }
+    }
+
+    func target(of row: CellRow, _ columns: ColumnPlan) -> TargetReading {
+        guard let named else { return best(of: row, columns) }
+        guard let service = named[Self.folded(row.bytes(columns.service))] else {
+            // It counts as a row of its device, which may be reached by what an older row says.
+            var reading = best(of: row, columns)
+            reading.isReached = false
+            return reading
+        }
+        return read(row, columns, service)
+    }
+
+    private func best(of row: CellRow, _ columns: ColumnPlan) -> TargetReading {
+        var flawed: TargetReading?
+        for service in order where !Blank.isCell(row.bytes(columns.targets[service])) {
+            let reading = read(row, columns, service)
+            if reading.target != nil { return reading }
+            if flawed == nil { flawed = reading }
+        }
+        return flawed ?? TargetReading(target: nil, cell: row.bytes(columns.blankCell), isReached: false)
+    }
+
+    private func read(_ row: CellRow, _ columns: ColumnPlan, _ service: Int) -> TargetReading {
+        let cell = row.bytes(columns.targets[service])
+        return TargetReading(target: readers[service].normalize(cell), cell: cell, service: UInt8(service))
+    }
+
+    /// ASCII letters in lower case, without blanks at the ends.
+    private static func folded(_ text: some Collection<UInt8>) -> [UInt8] {
+        let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
+        let trimmed = text.drop(while: isBlank).reversed().drop(while: isBlank).reversed()
+        return trimmed.map { $0 &- UInt8(ascii: "A") < 26 ? $0 | 0x20 : $0 }
+    }
+}
