@@ -19,9 +19,9 @@ public func check(_ campaign: CampaignFile, at now: Timestamp) -> CheckResult {
         let query = try context.audienceQuery(now: now)
         let columnWarnings = try query.checkColumns()
         let settings = try RunSettings(context)
-        let age = ExportAge.warnings(of: query.files, environment: settings.firstService.environment, now: now)
+        let age = ExportAge.warnings(of: query.files, isRehearsal: settings.isRehearsal, now: now)
         let keyWarnings = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
-        _ = try context.route(settings)
+        try context.checkRoutes(settings)
         return CheckResult(
             errors: [],
             lint: Lint(

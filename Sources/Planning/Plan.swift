@@ -40,7 +40,7 @@ public func plan(
     case .sending(let ignoresSchedule):
         planner.sendingTime = try .ofSending(context, isNow: ignoresSchedule, now: now, in: catalog)
         // Checked before planning, which takes long: the run could not be sent without these.
-        _ = try context.route(settings)
+        try context.checkRoutes(settings)
         planner.credentialWarnings = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
     }
     let (run, preview) = try planner.plan(settings, in: catalog)
@@ -54,7 +54,7 @@ public func planTest(
 ) throws -> any RecordedRun {
     let context = try CampaignContext.read(campaign, now: now)
     let settings = try RunSettings(context)
-    _ = try context.route(settings)
+    try context.checkRoutes(settings)
     _ = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
     let planner = TestPlanner(context: context, attendance: attendance, now: now)
     return try planner.plan(settings, in: context.catalog)

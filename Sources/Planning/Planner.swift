@@ -37,17 +37,13 @@ struct Planner {
     ///   - samples: how many for each text that a device gets.
     ///   - catalog: earlier runs and the list of suppressed devices, if there are any.
     func preview(samples: Int, in catalog: any RunCatalog) throws -> Preview {
-        let list = catalog.suppression(
-            app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).firstService.listName)
-        return try scan(samples: samples, sendTimes(), writer: nil, suppressing: list, in: catalog).preview
+        return try scan(samples: samples, sendTimes(), writer: nil, in: catalog).preview
     }
 
     /// Explains why a device would get it or not.
     func explanation(of subject: TraceSubject, in catalog: any RunCatalog) throws -> Explanation {
-        let list = catalog.suppression(
-            app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).firstService.listName)
         var query = try context.audienceQuery(now: now)
-        query.suppressed = try list.suppressedDevices()
+        query.suppressed = try suppressionLists(catalog).suppressedDevices()
         query.capped = try history().cappedDevices(beside: query.suppressed, in: catalog)
         let messages = context.messages
         attendance.observer(.readingSomewhere)
@@ -70,11 +66,9 @@ struct Planner {
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let times = try sendTimes()
-        let writer = try catalog.create(id, variants: context.messages.variantsOfDevices, sorter: times?.sorter)
-        let list = catalog.suppression(
-            app: context.app.name.value, service: context.app.service, environment: settings.firstService.listName)
-        let (preview, fields) = try scan(samples: 1, times, writer: writer, suppressing: list, in: catalog)
-        var settings = settings
+        let writer = try catalog.create(id, variants: context.messages.variantsOfDevices, sorter: sorter(times))
+        let (preview, fields) = try scan(samples: 1, times, writer: writer, in: catalog)
+        var settings = settings.fingerprinted
         (settings.schedule, settings.place, settings.beside) = (frozenSchedule, place, beside)
         settings.runsFolder = FilePaths.absolute(catalog.place)
         settings.realCampaignFile = FilePaths.absolute(context.campaign.file)
@@ -84,7 +78,7 @@ struct Planner {
             || ApprovalDemand(
                 app: context.app.name.value, campaignFile: context.campaign.file, realFile: FilePaths.absolute(context.campaign.file)
             ).binds
-        settings.firstService.credential = settings.firstService.credential?.fingerprinted(settings.service)
+        sharePace(among: &settings, preview.services)
         // The time that the machine sleeps does not count as planning.
         settings.schedule?.planning = min(queuedAt, now)..<now.adding(seconds: (SuspendingClock.now - begin) / .seconds(1))
         let plan = RunPlan(
@@ -100,27 +94,41 @@ struct Planner {
 
     /// Returns the first recipient of each text that a device gets, with the cells that templates name. Writes nothing.
     func examples(in catalog: any RunCatalog) throws -> [Recipient] {
-        let list = catalog.suppression(
-            app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).firstService.listName)
-        return try scan(samples: 1, nil, writer: nil, suppressing: list, in: catalog, compares: false).preview.samples.map(
-            \.recipient)
+        return try scan(samples: 1, nil, writer: nil, in: catalog, compares: false).preview.samples.map(\.recipient)
+    }
+
+    /// What brings recipients into sending order; nil when they stay in that of the exports.
+    private func sorter(_ times: SendTimes?) -> LegSorter? {
+        let services = context.app.services.count
+        return times.map { $0.sorter(services: services) } ?? (services > 1 ? LegSorter(services: services) : nil)
+    }
+
+    /// The lists of devices that the app's services called gone.
+    private func suppressionLists(_ catalog: any RunCatalog) throws -> [SuppressionList] {
+        try RunSettings(context).services.map {
+            catalog.suppression(app: context.app.name.value, service: $0.service, environment: $0.listName)
+        }
+    }
+
+    /// Services are sent to side by side, so they share the campaign's pace: each gets the part of it that it has of the devices.
+    private func sharePace(among settings: inout RunSettings, _ services: [PreviewService]) {
+        for (number, service) in services.enumerated() { settings.services[number].pace = service.pace }
     }
 
     /// - Parameter compares: whether the audience is compared with that of the last run.
     private func scan(
-        samples: Int, _ times: SendTimes?, writer: RunWriter?, suppressing list: SuppressionList, in catalog: any RunCatalog,
-        compares: Bool = true
+        samples: Int, _ times: SendTimes?, writer: RunWriter?, in catalog: any RunCatalog, compares: Bool = true
     ) throws -> (preview: Preview, fields: [String]) {
         var query = try context.audienceQuery(now: now)
         let clocks = try deviceClocks(times)
         query.carriesTimezone = clocks != nil
-        let suppressed = try list.suppressedDevices()
+        let lists = try suppressionLists(catalog), suppressed = try lists.suppressedDevices()
         query.suppressed = suppressed
         let capped = try history().cappedDevices(beside: suppressed, in: catalog)
         query.capped = capped
         let deviceMemory = try attendance.memory?.forDevices(besides: (suppressed?.bytes ?? 0) + (capped?.bytes ?? 0)) ?? .max
         let messages = context.messages
-        if let suppressed { attendance.observer(.suppressed(suppressed.count, list: list.place)) }
+        if let suppressed { attendance.observer(.suppressed(suppressed.count, list: lists[0].place)) }
         attendance.observer(.sources(project: context.project.file, exports: query.files))
         // Rendered texts are checked even when no sample is to be shown.
         let finder = SampleFinder(messages: messages, wanted: max(1, samples))
@@ -140,16 +148,17 @@ struct Planner {
         let comparison = earlier?.last.map { RunComparison($0, result) }
         if writer != nil { try checkShrinking(comparison) }
         let schedule = previewSchedule(times ?? clocks, result.waves)
+        let services = PreviewService.all(of: context, result)
         let lint = try lint(
             query, result, samples: found, schedule: schedule,
             further: comparisonWarnings(comparison) + (isUnattended ? [] : earlier?.warnings(context) ?? [])
-                + PaceLint(context: context, audience: result.audience, schedule: schedule, now: now).warnings)
+                + PaceLint(context: context, services: services, schedule: schedule, now: now).warnings)
         attendance.observer(.lint(lint))
         let preview = Preview(
-            campaign: context.campaign.name.value, app: context.app.name.value, service: context.app.service,
+            campaign: context.campaign.name.value, app: context.app.name.value, services: services,
             destination: context.app.destination,
             words: PreviewWords(context, try RunSettings(context), exports: query.files), audience: result,
-            payloadBytes: PayloadBytes(counts: result.payloadBytes), pace: context.pace,
+            payloadBytes: PayloadBytes(counts: result.payloadBytes),
             groups: PreviewGroups(messages, result), samples: samples == 0 ? [] : found,
             notes: SkipNotes(context: context, result: result).all, comparison: comparison, schedule: schedule, lint: lint,
             planHash: planHash(result, times, result.waves))
@@ -212,7 +221,7 @@ struct Planner {
     private func lint(
         _ query: AudienceQuery, _ result: AudienceResult, samples: [PreviewSample], schedule: PreviewSchedule?, further: [Diagnostic]
     ) throws -> Lint {
-        let age = ExportAge.warnings(of: query.files, environment: try RunSettings(context).firstService.environment, now: now)
+        let age = ExportAge.warnings(of: query.files, isRehearsal: try RunSettings(context).isRehearsal, now: now)
         let rows =
             unknownLanguages(result) + result.warnings + result.badRows.map(asWarning)
             + AudienceLint(context: context, result: result).warnings
@@ -247,12 +256,19 @@ struct Planner {
     /// equal.
     private func planHash(_ result: AudienceResult, _ times: SendTimes?, _ counts: [Int: Int]) -> String {
         var hash = SHA256()
-        for part in [Self.rules, context.campaign.source, context.app.topic.value, context.app.destination] {
+        for part in [Self.rules, context.campaign.source, context.app.main.topic.value, context.app.main.destination] + furtherParts {
             hash.update(Array(part.utf8) + [0])
         }
         hash.update(result.digest.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * UInt64($0))) } })
         for wave in times?.runWaves(counts) ?? [] { hash.update("\(wave.ids.lowerBound) \(wave.zone) \(wave.due)\n") }
         return hash.finalizeHex()
+    }
+
+    /// What else identifies the plan of an app with several services.
+    private var furtherParts: [String] {
+        guard context.app.services.count > 1 else { return [] }
+        return [context.app.main.service.name]
+            + context.app.services.dropFirst().flatMap { [$0.service.name, $0.topic.value, $0.destination] }
     }
 
     /// Must change whenever the rules of planning do.

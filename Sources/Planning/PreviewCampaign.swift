@@ -30,6 +30,6 @@ public func explain(
     // A single device needs little memory, so the limit does not apply.
     var attendance = attendance
     attendance.memory = nil
-    let subject = try TraceSubject(who, context.app.service.target)
+    let subject = try TraceSubject(who, context.app.services.map(\.service.target))
     return try Planner(context: context, attendance, now: now).explanation(of: subject, in: context.catalog)
 }

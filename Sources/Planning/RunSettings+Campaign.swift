@@ -12,8 +12,11 @@ extension RunSettings {
         if let priority = campaign.delivery.priority { self.priority = priority }
         expiry = campaign.delivery.expiry
         collapseID = campaign.delivery.collapseID?.value
-        firstService.pace = context.pace
-        unknownPolicy = campaign.delivery.unknownPolicy
+        for (number, service) in app.services.enumerated() { services[number].pace = context.pace(of: service) }
+        unknownPolicy = campaign.delivery.unknownPolicy(of: app.main.service)
+        for (number, service) in app.services.enumerated().dropFirst() {
+            services[number].unknownPolicy = campaign.delivery.unknownPolicy(of: service.service)
+        }
         stopLimits = campaign.delivery.stopLimits
         // No one notices a background push.
         frequencyCaps = pushType == .background ? [] : context.frequencyCaps

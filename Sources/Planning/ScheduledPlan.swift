@@ -36,7 +36,7 @@ package struct ScheduledPlan {
     ) throws -> any RecordedRun {
         var settings = try RunSettings(context)
         settings.isOfScheduler = true
-        _ = try context.route(settings)
+        try context.checkRoutes(settings)
         var planner = try Planner(context: context, attendance, now: now)
         planner.sendingTime = .at(time)
         planner.queuedAt = queuedAt

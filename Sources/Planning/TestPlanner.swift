@@ -24,7 +24,7 @@ struct TestPlanner {
         guard !context.app.testDevices.isEmpty else {
             throw Diagnostic(
                 "the app '\(context.app.name.value)' has no test devices", at: context.app.name.position,
-                remedy: "Add them to it, for example: \(context.app.service.testDevicesExample).")
+                remedy: "Add them to it, for example: \(context.app.main.service.testDevicesExample).")
         }
         try checkWhoseDevices()
         let examples = try examples(catalog)
@@ -56,12 +56,12 @@ struct TestPlanner {
     /// Every text or, for a device with a language, the texts that such a device gets, one for each variant.
     private func messages(for device: TestDevice) -> [Int] {
         let all = context.messages.messages
-        guard let language = device.language else { return Array(all.indices) }
+        guard let language = device.language else { return all.indices.filter { all[$0].service == device.service } }
         var chooser = MessageChooser(context.messages)
         var chosen: [Int] = []
         for variant in all.map(\.variant) {
             let number = Array(variant.utf8).withUnsafeBufferPointer { variant in
-                Array(language.utf8).withUnsafeBufferPointer { chooser.message(variant: variant, language: $0) }
+                Array(language.utf8).withUnsafeBufferPointer { chooser.message(variant: variant, language: $0, service: device.service) }
             }
             if let number, !chosen.contains(number) { chosen.append(number) }
         }
@@ -80,6 +80,8 @@ struct TestPlanner {
         var chooser = MessageChooser(context.messages)
         let numbers = recipients.map { chooser.message(of: $0) }
         return all.indices.map { message in
+            // Samples of other services serve as well: their cells are the same.
+            let message = message % context.messages.messagesOfService
             let same = numbers.firstIndex(of: message)
             let sameLanguage = numbers.firstIndex { $0.map { all[$0].language == all[message].language } ?? false }
             return (same ?? sameLanguage).map { recipients[$0] } ?? recipients.first
@@ -115,17 +117,19 @@ struct TestPlanner {
     ) throws -> any RecordedRun {
         let seed = RunSeed.random()
         let id = RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
-        let writer = try catalog.create(id)
+        let services = context.app.services.count
+        let writer = try catalog.create(id, variants: nil, sorter: services > 1 ? LegSorter(services: services) : nil)
         for (slot, push) in pushes.enumerated() {
             try writer.put(
                 Recipient(
                     token: push.device.token, alias: push.device.name, language: language(push),
-                    variant: context.messages.messages[push.message].variant, fields: push.fields), at: slot)
+                    variant: context.messages.messages[push.message].variant, fields: push.fields), at: slot,
+                service: UInt8(push.device.service))
         }
-        var settings = settings
+        if services > 1 { try writer.drop(BitSet(), of: pushes.count) }
+        var settings = settings.fingerprinted
         settings.needsApproval = false
         settings.runsFolder = FilePaths.absolute(catalog.place)
-        settings.firstService.credential = settings.firstService.credential?.fingerprinted(settings.service)
         // With a collapse id, one text would replace the other on the device before anyone has read it.
         if Set(pushes.map(\.device.token)).count < pushes.count { settings.collapseID = nil }
         return try writer.finish(
@@ -134,14 +138,14 @@ struct TestPlanner {
                 campaignFile: FilePaths.named(context.campaign.file), campaignSource: context.campaign.source,
                 projectFile: FilePaths.anchored(context.project.file), seed: seed, fields: context.messages.columns.map(\.value),
                 plannedAt: now, planHash: "", rows: pushes.count + skipped.values.reduce(0, +), audience: pushes.count, skipped: skipped,
-                settings: .success(settings), preview: preview(pushes), previewText: summary(pushes), isTest: true))
+                settings: .success(settings), preview: preview(pushes), previewText: summary(pushes), isTest: true, serviceLegs: writer.legs))
     }
 
     /// What a report shows about a test: the texts that went to the devices.
     private func preview(_ pushes: [Push]) -> JSONValue {
         let sent = context.messages.messages.enumerated().compactMap { number, message in
             let count = pushes.count { $0.message == number }
-            return count == 0 ? nil : PreviewGroups.Group(message, recipients: count).json
+            return count == 0 ? nil : PreviewGroups.Group(message, in: context.messages, recipients: count).json
         }
         let description = context.campaign.description.map { [("description", JSONValue.string($0))] } ?? []
         return .object(pairs: [("messages", .array(sent))] + description)
@@ -166,7 +170,8 @@ struct TestPlanner {
     /// `short, de`, or `the text` for one without names.
     private func text(_ message: Int) -> String {
         let message = context.messages.messages[message]
-        let names = [message.variant, message.language].filter { !$0.isEmpty }
+        let service = context.messages.services.count > 1 ? context.messages.services[message.service].displayName : ""
+        let names = [service, message.variant, message.language].filter { !$0.isEmpty }
         return names.isEmpty ? "the text" : names.joined(separator: ", ")
     }
 }

@@ -38,13 +38,14 @@ struct OutcomeGuide {
     }
 
     /// Reasons why intended rows did not become devices, as opposed to rows that a campaign leaves out on purpose.
-    static let unintended: [SkipReason] = [.badRow, .missingToken, .badToken, .suppressed, .renderError, .payloadTooLarge]
+    static let unintended: [SkipReason] = [.badRow, .missingToken, .badToken, .noService, .suppressed, .renderError, .payloadTooLarge]
 
     /// As a heading.
     func title(skipped reason: SkipReason) -> String {
         switch reason {
         case .badRow: "Row cannot be read"
         case .missingToken, .badToken: TextFormat.capitalized(note(skipped: reason.rawValue))
+        case .noService: "No service reaches it"
         case .suppressed: "App known to be gone"
         case .renderError: "Text has a blank"
         case .payloadTooLarge: "Message too large"
@@ -94,6 +95,7 @@ struct OutcomeGuide {
         case .excluded: "excluded by the campaign"
         case .missingToken: "no \(target.noun)"
         case .badToken: "not \(target.aNoun)"
+        case .noService: "no service of the app reaches it"
         case .suppressed: "known to be invalid"
         case .duplicateToken: "the same device again"
         case .aliasLimit: "too many devices of an alias"

@@ -55,9 +55,12 @@ package struct AppCredentials {
     /// - Returns: warnings about them.
     /// - Throws: `Diagnostic`: one of them cannot be used.
     public static func check(_ settings: RunSettings, now: Timestamp) throws -> [Diagnostic] {
-        let credentials = try AppCredentials(settings, now: now)
-        if case .server(_, _, let authority?) = settings.firstService.environment { try CertificateAuthorityFile.check(authority) }
-        return credentials.warnings
+        try settings.services.indices.flatMap { number in
+            let settings = settings.ofService(number)
+            let credentials = try AppCredentials(settings, now: now)
+            if case .server(_, _, let authority?) = settings.firstService.environment { try CertificateAuthorityFile.check(authority) }
+            return credentials.warnings
+        }
     }
 }
 

@@ -8,14 +8,16 @@ extension MessageCatalog {
     /// The messages of a run's campaign, as planned.
     package init(frozenIn plan: RunPlan) throws(Diagnostics) {
         let (campaign, _) = try Campaign.read(
-            source: plan.campaignSource, file: plan.campaignFile, service: plan.service, now: plan.plannedAt)
-        try self.init(campaign, for: plan.service, isPlanned: true)
+            source: plan.campaignSource, file: plan.campaignFile, services: plan.services, now: plan.plannedAt)
+        try self.init(campaign, for: plan.services, isPlanned: true)
     }
 
     /// The messages of a campaign.
-    package init(_ campaign: Campaign, for service: any PushService = PushServices.standard, isPlanned: Bool = false) throws(Diagnostics) {
+    package init(
+        _ campaign: Campaign, for services: [any PushService] = [PushServices.standard], isPlanned: Bool = false
+    ) throws(Diagnostics) {
         try self.init(
-            campaign.content, for: service, variants: campaign.variants, campaign: campaign.name.value,
+            campaign.content, for: services, variants: campaign.variants, campaign: campaign.name.value,
             dealing: campaign.variantDealing, isPlanned: isPlanned)
     }
 

@@ -46,7 +46,7 @@ extension RunSettings {
     public init(_ app: App, projectFile: String, pushType: PushType) throws {
         func path(_ text: SourceText) -> String { FilePaths.anchored(FilePaths.resolve(text.value, besideFile: projectFile)) }
         self.init(
-            services: [try ServiceSettings(app, path, pushType)], pushType: pushType, renderingRules: MessageCatalog.renderingRules)
+            services: try app.services.map { try ServiceSettings($0, of: app, path, pushType) }, pushType: pushType, renderingRules: MessageCatalog.renderingRules)
         needsApproval = app.needsApproval
     }
 }
@@ -54,14 +54,17 @@ extension RunSettings {
 extension ServiceSettings {
     /// The settings of an app's service, with defaults for everything else.
     /// - Parameter path: the absolute path of a file that volley.yaml names.
-    fileprivate init(_ app: App, _ path: (SourceText) -> String, _ pushType: PushType) throws {
+    fileprivate init(_ account: AppService, of app: App, _ path: (SourceText) -> String, _ pushType: PushType) throws {
         // Volley adds the suffix that a push type needs, unless volley.yaml already has it.
         self.init(
-            environment: try FrozenEnvironment(app.environment, path), topic: app.service.topic(app.topic.value, for: pushType))
-        serviceName = app.service.name
-        if let reference = app.credential, let form = app.credentialForm { credential = FrozenCredential(reference, form, path) }
-        pace = app.pace
-        appPace = app.pace
+            environment: try FrozenEnvironment(account.environment, path),
+            topic: account.service.topic(account.topic.value, for: pushType))
+        serviceName = account.service.name
+        if let reference = account.credential, let form = account.credentialForm {
+            credential = FrozenCredential(reference, form, path)
+        }
+        pace = app.pace(of: account)
+        appPace = pace
     }
 }
 
@@ -92,7 +95,28 @@ extension FrozenEnvironment {
     }
 }
 
+extension RunSettings {
+    /// The settings with the fingerprints of what the files of their signing keys hold now.
+    package var fingerprinted: RunSettings {
+        var settings = self
+        for number in services.indices {
+            settings.services[number].credential = services[number].credential?.fingerprinted(services[number].service)
+        }
+        return settings
+    }
+}
+
 extension App {
+    /// The pace that no run is faster than with one of its services.
+    public func pace(of service: AppService) -> Pace? { service.pace ?? pace }
+
+    /// Where its pushes go, for people: each destination once.
+    public var destination: String {
+        services.map(\.destination).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }.joined(separator: " and ")
+    }
+}
+
+extension AppService {
     /// Where its pushes go, for people.
     public var destination: String {
         switch environment {

@@ -27,7 +27,9 @@ public struct AudienceResult: Sendable {
     /// Recipients by language, blank ones under "".
     public var languages: [String: Int]
     /// Recipients by the size of their payload in bytes, as judged.
-    public var payloadBytes: [Int: Int]
+    public var payloadBytes: [Int: Int] { payloadBytesOfGroups.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) } }
+    /// The same for each group of the check.
+    public var payloadBytesOfGroups: [Int: [Int: Int]]
     /// Recipients by the group of their check.
     public var groups: [Int: Int]
     /// Recipients by the wave of their check.

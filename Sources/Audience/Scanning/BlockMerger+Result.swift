@@ -14,7 +14,7 @@ extension BlockMerger {
         let names = plan.selectors.selectors.names
         var selectedBy = [Int](repeating: 0, count: names.count)
         var byLanguage = [Int](repeating: 0, count: devices.languages.names.count)
-        var byPayloadBytes: [Int: Int] = [:]
+        var byPayloadBytes: [Int: [Int: Int]] = [:]
         var byGroup: [Int: Int] = [:]
         var byWave: [Int: Int] = [:]
         var skippedByGroup: [SkipReason: [Int: Int]] = [:]
@@ -28,7 +28,7 @@ extension BlockMerger {
             }
             audience += count
             byLanguage[deviceClass.language] += count
-            byPayloadBytes[deviceClass.payloadBytes, default: 0] += count
+            byPayloadBytes[deviceClass.group, default: [:]][deviceClass.payloadBytes, default: 0] += count
             byGroup[deviceClass.group, default: 0] += count
             byWave[deviceClass.wave, default: 0] += count
             for number in devices.classes.selections[deviceClass.selection] { selectedBy[Int(number)] += count }
@@ -37,7 +37,7 @@ extension BlockMerger {
         let result = AudienceResult(
             rows: rows, audience: audience, skipped: skipped.byReason,
             selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },
-            languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, groups: byGroup, waves: byWave,
+            languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytesOfGroups: byPayloadBytes, groups: byGroup, waves: byWave,
             skippedGroups: skippedByGroup, exclusions: exclusions(skippedByGroup[.excluded] ?? [:]),
             conditions: conditionCounts, badTokens: badTokens.list, unreachedCells: unreachedCells, badRows: badRows.map(\.mistake),
             warnings: warnings + duplicateKeys + lookalikes + rowsForTags + tagSeparators + hashedNames + unseenNames() + spellings

@@ -77,12 +77,14 @@ struct Explainer {
                 continue
             }
             if let token = row.token { places[token] = devices.count }
-            devices.append(Explanation.Device(token: row.token, aNoun: query.targets.aNoun, names: names, rows: [explained]))
+            devices.append(Explanation.Device(token: row.token, aNoun: service(row).target.aNoun, names: names, rows: [explained]))
         }
         return Explanation(
             campaign: context.campaign.name.value, who: subject.shown, targets: query.targets, devices: devices,
             badRows: trace.badRows)
     }
+
+    private func service(_ row: TracedRow) -> any PushService { query.services[row.service] }
 
     private static func names(_ row: TracedRow) -> [String] {
         [("alias", row.alias), ("registration id", row.registrationID)].filter { !$0.1.isEmpty }.map { "\($0) \(shown($1))" }
@@ -164,12 +166,27 @@ struct Explainer {
     }
 
     private func token(_ row: TracedRow) -> Explanation.Step? {
-        let targets = query.targets
-        if let token = row.token { return Explanation.Step(kind: .token, holds: true, text: "its \(targets.noun) is \(token.redacted)") }
+        let targets = service(row).target
+        if !row.isReached { return Explanation.Step(kind: .token, holds: false, text: unreached(row)) }
+        if let token = row.token {
+            let through = query.services.count > 1 ? ", and \(service(row).displayName) reaches it" : ""
+            return Explanation.Step(kind: .token, holds: true, text: "its \(targets.noun) is \(token.redacted)\(through)")
+        }
         let text =
             row.tokenFlaw.map { "the cell in the column of \(targets.nouns), '\($0.shown)', is not a token: \($0.clause)" }
             ?? "the row has no \(targets.noun), so there is no device to send to"
         return Explanation.Step(kind: .token, holds: false, text: text)
+    }
+
+    /// Why no service of the app reaches the device of a row.
+    private func unreached(_ row: TracedRow) -> String {
+        guard let column = query.columns.service?.column.value else {
+            let targets = query.services.map { "\(TextFormat.withArticle($0.target.noun)) for \($0.displayName)" }
+            return "the row has neither \(targets.joined(separator: " nor ")), so there is no device to send to"
+        }
+        return row.serviceCell.isEmpty
+            ? "its \(column) is blank, so no service reaches the device"
+            : "its \(column) is '\(Self.shown(row.serviceCell))', which stands for no service of the app"
     }
 
     /// nil for a row without a device.
@@ -191,13 +208,13 @@ struct Explainer {
             return Explanation.Step(
                 kind: .suppressed, holds: false,
                 text:
-                    "\(context.messages.service.displayName) called its token invalid at \(since), and the export does not show that it has registered since"
+                    "\(service(row).displayName) called its token invalid at \(since), and the export does not show that it has registered since"
             )
         }
         return query.suppressed == nil
             ? nil
             : Explanation.Step(
-                kind: .suppressed, holds: true, text: "\(context.messages.service.displayName) has not called its token invalid")
+                kind: .suppressed, holds: true, text: "\(service(row).displayName) has not called its token invalid")
     }
 
     private func frequency(_ row: TracedRow) -> Explanation.Step? {
@@ -232,8 +249,8 @@ struct Explainer {
             let name = messages.variantNames[chooser.variant(of: recipient)]
             let isHoldout = name == MessageVariant.holdoutName
             // The holdout has only devices that could have been sent to.
-            if isHoldout, let failure = failureWithout(holdout: recipient, &chooser) {
-                return [Explanation.Step(kind: .payload, holds: false, text: words(failure))]
+            if isHoldout, let failure = failureWithout(holdout: recipient, row.service, &chooser) {
+                return [Explanation.Step(kind: .payload, holds: false, text: words(failure, row))]
             }
             let key = messages.dealing == .alias && !Blank.isCell(recipient.alias) ? "alias" : "device"
             let reason = "chosen by a hash of campaign and \(key), always the same"
@@ -241,7 +258,7 @@ struct Explainer {
                 isHoldout ? "it is in the holdout, which gets nothing, for comparison (\(reason))" : "its variant is \(name) (\(reason))"
             steps.append(Explanation.Step(kind: .variant, holds: !isHoldout, text: text))
         }
-        guard let number = chooser.message(of: recipient) else { return steps }
+        guard let number = chooser.message(of: recipient, service: row.service) else { return steps }
         let message = messages.messages[number]
         if messages.messages.contains(where: { !$0.language.isEmpty }) {
             let language = recipient.language.isEmpty ? "its language is not known" : "its language is \(Self.shown(recipient.language))"
@@ -250,7 +267,7 @@ struct Explainer {
         }
         var payload: [UInt8] = []
         if let failure = message.template.render(recipient.fields, language: recipient.language, into: &payload) {
-            steps.append(Explanation.Step(kind: .payload, holds: false, text: words(failure)))
+            steps.append(Explanation.Step(kind: .payload, holds: false, text: words(failure, row)))
         } else {
             steps.append(Explanation.Step(kind: .payload, holds: true, text: "its payload has \(TextFormat.count(payload.count)) bytes"))
         }
@@ -258,16 +275,18 @@ struct Explainer {
     }
 
     /// Why a device of the holdout could not have been sent to, by the rule of `PayloadChecker`; nil when it could.
-    private func failureWithout(holdout recipient: Recipient, _ chooser: inout MessageChooser) -> RenderFailure? {
+    private func failureWithout(
+        holdout recipient: Recipient, _ service: Int, _ chooser: inout MessageChooser
+    ) -> RenderFailure? {
         let messages = context.messages
         let language = Array(recipient.language.utf8)
         let variant = chooser.variantWithoutHoldout(of: recipient)
-        let number = language.withUnsafeBufferPointer { chooser.message(variant: variant, language: $0) }
+        let number = language.withUnsafeBufferPointer { chooser.message(variant: variant, language: $0, service: service) }
         var payload: [UInt8] = []
         return number.flatMap { messages.messages[$0].template.render(recipient.fields, language: recipient.language, into: &payload) }
     }
 
-    private func words(_ failure: RenderFailure) -> String {
+    private func words(_ failure: RenderFailure, _ row: TracedRow) -> String {
         switch failure {
         case .blank(let column, let place):
             return
@@ -279,9 +298,9 @@ struct Explainer {
         case .gap(let column, let place):
             return "\(place) prints nothing for its \(column) and leaves stray punctuation, as in 'Hi , welcome'"
         case .tooLarge(let bytes):
-            let limit = context.messages.byteLimit
+            let limit = service(row).payloadLimit(of: context.messages.pushType)
             return
-                "its payload would have \(TextFormat.count(bytes)) bytes, but \(context.messages.service.displayName) accepts at most \(TextFormat.count(limit))"
+                "its payload would have \(TextFormat.count(bytes)) bytes, but \(service(row).displayName) accepts at most \(TextFormat.count(limit))"
         }
     }
 }

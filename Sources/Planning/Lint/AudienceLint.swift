@@ -189,7 +189,7 @@ struct RenderedLint {
     private func warnings(_ sample: PreviewSample) -> [Diagnostic] {
         let content = context.messages.messages[sample.message].content
         let templates = ["title": content.title, "subtitle": content.subtitle, "body": content.body].compactMapValues(\.self)
-        return context.messages.service.shown(sample.shownPayload).texts.flatMap { key, text in
+        return sample.service.shown(sample.shownPayload).texts.flatMap { key, text in
             ShownText.warnings(
                 key, text: text, isWhole: true, template: templates[key]?.value,
                 at: templates[key]?.position ?? content.payload?.position ?? content.position,

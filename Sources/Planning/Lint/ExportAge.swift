@@ -1,15 +1,14 @@
 import Base
 import Glibc
-import Runs
 
 /// Warns about old exports: new devices are missing, and the cells that texts print are out of date.
 enum ExportAge {
     /// The age in days at which an export is old.
     static let warningDays = 7
 
-    /// Names the oldest of several files. The simulator reaches no device, so there the age does not matter.
-    static func warnings(of files: [String], environment: FrozenEnvironment, now: Timestamp) -> [Diagnostic] {
-        guard environment != .simulator else { return [] }
+    /// Names the oldest of several files. A rehearsal reaches no device, so there the age does not matter.
+    static func warnings(of files: [String], isRehearsal: Bool, now: Timestamp) -> [Diagnostic] {
+        guard !isRehearsal else { return [] }
         let ages = files.compactMap { file in age(of: file, now: now).map { (file: file, days: $0) } }
         let old = ages.filter { $0.days >= warningDays }
         guard let oldest = old.max(by: { $0.days < $1.days }) else { return [] }

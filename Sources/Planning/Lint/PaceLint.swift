@@ -1,5 +1,6 @@
 import Base
 import Campaigns
+import PushServices
 import Runs
 import Scheduling
 
@@ -7,8 +8,8 @@ import Scheduling
 /// time.
 struct PaceLint {
     let context: CampaignContext
-    /// The number of recipients.
-    let audience: Int
+    /// How many recipients each service has, and its pace.
+    let services: [PreviewService]
     let schedule: PreviewSchedule?
     package let now: Timestamp
 
@@ -19,8 +20,11 @@ struct PaceLint {
         var zone: ZoneRules?
     }
 
-    var warnings: [Diagnostic] {
-        guard let pace = context.pace, audience > 0 else { return [] }
+    var warnings: [Diagnostic] { services.flatMap(warnings) }
+
+    private func warnings(_ service: PreviewService) -> [Diagnostic] {
+        guard let pace = service.pace, service.recipients > 0 else { return [] }
+        let stretches = stretches(service)
         var (missed, held) = (0, 0)
         var free = stretches[0].start
         for stretch in stretches {
@@ -34,8 +38,9 @@ struct PaceLint {
             }
             free = begin.adding(seconds: Double(stretch.devices) / pace.perSecond)
         }
-        let seconds = Double(audience) / pace.perSecond
-        let fact = "at \(pace), \(TextFormat.devices(audience)) take \(TextFormat.duration(seconds: seconds))"
+        let seconds = Double(service.recipients) / pace.perSecond
+        let through = services.count > 1 ? " through \(service.service.displayName)" : ""
+        let fact = "at \(pace), \(TextFormat.devices(service.recipients))\(through) take \(TextFormat.duration(seconds: seconds))"
         var found: [Diagnostic] = []
         if missed > 0, let expiry = context.campaign.delivery.expiry {
             found.append(
@@ -58,11 +63,15 @@ struct PaceLint {
         return found
     }
 
-    private var stretches: [Stretch] {
+    /// A service has about the same part of every wave.
+    private func stretches(_ service: PreviewService) -> [Stretch] {
         let waves = schedule?.waves ?? []
-        guard !waves.isEmpty else { return [Stretch(start: now, devices: audience, zone: schedule?.schedule.zone.fallback)] }
+        guard !waves.isEmpty else {
+            return [Stretch(start: now, devices: service.recipients, zone: schedule?.schedule.zone.fallback)]
+        }
+        let share = Double(service.recipients) / Double(max(1, services.reduce(0) { $0 + $1.recipients }))
         return waves.map { wave in
-            Stretch(start: max(now, wave.due), devices: wave.ids.count, zone: try? ZoneDatabase.system.zone(named: wave.zone))
+            Stretch(start: max(now, wave.due), devices: Int((Double(wave.ids.count) * share).rounded()), zone: try? ZoneDatabase.system.zone(named: wave.zone))
         }
     }
 

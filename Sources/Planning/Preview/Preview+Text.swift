@@ -30,7 +30,9 @@ extension Preview {
                 bytes.min == bytes.max ? "\(bytes.max) bytes" : "\(bytes.min) to \(bytes.max) bytes, half of them at most \(bytes.p50)"
             lines.append("Payload       \(size)")
         }
-        if let pace, let seconds = secondsAtPace {
+        if services.count > 1 {
+            lines += serviceLines
+        } else if let pace = longest.pace, let seconds = secondsAtPace {
             lines.append("Time          \(TextFormat.duration(seconds: seconds)) at \(pace)")
         } else {
             lines.append("Time          as fast as the server allows: no pace is set")
@@ -45,6 +47,21 @@ extension Preview {
             lines += ["", "\(samples.count - cards) more texts are not shown here; `volley preview` shows all of them."]
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// What goes through each service, and how long it takes; they are sent to side by side.
+    private var serviceLines: [String] {
+        services.enumerated().map { number, service in
+            let size = service.payloadBytes.map { $0.min == $0.max ? "\($0.max) bytes" : "\($0.min) to \($0.max) bytes" }
+            let time =
+                service.pace.flatMap { pace in
+                    service.secondsAtPace.map { "\(TextFormat.duration(seconds: $0)) at \(pace)" }
+                } ?? "as fast as the server allows"
+            let parts = service.recipients == 0 ? [] : [size, time].compactMap(\.self)
+            return TextFormat.padded(number == 0 ? "Services" : "", to: 14)
+                + ([TextFormat.padded("\(service.service.displayName), \(service.destination)", to: 20), TextFormat.devices(service.recipients)]
+                    + parts).joined(separator: "  ")
+        }
     }
 
     private func headline(_ colour: Bool) -> String {
@@ -93,9 +110,10 @@ extension Preview {
 
     private func sampleLines(_ sample: PreviewSample, width: Int, isVerbose: Bool) -> [String] {
         let payload = sample.shownPayload
-        let names = ([sample.variant, sample.language].filter { !$0.isEmpty } + sample.selectedBy).joined(separator: ", ")
+        let through = services.count > 1 ? sample.service.displayName : ""
+        let names = ([through, sample.variant, sample.language].filter { !$0.isEmpty } + sample.selectedBy).joined(separator: ", ")
         let json = isVerbose ? payload.indentedText.split(separator: "\n").map { "    \($0)" } : []
         return ["", "Sample for \(sample.token.redacted) (\(names))"]
-            + PhoneCard(app: app, push: service.shown(payload)).lines(width: width) + json
+            + PhoneCard(app: app, push: sample.service.shown(payload)).lines(width: width) + json
     }
 }

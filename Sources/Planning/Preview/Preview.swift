@@ -6,15 +6,14 @@ import PushServices
 public struct Preview: Sendable {
     var campaign: String
     var app: String
-    /// The service that the pushes would go to.
-    var service: any PushService
+    /// The services that the pushes would go to, at least one.
+    var services: [PreviewService]
     /// Where the pushes would go, for people.
     var destination: String
     /// The campaign's settings in words.
     var words: PreviewWords
     var audience: AudienceResult
     var payloadBytes: PayloadBytes?
-    var pace: Pace?
     /// How many devices get each variant and each text.
     var groups: PreviewGroups
     /// In the order of the messages.
@@ -31,10 +30,14 @@ public struct Preview: Sendable {
     /// The most samples that are shown where the preview is not the main output.
     public static let cardsBesidePlan = 6
 
+    /// The first of the services.
+    var service: any PushService { services[0].service }
+
+    /// The service that is sent to longest, as all are sent to at the same time; the first one when that is not known.
+    var longest: PreviewService { services.max { ($0.secondsAtPace ?? 0) < ($1.secondsAtPace ?? 0) } ?? services[0] }
+
     /// The seconds that sending to the audience takes at the pace; nil without a pace.
-    var secondsAtPace: Double? {
-        pace.map { (Double(audience.audience) / $0.perSecond * 10).rounded() / 10 }
-    }
+    var secondsAtPace: Double? { longest.secondsAtPace }
 
     /// Recipients by language; empty when the export gives no languages.
     var languages: [(name: String, recipients: Int)] {
@@ -65,6 +68,7 @@ public struct Preview: Sendable {
         if !lint.silenced.isEmpty { pairs.append(("silenced", lint.silencedJSON)) }
         if let schedule { pairs.append(("schedule", schedule.json)) }
         if let comparison { pairs.append(("compared_with", comparison.json)) }
+        if services.count > 1 { pairs.append(("services", .array(services.map(\.json)))) }
         return pairs
     }
 
@@ -80,11 +84,7 @@ public struct Preview: Sendable {
             ("variants", Self.counts(groups.variants)),
             (
                 "payload_bytes",
-                payloadBytes.map { bytes in
-                    .object(pairs: [
-                        ("min", .integer(Int64(bytes.min))), ("p50", .integer(Int64(bytes.p50))), ("max", .integer(Int64(bytes.max))),
-                    ])
-                } ?? .null
+                payloadBytes?.json ?? .null
             ),
             ("seconds_at_pace", secondsAtPace.map { .double($0) } ?? .null),
             ("samples", .array(samples.map(\.json))),
@@ -131,7 +131,7 @@ extension ExclusionCount {
 extension PreviewSample {
     /// Its member of `samples` in `preview --json`.
     var json: JSONValue {
-        let names = [("variant", variant), ("language", language)].filter { !$0.1.isEmpty }.map { ($0, JSONValue.string($1)) }
+        let names = [("service", serviceName), ("variant", variant), ("language", language)].filter { !$0.1.isEmpty }.map { ($0, JSONValue.string($1)) }
         return .object(
             pairs: [
                 ("device_token", .string(token.redacted)),
@@ -146,6 +146,10 @@ struct PreviewSample: Sendable {
     var recipient: Recipient
     /// The number of the message.
     var message: Int
+    /// The service that it goes through.
+    var service: any PushService
+    /// The service's name where the app has several; blank otherwise.
+    var serviceName: String
     /// Blank when the campaign has no variants.
     var variant: String
     /// The language of `content.languages` whose text it gets; blank for the text above them.
@@ -181,5 +185,10 @@ struct PayloadBytes: Hashable, Sendable {
         min = least
         p50 = middle ?? most
         max = most
+    }
+
+    /// A member of `preview --json`.
+    var json: JSONValue {
+        .object(pairs: [("min", .integer(Int64(min))), ("p50", .integer(Int64(p50))), ("max", .integer(Int64(max)))])
     }
 }

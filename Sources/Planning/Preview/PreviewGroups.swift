@@ -1,11 +1,16 @@
 import Audience
 import Base
 import Content
+import PushServices
 
 /// How an audience is divided into variants and languages of the content.
 struct PreviewGroups: Sendable {
     /// Devices of a variant that get the same text.
     struct Group: Sendable {
+        /// The display name of the service; blank when the app has only one.
+        var service: String
+        /// The service's name; blank when the app has only one.
+        var serviceName: String
         /// Blank when the campaign has no variants.
         var variant: String
         /// The language of `content.languages`; blank for the text above them.
@@ -14,7 +19,10 @@ struct PreviewGroups: Sendable {
         /// The texts as in the campaign file, by the keys of `content`; empty for a payload by hand.
         var texts: [(key: String, text: String)]
 
-        init(_ message: MessageCatalog.Message, recipients: Int) {
+        init(_ message: MessageCatalog.Message, in catalog: MessageCatalog, recipients: Int) {
+            let isOneOfSeveral = catalog.services.count > 1
+            service = isOneOfSeveral ? catalog.services[message.service].displayName : ""
+            serviceName = isOneOfSeveral ? catalog.services[message.service].name : ""
             variant = message.variant
             language = message.language
             self.recipients = recipients
@@ -27,7 +35,7 @@ struct PreviewGroups: Sendable {
         /// Its member of `messages` in `preview --json`, and in the plan of a run.
         var json: JSONValue {
             .object(
-                pairs: [
+                pairs: (serviceName.isEmpty ? [] : [("service", .string(serviceName))]) + [
                     ("variant", .string(variant)), ("language", .string(language)), ("recipients", .integer(Int64(recipients))),
                 ] + texts.map { ($0.key, .string($0.text)) })
         }
@@ -42,7 +50,7 @@ struct PreviewGroups: Sendable {
     static let defaultLanguage = "default"
 
     package init(_ catalog: MessageCatalog, _ result: AudienceResult) {
-        messages = catalog.messages.enumerated().map { Group($1, recipients: result.groups[$0, default: 0]) }
+        messages = catalog.messages.enumerated().map { Group($1, in: catalog, recipients: result.groups[$0, default: 0]) }
         holdout = catalog.variantNames.contains(MessageVariant.holdoutName) ? result.skipped[.holdout, default: 0] : nil
     }
 
@@ -58,9 +66,10 @@ struct PreviewGroups: Sendable {
     /// A message's name for people: its variant and its language.
     func name(of number: Int) -> String {
         let group = messages[number]
-        let language = group.language.isEmpty ? Self.defaultLanguage : group.language
-        if group.variant.isEmpty { return language }
-        return messages.contains { !$0.language.isEmpty } ? "\(group.variant), \(language)" : group.variant
+        let hasLanguages = messages.contains { !$0.language.isEmpty }
+        let language = hasLanguages ? group.language.isEmpty ? Self.defaultLanguage : group.language : ""
+        let parts = [group.service, group.variant, language].filter { !$0.isEmpty }
+        return parts.isEmpty ? Self.defaultLanguage : parts.joined(separator: ", ")
     }
 
     private func sums(_ name: KeyPath<Group, String>) -> [(name: String, recipients: Int)] {

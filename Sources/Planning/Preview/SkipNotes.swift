@@ -39,7 +39,7 @@ struct SkipNotes {
     }
 
     private static let troubles: Set<SkipReason> = [
-        .badRow, .missingToken, .badToken, .suppressed, .aliasLimit, .renderError, .payloadTooLarge,
+        .badRow, .missingToken, .badToken, .noService, .suppressed, .aliasLimit, .renderError, .payloadTooLarge,
     ]
 
     private func note(_ reason: SkipReason, rows: Int) -> SkipNote {
@@ -92,7 +92,7 @@ struct SkipNotes {
             return ("\(count) \(have) no number in \(column.value), but \(column.position) needs one; check the export", column.value)
         case .notHTTPS:
             return (
-                "for \(count), the image address would not begin with https://, which \(context.messages.service.showing("require")); check \(column.value) in the export",
+                "for \(count), the image address would not begin with https://, which \(services[0].showing("require")); check \(column.value) in the export",
                 column.value
             )
         }
@@ -111,18 +111,23 @@ struct SkipNotes {
         case .excluded:
             let parts = result.exclusions.map { "\($0.name) (\($0.extent)): \(TextFormat.count($0.devices))" }
             return "'exclude' names them; how many devices each part leaves out: \(parts.joined(separator: ", "))"
-        case .missingToken: return "these rows have no \(context.messages.service.target.noun), so there is no device to send to"
+        case .missingToken:
+            let nouns = Set(services.map(\.target.noun)).sorted().joined(separator: " and no ")
+            return "these rows have no \(nouns), so there is no device to send to"
+        case .noService: return unreached
         case .badToken:
             let shapes = result.badTokens.prefix(3).map { found in
                 let place = "\(found.position.file):\(found.position.line)"
                 let rows = TextFormat.counted(found.rows, one: "row")
-                return
-                    "in \(rows) \(context.messages.service.target.clause(of: found.shape, length: found.bytes)) ('\(found.shown)', \(place))"
+                let targets = services[found.service].target
+                let what = services.count > 1 ? "for \(services[found.service].displayName), " : ""
+                return "\(what)in \(rows) \(targets.clause(of: found.shape, length: found.bytes)) ('\(found.shown)', \(place))"
             }
-            return "the cell in the column of \(context.messages.service.target.nouns) is not a token: \(shapes.joined(separator: "; "))"
+            let nouns = services.count > 1 ? "targets" : services[0].target.nouns
+            return "the cell in the column of \(nouns) is not a token: \(shapes.joined(separator: "; "))"
         case .suppressed:
             return
-                "\(context.messages.service.displayName) said earlier that the app is gone from these devices; `volley suppression list` shows since when"
+                "\(services.map(\.displayName).joined(separator: " or ")) said earlier that the app is gone from these devices; `volley suppression list` shows since when"
         case .duplicateToken: return "another row of the same device is newer, or equally new and read later, so that row decides"
         case .aliasLimit:
             return "an alias gets the push on its \(audience.aliasLimit) most recently active devices; "
@@ -136,17 +141,34 @@ struct SkipNotes {
         }
     }
 
+    private var services: [any PushService] { context.messages.services }
+
+    /// Which cells stand for no service, or that there is no target of any.
+    private var unreached: String {
+        let names = services.map(\.displayName).joined(separator: " or ")
+        guard let column = context.app.columns.service?.column.value else {
+            return "these rows have no target for \(names), so no service of the app reaches them"
+        }
+        let cells = result.unreachedCells.prefix(5).map { cell, rows in
+            let shown = cell.isEmpty ? "blank" : "'\(TargetRedaction.certain(cell) ?? TextFormat.foreign(cell, maximumBytes: 40))'"
+            return "\(shown) in \(TextFormat.counted(rows, one: "row"))"
+        }
+        let more = result.unreachedCells.count > cells.count ? ", and others" : ""
+        return "their \(column) stands for no service of the app (\(cells.joined(separator: ", "))\(more)); "
+            + "if \(names) \(services.count == 1 ? "reaches" : "reach") them, write the cell in volley.yaml: columns: {service: {column: \(column), map: {…}}}"
+    }
+
     private var tooLarge: String {
         let largest = result.largestSkippedPayload
         let size = largest >= AudienceResult.measurablePayload ? "more than \(TextFormat.count(largest))" : TextFormat.count(largest)
-        let limit = context.messages.byteLimit
         let groups = PreviewGroups(context.messages, result)
         let names = (result.skippedGroups[.payloadTooLarge] ?? [:]).sorted { $0.key < $1.key }.map { number, devices in
             "\(groups.messages.indices.contains(number) ? groups.name(of: number) : "other"): \(TextFormat.count(devices))"
         }
         let parts = context.messages.hasChoice ? " (\(names.joined(separator: ", ")))" : ""
+        let limits = services.map { "\($0.displayName) accepts at most \(TextFormat.count($0.payloadLimit(of: context.messages.pushType)))" }
         return
-            "the largest payload would have \(size) bytes, but \(context.messages.service.displayName) accepts at most \(TextFormat.count(limit))\(parts); shorten the texts, "
+            "the largest payload would have \(size) bytes, but \(limits.joined(separator: ", "))\(parts); shorten the texts, "
             + "or the columns that they use"
     }
 }

@@ -22,7 +22,7 @@ struct AudienceCompiler {
         var mistakes: [Diagnostic] = []
         var lists = NameLists()
         var query = AudienceQuery(files: exportFiles(now, &mistakes), columns: app.columns, now: now)
-        query.targets = app.service.target
+        query.services = app.services.map(\.service)
         query.anyTags = load(audience.anyTags, key: "tags", query.sources, &lists, &mistakes)
         query.allTags = load(audience.allTags, key: "tags", query.sources, &lists, &mistakes)
         query.noneTags = load(audience.noneTags, key: "tags", query.sources, &lists, &mistakes)
@@ -167,11 +167,13 @@ extension CampaignContext {
             return try body()
         } catch let mistake as Diagnostic {
             // Nothing but a variable's content is a mistake in no file.
-            if mistake.file == nil, let variable = app.credential?[app.credentialForm?.variable] {
-                throw placed(mistake, at: variable.position)
+            let variables = app.services.compactMap { $0.credential?[$0.credentialForm?.variable] }
+            if mistake.file == nil, let variable = variables.first { throw placed(mistake, at: variable.position) }
+            let names = app.services.flatMap { service in
+                var names = service.credentialForm?.files.compactMap { service.credential?[$0] } ?? []
+                if case .server(_, let authority?) = service.environment { names.append(authority) }
+                return names
             }
-            var names = app.credentialForm?.files.compactMap { app.credential?[$0] } ?? []
-            if case .server(_, let authority?) = app.environment { names.append(authority) }
             let place = names.first { FilePaths.anchored(FilePaths.resolve($0.value, besideFile: project.file)) == mistake.file }
             throw place.map { placed(mistake, at: $0.position) } ?? mistake
         }

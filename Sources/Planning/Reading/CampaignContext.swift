@@ -1,4 +1,4 @@
-package import Workspace
+import Workspace
 import Audience
 package import Base
 package import Campaigns
@@ -23,7 +23,9 @@ package struct CampaignContext {
         let file = named.path
         var (projectMistakes, projectWarnings): ([Diagnostic], [Diagnostic]) = ([], [])
         let project = project(of: named, &projectMistakes, &projectWarnings)
-        let draft = Campaign.draft(file: file, now: now) { project?.app(named: $0)?.service ?? PushServices.standard }
+        let draft = Campaign.draft(file: file, now: now) { name in
+            project?.app(named: name)?.services.map(\.service) ?? [PushServices.standard]
+        }
         var mistakes = draft.findings.filter { $0.severity == .error } + projectMistakes
         var warnings = draft.findings.filter { $0.severity == .warning } + projectWarnings
         let app = project.flatMap { project in
@@ -42,7 +44,7 @@ package struct CampaignContext {
             var found: [Diagnostic] = []
             let messages = collect(&found, &warnings) { () throws(Diagnostics) in
                 let messages = try MessageCatalog(
-                    content, for: app?.service ?? PushServices.standard, variants: draft.variants,
+                    content, for: app?.services.map(\.service) ?? [PushServices.standard], variants: draft.variants,
                     campaign: draft.campaign?.name.value ?? "",
                     dealing: draft.campaign?.variantDealing ?? .alias)
                 return (messages, messages.warnings)
@@ -68,7 +70,8 @@ package struct CampaignContext {
     ) -> AudienceCompiler? {
         guard let audience = draft.audience else { return nil }
         let fields =
-            messages?.columns ?? draft.content.map { MessageCatalog.columns(of: $0, for: app.service, variants: draft.variants) } ?? []
+            messages?.columns
+            ?? draft.content.map { MessageCatalog.columns(of: $0, for: app.services.map(\.service), variants: draft.variants) } ?? []
         return AudienceCompiler(audience: audience, file: file, app: app, project: project, fields: fields)
     }
 
@@ -116,14 +119,14 @@ package struct CampaignContext {
         return Diagnostic("there is no app '\(name.value)' in \(project.file)", at: name.position, remedy: remedy)
     }
 
-    /// The route from this machine to the app's server.
-    package func route(_ settings: RunSettings) throws(Diagnostic) -> ProxyRoute {
-        try ProxyRoute(app.proxy, to: settings.firstService.environment)
+    /// Checks that there is a route from this machine to the servers of all services.
+    func checkRoutes(_ settings: RunSettings) throws(Diagnostic) {
+        for service in settings.services { _ = try ProxyRoute(app.proxy, to: service.environment) }
     }
 
     /// All caps that apply: the campaign's and the app's.
     var frequencyCaps: [FrequencyCap] { [campaign.delivery.frequency, app.frequency].compactMap { $0 } }
 
-    /// The pace that applies: the campaign's, but never faster than the app's.
-    var pace: Pace? { Pace.slower(campaign.delivery.pace, app.pace) }
+    /// The pace that applies to a service: the campaign's, but never faster than the app's.
+    func pace(of service: AppService) -> Pace? { Pace.slower(campaign.delivery.pace, app.pace(of: service)) }
 }

@@ -1,6 +1,7 @@
 import Audience
 import Base
 import Content
+import PushServices
 
 /// Finds the samples of a preview: for each message that a device gets, the recipients that were found first. Which these are depends only
 /// on the exports, not on how they are read.
@@ -33,12 +34,13 @@ struct SampleFinder {
     /// nil when an export changed between the two scans.
     private func sample(_ number: Int, _ found: FirstRecipient, _ recipient: Recipient?) -> PreviewSample? {
         var chooser = MessageChooser(messages)
-        guard let recipient, chooser.message(of: recipient) == number else { return nil }
         let message = messages.messages[number]
+        guard let recipient, chooser.message(of: recipient, service: message.service) == number else { return nil }
         var payload: [UInt8] = []
         guard message.template.render(recipient.fields, language: recipient.language, into: &payload) == nil else { return nil }
         return PreviewSample(
-            recipient: recipient, message: number, variant: message.variant, language: message.language, payload: payload,
+            recipient: recipient, message: number, service: messages.services[message.service],
+            serviceName: messages.services.count > 1 ? messages.services[message.service].name : "", variant: message.variant, language: message.language, payload: payload,
             selectedBy: found.selectors)
     }
 }

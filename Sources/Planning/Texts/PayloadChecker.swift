@@ -37,10 +37,10 @@ final class PayloadChecker {
 
     private func judgeAmongMany(_ recipient: RecipientRecord) -> RecipientCheck {
         let variant = chooser.variant(of: recipient.token, alias: recipient.alias)
-        guard let number = chooser.message(variant: variant, language: recipient.language) else {
+        guard let number = chooser.message(variant: variant, language: recipient.language, service: Int(recipient.service)) else {
             // A device that could not have been sent to is not held back: otherwise the holdout would not be comparable with the rest.
             let sent = chooser.variantWithoutHoldout(of: recipient.token, alias: recipient.alias)
-            guard let number = chooser.message(variant: sent, language: recipient.language) else {
+            guard let number = chooser.message(variant: sent, language: recipient.language, service: Int(recipient.service)) else {
                 return RecipientCheck(reason: .holdout, group: variant)
             }
             let other = judge(recipient, messages.messages[number].template, group: number)

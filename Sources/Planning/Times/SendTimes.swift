@@ -111,10 +111,11 @@ struct SendTimes: Sendable {
 
 extension SendTimes {
     /// Sorts recipients into the order of waves while they are written; nil when all go out together.
-    var sorter: LegSorter? {
-        guard waves.count > 1 else { return nil }
+    /// - Parameter services: how many take the pushes.
+    func sorter(services: Int) -> LegSorter? {
+        guard waves.count > 1 else { return services > 1 ? LegSorter(services: services) : nil }
         var cells = EscapedCells()
-        return LegSorter(waves: waves.count) { recipient in
+        return LegSorter(waves: waves.count, services: services) { recipient in
             precondition(cells.locate(in: recipient.fields) && cells.count > 0, "the cell of the zone is the last one")
             return place(of: number(of: cells[cells.count - 1]))
         }

@@ -45,8 +45,10 @@ extension RunSettings {
         self.services = [try ServiceSettings(json: json, of: services, runFile: runFile)]
         if let further = json["services"] {
             guard case .array(let further) = further else { throw Self.unreadable("services", runFile) }
-            self.services += try further.map { service throws(Diagnostic) in
-                try ServiceSettings(json: service, of: services, runFile: runFile)
+            self.services += try further.map { json throws(Diagnostic) in
+                var service = try ServiceSettings(json: json, of: services, runFile: runFile)
+                service.unknownPolicy = json["unknown"]?.stringValue.flatMap(UnknownPolicy.init(rawValue:))
+                return service
             }
             guard Set(self.services.map(\.serviceName)).count == self.services.count else { throw Self.unreadable("services", runFile) }
         }
@@ -108,7 +110,9 @@ extension ServiceSettings {
     /// As one of several services.
     fileprivate func json(of known: [any PushService]) -> JSONValue {
         let parts = parts(of: known)
-        return .object(pairs: [parts.service] + parts.account + [("pace", parts.pace), ("app_pace", parts.appPace)])
+        return .object(
+            pairs: [parts.service] + parts.account + [("pace", parts.pace), ("app_pace", parts.appPace)]
+                + (unknownPolicy.map { [("unknown", .string($0.rawValue))] } ?? []))
     }
 
     /// Reads the members that `parts` are, from an object that may have others.

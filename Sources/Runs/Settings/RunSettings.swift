@@ -65,6 +65,15 @@ extension RunSettings {
         set { services[0] = newValue }
     }
 
+    /// The settings as one of its services sees them, as if it were the only one.
+    /// - Parameter number: of the service.
+    public func ofService(_ number: Int) -> RunSettings {
+        var settings = self
+        settings.services = [services[number]]
+        settings.unknownPolicy = services[number].unknownPolicy ?? unknownPolicy
+        return settings
+    }
+
     /// The first service's facts.
     public var service: any PushService { firstService.service }
 

@@ -16,6 +16,9 @@ public struct ServiceSettings: Hashable, Sendable {
     /// The app's own, which all its runs keep together; `pace` is never faster.
     public var appPace: Pace?
 
+    /// What to do with pushes whose answers were lost; nil for what the run's settings say.
+    public var unknownPolicy: UnknownPolicy?
+
     /// Settings with everything else as usual.
     public init(environment: FrozenEnvironment, topic: String) {
         self.environment = environment

@@ -27,6 +27,7 @@ extension PreviewPage {
         ]
         if let priority = preview.words.priority { answers.append(("Priority", "\(priority)")) }
         answers += [("Frequency", "\(preview.words.frequency)"), ("Export", exports)]
+        if preview.services.count > 1 { answers.append(("Services", services)) }
         if let bytes = preview.payloadBytes {
             let size =
                 bytes.min == bytes.max ? "\(bytes.max) bytes each" : "\(bytes.min)–\(bytes.max) bytes, half of them at most \(bytes.p50)"
@@ -39,8 +40,18 @@ extension PreviewPage {
     }
 
     private var duration: HTML {
-        guard let pace = preview.pace, let seconds = preview.secondsAtPace else { return "no pace is set: as fast as the server allows" }
+        guard let pace = preview.longest.pace, let seconds = preview.secondsAtPace else { return "no pace is set: as fast as the server allows" }
         return "\(TextFormat.duration(seconds: seconds)) at \(pace.description)"
+    }
+
+    /// How many devices each service reaches, and how long that takes; they are sent to side by side.
+    private var services: HTML {
+        let parts: [HTML] = preview.services.enumerated().map { number, service in
+            let time = service.secondsAtPace.map { seconds in ", \(TextFormat.duration(seconds: seconds))" } ?? ""
+            let count = figure("services/\(number)/audience", number: service.recipients)
+            return "<li>\(service.service.displayName) (\(service.destination)): \(count)\(time)</li>"
+        }
+        return "<ul class=\"plain\">\(parts)</ul>"
     }
 
     /// How old the exports are: the oldest and the newest.
@@ -72,7 +83,7 @@ extension PreviewPage {
     }
 
     private func aside(_ sample: PreviewSample, words: String) -> HTML {
-        "<aside>\(PushCard(app: preview.app, preview.service.shown(sample.shownPayload)).html)<p class=\"note\">\(words)</p></aside>"
+        "<aside>\(PushCard(app: preview.app, sample.service.shown(sample.shownPayload)).html)<p class=\"note\">\(words)</p></aside>"
     }
 
     private func recipient(_ sample: PreviewSample) -> String { "the device \(sample.token.redacted)" }
@@ -80,7 +91,8 @@ extension PreviewPage {
     private func name(_ number: Int) -> String {
         let group = preview.groups.messages[number]
         let language = group.language.isEmpty ? "every other language" : LanguageName.english(group.language) ?? group.language
-        if group.variant.isEmpty { return language }
+        if group.variant.isEmpty, preview.groups.texts.isEmpty, !group.service.isEmpty { return group.service }
+        if group.variant.isEmpty { return group.service.isEmpty ? language : "\(group.service), \(language)" }
         return preview.groups.texts.isEmpty ? "variant \(group.variant)" : "\(language), variant \(group.variant)"
     }
 }

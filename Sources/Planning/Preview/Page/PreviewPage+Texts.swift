@@ -11,7 +11,8 @@ extension PreviewPage {
         }
         let cells = groups.indices.map { number in
             TextMatrix.Cell(
-                variant: groups[number].variant, language: groups[number].language, recipients: groups[number].recipients,
+                variant: [groups[number].service, groups[number].variant].filter { !$0.isEmpty }.joined(separator: ", "),
+                language: groups[number].language, recipients: groups[number].recipients,
                 cards: cards(number))
         }
         let holdout: HTML =
@@ -34,7 +35,7 @@ extension PreviewPage {
 
     private func card(_ sample: PreviewSample) -> HTML {
         let payload = sample.shownPayload
-        let card = PushCard(app: preview.app, preview.service.shown(payload))
+        let card = PushCard(app: preview.app, sample.service.shown(payload))
         let names = sample.selectedBy.joined(separator: ", ")
         let detail: HTML = """
             \(card.marks)<p class="note">\(sample.token.redacted)\(names.isEmpty ? "" : " · \(names)")</p><pre dir="ltr">\(payload.indentedText)</pre>
