@@ -6,6 +6,7 @@ extension StopCause {
         case .service(let service, let stop): stop.fields.json(service: service)
         case .connection(let service, let stop): stop.fields.json(service: service)
         case .limit(let service, let passed): passed.fields.json(service: service)
+        case .services(let partial): partial.fields.json()
         case .ledger(let stop): stop.fields.json()
         case .notSent(let words): CauseFields("not_sent", ("words", .string(words))).json()
         case .interrupted: CauseFields("interrupted").json()
@@ -35,6 +36,9 @@ extension StopCause {
         case ("cancelled", _): self = .cancelled
         case ("not_sent", let words?): self = .notSent(words)
         case ("described", let words?): self = .described(words)
+        case (PartialStop.cause, _):
+            guard let partial = PartialStop(read) else { return nil }
+            self = .services(partial)
         default:
             guard let stop = LedgerStop(cause, read) else { return nil }
             self = .ledger(stop)
@@ -75,6 +79,27 @@ private struct CauseReader {
 
     func flag(_ name: String) -> Bool {
         if case .bool(let value) = json[name] { value } else { false }
+    }
+}
+
+extension PartialStop {
+    fileprivate static let cause = "services"
+
+    fileprivate var fields: CauseFields {
+        CauseFields(
+            Self.cause,
+            ("stopped", .array(stopped.map { .object(pairs: [("service", .string($0.service)), ("why", $0.cause.json)]) })),
+            ("finished", .array(finished.map { .string($0) })))
+    }
+
+    fileprivate init?(_ read: CauseReader) {
+        guard case .array(let stopped)? = read.json["stopped"], case .array(let finished)? = read.json["finished"] else { return nil }
+        let stops = stopped.compactMap { stop -> Stop? in
+            guard let name = stop["service"]?.stringValue, let cause = stop["why"].flatMap({ StopCause(json: $0) }) else { return nil }
+            return Stop(service: name, cause: cause)
+        }
+        guard stops.count == stopped.count else { return nil }
+        self.init(stopped: stops, finished: finished.compactMap(\.stringValue))
     }
 }
 

@@ -6,6 +6,8 @@ public enum StopCause: Hashable, Sendable {
     case connection(service: String, ConnectionStop)
     /// More answers had an outcome than the campaign's `delivery.stop_when` allows.
     case limit(service: String, PassedLimit)
+    /// Some of the run's services stopped, and the others were sent to until their end.
+    case services(PartialStop)
     /// A problem with the run's records, or with the right to send it.
     case ledger(LedgerStop)
     /// Nothing more was sent, because this machine lacks something: an error's words.
@@ -16,6 +18,38 @@ public enum StopCause: Hashable, Sendable {
     case cancelled
     /// Known only in words: an error's, or those that an older version recorded.
     case described(String)
+}
+
+extension StopCause {
+    /// Whether it concerns one service only, so that the others of a run can go on.
+    public var isOfService: Bool {
+        switch self {
+        case .service, .connection, .limit: true
+        case .services, .ledger, .notSent, .interrupted, .cancelled, .described: false
+        }
+    }
+}
+
+/// The services of a run that stopped while others went on.
+public struct PartialStop: Hashable, Sendable {
+    /// A service, named as in run files, and why it stopped.
+    public struct Stop: Hashable, Sendable {
+        /// The service's name.
+        public var service: String
+        /// Why it stopped.
+        public var cause: StopCause
+
+        /// A stop.
+        public init(service: String, cause: StopCause) { (self.service, self.cause) = (service, cause) }
+    }
+
+    /// Those that stopped, in the order of the run's services.
+    public var stopped: [Stop]
+    /// Those that were sent to until their end, named as in run files.
+    public var finished: [String]
+
+    /// A partial stop.
+    public init(stopped: [Stop], finished: [String]) { (self.stopped, self.finished) = (stopped, finished) }
 }
 
 /// The answer of a push service that stopped a run.

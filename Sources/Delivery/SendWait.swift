@@ -23,7 +23,7 @@ public enum SendWait: Hashable, Sendable {
 extension SendWait {
     /// Returns what the loops of a sender wait for as a whole; nil if nothing holds up the sender.
     /// - Parameter waits: what each loop waits for; nil for a loop that nothing holds up.
-    static func together(_ waits: [SendWait?]) -> SendWait? {
+    package static func together(_ waits: [SendWait?]) -> SendWait? {
         let known = waits.compactMap(\.self)
         // All loops wait for the same token.
         let fetches = known.compactMap { if case .credential(let seconds) = $0 { seconds } else { nil } }

@@ -37,11 +37,13 @@ public struct Sender: Sendable {
     /// Runs until the source is closed and empty and all its pushes are settled, or until the run must stop. Blocks the calling thread.
     /// - Parameters:
     ///   - source: batches in sending order. On a stop the sender closes it and settles what it holds as unsent.
-    ///   - results: receives settlements in groups, at least five times a second while there are any. The sender closes it at its end.
+    ///   - results: receives settlements in groups, at least five times a second while there are any.
+    ///   - closingResults: whether the sender closes `results` at its end: not if other senders use it.
     public func run(
         source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, control: SendControl,
-        after earlier: EarlierAnswers = EarlierAnswers()
+        after earlier: EarlierAnswers = EarlierAnswers(), closingResults: Bool = true
     ) -> SendEnd {
+        defer { if closingResults { results.close() } }
         let team = LoopGroup(control: control, largest: largestTeam)
         let share = settings.sharedPace?.join()
         defer { share?.leave() }
@@ -63,7 +65,6 @@ public struct Sender: Sendable {
         }
         var loops: [WorkerThread<SendEnd>] = []
         do throws(Diagnostic) { loops = [try startLoop(isHelper: false)] } catch {
-            defer { results.close() }
             return Self.refuse(source, results, because: error)
         }
         while team.waitForHelpWanted() {
@@ -71,7 +72,6 @@ public struct Sender: Sendable {
             do throws(Diagnostic) { loops.append(try startLoop(isHelper: true)) } catch { team.leave() }
         }
         let ends = loops.map { $0.join() }
-        results.close()
         return ends.first { if case .stopped = $0 { true } else { false } } ?? ends.first { $0 == .interrupted } ?? .finished
     }
 

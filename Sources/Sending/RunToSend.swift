@@ -11,8 +11,10 @@ import Simulators
 /// A run with everything that sending it needs: from its file, and from the credentials that the file names.
 struct RunToSend {
     let run: any RecordedRun
-    let gateway: Gateway
-    let route: ProxyRoute
+    /// The servers of its services, in their order.
+    let gateways: [Gateway]
+    /// How each service is reached.
+    let services: [ServiceAccess]
     let settings: RunSettings
     let messages: MessageCatalog
     /// The present volley.yaml.
@@ -20,18 +22,6 @@ struct RunToSend {
 
     /// Warnings about volley.yaml, keys and certificates.
     let warnings: [Diagnostic]
-
-    package init(
-        run: any RecordedRun, gateway: Gateway, route: ProxyRoute, settings: RunSettings, messages: MessageCatalog, project: Project
-    ) {
-        self.run = run
-        self.gateway = gateway
-        self.route = route
-        self.settings = settings
-        self.messages = messages
-        self.project = project
-        warnings = []
-    }
 
     /// Opens the credentials, the proxy and the texts that the run names.
     /// - Throws: `Diagnostic`: credentials or proxy cannot be used, or the run file lacks what a plan freezes.
@@ -47,9 +37,32 @@ struct RunToSend {
         messages = try MessageCatalog(frozenIn: run.plan)
         let present = try CurrentProject(of: run, in: choice)
         project = present.project
-        route = try ProxyRoute(present, settings)
-        gateway = try Gateway(present.withPresentFiles(settings), context, proxy: route.proxyURL, now: .now())
-        warnings = present.warnings + gateway.warnings
+        (services, gateways) = try Self.open(present, settings, context)
+        warnings = present.warnings + gateways.flatMap(\.warnings)
+    }
+
+    /// Opens the way to each service.
+    /// - Throws: `Diagnostic`: credentials or proxy cannot be used.
+    private static func open(
+        _ present: CurrentProject, _ settings: RunSettings, _ context: SendingContext
+    ) throws -> ([ServiceAccess], [Gateway]) {
+        let withFiles = present.withPresentFiles(settings)
+        var (services, gateways): ([ServiceAccess], [Gateway]) = ([], [])
+        do {
+            for number in settings.services.indices {
+                let own = settings.ofService(number), route = try ProxyRoute(present, own)
+                // A service that gives out no token stops its own leg, not the others.
+                let gateway = try Gateway(
+                    withFiles.ofService(number), context, proxy: route.proxyURL, needsToken: settings.services.count == 1, now: .now())
+                gateways.append(gateway)
+                services.append(
+                    ServiceAccess(settings: own, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route))
+            }
+        } catch {
+            for gateway in gateways { _ = gateway.close() }
+            throw error
+        }
+        return (services, gateways)
     }
 
     /// Sends until the run has ended.
@@ -57,13 +70,14 @@ struct RunToSend {
     func send(_ step: SendGate.Step, through gate: SendPermission, _ attendance: RunAttendance) throws -> RunResult {
         let before = acceptedBefore(step)
         let end = try deliver(step, through: gate, attendance)
-        let ledger = gateway.close()
+        let ledgers = closeGateways()
         do {
             try close(attendance.observer)
             if let doubt = try LedgerGap.doubt(about: run) { attendance.observer(.gap(doubt)) }
             let report = try Report(run, chain: RunChain(of: run))
-            let check = try ledger.flatMap { ledger in
-                try before.map { LedgerCheck(ledger, figures: try run.figures(), acceptedBefore: $0) }
+            let check = try before.flatMap { before in
+                let figures = ledgers.isEmpty ? nil : try run.figures()
+                return figures.map { LedgerCheck(ledgers, figures: $0, acceptedBefore: before) }
             }
             return RunResult(plan: run.plan, end: end, report: report, ledger: check, failure: nil)
         } catch {
@@ -71,13 +85,18 @@ struct RunToSend {
         }
     }
 
-    /// How many recipients the simulators of earlier processes accepted. Nil if the ledger cannot be compared: the run did not go to the
+    /// The ledgers of the built-in simulators, by the numbers of their services.
+    private func closeGateways() -> [Int: LedgerSummary] {
+        Dictionary(uniqueKeysWithValues: gateways.enumerated().compactMap { number, gateway in gateway.close().map { (number, $0) } })
+    }
+
+    /// What the simulators of earlier processes accepted, as figures of the run. Nil if the ledger cannot be compared: no service is a
     /// simulator, or it is a test. The ledger counts devices, and a test device may get several texts.
-    private func acceptedBefore(_ step: SendGate.Step) -> Int? {
-        guard case .simulator = settings.firstService.environment, !run.plan.isTest else { return nil }
-        guard step == .goOn else { return 0 }
+    private func acceptedBefore(_ step: SendGate.Step) -> RunFigures? {
+        guard settings.services.contains(where: { $0.environment.isSimulator }), !run.plan.isTest else { return nil }
+        guard step == .goOn else { return RunFigures() }
         // If the figures cannot be read, the code that needs them reports it.
-        return (try? run.figures()).map { $0.outcomes[.accepted] ?? 0 }
+        return try? run.figures()
     }
 
     /// Sends until the run has ended. Sending begins only here.
@@ -86,17 +105,15 @@ struct RunToSend {
         _ step: SendGate.Step, through gate: SendPermission, _ attendance: RunAttendance
     ) throws -> RunEnd {
         var stage = RunSender(
-            run: run, catalog: run.catalog, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings,
-            messages: messages,
-            attendance: attendance)
+            run: run, catalog: run.catalog, services: services, settings: settings, messages: messages, attendance: attendance)
         stage.threads = attendance.context.threads
-        run.expectReaders(stage.renderers)
-        let sender = try stage.sender()
+        run.expectReaders(stage.readers)
+        try stage.prepare()
         attendance.observer(.checking)
         let pass = try gate.pass(step)
         stage.refusal = { try gate.refusal(of: .goOn).map { Diagnostic(explaining: $0) } }
         attendance.observer(.started(run))
-        let end = stage.send(with: sender)
+        let end = stage.send()
         pass.end(attendance.observer)
         attendance.observer(.ended(run))
         return end

@@ -56,9 +56,10 @@ public final class FetchedTokenSource: Sendable {
 
     /// Fetches the first token and begins to renew it. Blocks the calling thread for at most fifteen seconds, or until `stop`. Call it
     /// once.
+    /// - Parameter needsToken: whether it is an error that none was given out; otherwise senders find out.
     /// - Throws: a `Diagnostic` that says why there is no token, or that no thread can be started.
-    public func start() throws(Diagnostic) {
-        if let failure = desk.fetch() { throw Diagnostic("there is no \(noun): \(failure.text)", remedy: failure.remedy) }
+    public func start(needsToken: Bool = true) throws(Diagnostic) {
+        if let failure = desk.fetch(), needsToken { throw Diagnostic("there is no \(noun): \(failure.text)", remedy: failure.remedy) }
         let started = try WorkerThread("token") { [desk] in desk.work() }
         thread.withLock { $0 = started }
     }

@@ -15,12 +15,23 @@ extension StopCause {
         case .service(let name, let stop): ServiceStopWords(service: words(name)).sentence(stop)
         case .connection(let name, let stop): ConnectionStopWords(service: words(name)).sentence(stop)
         case .limit(let name, let passed): Self.sentence(passed, words(name))
+        case .services(let partial): Self.sentence(partial, service)
         case .ledger(let stop): stop.sentence
         case .notSent(let error): "Nothing more was sent: \(error)"
         case .interrupted: "interrupted"
         case .cancelled: "cancelled"
         case .described(let words): words
         }
+    }
+
+    /// Each service's sentence, and which services were not affected.
+    private static func sentence(_ partial: PartialStop, _ service: (String) -> (any PushService)?) -> String {
+        func name(_ name: String) -> String { service(name)?.displayName ?? name }
+        let stops = partial.stopped.map { "Nothing more was sent through \(name($0.service)): \($0.cause.sentence(service))" }
+        let others = partial.finished.map(name)
+        guard let last = others.last else { return stops.joined(separator: " ") }
+        let names = (others.count > 1 ? others.dropLast().joined(separator: ", ") + " and " : "") + last
+        return (stops + ["All pushes through \(names) were sent; `volley resume` sends what is left."]).joined(separator: " ")
     }
 
     private static func sentence(_ passed: PassedLimit, _ service: ServiceWords) -> String {

@@ -12,6 +12,10 @@ struct PushReader: Sendable {
     let messages: MessageCatalog
     /// The run's pace; nil if pushes are sent as fast as possible.
     let pace: Pace?
+    /// The number of the service whose pushes are read.
+    var service = 0
+    /// Counts claims, with other readers of the run; nil for one that reads alone.
+    var claims: ClaimCount?
     /// The service's batching; its requests should be full.
     var batching = Batching.single
     /// Whether devices that are recorded as unknown are sent to again.
@@ -73,23 +77,28 @@ struct PushReader: Sendable {
     func read(_ ids: Range<Int>? = nil, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
         let ids = ids ?? 0..<run.plan.audience
         let claimed = try run.claims()
-        // Count from here: no other process claims meanwhile.
-        var claims = try run.claimCount()
+        let claims: ClaimCount
+        if let shared = self.claims {
+            claims = shared
+        } else {
+            // Count from here: no other process claims meanwhile.
+            claims = ClaimCount()
+            claims.start(at: try run.claimCount())
+        }
         for range in claimed.ranges(in: ids) {
             for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.largestClaim) where !batches.isClosed {
-                let left = try readAgain(start..<min(start + Self.largestClaim, range.upperBound), claims: &claims, into: batches)
+                let left = try readAgain(start..<min(start + Self.largestClaim, range.upperBound), claims, into: batches)
                 if !left.isEmpty { return left }
             }
         }
         let team = RangeTeam("render") { range, renderer in Result { try render(range, isClaimed: false, renderer: renderer) } }
-        return try claim(ids, claims: &claims, renderedBy: team, into: batches)
+        return try claim(ids, claims, renderedBy: team, into: batches)
     }
 
     /// Claims and hands over recipients that were never claimed.
-    /// - Parameter claims: how many claims were made so far.
     /// - Returns: recipients that were claimed but not handed over.
     private func claim(
-        _ leg: Range<Int>, claims: inout Int, renderedBy team: RangeTeam<Rendered>, into batches: BoundedQueue<PushBatch>
+        _ leg: Range<Int>, _ claims: ClaimCount, renderedBy team: RangeTeam<Rendered>, into batches: BoundedQueue<PushBatch>
     ) throws -> [Int] {
         while let next = try run.lease(atMost: claimSize, of: leg) {
             let size = allowance?.wait(forAtMost: claimSize) { batches.isClosed } ?? claimSize
@@ -100,8 +109,7 @@ struct PushReader: Sendable {
             let rendered = Rendered(try team.run(parts.parts(of: claim)))
             try run.claim(claim, unsent: rendered.capped, at: now())
             if !rendered.capped.isEmpty { onCapped(rendered.capped) }
-            claims += claim.count
-            guard onClaimed(claims) else { return rendered.batches.flatMap { $0.pushes.map(\.recipient) } }
+            guard claims.add(claim.count, noting: onClaimed) else { return rendered.batches.flatMap { $0.pushes.map(\.recipient) } }
             let left = handOver(rendered.batches[...], to: batches)
             if !left.isEmpty { return left }
         }
@@ -109,9 +117,8 @@ struct PushReader: Sendable {
     }
 
     /// Hands over recipients that were claimed before and are not settled.
-    /// - Parameter claims: how many claims were made so far.
     /// - Returns: recipients that were not handed over.
-    private func readAgain(_ range: Range<Int>, claims: inout Int, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
+    private func readAgain(_ range: Range<Int>, _ claims: ClaimCount, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
         let rendered = try render(range, isClaimed: true, renderer: 0)
         if !rendered.capped.isEmpty {
             try run.record(rendered.capped)
@@ -121,8 +128,7 @@ struct PushReader: Sendable {
         for batch in rendered.batches {
             _ = allowance?.wait(forAtMost: batch.pushes.count) { batches.isClosed }
             onEarlierAttempts(try run.reopen(batch.pushes.map(\.recipient), resendsUnknown: resendsUnknown))
-            claims += batch.pushes.count
-            guard onClaimed(claims) else { return batch.pushes.map(\.recipient) }
+            guard claims.add(batch.pushes.count, noting: onClaimed) else { return batch.pushes.map(\.recipient) }
             let left = handOver([batch], to: batches)
             if !left.isEmpty { return left }
         }
@@ -184,7 +190,7 @@ struct PushReader: Sendable {
                 batch.reserve(pushes: size, bytes: rendered.batches.last.map { $0.bytes.count * 9 / 8 } ?? 0)
             }
             try batch.append(recipient: push.id, token: push.token) { bytes in
-                let message = hasChoice ? chooser.message(variant: push.variant, language: push.language) : 0
+                let message = hasChoice ? chooser.message(variant: push.variant, language: push.language, service: service) : 0
                 guard push.cells.count == cells, let message,
                     messages.append(message: message, push.cells, language: push.language, to: &bytes) == nil
                 else {

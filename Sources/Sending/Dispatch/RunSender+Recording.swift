@@ -6,7 +6,7 @@ import Runs
 extension RunSender {
     /// Records settlements, group by group. If the run file cannot be written, sending stops. Volley then tries to record the rest for a
     /// few more seconds, in case disk space is freed.
-    func record(from results: BoundedQueue<[Settlement]>, _ state: SendState, _ control: SendControl) {
+    func record(from results: BoundedQueue<[Settlement]>, _ state: SendState, _ legs: [LegSending]) {
         var unrecorded: [[Settlement]] = []
         let groups = OutcomeGroups(results)
         while let group = groups.next() {
@@ -17,10 +17,10 @@ extension RunSender {
             }
             do {
                 try run.record(unrecorded)
-                state.recorded.add(Self.count(unrecorded))
+                noteRecorded(unrecorded, state, legs)
                 unrecorded.removeAll(keepingCapacity: true)
             } catch {
-                control.interrupt()
+                legs.interrupt()
                 state.fail(.ledger(.recordingFailed("\(error)")))
             }
         }
@@ -29,6 +29,16 @@ extension RunSender {
             if (try? run.record(unrecorded)) != nil { unrecorded = [] }
         }
         if !unrecorded.isEmpty { attendance.observer(.unrecorded(Self.count(unrecorded))) }
+    }
+
+    /// The settlements of a part come from one sender, and so are of one leg.
+    private func noteRecorded(_ parts: [[Settlement]], _ state: SendState, _ legs: [LegSending]) {
+        state.recorded.add(Self.count(parts))
+        if legs.count == 1 { return legs[0].recorded.add(Self.count(parts)) }
+        for part in parts {
+            guard let first = part.first, let leg = legs.first(where: { $0.leg.ids.contains(first.recipient) }) else { continue }
+            leg.recorded.add(part.count)
+        }
     }
 
     private static func count(_ parts: [[Settlement]]) -> Int { parts.reduce(0) { $0 + $1.count } }

@@ -6,16 +6,23 @@ import Runs
 extension RunSender {
     /// Reports the progress, and passes on orders from this terminal and others, until the delivery has ended.
     /// - Parameter moment: when sending must stop; nil for never.
-    func watch(_ state: SendState, _ control: SendControl, until moment: Timestamp?) {
+    func watch(_ state: SendState, _ legs: [LegSending], until moment: Timestamp?) {
         var meter = ProgressMeter()
-        control.wait(
-            until: state.ended, attendance.cancellation, draining: { attendance.observer(.draining) },
-            rest: { control.isInterrupted ? SendControl.longestRest : self.rest(until: moment) }
-        ) {
+        let cancellation = attendance.cancellation
+        while !cancellation.wait(
+            milliseconds: legs.isInterrupted ? SendControl.longestRest : rest(until: moment), orUntil: state.ended)
+        {
+            if cancellation.isRequested, !legs.isInterrupted {
+                attendance.observer(.draining)
+                legs.interrupt()
+            }
             attendance.observer(.tick)
-            if !control.isInterrupted { carryOutOrders(control, state) }
-            if let moment, !control.isInterrupted, clock.now() >= moment { control.interrupt(.quietHours) }
-            if let progress = meter.progress(state, waitingFor: control.wait, pace: settings.firstService.pace, service: settings.service) {
+            if !legs.isInterrupted { carryOutOrders(legs, state) }
+            if let moment, !legs.isInterrupted, clock.now() >= moment { legs.interrupt(.quietHours) }
+            let held = legs.wait, access = (held?.leg ?? legs.first { $0.isGoing })?.access ?? services[0]
+            if let progress = meter.progress(
+                state, waitingFor: held?.wait, pace: access.pace, service: access.service)
+            {
                 attendance.observer(.progress(progress))
             }
         }
@@ -29,14 +36,14 @@ extension RunSender {
     }
 
     /// Carries out the order that another process recorded.
-    private func carryOutOrders(_ control: SendControl, _ state: SendState) {
+    private func carryOutOrders(_ legs: [LegSending], _ state: SendState) {
         if let loss = run.loss(during: .sending) {
-            control.interrupt()
+            legs.interrupt()
             return state.fail(.ledger(loss))
         }
         switch try? run.order() {
-        case .pause: control.interrupt(.paused)
-        case .cancel: control.interrupt(.cancelled)
+        case .pause: legs.interrupt(.paused)
+        case .cancel: legs.interrupt(.cancelled)
         case .goOn, nil: break
         }
     }

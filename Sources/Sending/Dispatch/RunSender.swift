@@ -3,7 +3,7 @@ import Audience
 public import Base
 import Campaigns
 import Content
-package import Delivery
+import Delivery
 import PushServices
 import Runs
 import Synchronization
@@ -17,9 +17,8 @@ package struct RunSender: Sendable {
     let run: any RunLedger
     /// The runs in the same folder: they show how often their devices were pushed to.
     let catalog: any RunCatalog
-    let endpoint: Endpoint
-    let credentials: Credentials
-    let route: ProxyRoute
+    /// Its services, in their order.
+    let services: [ServiceAccess]
     let settings: RunSettings
     let messages: MessageCatalog
     let attendance: RunAttendance
@@ -30,59 +29,63 @@ package struct RunSender: Sendable {
     /// Returns why the run may not go on after a wait; nil if it may.
     var refusal: @Sendable () throws -> Diagnostic? = { nil }
 
-    /// The most batches between reader and sender. Without a pace they keep the sender busy while the next claim is prepared. With a pace,
-    /// every claim ahead only adds devices that a crash would leave unknown.
-    private var queuedBatches: Int { settings.firstService.pace == nil ? max(4, threads ?? availableCores()) : 2 }
+    /// The most batches between the reader and the sender of a leg. Without a pace they keep the sender busy while the next claim is prepared.
+    /// With a pace, every claim ahead only adds devices that a crash would leave unknown.
+    private func queuedBatches(_ access: ServiceAccess) -> Int {
+        access.pace == nil ? max(4, threads ?? availableCores()) : 2
+    }
 
-    /// The service that receives the pushes.
-    private var service: any PushService { settings.service }
-
-    var resendsUnknown: Bool { settings.unknownPolicy == .resend }
-
-    /// Makes the sender, before the run is recorded as running.
+    /// Checks, before the run is recorded as running, that its services can be sent to.
     /// - Throws: `Diagnostic`: the run could not be sent. Nothing was sent.
-    func sender() throws -> Sender {
-        // An expiry "after 4 hours" counts from the beginning of the run, however often it is resumed; in waves, from the beginning of each
-        // wave.
-        let delivery = try Sender(senderSettings(startingAt: try run.status().startedAt ?? Timestamp.now()))
+    func prepare() throws {
+        let start = try run.status().startedAt ?? Timestamp.now()
+        for access in services { _ = try Sender(senderSettings(access, startingAt: start)) }
         try history.check(for: run.plan, in: catalog)
-        attendance.observer(
-            .destination(
-                .init(
-                    run: run.plan.id, endpoint: endpoint.description, proxy: route.proxyText, topic: settings.firstService.topic,
-                    pace: settings.firstService.pace)))
-        return delivery
+        for access in services {
+            attendance.observer(
+                .destination(
+                    .init(
+                        run: run.plan.id, endpoint: access.endpoint.description, proxy: access.route.proxyText,
+                        topic: access.settings.firstService.topic, pace: access.pace)))
+        }
     }
 
     /// Sends until everything is settled, the run must stop, or a person interrupts or cancels it; waits while it is paused. The run must
     /// be on record as running, and this process must have the right to send it (`SendPermission.pass`). So an error here is how the run
     /// ended, never "nothing was sent".
     /// - Returns: how the run ended. If recording fails, it ends as stopped.
-    package func send(with delivery: Sender) -> RunEnd {
+    package func send() -> RunEnd {
         attendance.observer(.begins)
-        guard !run.plan.waves.isEmpty else { return recorded(sendUntilEnd(delivery)) }
-        do { return recorded(try sendWaves()) } catch { return recorded(.stopped(.ledger(.unusable("\(error)")))) }
+        do { return recorded(run.plan.waves.isEmpty ? try sendUntilEnd() : try sendWaves()) } catch {
+            return recorded(.stopped(.ledger(.unusable("\(error)"))))
+        }
     }
 
-    /// The settings for a sender of the run.
-    /// - Parameter start: the moment from which the expiry counts.
-    func senderSettings(startingAt start: Timestamp) -> SenderSettings {
+    /// The settings for a sender of the run to one of its services.
+    /// - Parameter start: the moment from which the expiry counts. An expiry "after 4 hours" counts from the beginning of the run, however often
+    ///   it is resumed; in waves, from the beginning of each wave.
+    func senderSettings(_ access: ServiceAccess, startingAt start: Timestamp) -> SenderSettings {
+        let settings = access.settings
         var sender = SenderSettings(
-            service, endpoint: endpoint, credentials: credentials, options: settings.options(startingAt: start), runSeed: run.plan.seed)
-        sender.pace = settings.firstService.pace
+            access.service, endpoint: access.endpoint, credentials: access.credentials, options: settings.options(startingAt: start),
+            runSeed: run.plan.seed)
+        sender.pace = access.pace
         sender.sharedPace = attendance.context.paces.shared(byRunsOf: run.plan.app, settings)
         sender.deadline = settings.deadline(startingAt: start)
-        sender.resendsUnknown = resendsUnknown
+        sender.resendsUnknown = access.resendsUnknown
         sender.stopLimits = settings.stopLimits
         if let threads { sender.loops = threads }
-        route.apply(to: &sender)
+        access.route.apply(to: &sender)
         return sender
     }
 
     /// Records claimed devices without an outcome as unknown, unless they are sent to again. No other process sends this run now, so a
     /// process that died left them behind.
     func recordLost() throws {
-        if !resendsUnknown, try !run.claims().isEmpty { _ = try run.recordLost(at: .now()) }
+        let skipping = services.indices.filter { !services[$0].resendsUnknown }
+        guard !skipping.isEmpty, try !run.claims().isEmpty else { return }
+        if skipping.count == services.count { return _ = try run.recordLost(at: .now()) }
+        for number in skipping { try run.recordLost(ofService: number, at: .now()) }
     }
 
     /// Records how the run ended.
@@ -106,9 +109,7 @@ package struct RunSender: Sendable {
     /// - Returns: why the run stopped; nil if it finished.
     private func finish() throws -> StopCause? {
         if run.plan.isTest { return try run.finish(at: .now()) { _ in nil } }
-        let earlier = try settings.services.indices.map {
-            (run.tokenEvidenceOfRetried(ofService: $0), try run.evidenceBeforeLives(ofService: $0))
-        }
+        let earlier = try settings.services.indices.map { (run.tokenEvidenceOfRetried(ofService: $0), try run.evidenceBeforeLives(ofService: $0)) }
         return try run.finish(at: .now()) { figures in
             for (number, (retried, before)) in earlier.enumerated() {
                 let (figures, service) = (figures.figures(ofService: number), settings.services[number].service)
@@ -117,7 +118,7 @@ package struct RunSender: Sendable {
                 let ambiguous = figures.reasons.filter { service.blamingReasons.contains($0.key) }
                 // The run that this one retries may have got such answers, rather than this run.
                 let reason = ambiguous.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? service.blamingReasons.min() ?? ""
-                return .service(service.name, .targetsRefused(reason: reason, TargetRefusals(evidence)))
+                return cause(of: [number: .service(service.name, .targetsRefused(reason: reason, TargetRefusals(evidence)))])
             }
             return nil
         }
@@ -136,90 +137,109 @@ package struct RunSender: Sendable {
     }
 
     /// Sends in rounds, with a pause between them.
-    private func sendUntilEnd(_ delivery: Sender) -> RunEnd {
-        var earlier: EarlierSendings?
+    private func sendUntilEnd() throws -> RunEnd {
+        var rounds = SendRounds(services)
+        let start = try run.status().startedAt ?? clock.now()
         while true {
-            let (end, asked): (SendEnd, SendControl.StopRequest?)
-            do {
-                try recordLost()
-                (end, asked) = try deliver(with: delivery, ids: 0..<run.plan.audience, after: &earlier)
-            } catch { return .stopped(.ledger(.unusable("\(error)"))) }
-            switch (end, asked) {
-            case (.finished, _): return .finished
+            try recordLost()
+            switch try deliver(0..<run.plan.audience, startingAt: start, in: &rounds) {
+            case (.finished, _): return ended(rounds)
             case (.stopped(let cause), _): return .stopped(cause)
             case (.interrupted, .cancelled): return .cancelled
             case (.interrupted, .paused):
-                do { try run.noteEvidenceAtRest() } catch { return .stopped(.ledger(.unusable("\(error)"))) }
+                try run.noteEvidenceAtRest()
                 if let end = waitWhilePaused() { return end }
             case (.interrupted, _): return .interrupted
             }
         }
     }
 
-    /// Sends to some recipients until they are settled or sending must stop.
+    /// How a run ended whose legs have all ended.
+    func ended(_ rounds: SendRounds) -> RunEnd { rounds.stopped.isEmpty ? .finished : .stopped(cause(of: rounds.stopped)) }
+
+    /// Why a run stopped, by the numbers of the services that stopped.
+    func cause(of stopped: [Int: StopCause]) -> StopCause {
+        if services.count == 1, let cause = stopped[0] { return cause }
+        let used = Set(run.plan.legs.filter { !$0.ids.isEmpty }.map(\.service))
+        return .services(
+            PartialStop(
+                stopped: stopped.sorted { $0.key < $1.key }.map { .init(service: services[$0.key].service.name, cause: $0.value) },
+                finished: services.indices.filter { used.contains($0) && stopped[$0] == nil }.map { services[$0].service.name }))
+    }
+
+    /// Sends to some recipients, the legs among them side by side, until they are settled or sending must stop.
     /// - Parameters:
-    ///   - ids: the recipients to send to.
+    ///   - start: the moment from which the expiry counts.
     ///   - moment: when quiet hours begin for them; nil if none do.
-    ///   - earlier: what this life has sent before; nil if nothing.
+    ///   - rounds: what this life has sent before.
     func deliver(
-        with delivery: Sender, ids: Range<Int>, until moment: Timestamp? = nil, after earlier: inout EarlierSendings?
+        _ ids: Range<Int>, startingAt start: Timestamp, until moment: Timestamp? = nil, in rounds: inout SendRounds
     ) throws -> (SendEnd, SendControl.StopRequest?) {
         let capped: CappedDevices?
         do { capped = try history.cappedDevices(for: run, in: catalog) } catch { return (.stopped(.described("\(error)")), nil) }
         // Reading the frequency history may have taken until quiet hours began.
         if let moment, clock.now() >= moment { return (.interrupted, .quietHours) }
-        let batches = BoundedQueue<PushBatch>(capacity: queuedBatches)
         let results = BoundedQueue<[Settlement]>(capacity: 64)
-        let control = SendControl()
-        let figures = try figuresSoFar(), settled = settled(figures)
-        let sendings = earlier ?? EarlierSendings(settings.stopLimits, figures, service)
-        earlier = sendings
-        let answers = sendings.answers(figures)
-        let state: SendState
-        do throws(Diagnostic) { state = try SendState(total: run.plan.audience, settled: settled) } catch {
+        let figures = try figuresSoFar()
+        let state: SendState, legs: [LegSending]
+        do throws(Diagnostic) {
+            state = try SendState(total: run.plan.audience, settled: settled(figures))
+            legs = try self.legs(of: ids, besides: rounds)
+        } catch { return (.stopped(.notSent("\(error)")), nil) }
+        state.claims.start(at: try run.claimCount())
+        var threads = LegThreads(results)
+        do throws(Diagnostic) {
+            threads.recorder = try WorkerThread("record") { record(from: results, state, legs) }
+            for leg in legs {
+                let earlier = rounds.answers(of: leg.leg.service, figures)
+                let sender = try Sender(senderSettings(leg.access, startingAt: start))
+                // The thread that claims starts last: if another one cannot start, nothing was claimed.
+                threads.senders.append(
+                    try WorkerThread("deliver") {
+                        defer {
+                            leg.noteEnd()
+                            if !legs.contains(where: \.isGoing) { state.ended.wake() }
+                        }
+                        return sender.run(
+                            source: leg.batches, results: results, control: leg.control, after: earlier, closingResults: false)
+                    })
+                threads.readers.append(
+                    try WorkerThread("read") { read(leg, with: makeReader(leg, state, capped: capped), state, legs) })
+            }
+        } catch {
+            giveBack(threads.end(legs).leftover, because: .stopped, state)
             return (.stopped(.notSent("\(error)")), nil)
         }
-        batches.wakeWhenClosed(state.claiming)
-        let allowance = ClaimBudget(
-            control: control, recorded: state.recorded, pace: settings.firstService.pace, batching: service.batching, wakeup: state.claiming
-        )
-        let recorder: WorkerThread<Void>, loop: WorkerThread<SendEnd>, reader: WorkerThread<[Int]>
-        do throws(Diagnostic) {
-            // The thread that claims starts last: if another one cannot start, nothing was claimed.
-            recorder = try WorkerThread("record") { record(from: results, state, control) }
-            do throws(Diagnostic) {
-                loop = try WorkerThread("deliver") {
-                    defer { state.ended.wake() }
-                    return delivery.run(source: batches, results: results, control: control, after: answers)
-                }
-            } catch {
-                results.close()
-                recorder.join()
-                throw error
-            }
-            do throws(Diagnostic) {
-                reader = try WorkerThread("read") {
-                    read(ids, with: makeReader(allowance, state, capped: capped), into: batches, state, control)
-                }
-            } catch {
-                batches.close()
-                _ = loop.join()
-                recorder.join()
-                throw error
-            }
-        } catch { return (.stopped(.notSent("\(error)")), nil) }
-        watch(state, control, until: moment)
-        let end = loop.join()
-        // The sender may have stopped while the reader was about to hand over one more batch.
-        batches.close()
-        let leftover = reader.join()
-        results.close()
-        recorder.join()
-        giveBack(leftover, because: control.requested?.reason ?? .stopped, state)
+        if legs.isEmpty { state.ended.wake() }
+        watch(state, legs, until: moment)
+        let (ends, leftover) = threads.end(legs)
+        giveBack(leftover, because: legs.requested?.reason ?? .stopped, state)
         if state.capped > 0 { attendance.observer(.capped(state.capped)) }
-        earlier?.noteEnd(try figuresSoFar())
+        let now = try figuresSoFar()
+        for leg in legs { rounds.noteEnd(of: leg.leg.service, now) }
         if let failure = state.failure.withLock({ $0 }) { return (.stopped(failure), nil) }
-        return (end, control.requested)
+        return (try roundEnd(zip(legs, ends).map { ($0.leg, $1) }, &rounds), legs.requested)
+    }
+
+    /// How a round ended, by the ends of its legs. A service that stops does not keep the others from going on.
+    private func roundEnd(_ ends: [(leg: RunLeg, end: SendEnd)], _ rounds: inout SendRounds) throws -> SendEnd {
+        for (leg, end) in ends {
+            guard case .stopped(let cause) = end else { continue }
+            guard services.count > 1, cause.isOfService else { return end }
+            rounds.stopped[leg.service] = cause
+            try run.setState(LegState(cause: cause), of: leg)
+        }
+        return ends.contains { $0.end == .interrupted } ? .interrupted : .finished
+    }
+
+    /// The legs of some recipients that are still to be sent.
+    private func legs(of ids: Range<Int>, besides rounds: SendRounds) throws(Diagnostic) -> [LegSending] {
+        var legs: [LegSending] = []
+        for leg in run.plan.legs(of: ids) where rounds.stopped[leg.service] == nil {
+            let access = services[leg.service]
+            legs.append(try LegSending(leg, access, queue: queuedBatches(access)))
+        }
+        return legs
     }
 
     /// The run's figures; nil if nothing was sent.
@@ -227,7 +247,12 @@ package struct RunSender: Sendable {
 
     /// The recipients that stay settled, by outcome.
     private func settled(_ figures: RunFigures?) -> [Outcome: Int] {
-        figures?.outcomes.filter { $0.key != .unsent && !($0.key == .unknown && resendsUnknown) } ?? [:]
+        guard let figures else { return [:] }
+        return services.enumerated().reduce(into: [:]) { sum, entry in
+            let (number, access) = entry
+            for (outcome, count) in figures.figures(ofService: number).outcomes
+            where outcome != .unsent && !(outcome == .unknown && access.resendsUnknown) { sum[outcome, default: 0] += count }
+        }
     }
 
     /// Records recipients that were claimed but never handed over as unsent.
@@ -236,27 +261,24 @@ package struct RunSender: Sendable {
         do { try run.record(state.completed(settlements)) } catch { state.fail(.ledger(.recordingFailed("\(error)"))) }
     }
 
-    /// How many threads render, including the one that claims: one for every three loops. For a push, loops need about four times as much
-    /// of a core as rendering does.
-    var renderers: Int {
-        settings.firstService.pace == nil && settings.firstService.appPace == nil ? max(1, ((threads ?? availableCores()) + 2) / 3) : 1
-    }
+    /// How many threads read the run's file at the same time.
+    var readers: Int { services.reduce(0) { $0 + $1.renderers(threads: threads ?? availableCores()) } }
 
-    private var furtherMessages: [MessageCatalog] {
-        (1..<renderers).map { _ in (try? MessageCatalog(frozenIn: run.plan)) ?? messages }
-    }
-
-    private func makeReader(_ allowance: ClaimBudget, _ state: SendState, capped: CappedDevices?) -> PushReader {
+    private func makeReader(_ leg: LegSending, _ state: SendState, capped: CappedDevices?) -> PushReader {
         var reader = PushReader(
-            run: run, messages: messages, pace: settings.firstService.pace, resendsUnknown: resendsUnknown, allowance: allowance,
-            now: clock.now, capped: capped,
+            run: run, messages: messages, pace: leg.access.pace, resendsUnknown: leg.access.resendsUnknown,
+            allowance: leg.allowance, now: clock.now, capped: capped,
             onCapped: { unsent in
                 state.noteCapped(unsent.count)
                 state.progress.add(unsent)
                 attendance.observer(.settled(unsent))
             }, onEarlierAttempts: state.noteAttempts, onInDoubt: state.noteInDoubt)
-        reader.furtherMessages = furtherMessages
-        reader.batching = service.batching
+        reader.furtherMessages = (1..<leg.access.renderers(threads: threads ?? availableCores())).map { _ in
+            (try? MessageCatalog(frozenIn: run.plan)) ?? messages
+        }
+        reader.service = leg.leg.service
+        reader.batching = leg.access.service.batching
+        reader.claims = state.claims
         reader.onClaimed = { claimed in
             do { try run.note(claimed: claimed) } catch {
                 state.fail(.ledger(.claimNotNoted("\(error)")))
@@ -268,18 +290,78 @@ package struct RunSender: Sendable {
     }
 
     /// - Returns: recipients that were claimed but not handed over.
-    private func read(
-        _ ids: Range<Int>, with reader: PushReader, into batches: BoundedQueue<PushBatch>, _ state: SendState,
-        _ control: SendControl
-    ) -> [Int] {
-        defer { batches.close() }
-        do { return try reader.read(ids, into: batches) } catch let end as NotSending {
-            control.interrupt(.cancelled)
+    private func read(_ leg: LegSending, with reader: PushReader, _ state: SendState, _ legs: [LegSending]) -> [Int] {
+        defer { leg.batches.close() }
+        do { return try reader.read(leg.leg.ids, into: leg.batches) } catch let end as NotSending {
+            legs.interrupt(.cancelled)
             if !end.isCancelled { state.fail(.ledger(.takenOver)) }
             return []
         } catch {
             state.fail(.ledger(.readingFailed("\(error)")))
+            // What its sender has is sent; the others end, as their claims could not be read either.
+            for other in legs where other !== leg { other.control.interrupt() }
             return []
+        }
+    }
+}
+
+/// What a life of a run has sent so far, and which of its services stopped.
+struct SendRounds {
+    /// Why services stopped, by their numbers.
+    var stopped: [Int: StopCause] = [:]
+    private var earlier: [EarlierSendings?]
+    private let services: [ServiceAccess]
+
+    init(_ services: [ServiceAccess]) {
+        self.services = services
+        earlier = services.map { _ in nil }
+    }
+
+    /// The answers that the next sender to a service must count.
+    /// - Parameter figures: of the run; nil if nothing was sent.
+    mutating func answers(of service: Int, _ figures: RunFigures?) -> EarlierAnswers {
+        let own = figures?.figures(ofService: service)
+        let sendings = earlier[service] ?? EarlierSendings(services[service].settings.stopLimits, own, services[service].service)
+        earlier[service] = sendings
+        return sendings.answers(own)
+    }
+
+    /// Notes that a sender to a service has ended.
+    mutating func noteEnd(of service: Int, _ figures: RunFigures?) { earlier[service]?.noteEnd(figures?.figures(ofService: service)) }
+}
+
+/// The threads of a round.
+private struct LegThreads {
+    let results: BoundedQueue<[Settlement]>
+    var recorder: WorkerThread<Void>?
+    var senders: [WorkerThread<SendEnd>] = []
+    var readers: [WorkerThread<[Int]>] = []
+
+    init(_ results: BoundedQueue<[Settlement]>) { self.results = results }
+
+    /// Waits for all of them. A sender may have stopped while its reader was about to hand over one more batch.
+    /// - Returns: how the senders ended, and recipients that were claimed but not handed over.
+    func end(_ legs: [LegSending]) -> (ends: [SendEnd], leftover: [Int]) {
+        for leg in legs { leg.batches.close() }
+        let ends = senders.map { $0.join() }
+        let leftover = readers.flatMap { $0.join() }
+        results.close()
+        recorder?.join()
+        return (ends, leftover)
+    }
+}
+
+extension RunLedger {
+    /// Records the devices of a service that were claimed and have no outcome as unknown: what a killed process left behind.
+    fileprivate func recordLost(ofService number: Int, at now: Timestamp) throws {
+        let own = plan.ids(ofService: number)
+        for range in try claimedWithoutOutcome() {
+            for ids in own.ranges(in: range) {
+                for start in stride(from: ids.lowerBound, to: ids.upperBound, by: 10_000) {
+                    let part = start..<min(start + 10_000, ids.upperBound)
+                    try record(part.map { Settlement(recipient: $0, outcome: .unknown, own: .interrupted, settledAt: now) })
+                }
+            }
         }
     }
 }

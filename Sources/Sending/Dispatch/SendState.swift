@@ -6,8 +6,8 @@ final class SendState: Sendable {
     let progress: SendProgress
     /// How many settlements of this sending are on the disk.
     let recorded = WatchedCount()
-    /// Wakes the thread that claims.
-    let claiming: Wakeup
+    /// How many claims of the run were made.
+    let claims = ClaimCount()
     /// Woken when the delivery has ended.
     let ended: Wakeup
     /// How many recipients may get no more pushes.
@@ -26,7 +26,7 @@ final class SendState: Sendable {
 
     /// - Throws: a `Diagnostic` if no more files can be opened.
     package init(total: Int, settled: [Outcome: Int]) throws(Diagnostic) {
-        (claiming, ended) = (try Wakeup(), try Wakeup())
+        ended = try Wakeup()
         progress = SendProgress(total: total, settled: settled)
     }
 

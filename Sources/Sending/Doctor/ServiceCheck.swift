@@ -8,17 +8,21 @@ import Reports
 import Runs
 import Simulators
 
-/// Checks an app's connection to the service, step by step, without sending to a device: it asks with a token that no device has.
+/// Checks an app's connection to one of its services, step by step, without sending to a device: it asks with a token that no device has.
 public struct ServiceCheck: Sendable {
     let app: App
     let project: Project
+    /// The number of the service among the app's.
+    let service: Int
     let now: Timestamp
     let context: SendingContext
 
     /// Prepares the check of an app of a project.
-    public init(app: App, project: Project, now: Timestamp, context: SendingContext) {
+    /// - Parameter service: the number of the service among the app's.
+    public init(app: App, project: Project, service: Int = 0, now: Timestamp, context: SendingContext) {
         self.app = app
         self.project = project
+        self.service = service
         self.now = now
         self.context = context
     }
@@ -26,7 +30,7 @@ public struct ServiceCheck: Sendable {
     /// Runs all steps in order. A step that needs an earlier one is skipped if that one failed.
     public func steps() -> [CheckStep] {
         let settings: RunSettings
-        do { settings = try RunSettings(app, projectFile: project.file, pushType: .alert) } catch {
+        do { settings = try RunSettings(app, projectFile: project.file, pushType: .alert).ofService(service) } catch {
             return [.failed("settings", Diagnostic(explaining: error))]
         }
         let credentials = CredentialsCheck(settings: settings, service: settings.service, now: now).step()

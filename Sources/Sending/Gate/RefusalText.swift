@@ -121,7 +121,7 @@ enum RefusalText {
     private static func excluding(_ files: [String], _ run: any RecordedRun) -> String {
         let audience =
             (try? Campaign.read(
-                source: run.plan.campaignSource, file: run.plan.campaignFile, service: run.plan.service, now: .now()))?.0.audience
+                source: run.plan.campaignSource, file: run.plan.campaignFile, services: run.plan.services, now: .now()))?.0.audience
         let present = audience?.excludedDevices.map(\.value) ?? []
         let list = (present + files).map(FilePaths.inYAML)
         let devices = "devices: \(list.count == 1 ? list[0] : "[\(list.joined(separator: ", "))]")"

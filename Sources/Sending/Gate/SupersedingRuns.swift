@@ -102,17 +102,22 @@ extension RecordedRun {
     /// Hashes of the device tokens that the run is still to be sent to.
     fileprivate func devicesLeft(_ settings: RunSettings) throws -> Set<Int> {
         var left: Set<Int> = []
-        let resendsUnknown = settings.unknownPolicy == .resend
+        for leg in plan.legs {
+            try addDevicesLeft(leg.ids, resendsUnknown: settings.ofService(leg.service).unknownPolicy == .resend, to: &left)
+        }
+        return left
+    }
+
+    private func addDevicesLeft(_ ids: Range<Int>, resendsUnknown: Bool, to left: inout Set<Int>) throws {
         let lost = try resendsUnknown ? [] : claimedWithoutOutcome()
-        for start in stride(from: 0, to: plan.audience, by: 10_000) {
-            let range = start..<min(start + 10_000, plan.audience)
+        for start in stride(from: ids.lowerBound, to: ids.upperBound, by: 10_000) {
+            let range = start..<min(start + 10_000, ids.upperBound)
             try forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, closing: OwnReason.final, withTraits: false) { push in
                 // Claimed and never settled: recorded as unknown when the run continues, so nothing is sent to it.
                 if push.mayHaveArrived, lost.contains(where: { $0.contains(push.id) }) { return }
                 left.insert(UnsafeRawBufferPointer(push.token).hashed)
             }
         }
-        return left
     }
 }
 

@@ -19,9 +19,12 @@ package final class Gateway {
 
     /// Opens the credentials, and starts the simulator if the run goes there. Fetches a token where the service gives them out, so that
     /// this may take as long as `FetchedTokenSource.start`.
-    /// - Parameter proxy: as `SenderSettings.proxy`: the way to the server that gives out tokens.
+    /// - Parameters:
+    ///   - settings: of one service.
+    ///   - proxy: as `SenderSettings.proxy`: the way to the server that gives out tokens.
+    ///   - needsToken: whether nothing can be sent without a token; otherwise its absence shows while the run is sent.
     /// - Throws: a `Diagnostic` for a key or certificate that cannot be used, and for a token that is not given out.
-    package init(_ settings: RunSettings, _ context: SendingContext, proxy: String? = nil, now: Timestamp) throws {
+    package init(_ settings: RunSettings, _ context: SendingContext, proxy: String? = nil, needsToken: Bool = true, now: Timestamp) throws {
         let read = try AppCredentials(settings, now: now)
         let identity = try Self.identity(read, settings)
         warnings = read.warnings
@@ -53,7 +56,7 @@ package final class Gateway {
             let source = try FetchedTokenSource(
                 exchange: exchange, key: key, server: server, proxy: proxy, file: settings.firstService.credential?[form?.files.first])
             credentials = .fetched(source)
-            do { try source.start() } catch {
+            do { try source.start(needsToken: needsToken) } catch {
                 simulator?.stop()
                 throw error
             }
@@ -112,9 +115,11 @@ private enum Identity {
 
 extension SimulatorConfiguration {
     /// Makes a simulator know the credential of an app.
+    /// - Parameter service: the name of the service that it stands in for.
     /// - Throws: a `Diagnostic` if it cannot be used.
-    public mutating func trust(_ app: App, projectFile: String) throws {
-        let settings = try RunSettings(app, projectFile: projectFile, pushType: .alert)
+    public mutating func trust(_ app: App, of service: String, projectFile: String) throws {
+        let all = try RunSettings(app, projectFile: projectFile, pushType: .alert)
+        let settings = all.ofService(all.services.firstIndex { $0.serviceName == service } ?? 0)
         try Gateway.identity(try AppCredentials(settings, now: .now()), settings).add(to: &self, topic: settings.firstService.topic)
     }
 }

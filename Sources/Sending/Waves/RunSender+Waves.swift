@@ -8,12 +8,12 @@ extension RunSender {
     /// Sends wave after wave, waits between them, and carries out orders from other processes meanwhile.
     func sendWaves() throws -> RunEnd {
         var agenda = try WaveAgenda(of: run, settings)
-        var earlier: EarlierSendings?
+        var rounds = SendRounds(services)
         var deferred = ClaimSet()
         while true {
             let now = clock.now()
             switch agenda.next(at: now) {
-            case .finished: return .finished
+            case .finished: return ended(rounds)
             case .skip(let wave, let seconds):
                 try deferPushes(before: run.plan.waves[wave], besides: &deferred)
                 try skip(run.plan.waves[wave], seconds: seconds, at: now)
@@ -28,7 +28,7 @@ extension RunSender {
                 if wasPaused { agenda.noteActivity(at: clock.now()) }
             case .deliver(let wave, let moment):
                 try deferPushes(before: run.plan.waves[wave], besides: &deferred)
-                let (end, asked) = try deliver(run.plan.waves[wave], until: moment, after: &earlier)
+                let (end, asked) = try deliver(run.plan.waves[wave], until: moment, in: &rounds)
                 agenda.noteActivity(at: clock.now())
                 switch (end, asked) {
                 case (.finished, _): agenda.markDone(wave)
@@ -46,14 +46,14 @@ extension RunSender {
         }
     }
 
-    private func deliver(_ wave: RunWave, until moment: Timestamp?, after earlier: inout EarlierSendings?) throws -> (
+    private func deliver(_ wave: RunWave, until moment: Timestamp?, in rounds: inout SendRounds) throws -> (
         SendEnd, SendControl.StopRequest?
     ) {
         try recordLost()
         let start = WaveAgenda.start(
             try run.firstClaim(of: wave.ids), at: clock.now(), settings.schedule?.quietHours, try run.zone(of: wave))
         attendance.observer(.wave(devices: wave.ids.count, at: time(clock.now(), of: wave)))
-        return try deliver(with: Sender(senderSettings(startingAt: start)), ids: wave.ids, until: moment, after: &earlier)
+        return try deliver(wave.ids, startingAt: start, until: moment, in: &rounds)
     }
 
     private func skip(_ wave: RunWave, seconds: Int, at now: Timestamp) throws {

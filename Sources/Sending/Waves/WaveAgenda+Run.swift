@@ -11,8 +11,10 @@ extension WaveAgenda {
             let isOver =
                 try skipped.contains(wave.ids.lowerBound)
                 || claims.contains(all: wave.ids)
-                    && run.isSettled(
-                        wave.ids, resendsUnknown: settings.unknownPolicy == .resend, closing: [.frequencyCap])
+                    && run.plan.legs(of: wave.ids).allSatisfy { leg in
+                        try run.isSettled(
+                            leg.ids, resendsUnknown: settings.ofService(leg.service).unknownPolicy == .resend, closing: [.frequencyCap])
+                    }
             return (zone: try run.zone(of: wave), due: wave.due, isOver: isOver)
         }
         let schedule = settings.schedule

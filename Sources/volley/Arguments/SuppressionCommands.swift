@@ -6,7 +6,7 @@ struct Suppression: ParsableCommand {
         abstract: "The devices that get no more pushes because their tokens are invalid.",
         discussion: """
             A run puts the devices whose tokens \(ServiceWords.name) called invalid on the list of its app; plans leave them out as `suppressed`, unless the \
-            export says in `registered_at` that they registered later. Each environment of an app has its own list: what the simulator \
+            export says in `registered_at` that they registered later. Each environment of an app, and each of its services, has its own list: what the simulator \
             says suppresses no device in production. These commands act on the environment that volley.yaml gives the app.
             """,
         subcommands: [SuppressionListing.self, SuppressionImport.self, SuppressionExport.self, SuppressionRemove.self])
@@ -16,6 +16,11 @@ struct Suppression: ParsableCommand {
 struct ListOption: ParsableArguments {
     @Option(name: .long, help: "The app's name in volley.yaml; may be omitted if there is only one.")
     var app: String?
+
+    @Option(name: .long, help: "One of the app's services; may be omitted if there is only one.")
+    var service: String?
+
+    var choice: SuppressionCommand.ListChoice { .init(app: app, service: service) }
 }
 
 struct SuppressionListing: ParsableCommand {
@@ -28,7 +33,7 @@ struct SuppressionListing: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console, json) { try SuppressionCommand.list(app: list.app, options: shared.common(json: json), console: console) }
+        try perform(console, json) { try SuppressionCommand.list(list.choice, options: shared.common(json: json), console: console) }
     }
 }
 
@@ -57,7 +62,7 @@ struct SuppressionImport: ParsableCommand {
         let console = shared.console
         try perform(console, json) {
             try SuppressionCommand.add(
-                .init(path: file, reason: reason, mayBeExport: everyDevice), app: list.app, options: shared.common(json: json),
+                .init(path: file, reason: reason, mayBeExport: everyDevice), to: list.choice, options: shared.common(json: json),
                 console: console)
         }
     }
@@ -85,7 +90,7 @@ struct SuppressionExport: ParsableCommand {
         let console = shared.console
         try perform(console, json) {
             try SuppressionCommand.export(
-                app: list.app, output: output, isForExcel: excel, options: shared.common(json: json), console: console)
+                list.choice, output: output, isForExcel: excel, options: shared.common(json: json), console: console)
         }
     }
 }
@@ -122,7 +127,7 @@ struct SuppressionRemove: ParsableCommand {
         let console = shared.console
         let removal: SuppressionCommand.Removal = token.map { .token($0) } ?? file.map { .file($0) } ?? .all(isConfirmed: yes)
         try perform(console, json) {
-            try SuppressionCommand.remove(removal, app: list.app, options: shared.common(json: json), console: console)
+            try SuppressionCommand.remove(removal, from: list.choice, options: shared.common(json: json), console: console)
         }
     }
 }

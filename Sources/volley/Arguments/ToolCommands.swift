@@ -35,6 +35,9 @@ struct PushTargetOptions: ParsableArguments {
     @Option(name: .long, help: "The app's name in volley.yaml; may be omitted if there is only one.")
     var app: String?
 
+    @Option(name: .long, help: "One of the app's services; may be omitted if the target shows which.")
+    var service: String?
+
     @Option(name: .long, help: "\(ServiceWords.environments), instead of the app's.")
     var environment: String?
 
@@ -60,7 +63,7 @@ struct PushTargetOptions: ParsableArguments {
 
     var target: PushCommand.Target {
         var target = PushCommand.Target()
-        (target.app, target.environment, target.topic) = (app, environment, topic)
+        (target.app, target.service, target.environment, target.topic) = (app, service, environment, topic)
         (target.keyFile, target.keyID, target.teamID) = (key, keyID, team)
         (target.certificateFile, target.passphraseVariable) = (certificate, passphraseEnv)
         return target

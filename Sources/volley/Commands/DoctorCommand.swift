@@ -2,6 +2,7 @@ import Workspace
 import Base
 import Campaigns
 import Glibc
+import PushServices
 import Sending
 
 /// `volley doctor`: checks the connection to the service, step by step, without sending to any device.
@@ -19,26 +20,31 @@ public enum DoctorCommand {
         var isWell = true
         var documents: [JSONValue] = []
         let context = SendingContext()
-        for app in apps {
-            let steps = ServiceCheck(app: app, project: project, now: .now(), context: context).steps()
+        for (app, number) in apps.flatMap({ app in app.services.indices.map { (app, $0) } }) {
+            let account = app.services[number]
+            let steps = ServiceCheck(app: app, project: project, service: number, now: .now(), context: context).steps()
             let failed = steps.count { $0.state == .failed }
             isWell = isWell && failed == 0
             if options.isJSON {
                 documents.append(
                     .object(pairs: [
-                        ("app", .string(app.name.value)), ("environment", .string(app.destination)), ("topic", .string(app.topic.value)),
+                        ("app", .string(app.name.value)), ("service", .string(account.service.name)),
+                        ("environment", .string(account.destination)), ("topic", .string(account.topic.value)),
                         ("ok", .bool(failed == 0)), ("steps", .array(steps.map(\.json))),
                     ]))
             } else {
-                try console.out(text(app, steps, failed: failed, console))
+                try console.out(text(app, account, steps, failed: failed, console))
             }
         }
         if options.isJSON { try console.out(.object(pairs: [("ok", .bool(isWell)), ("apps", .array(documents))])) }
         return isWell ? .done : .wrong
     }
 
-    private static func text(_ app: App, _ steps: [CheckStep], failed: Int, _ console: Console) -> String {
-        var lines = ["\(app.name.value): \(app.topic.value), \(app.destination)"]
+    private static func text(
+        _ app: App, _ account: AppService, _ steps: [CheckStep], failed: Int, _ console: Console
+    ) -> String {
+        let service = app.services.count > 1 ? "\(account.service.displayName), " : ""
+        var lines = ["\(app.name.value): \(service)\(account.topic.value), \(account.destination)"]
         let names = steps.map(\.name.count).max() ?? 0
         for step in steps {
             let mark = TextFormat.padded(step.state.rawValue, to: 7)

@@ -65,7 +65,7 @@ public enum PushCommand {
         -> ExitStatus
     {
         Interruption.install()
-        let service = target.service(options)
+        let service = try target.service(for: text, options)
         try target.checkHeaders(for: service)
         try message.check(for: service)
         try HeaderText.check(message.collapseID, of: "--collapse", for: service, maximumBytes: service.rules.collapseIDBytes)
@@ -82,7 +82,7 @@ public enum PushCommand {
             throw Diagnostic("the payload has \(bytes) bytes; \(template.serviceName) takes \(template.byteLimit)")
         }
         let pushType = message.pushTypeName.flatMap(PushType.init) ?? template.pushType
-        var (settings, proxy) = try target.settings(pushType, options, console)
+        var (settings, proxy) = try target.settings(pushType, service, options, console)
         settings.collapseID = message.collapseID
         if let priority = message.priorityName.flatMap(PushPriority.init(name:)) { settings.priority = priority }
         settings.expiry = try message.expires.map { try Expiry(notation: $0) }

@@ -12,6 +12,8 @@ extension PushCommand {
     public struct Target: Sendable {
         /// The name of an app under `apps` in volley.yaml; may be omitted if there is only one.
         public var app: String?
+        /// The name of one of the app's services; may be omitted if the target can only be one of one of them.
+        public var service: String?
         /// The environment: production, sandbox or simulator.
         public var environment: String?
         /// The bundle id.
@@ -30,14 +32,17 @@ extension PushCommand {
         }
 
         /// The settings of the push, with defaults for all but the credentials and the destination, and the app's proxy.
+        /// - Parameter service: takes the push.
         func settings(
-            _ pushType: PushType, _ options: CommonOptions, _ console: Console
+            _ pushType: PushType, _ service: any PushService, _ options: CommonOptions, _ console: Console
         ) throws -> (settings: RunSettings, proxy: ProxySetting?) {
             guard keyFile == nil || certificateFile == nil else { throw Diagnostic("--key and --certificate cannot be combined") }
             let app = isComplete ? nil : try appOfProject(options, console)
             var settings =
-                try app.map { try RunSettings($0.app, projectFile: $0.file, pushType: pushType) } ?? RunSettings(pushType: pushType)
-            let service = settings.service
+                try app.map { app in
+                    let all = try RunSettings(app.app, projectFile: app.file, pushType: pushType)
+                    return all.ofService(all.services.firstIndex { $0.serviceName == service.name } ?? 0)
+                } ?? RunSettings(pushType: pushType)
             if let topic { settings.firstService.topic = service.topic(topic, for: pushType) }
             if let environment { settings.firstService.environment = try Self.environment(environment, of: service) }
             if let credential = try key(of: service) ?? certificate(of: service) { settings.firstService.credential = credential }
@@ -52,13 +57,17 @@ extension PushCommand {
             }
         }
 
-        /// The service of the app; the standard service without an app. Mistakes in volley.yaml are reported later, when it is needed.
-        func service(_ options: CommonOptions) -> any PushService {
+        /// The service that takes the push: the one that was named, or the app's first one that has such targets; the standard service without
+        /// an app. Mistakes in volley.yaml are reported later, when it is needed.
+        /// - Parameter target: as it was typed.
+        /// - Throws: a `Diagnostic` if the app has no such service.
+        func service(for target: String, _ options: CommonOptions) throws(Diagnostic) -> any PushService {
             guard !isComplete, let path = options.project.file ?? Project.find(startingAt: "."),
                 let project = try? Project.read(file: path).0,
                 let app = try? project.app(calledOrOnly: app)
             else { return PushServices.standard }
-            return app.service
+            if let service { return try app.service(called: service).service }
+            return (app.services.first { $0.service.target.target(target) != nil } ?? app.main).service
         }
 
         private func appOfProject(_ options: CommonOptions, _ console: Console) throws -> (app: App, file: String) {
@@ -117,6 +126,18 @@ extension PushCommand {
             return Diagnostic(
                 "\(option) is not for \(service.displayName), which takes \(keys)", remedy: "Name an app of volley.yaml with --app.")
         }
+    }
+}
+
+extension App {
+    /// The service of that name.
+    /// - Throws: a `Diagnostic` that names those of the app.
+    func service(called name: String) throws(Diagnostic) -> AppService {
+        if let service = service(named: name) { return service }
+        let names = services.map(\.service.name)
+        let nearest = nearestName(to: name, among: names).map { "Did you mean '\($0)'?" }
+        throw Diagnostic(
+            "the app '\(self.name.value)' has no service '\(name)'", remedy: nearest ?? "It has: \(names.joined(separator: ", ")).")
     }
 }
 

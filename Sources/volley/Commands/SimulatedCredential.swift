@@ -90,8 +90,8 @@ struct SimulatedCredential {
     ) throws -> SimulatorConfiguration {
         var configuration = SimulatorConfiguration()
         guard let project = try Project.find(with: options.project) else { return configuration }
-        for app in project.apps where app.service.name == standIn.service && app.credential != nil {
-            do { try configuration.trust(app, projectFile: project.file) } catch {
+        for app in project.apps where app.service(named: standIn.service)?.credential != nil {
+            do { try configuration.trust(app, of: standIn.service, projectFile: project.file) } catch {
                 console.say("Pushes of '\(app.name.value)' will be refused: \(error)")
             }
         }

@@ -15,9 +15,20 @@ public enum SuppressionCommand {
     /// How far another machine's clock, or its time zone, may be ahead.
     private static let clockErrorSeconds = 86_400.0
 
+    /// Which list: of an app, and of one of its services if it has several.
+    public struct ListChoice: Sendable {
+        /// The name of an app; nil for the only one.
+        public var app: String?
+        /// The name of one of its services; nil for the only one.
+        public var service: String?
+
+        /// A choice.
+        public init(app: String?, service: String?) { (self.app, self.service) = (app, service) }
+    }
+
     /// Shows how many devices are suppressed, and why. No token is shown in full.
-    public static func list(app: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
-        let list = try self.list(app, options).list
+    public static func list(_ choice: ListChoice, options: CommonOptions, console: Console) throws -> ExitStatus {
+        let list = try self.list(choice, options).list
         let (reasons, newest) = (try list.reasons(), try list.newest(shownEntries))
         let count = reasons.reduce(0) { $0 + $1.devices }
         if options.isJSON {
@@ -59,9 +70,9 @@ public enum SuppressionCommand {
     }
 
     /// Adds the devices of a file.
-    public static func add(_ devices: DeviceFile, app: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
+    public static func add(_ devices: DeviceFile, to choice: ListChoice, options: CommonOptions, console: Console) throws -> ExitStatus {
         let file = devices.path
-        let (list, settings) = try self.list(app, options)
+        let (list, settings) = try self.list(choice, options)
         guard FilePaths.exists(file) else {
             throw Diagnostic(
                 "there is no such file", file: file,
@@ -94,14 +105,14 @@ public enum SuppressionCommand {
     ///   - output: a file, which only its owner may read; `-` or nil for standard output, where it is not a terminal or `-` says so.
     ///   - isForExcel: `--excel`: whether the CSV is laid out for Excel.
     public static func export(
-        app: String?, output: String?, isForExcel: Bool = false, options: CommonOptions, console: Console
+        _ choice: ListChoice, output: String?, isForExcel: Bool = false, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
-        let (list, ofApp) = try self.list(app, options)
+        let list = try self.list(choice, options).list
         let file = output.flatMap { $0 == "-" || OutputSink.isStandardOutput($0) ? nil : $0 }
         try ResultFileCheck.check(file, option: "--output", what: "list", runsFolder: Project.catalog(options.project).place)
         guard output != nil || !console.outputIsTerminal else {
             throw Diagnostic(
-                "an export holds whole \(ofApp.service.target.nouns), which a terminal should not show",
+                "an export holds whole \(list.targets.nouns), which a terminal should not show",
                 remedy: "Name a file with --output FILE; --output - prints them anyway.")
         }
         let sink = try OutputSink(
@@ -146,8 +157,8 @@ public enum SuppressionCommand {
     }
 
     /// Removes devices, so that the next plan may include them again.
-    public static func remove(_ removal: Removal, app: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
-        let (list, settings) = try self.list(app, options)
+    public static func remove(_ removal: Removal, from choice: ListChoice, options: CommonOptions, console: Console) throws -> ExitStatus {
+        let (list, settings) = try self.list(choice, options)
         switch removal {
         case .token(let text):
             guard let token = list.targets.target(text) else {
@@ -194,14 +205,21 @@ public enum SuppressionCommand {
     // MARK: - The list
 
     /// The app, and its list for the environment in volley.yaml.
-    private static func list(_ name: String?, _ options: CommonOptions) throws -> (list: SuppressionList, app: App) {
+    private static func list(_ choice: ListChoice, _ options: CommonOptions) throws -> (list: SuppressionList, app: App) {
         guard let project = try Project.find(with: options.project) else {
             throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
         }
-        let app = try project.app(calledOrOnly: name)
-        let service = try RunSettings(app, projectFile: project.file, pushType: .alert).firstService
+        let app = try project.app(calledOrOnly: choice.app)
+        guard choice.service != nil || app.services.count == 1 else {
+            throw Diagnostic(
+                "the app '\(app.name.value)' has several services, and each has a list of its own", file: project.file,
+                remedy: "Name one with --service: \(app.services.map(\.service.name).joined(separator: ", ")).")
+        }
+        let account = try choice.service.map { try app.service(called: $0) } ?? app.main
+        let settings = try RunSettings(app, projectFile: project.file, pushType: .alert)
+        let environment = settings.services.first { $0.serviceName == account.service.name }?.listName ?? ""
         let list = project.catalog(options.project).suppression(
-            app: app.name.value, service: app.service, environment: service.listName)
+            app: app.name.value, service: account.service, environment: environment)
         return (list, app)
     }
 

@@ -36,6 +36,8 @@ extension Console {
             return isShown && result.isClean ? .done : .doneWithFailures
         case .stopped(let cause):
             warn("The run stopped: \(cause.sentence)")
+            // Where some services were sent to until their end, it is as with any report that is not clean.
+            if case .services(let partial) = cause, !partial.finished.isEmpty { return .doneWithFailures }
             return .stopped
         case .interrupted:
             warn("Interrupted; what was not sent is unsent in the report. `volley resume \(id)` continues the run.")

@@ -1,0 +1,56 @@
+import Base
+import Delivery
+import PushServices
+import Runs
+import Synchronization
+
+/// A leg while it is sent. It has a reader, a sender, a queue between them and a brake of its own; legs share the record and what is known of
+/// the run (`SendState`).
+final class LegSending: Sendable {
+    let leg: RunLeg
+    let access: ServiceAccess
+    let control = SendControl()
+    let batches: BoundedQueue<PushBatch>
+    /// How many of its settlements are on the disk.
+    let recorded = WatchedCount()
+    /// Limits how far ahead of the wire its recipients are claimed.
+    let allowance: ClaimBudget
+    private let isEnded = Atomic(false)
+
+    /// - Parameter queue: the most batches between its reader and its sender.
+    /// - Throws: a `Diagnostic` if no more files can be opened.
+    init(_ leg: RunLeg, _ access: ServiceAccess, queue: Int) throws(Diagnostic) {
+        self.leg = leg
+        self.access = access
+        batches = BoundedQueue(capacity: queue)
+        let claiming = try Wakeup()
+        batches.wakeWhenClosed(claiming)
+        allowance = ClaimBudget(
+            control: control, recorded: recorded, pace: access.pace, batching: access.service.batching,
+            wakeup: claiming)
+    }
+
+    /// Whether its sender still runs.
+    var isGoing: Bool { !isEnded.load(ordering: .acquiring) }
+
+    func noteEnd() { isEnded.store(true, ordering: .releasing) }
+}
+
+extension [LegSending] {
+    /// Asks all senders to end. Only the first request counts.
+    func interrupt(_ request: SendControl.StopRequest = .interrupted) { for leg in self { leg.control.interrupt(request) } }
+
+    var isInterrupted: Bool { contains { $0.control.isInterrupted } }
+
+    /// What was asked of the senders; nil for nothing.
+    var requested: SendControl.StopRequest? { lazy.compactMap(\.control.requested).first }
+
+    /// What holds up the legs that are still sent, with one that it holds up; nil if nothing does.
+    var wait: (wait: SendWait, leg: LegSending)? {
+        let going = filter(\.isGoing), waits = going.map(\.control.wait)
+        guard let wait = SendWait.together(waits), let place = waits.firstIndex(where: { $0 != nil }) else { return nil }
+        // An outage of one service is more to know than the pace of another.
+        let telling = waits.firstIndex { $0.map { SendWait.together([$0, wait]) == $0 && $0 == wait } ?? false }
+        return (wait, going[telling ?? place])
+    }
+}

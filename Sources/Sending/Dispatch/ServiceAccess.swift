@@ -1,0 +1,25 @@
+import Base
+import Delivery
+import PushServices
+import Runs
+import Workspace
+
+/// How a run reaches one of its services.
+package struct ServiceAccess: Sendable {
+    /// The run's settings as the service sees them.
+    let settings: RunSettings
+    let endpoint: Endpoint
+    let credentials: Credentials
+    let route: ProxyRoute
+
+    var service: any PushService { settings.service }
+
+    /// Never faster than this; nil for as fast as the service takes pushes.
+    var pace: Pace? { settings.firstService.pace }
+
+    var resendsUnknown: Bool { settings.unknownPolicy == .resend }
+
+    /// How many threads render for it, including the one that claims: one for every three loops. For a push, loops need about four times as
+    /// much of a core as rendering does.
+    func renderers(threads: Int) -> Int { pace == nil && settings.firstService.appPace == nil ? max(1, (threads + 2) / 3) : 1 }
+}
