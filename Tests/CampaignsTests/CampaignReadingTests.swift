@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Testing
 
 @testable import Campaigns
@@ -158,7 +159,7 @@ struct CampaignReadingTests {
         #expect(campaign.delivery.pace == nil)
         #expect(campaign.delivery.expiry == nil)
         #expect(campaign.delivery.priority == nil)
-        #expect(campaign.delivery.unknownPolicy == .resend)
+        #expect(campaign.delivery.unknownPolicy == nil && campaign.delivery.unknownPolicy(of: PushServices.standard) == .resend)
         #expect(campaign.delivery.stopLimits == nil)
         #expect(campaign.description == nil)
     }

@@ -68,7 +68,7 @@ struct OtherServiceTests {
     @Test("test devices are told of in the service's words")
     func testDevices() throws {
         let yaml = "test_devices: [3F2A0C11-5B7E-4D09-8A66-0D1E2F3A9C01, {name: Anna}]\n"
-        let findings = try app(yaml) { _ = TestDeviceReader(section: $0.section, service: service).devices() }
+        let findings = try app(yaml) { _ = TestDeviceReader(section: $0.section, services: [service]).devices() }
         #expect(
             findings == """
                 volley.yaml:1:16: '3F2A…9C01' cannot be an installation id, as it holds characters that no installation id has. \

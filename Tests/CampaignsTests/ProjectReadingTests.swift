@@ -26,15 +26,15 @@ struct ProjectReadingTests {
         #expect(project.file == "volley.yaml")
         #expect(project.runs == "sent/runs")
         #expect(app.name.position.description == "volley.yaml:3:3")
-        #expect(app.topic.value == "com.example.shop")
-        #expect(app.credential?.form == "key")
+        #expect(app.main.topic.value == "com.example.shop")
+        #expect(app.main.credential?.form == "key")
         #expect(
-            app.credential?.values.mapValues(\.value) == ["file": "keys/AuthKey_ABC123DEFG.p8", "id": "ABC123DEFG", "team": "0123456789"])
+            app.main.credential?.values.mapValues(\.value) == ["file": "keys/AuthKey_ABC123DEFG.p8", "id": "ABC123DEFG", "team": "0123456789"])
         #expect(app.devices.map(\.value) == ["a.csv", "b.csv"])
         #expect(app.columns.names.mapValues(\.value) == [.token: "device", .alias: "user", .tags: "labels", .lastActive: "seen"])
         #expect(app.columns.tagSeparator == "|")
         #expect(app.pace == Pace(pushes: 9000, intervalSeconds: 1))
-        guard case .named(APNs.production) = app.environment else {
+        guard case .named(APNs.production) = app.main.environment else {
             Issue.record("not production")
             return
         }
@@ -53,7 +53,7 @@ struct ProjectReadingTests {
             """
         }
         for line in ["service: apns", "pace: 500/s"] {
-            #expect(try readProject(app(line)).0.app(named: "shop")?.service.name == "apns")
+            #expect(try readProject(app(line)).0.app(named: "shop")?.main.service.name == "apns")
         }
         let found = found { () throws(Diagnostics) in try readProject(app("service: nobody")) }
         #expect(found == "volley.yaml:5:14: 'service' must be apns or fcm, not 'nobody'. For example: service: apns.")
@@ -103,9 +103,9 @@ struct ProjectReadingTests {
             """
         ).0
         let app = try #require(project.apps.first)
-        #expect(app.credential?.form == "certificate")
-        #expect(app.credential?.values.mapValues(\.value) == ["file": "keys/push.p12", "passphrase_env": "PUSH_PASSPHRASE"])
-        guard case .server(let url, let authority) = app.environment else {
+        #expect(app.main.credential?.form == "certificate")
+        #expect(app.main.credential?.values.mapValues(\.value) == ["file": "keys/push.p12", "passphrase_env": "PUSH_PASSPHRASE"])
+        guard case .server(let url, let authority) = app.main.environment else {
             Issue.record("not a server")
             return
         }
@@ -118,7 +118,7 @@ struct ProjectReadingTests {
         let project = try readProject("apps: {shop: {topic: a.b, environment: simulator, columns: {tags: labels}}}\n").0
         let app = try #require(project.apps.first)
         #expect(project.runs == "runs")
-        #expect(app.credential == nil)
+        #expect(app.main.credential == nil)
         #expect(app.devices.isEmpty)
         #expect(app.columns.names.mapValues(\.value) == [.tags: "labels"])
         #expect(app.columns.tagSeparator == ";")

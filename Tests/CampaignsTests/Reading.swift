@@ -20,7 +20,7 @@ func found<Value>(_ read: () throws(Diagnostics) -> (Value, [Diagnostic])) -> St
 func readCampaign(
     _ yaml: String, for service: any PushService = PushServices.standard
 ) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
-    try Campaign.read(source(yaml, "campaign.yaml"), service: service, now: now)
+    try Campaign.read(source(yaml, "campaign.yaml"), services: [service], now: now)
 }
 
 /// Reads a part of a campaign; missing required keys are added after it, so that the part keeps its places.

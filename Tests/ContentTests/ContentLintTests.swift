@@ -31,7 +31,7 @@ struct ContentLintTests {
                 $0.title = plain("Hi")
                 fill(&$0)
             }
-            return try MessageCatalog(content, for: service).warnings.map(\.message)
+            return try MessageCatalog(content, for: [service]).warnings.map(\.message)
         }
         let other = OtherService()
         #expect(

@@ -12,7 +12,9 @@ struct LedgerCheckTests {
         ledger.acceptedTokens = accepted
         var figures = RunFigures()
         figures.outcomes = [.accepted: report, .unknown: unknown]
-        return LedgerCheck(ledger, figures: figures, acceptedBefore: before).agrees
+        var earlier = RunFigures()
+        earlier.outcomes = [.accepted: before]
+        return LedgerCheck([0: ledger], figures: figures, acceptedBefore: earlier).agrees
     }
 
     @Test("agrees when both accepted the same")

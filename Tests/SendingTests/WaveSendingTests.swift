@@ -100,14 +100,18 @@ struct WaveSendingTests {
 
         func send(_ clock: WaitClock, from states: Set<RunState> = [.planned], refusing refusal: Diagnostic? = nil) throws -> RunEnd {
             var stage = RunSender(
-                run: run, catalog: run.catalog, endpoint: gateway.endpoint, credentials: gateway.credentials,
-                route: try ProxyRoute(nil, to: settings.firstService.environment), settings: settings, messages: messages,
+                run: run, catalog: run.catalog,
+                services: [
+                    ServiceAccess(
+                        settings: settings, endpoint: gateway.endpoint, credentials: gateway.credentials,
+                        route: try ProxyRoute(nil, to: settings.firstService.environment))
+                ], settings: settings, messages: messages,
                 attendance: RunAttendance(context: SendingContext(), observer: .silent, cancellation: try Cancellation()))
             stage.clock = clock
             stage.refusal = { refusal }
-            let sender = try stage.sender()
+            try stage.prepare()
             try run.setState(.running, at: .now(), from: states)
-            return stage.send(with: sender)
+            return stage.send()
         }
 
         /// Requests that the server got, and devices that it accepted.

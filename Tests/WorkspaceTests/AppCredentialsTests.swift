@@ -135,9 +135,12 @@ struct AppCredentialsTests {
     func frozen() throws {
         func text(_ value: String) -> SourceText { SourceText(value, at: SourcePosition(file: "volley.yaml", line: 1, column: 1)) }
         func frozen(_ values: [String: String]) throws -> FrozenCredential? {
+            let account = AppService(
+                service: service, topic: text("my-shop"), environment: .simulator,
+                credential: CredentialReference(form: "robot_account", values: values.mapValues(text)), pace: nil,
+                position: text("").position)
             let app = App(
-                name: text("shop"), service: service, topic: text("my-shop"), environment: .simulator,
-                credential: CredentialReference(form: "robot_account", values: values.mapValues(text)), devices: [],
+                name: text("shop"), services: [account], devices: [],
                 columns: ExportColumns(), pace: nil, frequency: nil, needsApproval: false, testDevices: [], proxy: nil, notices: [])
             return try RunSettings(app, projectFile: "/project/volley.yaml", pushType: .alert).firstService.credential?.fingerprinted(
                 service)
