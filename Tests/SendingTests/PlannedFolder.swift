@@ -2,6 +2,7 @@ import Audience
 import Base
 import Content
 import Foundation
+import PushServices
 import Runs
 
 /// A folder of runs for the same ten devices.
@@ -21,22 +22,36 @@ final class PlannedFolder {
 
     static func token(_ device: Int) -> String { "aa" + String(repeating: "0", count: 61) + "\(device)" }
 
+    /// What FCM calls a device.
+    static func fcmToken(_ device: Int) -> String { String(repeating: "Q", count: 140) + "\(device)" }
+
     /// A plan that knows what was begun so far.
+    /// - Parameter fcm: how many devices, the last ones, go through FCM's simulator instead.
     func plan(
         _ id: String, at moment: Timestamp = .now(), app: String = "shop", devices: Range<Int> = 0..<10, source: String = "",
-        isTest: Bool = false, _ settings: RunSettings? = nil
+        isTest: Bool = false, fcm: Int = 0, _ settings: RunSettings? = nil
     ) throws -> SQLiteRun {
-        let writer = try RunWriter(folder: path, id: id)
+        let writer = try RunWriter(folder: path, id: id, sorter: fcm > 0 ? LegSorter(services: 2) : nil)
         for (index, device) in devices.enumerated() {
-            try writer.put(Recipient(token: Target(normalized: Self.token(device)), fields: []), at: index)
+            let isSecond = index >= devices.count - fcm
+            try writer.put(
+                Recipient(token: Target(normalized: isSecond ? Self.fcmToken(device) : Self.token(device)), fields: []), at: index,
+                service: isSecond ? 1 : 0)
         }
+        if fcm > 0 { try writer.drop(BitSet(), of: devices.count) }
         var settings = settings ?? self.settings
+        if fcm > 0 {
+            var second = ServiceSettings(environment: .simulator, topic: "shop-1a2b")
+            second.serviceName = FCM().name
+            settings.services.append(second)
+        }
         settings.place = try SendingHistory(folder: path).order().last
         return try writer.finish(
             RunPlan(
                 id: id, campaign: "c", app: app, campaignFile: "c.yaml", campaignSource: source, projectFile: "volley.yaml",
                 seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: moment, planHash: "", rows: devices.count,
-                audience: devices.count, skipped: [:], settings: .success(settings), preview: .object([]), isTest: isTest))
+                audience: devices.count, skipped: [:], settings: .success(settings), preview: .object([]), isTest: isTest,
+                serviceLegs: writer.legs))
     }
 
     /// Sends a run to its first devices, or resumes it up to them, and ends it.

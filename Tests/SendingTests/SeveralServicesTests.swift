@@ -1,0 +1,104 @@
+import Audience
+import Base
+import PushServices
+import Runs
+import Synchronization
+import Testing
+import Workspace
+
+@testable import Sending
+
+/// Six devices of APNs and four of FCM.
+@Suite("what was sent through several services")
+struct SeveralServicesTests {
+    private static let campaign = "name: c\napp: shop\naudience: {tags: [a]}\ncontent: {body: Hi}\n"
+
+    private func settled(_ id: Int, _ outcome: Outcome, status: Int = 200, reason: String = "") -> Settlement {
+        Settlement(recipient: id, outcome: outcome, status: status, reason: reason, attempts: 1, settledAt: .now())
+    }
+
+    private func tokens(_ run: any RecordedRun) throws -> [String] {
+        var tokens: [String] = []
+        try run.forEachResult { _, recipient, _, _ in tokens.append(recipient.token.text) }
+        return tokens
+    }
+
+    @Test("is retried through them: each device through its own")
+    func retry() throws {
+        let folder = try PlannedFolder()
+        let run = try folder.plan("a", source: Self.campaign, fcm: 4)
+        try folder.begin(run)
+        try run.claim(0..<10, at: .now())
+        try run.record((0..<10).map { settled($0, [1, 4, 6, 9].contains($0) ? .failed : .accepted, status: 503) })
+        try run.setState(.finished, at: .now())
+        let retry = try #require(try RetryPlanner(run: run, outcomes: [.failed], now: .now()).plan())
+        #expect(retry.plan.legs == [RunLeg(ids: 0..<2, service: 0), RunLeg(ids: 2..<4, service: 1)])
+        #expect(try tokens(retry) == [1, 4].map(PlannedFolder.token) + [6, 9].map(PlannedFolder.fcmToken))
+        let devices = try retry.plan.settings.get().services
+        #expect(try devices == run.plan.settings.get().services)
+    }
+
+    @Test("through one of them alone is retried as a run of both, so that it goes to the same places")
+    func retryOfOne() throws {
+        let folder = try PlannedFolder()
+        let run = try folder.plan("a", source: Self.campaign, fcm: 4)
+        try folder.begin(run)
+        try run.claim(0..<10, at: .now())
+        try run.record((0..<10).map { settled($0, $0 > 7 ? .failed : .accepted, status: 503) })
+        try run.setState(.finished, at: .now())
+        let retry = try #require(try RetryPlanner(run: run, outcomes: [.failed], now: .now()).plan())
+        #expect(retry.plan.legs == [RunLeg(ids: 0..<2, service: 1)] && retry.plan.serviceCount == 2)
+    }
+
+    @Test("counts for caps where a later run goes to the same service and server")
+    func frequency() throws {
+        let folder = try PlannedFolder()
+        let run = try folder.plan("a", at: .now().adding(seconds: -100), fcm: 4)
+        try folder.send(run, to: 10, in: "sandbox+fcm:simulator")
+        run.close()
+        func capped(_ lists: Set<String>) throws -> [Bool] {
+            let history = FrequencyHistory(app: "shop", lists: lists, caps: folder.settings.frequencyCaps, now: .now())
+            let capped = try history.cappedDevices(beside: nil, in: run.catalog)
+            return [PlannedFolder.token(0), PlannedFolder.fcmToken(9)].map { token in
+                Array(token.utf8).withUnsafeBufferPointer { capped?.contains(token: $0) ?? false }
+            }
+        }
+        #expect(try capped(["sandbox"]) == [true, false])
+        #expect(try capped(["production", "fcm:simulator"]) == [false, true])
+        #expect(try capped(["sandbox", "fcm:simulator"]) == [true, true])
+        #expect(try capped(["production", "fcm:production"]) == [false, false])
+    }
+
+    @Test("puts the devices of each service on that service's list")
+    func suppression() throws {
+        let folder = try PlannedFolder()
+        let run = try folder.plan("a", fcm: 4)
+        try folder.begin(run)
+        try run.claim(0..<10, at: .now())
+        try run.record((0..<10).map { settled($0, $0 % 5 == 0 ? .accepted : .invalidToken, status: 410, reason: "Unregistered") })
+        try run.setState(.finished, at: .now())
+        let added = Mutex<[Int]>([])
+        SuppressionList.suppressGone(
+            of: run, RunObserver { event in if case .suppressed(let count, _) = event { added.withLock { $0.append(count) } } })
+        #expect(added.withLock { $0 } == [4, 4])
+        let counts = try run.plan.settings.get().services.map {
+            try run.catalog.suppression(app: "shop", service: $0.service, environment: $0.listName).count()
+        }
+        #expect(counts == [4, 4])
+    }
+
+    @Test("supersedes a plan for one of them, and is superseded by it")
+    func superseding() throws {
+        let folder = try PlannedFolder()
+        let (plan, other) = (try folder.plan("20261101-090000-c-b000"), try folder.plan("20261101-090000-c-a000", fcm: 4))
+        try folder.send(other, to: 10, in: "sandbox+fcm:simulator")
+        other.close()
+        let related = try RelatedRuns(plan, plan.settings())
+        #expect(try related.counts(other))
+        #expect(try RelatedRuns(other, other.settings()).counts(plan))
+    }
+}
+
+extension SQLiteRun {
+    fileprivate func settings() throws -> RunSettings { try plan.settings.get() }
+}
