@@ -55,7 +55,7 @@ struct ServiceCursor {
     }
 
     /// - Returns: whether it is another one than that of the id before.
-    @inline(__always) mutating func move(to id: Int) -> Bool {
+    @inline(__always) @discardableResult mutating func move(to id: Int) -> Bool {
         if ids.contains(id) { return false }
         return search(id)
     }

@@ -19,7 +19,7 @@ struct RunTally {
 
     /// Counts an outcome.
     @inline(__always) mutating func add(_ recipient: Int, _ slot: OutcomeSlot, _ outcome: Outcome) {
-        _ = cursor.move(to: recipient)
+        cursor.move(to: recipient)
         services[cursor.service].add(recipient, slot, outcome)
     }
 

@@ -60,7 +60,7 @@ struct GroupTally {
             while let claim = claims.first, claim.upperBound <= id { claims.removeFirst() }
             let isClaimed = claims.first?.contains(id) ?? false
             let outcome = try outcomes.slot(of: id)?.outcome ?? (isClaimed ? .unknown : .unsent)
-            _ = cursor.move(to: id)
+            cursor.move(to: id)
             let place = place(row.text(1), row.text(2), cursor.service)
             groups[place].outcomes[outcome.rawValue] += 1
             return true
