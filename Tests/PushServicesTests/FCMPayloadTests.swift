@@ -202,9 +202,9 @@ struct FCMPayloadTests {
             (#"{"message":{"fid":"x"}}"#, "'fid' says who gets the message"),
             (#"{"message":{"topic":"x"}}"#, "'topic' says who gets the message"),
             (#"{"message":{"notificaton":{}}}"#, "'message' has no key 'notificaton'"),
-            (#"{"message":{"notification":"x"}}"#, "'notification' must be a group of keys"),
+            (#"{"message":{"notification":"x"}}"#, "'notification' in 'message' must be a group of keys, not the text 'x'"),
             (#"{"message":{"notification":{"titel":"x"}}}"#, "'notification' has no key 'titel'"),
-            (#"{"message":{"notification":{"title":"a"},"android":7}}"#, "'android' must be a group of keys"),
+            (#"{"message":{"notification":{"title":"a"},"android":7}}"#, "'android' in 'message' must be a group of keys, not 7"),
             (#"{"message":{"notification":{"title":"a"},"android":{"ttl":"90s"}}}"#, "'ttl' is set by 'delivery'"),
             (#"{"message":{"notification":{"title":"a"},"android":{"priority":"HIGH"}}}"#, "'priority' is set by 'delivery'"),
             (#"{"message":{"notification":{"title":"a"},"android":{"collapse_key":"x"}}}"#, "'collapse_key' is set by 'delivery'"),
@@ -213,16 +213,94 @@ struct FCMPayloadTests {
                 "'apns-priority' is set by 'delivery'"
             ),
             (#"{"message":{"notification":{"title":"a"},"apns":{"headers":{"apns-topic":5}}}}"#, "'apns-topic' must be a text"),
-            (#"{"message":{"notification":{"title":"a"},"apns":{"headers":"x"}}}"#, "'headers' must be a group of keys"),
+            (
+                #"{"message":{"notification":{"title":"a"},"apns":{"headers":"x"}}}"#,
+                "'headers' in 'apns' must be a group of keys, not the text 'x'"
+            ),
             (#"{"message":{"apns":{"payload":{"aps":{"content-available":true}}}}}"#, "'content-available' must be 1"),
             (#"{"message":{"data":{"a":1}}}"#, "'a' in 'data' is a number"),
             (#"{"message":{"data":{"from":"x"}}}"#, "FCM keeps the key 'from'"),
             (#"{"message":{"notification":{"title":"a"},"android":{"data":{"a":1}}}}"#, "'a' in 'data' is a number"),
+            (#"{"message":{"webpush":{"data":{"a":1}}}}"#, "'a' in 'data' is a number"),
+            (#"{"message":{"notification":{"title":7}}}"#, "'title' in 'notification' must be a text, not 7"),
+            (#"{"message":{"android":{"notification":{"chanel_id":"x"}}}}"#, "'notification' has no key 'chanel_id'"),
+            (
+                #"{"message":{"android":{"notification":{"color":"red"}}}}"#,
+                "'color' in 'notification' must be a colour like #FF8800, not the text 'red'"
+            ),
+            (#"{"message":{"android":{"notification":{"sticky":"yes"}}}}"#, "'sticky' in 'notification' must be true or false"),
+            (#"{"message":{"android":{"notification":{"sticky":1}}}}"#, "'sticky' in 'notification' must be true or false, not 1"),
+            (
+                #"{"message":{"android":{"notification":{"notification_priority":"priority_hihg"}}}}"#,
+                "'notification_priority' in 'notification' must be one of PRIORITY_MIN, PRIORITY_LOW"
+            ),
+            (
+                #"{"message":{"android":{"notification":{"notification_count":1.5}}}}"#,
+                "'notification_count' in 'notification' must be a whole number"
+            ),
+            (
+                #"{"message":{"android":{"notification":{"vibrate_timings":["1s",2]}}}}"#,
+                "'vibrate_timings' in 'notification' must be seconds with an s behind them, not 2"
+            ),
+            (#"{"message":{"android":{"notification":{"body_loc_args":"x"}}}}"#, "'body_loc_args' in 'notification' must be a list"),
+            (
+                #"{"message":{"android":{"notification":{"light_settings":{"color":{"red":2}}}}}}"#,
+                "'red' in 'color' must be a number from 0 to 1, not 2"
+            ),
+            (#"{"message":{"android":{"direct_boot_ok":"x"}}}"#, "'direct_boot_ok' in 'android' must be true or false"),
+            (#"{"message":{"fcm_options":{"label":"x"}}}"#, "'fcm_options' has no key 'label'"),
+            (
+                #"{"message":{"fcm_options":{"analytics_label":"spring sale"}}}"#,
+                "'analytics_label' in 'fcm_options' must be 1 to 50 letters, digits and characters of -_.~%"
+            ),
+            (
+                #"{"message":{"webpush":{"fcm_options":{"link":"http://a.b"}}}}"#,
+                "'link' in 'fcm_options' must be an address that begins with https://"
+            ),
+            (#"{"message":{"webpush":{"headers":{"TTL":90}}}}"#, "'TTL' in 'headers' must be a text, not 90"),
+            (#"{"message":{"webpush":{"notifications":{}}}}"#, "'webpush' has no key 'notifications'"),
+            (#"{"message":{"apns":{"fcm_options":{"img":"x"}}}}"#, "'fcm_options' has no key 'img'"),
+            (#"{"message":{"apns":{"payload":[]}}}"#, "'payload' in 'apns' must be a group of keys, not a list"),
         ])
     func mistakes(payload: String, words: String) throws {
         let errors = try Self.byHand(payload).findings.filter { $0.severity == .error }
         #expect(errors.contains { $0.message.hasPrefix(words) }, "\(errors.map(\.message))")
         #expect(errors.allSatisfy { $0.remedy?.hasSuffix(".") == true || $0.remedy?.hasSuffix("?") == true })
+    }
+}
+
+/// Messages by hand that are right.
+@Suite("Payloads for FCM by hand")
+struct FCMHandWrittenTests {
+    @Test("every key that Google documents is accepted, and so are templates where a word must be")
+    func everything() throws {
+        let payload = try FCMPayloadTests.node(
+            """
+            {"message":{"notification":{"title":"a","body":"b","image":"https://a.b/c.png"},"data":{"a":"b"},"fcm_options":{"analytics_label":"x-1"},
+            "android":{"restricted_package_name":"a.b","data":{"a":"b"},"direct_boot_ok":true,"bandwidth_constrained_ok":false,
+            "restricted_satellite_ok":true,"fcm_options":{"analytics_label":"{{ a.label }}"},"notification":{"title":"a","body":"b","icon":"i",
+            "color":"#FF8800","sound":"s","tag":"t","click_action":"c","body_loc_key":"k","body_loc_args":["a"],"title_loc_key":"k",
+            "title_loc_args":["a","b"],"channel_id":"offers","ticker":"t","sticky":true,"event_time":"2026-12-01T09:00:00Z","local_only":false,
+            "notification_priority":"PRIORITY_HIGH","default_sound":true,"default_vibrate_timings":true,"default_light_settings":false,
+            "vibrate_timings":["0.5s","1s"],"visibility":"{% if a.quiet == 'yes' %}PRIVATE{% endif %}","notification_count":3,
+            "light_settings":{"color":{"red":1,"green":0.5,"blue":0,"alpha":1.0},"light_on_duration":"3.5s","light_off_duration":"1s"},
+            "image":"https://a.b/c.png","bypass_proxy_notification":true,"proxy":"ALLOW"}},
+            "webpush":{"headers":{"TTL":"90"},"data":{"a":"b"},"notification":{"title":"a","actions":[{"action":"x"}],"vibrate":[1,2]},
+            "fcm_options":{"link":"https://a.b","analytics_label":"x"}},
+            "apns":{"headers":{"apns-topic":"t"},"payload":{"aps":{"alert":"x"},"own":{"a":1}},"fcm_options":{"analytics_label":"x","image":"https://a.b/c"}}}}
+            """)
+        #expect(FCMPayloadTests.draft { $0.payload = payload }.findings.map(\.message) == [])
+    }
+
+    @Test("a slip is answered with the key or the word that was meant")
+    func nearest() throws {
+        func remedies(_ json: String) throws -> [String] {
+            let payload = try FCMPayloadTests.node(json)
+            return FCMPayloadTests.draft { $0.payload = payload }.findings.compactMap(\.remedy)
+        }
+        #expect(try remedies(#"{"message":{"android":{"notification":{"channelId":"x"}}}}"#) == ["Did you mean 'channel_id'?"])
+        #expect(
+            try remedies(#"{"message":{"android":{"notification":{"visibility":"public"}}}}"#) == ["Did you mean 'PUBLIC'?"])
     }
 }
 

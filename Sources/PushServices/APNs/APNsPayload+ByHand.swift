@@ -149,13 +149,11 @@ extension APNsPayload {
                 remedy: "For example: interruption-level: active.")
         }
         // The contents of a cell are not known here.
-        guard !Self.isTemplate(text), !levels.contains(text.value) else { return }
+        guard !text.isTemplate, !levels.contains(text.value) else { return }
         error(
             "'interruption-level' must be one of \(levels.joined(separator: ", ")), not '\(text.value)'", at: text.position,
             remedy: nearestName(to: text.value, among: levels).map { "Did you mean '\($0)'?" })
     }
-
-    private static func isTemplate(_ text: SourceText) -> Bool { text.value.contains("{{") || text.value.contains("{%") }
 
     private func number(_ value: ContentNode) -> Double? {
         switch value {
@@ -166,16 +164,6 @@ extension APNsPayload {
     }
 
     private mutating func mustBe(_ name: String, what: String, _ value: ContentNode, remedy: String) {
-        let found =
-            switch value {
-            case .null: "nothing"
-            case .bool(let value, _): "\(value)"
-            case .integer(let number, _): "\(number)"
-            case .double(let number, _): "\(number)"
-            case .text(let text): Self.isTemplate(text) ? "a template, which always gives a text" : "the text '\(text.value)'"
-            case .array: "a list"
-            case .object: "an object"
-            }
-        error("'\(name)' must be \(what), not \(found)", at: value.position, remedy: remedy)
+        error("'\(name)' must be \(what), not \(value.found)", at: value.position, remedy: remedy)
     }
 }

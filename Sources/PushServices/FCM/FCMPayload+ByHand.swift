@@ -4,15 +4,8 @@ import Base
 extension FCMPayload {
     private static let example = "For example: payload: {message: {notification: {title: Hello}}}."
 
-    /// The members of a message that a campaign may write. Source: Google, "REST Resource: projects.messages".
-    private static let messageKeys = ["notification", "data", "android", "apns", "webpush", "fcm_options"]
+    private static let messageKeys = FCMMessageForm.message.map(\.key)
     private static let targetKeys = ["fid", "token", "topic", "condition"]
-    private static let androidKeys = [
-        "notification", "data", "restricted_package_name", "fcm_options", "direct_boot_ok", "bandwidth_constrained_ok",
-        "restricted_satellite_ok",
-    ]
-    private static let apnsKeys = ["headers", "payload", "fcm_options"]
-    private static let notificationKeys = ["title", "body", "image"]
 
     /// What `FCMRequestBody` writes, with the key of `delivery` that sets it.
     private static let deliveryKeys = [
@@ -91,19 +84,41 @@ extension FCMPayload {
                 "'\(name)' says who gets the message, and Volley writes that for each device", at: member.name.position,
                 remedy: "Remove it; the audience is in 'audience'.")
         }
-        guard Self.messageKeys.contains(name) else { return reportUnknown(member.name, of: "message", valid: Self.messageKeys) }
-        guard case .object(let members, _) = member.value else {
-            return error("'\(name)' must be a group of keys", at: member.value.position, remedy: Self.example)
+        guard let form = FCMMessageForm.message.first(where: { $0.key == name })?.form else {
+            return reportUnknown(member.name, of: "message", valid: Self.messageKeys)
         }
-        switch name {
-        case "notification": checkKeys(members, of: name, valid: Self.notificationKeys)
-        case "data": checkData(members)
-        case "android":
-            checkKeys(members, of: name, valid: Self.androidKeys)
-            checkData(members.members(of: "data"))
-        case "apns": checkAPNs(members)
-        default: break
+        check(member, form, below: "message")
+        if name == "apns", case .object(let members, _) = member.value { checkAPNs(members) }
+    }
+
+    /// Checks a member and what is below it.
+    /// - Parameter parent: the name of the group that holds it.
+    private mutating func check(_ member: ContentMember, _ form: FCMMessageForm, below parent: String) {
+        let name = member.name.value
+        switch (form, member.value) {
+        case (.group(let forms), .object(let members, _)): check(members, forms, of: name)
+        case (.data, .object(let members, _)): checkData(members)
+        case (.headers, .object(let members, _)): members.forEach { check($0, .text, below: name) }
+        case (.foreign, .object): break
+        case (.list(let form), .array(let nodes, _)): nodes.forEach { check(ContentMember(member.name, $0), form, below: parent) }
+        default: checkValue(member, form, below: parent)
         }
+    }
+
+    private mutating func check(_ members: [ContentMember], _ forms: [(key: String, form: FCMMessageForm)], of parent: String) {
+        for member in members {
+            if let form = forms.first(where: { $0.key == member.name.value })?.form {
+                check(member, form, below: parent)
+            } else if parent != "android" || !refusesDelivery(member.name) {
+                reportUnknown(member.name, of: parent, valid: forms.map(\.key))
+            }
+        }
+    }
+
+    private mutating func checkValue(_ member: ContentMember, _ form: FCMMessageForm, below parent: String) {
+        let name = member.name.value
+        guard let (what, remedy) = form.expectation(of: name, holding: member.value) else { return }
+        error("'\(name)' in '\(parent)' must be \(what), not \(member.value.found)", at: member.value.position, remedy: remedy)
     }
 
     private mutating func checkData(_ members: [ContentMember]) {
@@ -114,11 +129,6 @@ extension FCMPayload {
     }
 
     private mutating func checkAPNs(_ members: [ContentMember]) {
-        checkKeys(members, of: "apns", valid: Self.apnsKeys)
-        for part in members where ["headers", "payload"].contains(part.name.value) {
-            if case .object = part.value { continue }
-            error("'\(part.name.value)' must be a group of keys", at: part.value.position, remedy: Self.example)
-        }
         for header in members.members(of: "headers") {
             if refusesDelivery(header.name) { continue }
             if header.name.value == "apns-push-type" {
@@ -136,12 +146,6 @@ extension FCMPayload {
             if case .integer(1, _) = flag.value { continue }
             let name = flag.name.value
             error("'\(name)' must be 1", at: flag.value.position, remedy: "Write \(name): 1, or leave it out.")
-        }
-    }
-
-    private mutating func checkKeys(_ members: [ContentMember], of parent: String, valid: [String]) {
-        for member in members where !valid.contains(member.name.value) && !refusesDelivery(member.name) {
-            reportUnknown(member.name, of: parent, valid: valid)
         }
     }
 
@@ -182,5 +186,52 @@ extension [ContentMember] {
     /// The members of an object among these; none if it is not there.
     func members(of name: String) -> [ContentMember] {
         if case .object(let members, _)? = value(of: name) { members } else { [] }
+    }
+}
+
+extension FCMMessageForm {
+    /// What a key must hold, and an example of it; nil if it holds that. What a cell holds is not known here.
+    fileprivate func expectation(of key: String, holding value: ContentNode) -> (what: String, remedy: String)? {
+        let quotes = "Put it in quotes."
+        if case .text(let text) = value {
+            if takesText { return text.isTemplate ? nil : expectation(of: key, reading: text.value) }
+        } else if takesText {
+            return (expectation(of: key, reading: "")?.what ?? "a text", expectation(of: key, reading: "")?.remedy ?? quotes)
+        }
+        switch (self, value) {
+        case (.flag, .bool), (.wholeNumber, .integer), (.share, .integer(0...1, _)): return nil
+        case (.share, .double(let number, _)) where (0...1).contains(number): return nil
+        case (.flag, _): return ("true or false", "For example: \(key): true.")
+        case (.wholeNumber, _): return ("a whole number", "For example: \(key): 1.")
+        case (.share, _): return ("a number from 0 to 1", "For example: \(key): 0.5.")
+        case (.list, _): return ("a list", "Write it in brackets: \(key): [\"…\"].")
+        default: return ("a group of keys", "For example: \(key): {…}.")
+        }
+    }
+
+    private var takesText: Bool {
+        switch self {
+        case .text, .color, .duration, .label, .secureAddress, .choice: true
+        case .flag, .wholeNumber, .share, .list, .data, .headers, .foreign, .group: false
+        }
+    }
+
+    /// The same for a text.
+    private func expectation(of key: String, reading text: String) -> (what: String, remedy: String)? {
+        switch self {
+        case .color where text.wholeMatch(of: /#[0-9A-Fa-f]{6}/) == nil: ("a colour like #FF8800", "For example: \(key): \"#FF8800\".")
+        case .duration where text.wholeMatch(of: /[0-9]{1,12}(?:\.[0-9]{1,9})?s/) == nil:
+            ("seconds with an s behind them", "For example: \(key): 1.5s.")
+        case .label where text.wholeMatch(of: /[A-Za-z0-9\-_.~%]{1,50}/) == nil:
+            ("1 to 50 letters, digits and characters of -_.~%", "For example: \(key): spring-sale.")
+        case .secureAddress where !text.hasPrefix("https://"):
+            ("an address that begins with https://", "For example: \(key): https://example.com/sale.")
+        case .choice(let words) where !words.contains(text):
+            (
+                "one of \(words.joined(separator: ", "))",
+                nearestName(to: text.uppercased(), among: words).map { "Did you mean '\($0)'?" } ?? "For example: \(key): \(words[0])."
+            )
+        default: nil
+        }
     }
 }
