@@ -9,6 +9,8 @@ public struct EarlierAnswers: Hashable, Sendable {
     /// How many of the canary's answers refused the token for a reason that wrong settings can also cause, and how many refused the push
     /// for good.
     public var ambiguous = 0, rejected = 0
+    /// Whether the service has accepted a push of the run.
+    public var hasAccepted = false
 
     /// No earlier answers.
     public init() {}

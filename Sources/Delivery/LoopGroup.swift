@@ -21,6 +21,8 @@ final class LoopGroup: Sendable {
     private let state = Mutex(State())
     private let isStopped = Atomic(false)
     private let isAnswered = Atomic(false)
+    private let isAccepted = Atomic(false)
+    private let heldUntil = Atomic(Int64.min)
     private let messages: BoundedQueue<TeamMessage>
 
     /// - Parameter largest: the most loops that may run.
@@ -66,6 +68,19 @@ final class LoopGroup: Sendable {
 
     /// Whether a server has answered any loop.
     var hasAnswered: Bool { isAnswered.load(ordering: .acquiring) }
+
+    /// Notes that the service has accepted a push of the calling loop.
+    func noteAccepted() { if !hasAccepted { isAccepted.store(true, ordering: .releasing) } }
+
+    /// Whether the service has accepted a push of any loop.
+    var hasAccepted: Bool { isAccepted.load(ordering: .acquiring) }
+
+    /// Notes that the service gave the calling loop a time before which no push may leave, and returns the latest one that any loop was
+    /// given: monotonic nanoseconds.
+    func hold(until end: Int64?) -> Int64 {
+        guard let end else { return heldUntil.load(ordering: .acquiring) }
+        return heldUntil.max(end, ordering: .acquiringAndReleasing).newValue
+    }
 
     /// Adds a loop and returns its place among the tallies.
     /// - Parameter wakeup: ends the loop's sleep when there is news for all loops.

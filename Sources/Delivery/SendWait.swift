@@ -1,4 +1,4 @@
-import Base
+public import Base
 
 /// What holds a sender up right now. Facts only: the code that shows them chooses the words.
 public enum SendWait: Hashable, Sendable {
@@ -6,8 +6,10 @@ public enum SendWait: Hashable, Sendable {
     case connection
     /// The service has taken nothing for this many seconds.
     case outage(seconds: Int)
-    /// The token has ended or was refused this many seconds ago, and another one is being fetched.
-    case credential(seconds: Int)
+    /// There has been no token for this many seconds, and one is being fetched; why the last attempt failed, blank if none did.
+    case credential(seconds: Int, trouble: String = "")
+    /// The sender has used up its quota, and nothing leaves before this moment.
+    case quota(until: Timestamp)
     /// The first pushes go ahead of all others, and this many of their answers are missing.
     case canary(answers: Int)
     /// All pushes are on their way: `answers` are missing, and `again` pushes were refused for now and wait for another attempt.
@@ -26,8 +28,11 @@ extension SendWait {
     package static func together(_ waits: [SendWait?]) -> SendWait? {
         let known = waits.compactMap(\.self)
         // All loops wait for the same token.
-        let fetches = known.compactMap { if case .credential(let seconds) = $0 { seconds } else { nil } }
-        if let longest = fetches.max() { return .credential(seconds: longest) }
+        let fetches = known.compactMap { if case .credential(let seconds, let trouble) = $0 { (seconds, trouble) } else { nil } }
+        if let (seconds, trouble) = fetches.max(by: { $0.0 < $1.0 }) { return .credential(seconds: seconds, trouble: trouble) }
+        // A quota is the whole sender's.
+        let holds = known.compactMap { if case .quota(let until) = $0 { until } else { nil } }
+        if let latest = holds.max() { return .quota(until: latest) }
         // An outage or a throttle concerns the service, which all loops share.
         let outages = known.compactMap { if case .outage(let seconds) = $0 { seconds } else { nil } }
         if let longest = outages.max() { return .outage(seconds: longest) }
@@ -47,16 +52,28 @@ extension DeliveryMachine {
     /// What keeps pushes from leaving, or the run from ending; nil if nothing does.
     func wait(at now: Moment) -> SendWait? {
         guard end == nil, openPushes > 0 else { return nil }
+        if let hold = hold(at: now) { return hold }
         if let since = serviceHealth.lastsSince { return .outage(seconds: Int((now.nanoseconds - since) / 1_000_000_000)) }
         guard !fresh.isEmpty || !again.isEmpty else {
             return isSourceEnded || ending != nil ? .last(answers: inFlightCount, again: waitingPushes) : nil
         }
-        if let since = credentialPendingSince { return .credential(seconds: Int((now.nanoseconds - since) / 1_000_000_000)) }
+        if let since = credentialPendingSince {
+            return .credential(seconds: Int((now.nanoseconds - since) / 1_000_000_000), trouble: credentialTrouble)
+        }
         if inFlightCount == 0, !connections.contains(where: { $0.state == .open }) { return restsForPace(at: now) ? .pace : .connection }
         if !canaryAllowsNext { return .canary(answers: canary.awaited) }
         if let rate = throttle.rate, rate < settings.pace?.perSecond ?? .infinity { return .throttle(perSecond: rate) }
         if connectionWithRoom() == nil { return .server }
         return pacer == nil && paceShare == nil ? nil : .pace
+    }
+
+    /// What the quota makes the sender wait for; nil if nothing. A hold that outlasts the run's patience is an outage.
+    private func hold(at now: Moment) -> SendWait? {
+        guard ending == nil, let until = quota.until, until > now.nanoseconds else { return nil }
+        if let since = quota.since, let end = quotaPatienceEnds, until > end {
+            return .outage(seconds: Int((now.nanoseconds - since) / 1_000_000_000))
+        }
+        return .quota(until: now.adding(nanoseconds: until - now.nanoseconds).wall)
     }
 
     private var waitingPushes: Int { waiting.requests.reduce(0) { $0 + Int(pushes[$1].count) } }

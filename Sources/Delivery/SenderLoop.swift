@@ -83,6 +83,8 @@ struct SenderLoop {
         if let cause = team.stopCause { machine.stop(cause, at: now) }
         if case .stopped(let cause) = machine.ending?.end { team.stop(cause) }
         if machine.hasEverAnswered { team.noteAnswer() } else if team.hasAnswered { machine.hasEverAnswered = true }
+        if machine.hasEverAccepted { team.noteAccepted() } else if team.hasAccepted { machine.hasEverAccepted = true }
+        machine.quota.join(until: team.hold(until: machine.quota.until), at: now.nanoseconds)
         if settings.stopLimits != nil { machine.tallyOfOthers = team.exchange(machine.tally, of: place) }
         askForHelpIfNeeded(at: now)
     }
@@ -210,6 +212,7 @@ struct SenderLoop {
             case .hold(let push): store.hold(push)
             case .ping(let connection): transport.ping(connection)
             case .renewToken(let connection): renewToken(of: connection, at: now)
+            case .confirmToken(let connection): if let token = transport.token(of: connection) { tokens?.confirm(token) }
             }
         }
         actions.removeAll(keepingCapacity: true)

@@ -41,9 +41,10 @@ public final class SharedPace: Sendable {
     /// - Parameters:
     ///   - pace: the limit for all members together.
     ///   - batching: how the service batches pushes; says what the pace counts.
-    public init(_ pace: Pace, _ batching: Batching = .single) {
+    ///   - rampSeconds: after how many seconds the rate reaches the pace.
+    public init(_ pace: Pace, _ batching: Batching = .single, rampSeconds: Double = 0) {
         self.pace = pace
-        state = Mutex(State(pacer: Pacer(pace, batching)))
+        state = Mutex(State(pacer: Pacer(pace, batching, rampSeconds: rampSeconds)))
         slack = max(1, Int(pace.perSecond * Self.burstSeconds))
     }
 
@@ -55,6 +56,8 @@ public final class SharedPace: Sendable {
         }
         return PaceShare(pace: self, member: number)
     }
+
+    fileprivate func restartRamp() { state.withLock { $0.pacer.restartRamp() } }
 
     fileprivate func leave(_ number: Int) { state.withLock { _ = $0.members.removeValue(forKey: number) } }
 
@@ -111,6 +114,9 @@ struct PaceShare: Sendable {
     /// Returns whether a request may leave now, and counts it if so.
     /// - Parameter count: what the request counts for: 1, or the number of its targets.
     func take(_ count: Int = 1, at nanoseconds: Int64) -> Bool { shared.take(count, for: member, at: nanoseconds) }
+
+    /// Lets the pace rise slowly again.
+    func restartRamp() { shared.restartRamp() }
 
     /// Gives up the share: this sender has no more pushes.
     func leave() { shared.leave(member) }

@@ -112,7 +112,7 @@ struct Planner {
 
     /// Services are sent to side by side, so they share the campaign's pace: each gets the part of it that it has of the devices.
     private func sharePace(among settings: inout RunSettings, _ services: [PreviewService]) {
-        for (number, service) in services.enumerated() { settings.services[number].pace = service.pace }
+        for (number, service) in services.enumerated() { settings.services[number].pace = service.chosenPace }
     }
 
     /// - Parameter compares: whether the audience is compared with that of the last run.

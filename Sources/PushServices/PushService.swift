@@ -38,6 +38,8 @@ public protocol PushService: Sendable {
     var batching: Batching { get }
     /// When and how often a push is tried again.
     var retry: RetryPolicy { get }
+    /// The pace of runs for which neither the app nor the campaign sets one; nil for as fast as the service answers.
+    var usualPace: ServicePace? { get }
     /// Whether each answer carries the id of its request, so that an answer without it comes from something else.
     var answersCarryID: Bool { get }
     /// Whether the service may recognize a push that it gets a second time, as it carries the same id, and then delivers it once.
@@ -94,6 +96,9 @@ extension PushService {
 
     /// The usual waits.
     public var retry: RetryPolicy { RetryPolicy() }
+
+    /// As fast as the service answers.
+    public var usualPace: ServicePace? { nil }
 
     /// Not promised.
     public var answersCarryID: Bool { false }

@@ -31,6 +31,9 @@ public enum AnswerMeaning: Hashable, Sendable {
     case invalidTarget(blamesSettings: Bool)
     /// Permanently refused, this push only.
     case rejected
+    /// Permanently refused, for a reason that may lie in the campaign: as every other push would be, if the run has not had a single one
+    /// accepted, and otherwise this push only.
+    case rejectedLikeAll
     /// Permanently refused, as every other push would be.
     case stop
     /// Refused for now; try again later.
@@ -50,6 +53,9 @@ public enum AnswerMeaning: Hashable, Sendable {
         case deviceBusy
         /// The service has trouble, which affects all other pushes, too.
         case serviceBusy
+        /// The sender has used up what it may send for now: nothing more is sent until its time, which the answer says or which grows with
+        /// each such answer. This does not count as an attempt.
+        case quota
         /// The service has trouble and closes the connection: try again on another one.
         case serviceLeaves
         /// The connection was idle for too long: try again on another one, at once.
@@ -61,7 +67,7 @@ public enum AnswerMeaning: Hashable, Sendable {
     /// Whether the service accepted the push or refused it permanently.
     public var isFinal: Bool {
         switch self {
-        case .accepted, .invalidTarget, .rejected, .stop: true
+        case .accepted, .invalidTarget, .rejected, .rejectedLikeAll, .stop: true
         case .retry, .split, .maybeTaken, .notTheService: false
         }
     }

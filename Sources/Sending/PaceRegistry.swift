@@ -12,19 +12,26 @@ final class PaceRegistry: Sendable {
         var environment: FrozenEnvironment
         /// Part of the identity: if it changed in volley.yaml, only runs that were planned with the new pace share that one.
         var pace: Pace
+        /// Only runs without a pace of their own share the service's, which begins slowly.
+        var rises: Bool
     }
 
     private let paces = Mutex<[App: SharedPace]>([:])
 
-    /// The pace that the runs of an app share; nil when the app has none.
+    /// The pace that the runs of an app share; nil when it has none. Where neither the app nor the run has one, it is the service's.
     func shared(byRunsOf name: String, _ settings: RunSettings) -> SharedPace? {
-        guard let pace = settings.firstService.appPace else { return nil }
+        let account = settings.firstService, usual = account.pace == nil ? account.service.usualPace : nil
+        guard let pace = account.appPace ?? usual?.pace else { return nil }
         return paces.withLock { paces in
-            let app = App(
-                name: name, service: settings.firstService.serviceName, environment: settings.firstService.environment, pace: pace)
-            let shared = paces[app] ?? SharedPace(pace, settings.service.batching)
+            let app = App(name: name, service: account.serviceName, environment: account.environment, pace: pace, rises: usual != nil)
+            let shared = paces[app] ?? SharedPace(pace, account.service.batching, rampSeconds: usual?.rampSeconds ?? 0)
             paces[app] = shared
             return shared
         }
     }
+}
+
+extension ServiceSettings {
+    /// The pace at which pushes are sent: the run's, which is never faster than the app's, or else the service's; nil for no limit.
+    var pushPace: Pace? { pace ?? service.usualPace?.pace }
 }

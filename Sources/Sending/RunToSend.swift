@@ -53,7 +53,8 @@ struct RunToSend {
                 let own = settings.ofService(number), route = try ProxyRoute(present, own)
                 // A service that gives out no token stops its own leg, not the others.
                 let gateway = try Gateway(
-                    withFiles.ofService(number), context, proxy: route.proxyURL, needsToken: settings.services.count == 1, now: .now())
+                    withFiles.ofService(number), context, proxy: route.tokenProxyURL,
+                    firstToken: settings.services.count == 1 ? .isWaitedOut : .isLeftToSenders, now: .now())
                 gateways.append(gateway)
                 services.append(
                     ServiceAccess(settings: own, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route))

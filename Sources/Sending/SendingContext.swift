@@ -1,4 +1,4 @@
-import Base
+public import Base
 import Delivery
 
 /// What all runs of one process share: the paces of their apps, and the tokens that were signed with their keys. Make one per process.
@@ -7,7 +7,9 @@ public struct SendingContext: Sendable {
     let signedTokens = SignedTokenHistory()
     /// The most threads that deliver a run; nil for one per core.
     let threads: Int?
+    /// Ends what happens before a run begins, such as the fetch of a token.
+    let cancellation: Cancellation?
 
     /// Creates the context of a process that has sent nothing yet.
-    public init(threads: Int? = nil) { self.threads = threads }
+    public init(threads: Int? = nil, cancellation: Cancellation? = nil) { (self.threads, self.cancellation) = (threads, cancellation) }
 }

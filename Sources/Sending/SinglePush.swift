@@ -25,7 +25,7 @@ public struct SinglePush {
     /// Opens the credentials that the settings name.
     /// - Throws: `Diagnostic`: the key or certificate cannot be used.
     public init(_ settings: RunSettings, _ route: ProxyRoute, _ context: SendingContext, at now: Timestamp) throws {
-        gateway = try Gateway(settings, context, proxy: route.proxyURL, now: now)
+        gateway = try Gateway(settings, context, proxy: route.tokenProxyURL, now: now)
         var sender = SenderSettings(
             settings.service, endpoint: gateway.endpoint, credentials: gateway.credentials, options: settings.options(startingAt: now),
             runSeed: seed)

@@ -1,5 +1,6 @@
 public import Base
 public import Campaigns
+public import PushServices
 public import Runs
 
 /// The proxy on the way from this machine to the server, if any. Like credentials it belongs to the machine: it is chosen when pushes are
@@ -7,14 +8,25 @@ public import Runs
 public struct ProxyRoute: Sendable {
     /// The proxy and who named it; nil if connections are direct.
     public var proxy: ProxyChoice?
+    /// The proxy on the way to the server that gives out tokens: the environment may make an exception for one of the two servers alone.
+    public var tokenProxy: ProxyChoice?
 
-    /// - Parameter setting: what volley.yaml says.
+    /// - Parameters:
+    ///   - setting: what volley.yaml says.
+    ///   - tokens: how the service gives out tokens; nil if it does not.
     /// - Throws: a `Diagnostic` for a proxy that cannot be used.
     public init(
-        _ setting: ProxySetting?, to environment: FrozenEnvironment,
+        _ setting: ProxySetting?, to environment: FrozenEnvironment, tokens: TokenExchange? = nil,
         _ variables: ProxyChoice.Variables = ProxyChoice.variables
     ) throws(Diagnostic) {
-        if let (host, port) = environment.address { proxy = try ProxyChoice.choose(setting, host: host, port: port, variables) }
+        guard let (host, port) = environment.address else { return }
+        proxy = try ProxyChoice.choose(setting, host: host, port: port, variables)
+        // Only the service's own environments have a server of their own for tokens.
+        guard case .named = environment, let tokens else {
+            tokenProxy = proxy
+            return
+        }
+        tokenProxy = try ProxyChoice.choose(setting, host: tokens.host, port: 443, variables)
     }
 
     /// For people, after the server's name: ` through the proxy proxy:3128, which https_proxy sets`; empty without one.

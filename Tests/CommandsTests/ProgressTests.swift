@@ -1,5 +1,6 @@
 import Base
 import Delivery
+import Scheduling
 import Testing
 
 @testable import Commands
@@ -17,6 +18,10 @@ struct ProgressTests {
             (.delivery(.outage(seconds: 75)), "APNs has taken no push for 1 min; trying again"),
             (.delivery(.credential(seconds: 3)), "waiting for a new token for APNs"),
             (.delivery(.credential(seconds: 75)), "waiting for a new token for APNs, for 1 min now"),
+            (
+                .delivery(.credential(seconds: 75, trouble: "there is no connection: timed out")),
+                "waiting for a new token for APNs, for 1 min now (there is no connection: timed out)"
+            ),
             (.delivery(.canary(answers: 12)), "first pushes sent: waiting for 12 answers"),
             (.delivery(.last(answers: 1, again: 0)), "waiting for the last 1 answer"),
             (.delivery(.last(answers: 0, again: 3)), "APNs refused the last 3 for now; trying again"),
@@ -27,6 +32,15 @@ struct ProgressTests {
         ] as [(ProgressWait, String)])
     func words(wait: ProgressWait, words: String) {
         #expect(wait.words(pace: pace) == words)
+    }
+
+    @Test("a quota says when it goes on, by this machine's clock")
+    func quota() throws {
+        let wait = ProgressWait.delivery(.quota(until: Timestamp(epochSeconds: 1_795_614_720)))
+        #expect(wait.words(pace: nil, service: "FCM", zone: .utc) == "FCM goes on at 13:52")
+        let tokyo = try ZoneDatabase.system.zone(named: "Asia/Tokyo")
+        #expect(wait.words(pace: nil, zone: tokyo) == "APNs goes on at 22:52")
+        #expect(wait.isTrouble)
     }
 
     @Test("what it waits for stands before the outcomes, which a narrow terminal cuts")

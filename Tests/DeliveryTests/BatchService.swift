@@ -2,7 +2,8 @@ import Base
 import PushServices
 
 /// Speaks as APNs does, with requests of several pushes. The body has a line for each: target, space, payload. Answers name bad targets as
-/// `{"bad": {"TARGET": "BadDeviceToken"}}`; with status 207 nothing else was wrong.
+/// `{"bad": {"TARGET": "BadDeviceToken"}}`; with status 207 nothing else was wrong. `BadMessage` refuses a message, `QuotaUsedUp` everything
+/// for a while.
 struct BatchService: PushService {
     var batching: Batching
     private let apns = APNs()
@@ -54,7 +55,12 @@ struct BatchService: PushService {
     }
 
     func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
-        answer.reason == "BadTarget" ? .split : apns.meaning(of: answer)
+        switch answer.reason {
+        case "BadTarget": .split
+        case "BadMessage": .rejectedLikeAll
+        case "QuotaUsedUp": .retry(.quota)
+        default: apns.meaning(of: answer)
+        }
     }
 
     func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]? {

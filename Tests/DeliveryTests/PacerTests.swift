@@ -63,4 +63,52 @@ struct PacerTests {
         while pacer.take(at: 60_000_000_000) { burst += 1 }
         #expect(burst <= 6)
     }
+
+    // MARK: - Ramps
+
+    /// How many pushes leave in each second.
+    private func ramp(_ pace: Pace, rampSeconds: Double, seconds: Int) -> [Int] {
+        var pacer = Pacer(pace, rampSeconds: rampSeconds)
+        var counts = [Int](repeating: 0, count: seconds)
+        var now: Int64 = 0
+        while now < Int64(seconds) * 1_000_000_000 {
+            while pacer.take(at: now) { counts[Int(now / 1_000_000_000)] += 1 }
+            now = max(now + 1, pacer.nextTime ?? now)
+        }
+        return counts
+    }
+
+    @Test("with a ramp the rate rises in a straight line from a sixtieth of the pace, and then keeps to it")
+    func ramp() {
+        let counts = ramp(Pace(pushes: 600_000, intervalSeconds: 60), rampSeconds: 60, seconds: 70)
+        #expect((200...300).contains(counts[0]), "\(counts[0])")
+        #expect((9_000...11_000).contains(counts[..<10].reduce(0, +)), "a small campaign does not wait: \(counts[..<10])")
+        #expect((4_700...5_300).contains(counts[29]))
+        #expect(zip(counts[..<60], counts[1...60]).allSatisfy { $0 < $1 })
+        #expect(counts[61...].allSatisfy { (9_700...10_000).contains($0) })
+    }
+
+    @Test("a ramp begins again after a rest as long as itself, and when it is told to")
+    func rampAgain() {
+        var pacer = Pacer(Pace(pushes: 600, intervalSeconds: 1), rampSeconds: 10)
+        var now: Int64 = 0
+        func rate() -> Int {
+            let end = now + 1_000_000_000
+            var count = 0
+            while now < end {
+                while pacer.take(at: now) { count += 1 }
+                now = max(now + 1, pacer.nextTime ?? now)
+            }
+            return count
+        }
+        for _ in 0..<12 { _ = rate() }
+        #expect(rate() > 560)
+        now += 9_000_000_000
+        #expect(rate() > 560, "a short rest changes nothing")
+        now += 11_000_000_000
+        #expect(rate() < 60)
+        for _ in 0..<12 { _ = rate() }
+        pacer.restartRamp()
+        #expect(rate() < 60)
+    }
 }

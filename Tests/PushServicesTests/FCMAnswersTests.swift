@@ -19,6 +19,7 @@ struct FCMAnswersTests {
     private static let meanings: [String: AnswerMeaning] = [
         "accepted": .accepted, "invalid": .invalidTarget(blamesSettings: false),
         "invalid or settings": .invalidTarget(blamesSettings: true), "rejected": .rejected, "stop": .stop,
+        "rejected like all": .rejectedLikeAll, "quota": .retry(.quota),
         "new token": .retry(.credentialExpired), "service busy": .retry(.serviceBusy),
     ]
 
@@ -78,7 +79,9 @@ struct FCMAnswersTests {
         #expect(Set(described.dropFirst().compactMap { FCM.row($0.status, $0.reason)?.reason }) == Set(FCM.rows.map(\.reason)))
     }
 
-    @Test("an answer that stops a run says what to check", arguments: FCM.rows.filter { $0.meaning == .stop }.map(\.reason))
+    @Test(
+        "an answer that stops a run says what to check",
+        arguments: FCM.rows.filter { [.stop, .rejectedLikeAll].contains($0.meaning) }.map(\.reason))
     func advice(reason: String) throws {
         let row = try #require(FCM.rowsByReason[reason])
         #expect(FCM().advice(status: row.status, reason: reason) == row.advice)
@@ -121,7 +124,7 @@ struct FCMAnswersTests {
         #expect(meaning(400, "UNREGISTERED") == .rejected)
         #expect(meaning(404) == .stop && meaning(405) == .stop)
         #expect(meaning(404, "SOMETHING_NEW") == .rejected)
-        #expect(meaning(429) == .retry(.serviceBusy))
+        #expect(meaning(429) == .retry(.quota))
         #expect(meaning(302) == .rejected)
         // HTML, or nothing that FCM says: it may have been taken.
         for status in [500, 502, 503, 504] { #expect(meaning(status) == .maybeTaken) }

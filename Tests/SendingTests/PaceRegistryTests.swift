@@ -25,4 +25,19 @@ struct PaceRegistryTests {
         #expect(paces.shared(byRunsOf: "shop", settings(.production, pace: 100)) !== first)
         #expect(paces.shared(byRunsOf: "shop", settings(pace: nil)) == nil)
     }
+
+    @Test("without a pace of their own, the runs of an app keep the service's, if it has one")
+    func usualPace() throws {
+        let paces = PaceRegistry()
+        var settings = settings(.production, pace: nil)
+        #expect(settings.pushPace == nil)
+        settings.serviceName = "fcm"
+        let shared = try #require(paces.shared(byRunsOf: "shop", settings))
+        #expect(shared.pace == Pace(pushes: 600_000, intervalSeconds: 60) && settings.pushPace == shared.pace)
+        #expect(paces.shared(byRunsOf: "shop", settings) === shared)
+        settings.pace = Pace(pushes: 20, intervalSeconds: 1)
+        #expect(paces.shared(byRunsOf: "shop", settings) == nil && settings.pushPace == settings.pace)
+        settings.appPace = Pace(pushes: 600_000, intervalSeconds: 60)
+        #expect(paces.shared(byRunsOf: "shop", settings) !== shared, "what was chosen does not begin slowly")
+    }
 }

@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Delivery
+import PushServices
 import Runs
 import Testing
 
@@ -51,6 +52,24 @@ struct ProxyRouteTests {
         let server = FrozenEnvironment.server(host: "localhost", port: 2197, certificateAuthority: nil)
         #expect(try proxy(to: server, in: ["https_proxy": "http://a:1", "no_proxy": "localhost"]) == nil)
         #expect(try proxy(to: server, in: ["https_proxy": "http://a:1", "no_proxy": "localhost:443"]) == "http://a:1")
+    }
+
+    @Test("an exception counts for the server that it names: that of the pushes, or that of the tokens")
+    func exceptionsForTokens() throws {
+        let account = try #require(PushServices.named("fcm")).account
+        let exchange = try #require(account.tokenExchange), production = FrozenEnvironment.named(account.environments.choices[0])
+        func route(_ exceptions: String, to environment: FrozenEnvironment) throws -> [String?] {
+            let variables = ["https_proxy": "http://a:1", "no_proxy": exceptions]
+            let route = try ProxyRoute(nil, to: environment, tokens: exchange) { variables[$0] }
+            return [route.proxy?.address.url, route.tokenProxy?.address.url]
+        }
+        #expect(try route("fcm.googleapis.com", to: production) == [nil, "http://a:1"])
+        #expect(try route("oauth2.googleapis.com", to: production) == ["http://a:1", nil])
+        #expect(try route(".googleapis.com", to: production) == [nil, nil])
+        let server = FrozenEnvironment.server(host: "localhost", port: 8443, certificateAuthority: nil)
+        #expect(try route("localhost", to: server) == [nil, nil])
+        #expect(
+            try route("oauth2.googleapis.com", to: server) == ["http://a:1", "http://a:1"], "another server gives out its tokens itself")
     }
 
     @Test("the simulator inside this process is reached without any proxy")

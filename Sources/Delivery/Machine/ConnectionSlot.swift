@@ -18,6 +18,8 @@ struct ConnectionSlot {
     var freeWindow = Int.max
     /// Whether the service refused the token that it was opened with, and another one was asked for.
     var isTokenRefused = false
+    /// Whether the service has let that token pass.
+    var isTokenConfirmed = false
     /// Answers received on it.
     var answers = 0
     /// Requests submitted to it.

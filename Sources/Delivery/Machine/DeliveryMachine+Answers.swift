@@ -45,10 +45,13 @@ extension DeliveryMachine {
 
     /// Handles an answer that means the same for all pushes of a request.
     private mutating func answered(_ request: Int, _ meaning: AnswerMeaning, _ answer: Answer, on connection: Int, at now: Moment) {
+        confirmToken(of: connection, by: meaning)
         if case .split = meaning { return split(request, answer, at: now) }
-        resolveCanary(request)
+        // An answer about the quota says nothing about the push: the canary still waits for it.
+        if meaning != .retry(.quota) { resolveCanary(request) }
         switch meaning {
         case .accepted:
+            hasEverAccepted = true
             noteHealth(of: request, at: now)
             _ = rejectionHealth.isAlarming(afterBad: false, pushes: pushes[request].count)
             connections[connection].isWarm = true
@@ -61,13 +64,16 @@ extension DeliveryMachine {
             settle(request, .invalidToken, reason: answer.reason, invalidSince: answer.invalidSince, at: now)
             if isAlarming { stopForBadTokens(at: now) }
         case .rejected: refused(request, answer, at: now)
-        case .stop:
+        case .rejectedLikeAll where hasEverAccepted: refused(request, answer, at: now)
+        case .stop, .rejectedLikeAll:
             noteHealth(of: request, at: now)
             settle(request, .rejected, reason: reasonText(answer), at: now)
             stopForService(
                 .refused(reason: answer.reason, status: answer.status, clockLagSeconds: harmfulClockLagSeconds), at: now)
         case .retry(let retry):
-            if retry == .serviceBusy {
+            if retry == .quota {
+                serviceHealth.answered()
+            } else if retry == .serviceBusy {
                 lastServiceReason = "\(answer.status) \(answer.reason)"
                 _ = tokenHealth.isAlarming(afterBad: false)
             } else {
@@ -175,6 +181,7 @@ extension DeliveryMachine {
         case .serviceBusy, .serviceLeaves:
             if retry == .serviceLeaves { drain(connection) } else { serviceHealth.refused(at: now.nanoseconds) }
             retryLater(request, retryAfterSeconds: answer.retryAfterSeconds, at: now)
+        case .quota: holdForQuota(request, answer, at: now)
         case .connectionIdle:
             drain(connection)
             retryAtOnce(request, at: now)
@@ -221,7 +228,7 @@ extension DeliveryMachine {
             retryAfterSeconds: retryAfterSeconds, random: &random)
     }
 
-    private mutating func wait(_ request: Int, until due: Moment) {
+    mutating func wait(_ request: Int, until due: Moment) {
         pushes[request].state = .waiting
         waiting.insert(request, at: due.nanoseconds)
         var push = request

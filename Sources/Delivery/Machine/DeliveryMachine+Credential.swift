@@ -21,6 +21,18 @@ extension DeliveryMachine {
         stopForService(.tokenRefused(reason: reason, status: status, clockLagSeconds: clockLagSeconds), at: now)
     }
 
+    /// Notes that an answer shows that the service let the token pass: it is about the push, or about how much may be sent. A service in
+    /// trouble may not have looked at the token.
+    mutating func confirmToken(of connection: Int, by meaning: AnswerMeaning) {
+        guard settings.usesProviderToken, !connections[connection].isTokenConfirmed else { return }
+        switch meaning {
+        case .accepted, .invalidTarget, .rejected, .rejectedLikeAll, .split, .retry(.deviceBusy), .retry(.quota): break
+        case .stop, .maybeTaken, .notTheService, .retry: return
+        }
+        connections[connection].isTokenConfirmed = true
+        actions.append(.confirmToken(connection: connection))
+    }
+
     /// When waiting for a token has lasted too long, in monotonic nanoseconds: as long as any outage.
     var credentialPatienceEnds: Int64? {
         credentialPendingSince.map { $0 + Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) }

@@ -5,7 +5,7 @@ import PushServices
 extension DeliveryMachine {
     /// When pace and throttle let the next push leave, in monotonic nanoseconds; nil if at once.
     var nextPaceTime: Int64? {
-        let next = max(pacer?.nextTime ?? .min, throttle.nextTime ?? .min, paceShare?.nextTime ?? .min, nextProbeTime)
+        let next = max(pacer?.nextTime ?? .min, throttle.nextTime ?? .min, paceShare?.nextTime ?? .min, nextProbeTime, nextQuotaTime)
         return next == .min ? nil : next
     }
 
@@ -16,6 +16,7 @@ extension DeliveryMachine {
     mutating func takePace(for request: Int, at nanoseconds: Int64) -> Bool {
         // Separate statements: a single condition would copy the whole machine for each request.
         if serviceHealth.probes > 0, nextProbeTime > nanoseconds { return false }
+        if quota.until != nil, nextQuotaTime > nanoseconds { return false }
         if let pacer, !pacer.mayTake(at: nanoseconds) { return false }
         if let next = throttle.nextTime, next > nanoseconds { return false }
         let count = batching.paceUnit == .targets ? Int(pushes[request].count) : 1
@@ -28,6 +29,7 @@ extension DeliveryMachine {
 
     /// Notes that the service took a request, accepted or not: it is not overloaded.
     mutating func noteTaken(_ request: Int, at now: Moment) {
+        quota.taken(submittedAt: pushes[request].submitted)
         guard canary.isOver else { return }
         throttle.noteTaken(submittedAt: pushes[request].submitted, at: now.nanoseconds)
     }

@@ -42,6 +42,7 @@ extension DeliveryMachine {
             wake = min(wake, now.nanoseconds + milliseconds * 1_000_000)
         }
         if ending == nil, let end = credentialPatienceEnds { wake = min(wake, end + 1) }
+        if ending == nil, let end = quotaPatienceEnds { wake = min(wake, end + 1) }
         for connection in connections where connection.state != .closed {
             wake = min(wake, max(min(timeout(of: connection), healthCheck(of: connection)), timeoutsResumeAt))
         }
@@ -150,6 +151,7 @@ extension DeliveryMachine {
 
     private mutating func stopIfTroubleLasts(at now: Moment) {
         stopIfCredentialStaysAway(at: now)
+        stopIfQuotaStaysUsedUp(at: now)
         guard let since = serviceHealth.lastsSince else { return }
         let lasted = now.nanoseconds - since
         guard lasted > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) else { return }

@@ -24,6 +24,8 @@ struct DeliveryMachine {
         /// Renew the provider token, as the service refused the one used on this connection as expired. Call
         /// `tokenRefused` if it cannot be renewed.
         case renewToken(connection: Int)
+        /// Note that the service let the token of this connection pass.
+        case confirmToken(connection: Int)
     }
 
     /// An answer from the service.
@@ -91,6 +93,8 @@ struct DeliveryMachine {
     var fruitlessConnections = 0
     var fruitlessSince: Int64 = 0
     var hasEverAnswered = false
+    /// Whether the service has accepted a push of the run, from this loop or any other.
+    var hasEverAccepted: Bool
     var hasConnected = false
     var recentLosses = RecentLosses()
     var requestBudget = RequestBudget()
@@ -105,6 +109,7 @@ struct DeliveryMachine {
     // The run.
     var pacer: Pacer?
     var throttle = Throttle()
+    var quota = QuotaHold()
     /// The share in a pace that several runs keep together: the only thing that the machine does not own.
     var paceShare: PaceShare?
     var tokenHealth: ShareAlarm
@@ -137,6 +142,7 @@ struct DeliveryMachine {
         window = StreamWindow(largest: settings.streamsPerConnection)
         pacer = settings.pace.map { [batching] in Pacer($0, batching) }
         let earlier = settings.earlier
+        hasEverAccepted = earlier.hasAccepted
         canary = Canary(size: max(0, settings.canaryPushes - earlier.canary))
         tokenHealth = ShareAlarm(answers: earlier.canary, bad: earlier.ambiguous)
         rejectionHealth = ShareAlarm(answers: earlier.canary, bad: earlier.rejected)

@@ -16,8 +16,10 @@ struct FetchSchedule {
     private(set) var token: ServiceToken?
     /// When the token is replaced because its end is near.
     private var renewAt: Int64 = 0
-    /// Whether the service refused the token.
-    private var isRefused = false
+    /// Whether the service refused the token, and whether it has let it pass.
+    private var isRefused = false, isConfirmed = false
+    /// Whether the token stands in for one that the service refused.
+    private var replacesRefused = false
     private var failure: TokenFetchFailure?
     private var failuresInARow = 0
     /// After a failure, no attempt comes before this time.
@@ -51,11 +53,12 @@ struct FetchSchedule {
     mutating func given(_ given: GivenToken, askedAt: Int64) {
         let reserve = min(Self.reserveSeconds, given.seconds / 10)
         let early = min(renewEarlySeconds, given.seconds / 2)
+        replacesRefused = isRefused || replacesRefused && !isConfirmed
         token = ServiceToken(
             authorization: "Bearer \(given.text)", mintedAt: askedAt,
             usableUntil: askedAt + Int64(nanosecondsFromSeconds: given.seconds - reserve))
         renewAt = max(askedAt + Int64(nanosecondsFromSeconds: given.seconds - early), askedAt + shortestRenewal)
-        (isRefused, isFetching, failure, failuresInARow, retryAt) = (false, false, nil, 0, .min)
+        (isRefused, isConfirmed, isFetching, failure, failuresInARow, retryAt) = (false, false, false, nil, 0, .min)
     }
 
     /// Notes that no token came. The next attempt waits 1, 2, 4 … 60 s, or longer if the server asks for it.
@@ -68,11 +71,15 @@ struct FetchSchedule {
         retryAt = now + Int64(nanosecondsFromSeconds: max(wait, asked))
     }
 
-    /// Notes that the service refused a token as expired, and returns what there is instead; nil if it is the present one, and too young to
-    /// be replaced: then the service would refuse another one, too.
+    /// Notes that the service let a token pass.
+    mutating func confirm(_ passed: ServiceToken) { if passed == token { isConfirmed = true } }
+
+    /// Notes that the service refused a token as expired, and returns what there is instead; nil if the token was fetched because the last
+    /// one was refused, and the service has not let it pass a single time: then it would refuse another one, too.
+    @discardableResult
     mutating func refused(_ refused: ServiceToken, at now: Int64) -> TokenState? {
         guard let token, token == refused, !isRefused else { return state(at: now) }
-        guard now - token.mintedAt >= shortestRenewal || now >= token.usableUntil else { return nil }
+        guard !replacesRefused || isConfirmed || now >= token.usableUntil else { return nil }
         isRefused = true
         return state(at: now)
     }

@@ -56,12 +56,57 @@ public final class FetchedTokenSource: Sendable {
 
     /// Fetches the first token and begins to renew it. Blocks the calling thread for at most fifteen seconds, or until `stop`. Call it
     /// once.
-    /// - Parameter needsToken: whether it is an error that none was given out; otherwise senders find out.
-    /// - Throws: a `Diagnostic` that says why there is no token, or that no thread can be started.
-    public func start(needsToken: Bool = true) throws(Diagnostic) {
-        if let failure = desk.fetch(), needsToken { throw Diagnostic("there is no \(noun): \(failure.text)", remedy: failure.remedy) }
+    /// - Parameters:
+    ///   - failure: what becomes of a failure.
+    ///   - cancellation: ends the fetch.
+    /// - Throws: a `Diagnostic` that says why there is no token, or that no thread can be started; a `CancellationError`.
+    public func start(_ failure: FirstFailure = .isError, until cancellation: Cancellation? = nil) throws {
+        let wakeup = try Wakeup()
+        desk.attach(wakeup)
+        defer { desk.detach(wakeup) }
         let started = try WorkerThread("token") { [desk] in desk.work() }
         thread.withLock { $0 = started }
+        do {
+            while try isAwaited(failure) {
+                if cancellation?.isRequested == true { throw CancellationError() }
+                if let cancellation {
+                    cancellation.wait(milliseconds: Self.longestLook, orUntil: wakeup)
+                } else {
+                    wakeup.wait(atMost: Double(Self.longestLook) / 1000)
+                }
+                wakeup.clear()
+            }
+        } catch {
+            stop()
+            throw error
+        }
+    }
+
+    /// What becomes of a failure to get the first token.
+    public enum FirstFailure: Sendable {
+        /// It is an error.
+        case isError
+        /// One that may pass, such as a network that is down, is no error: then the senders wait for the token, as they wait for a later one,
+        /// and as long as for any outage.
+        case isWaitedOut
+        /// The senders wait for the token, or stop for want of one: for a run whose other services can be sent to.
+        case isLeftToSenders
+    }
+
+    private static let longestLook = 20_000
+
+    /// Whether the first answer has not come yet.
+    /// - Throws: a `Diagnostic` that says why there will be no token.
+    private func isAwaited(_ mode: FirstFailure) throws(Diagnostic) -> Bool {
+        let failure: TokenFetchFailure
+        switch desk.state() {
+        case .ready: return false
+        case .pending(nil): return true
+        case .pending(let trouble?): failure = trouble
+        case .refused(let refusal): failure = .refused(refusal)
+        }
+        if mode == .isLeftToSenders || mode == .isWaitedOut && failure.mayPass { return false }
+        throw Diagnostic("there is no \(noun): \(failure.text)", remedy: failure.remedy)
     }
 
     /// Ends what `start` began, at once: a fetch under way is given up. Call it when no sender uses the source any more; more than once
@@ -79,6 +124,7 @@ public final class FetchedTokenSource: Sendable {
 extension FetchedTokenSource: TokenSource {
     func state() -> TokenState { desk.state() }
     func renewed(after refused: ServiceToken) -> TokenState? { desk.renewed(after: refused) }
+    func confirm(_ token: ServiceToken) { desk.confirm(token) }
     func age(of token: ServiceToken) -> Int64 { desk.age(of: token) }
     func attach(_ wakeup: Wakeup) { desk.attach(wakeup) }
     func detach(_ wakeup: Wakeup) { desk.detach(wakeup) }
@@ -124,9 +170,8 @@ private final class FetchDesk: Sendable {
         }
     }
 
-    /// Asks for a token now. Returns why there is none; nil if there is one.
-    @discardableResult
-    func fetch() -> TokenFetchFailure? {
+    /// Asks for a token now.
+    private func fetch() {
         let askedAt = clock()
         shared.withLock { $0.schedule.begin() }
         let answer = ask(cancellation)
@@ -134,10 +179,8 @@ private final class FetchDesk: Sendable {
         switch answer {
         case .given(let token):
             note { $0.given(token, askedAt: askedAt) }
-            return nil
         case .failed(let failure):
             note { $0.failed(failure, at: now) }
-            return failure
         }
     }
 
@@ -160,6 +203,8 @@ private final class FetchDesk: Sendable {
         let now = clock()
         return look(at: now) { $0.refused(refused, at: now) }
     }
+
+    func confirm(_ token: ServiceToken) { shared.withLock { $0.schedule.confirm(token) } }
 
     func age(of token: ServiceToken) -> Int64 { max(0, clock() - token.mintedAt) }
 

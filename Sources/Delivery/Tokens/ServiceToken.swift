@@ -24,8 +24,10 @@ enum TokenState: Hashable, Sendable {
 protocol TokenSource: AnyObject, Sendable {
     /// Returns what there is now. Never blocks for long.
     func state() -> TokenState
-    /// Returns what there is after the service refused a token as expired; nil if the token is too young to be replaced.
+    /// Returns what there is after the service refused a token as expired; nil if another token would be refused, too.
     func renewed(after refused: ServiceToken) -> TokenState?
+    /// Notes that the service let a token pass.
+    func confirm(_ token: ServiceToken)
     /// The age of a token, in nanoseconds.
     func age(of token: ServiceToken) -> Int64
     /// Rings `wakeup` from now on when `state` has changed for the better, or for good.
@@ -38,6 +40,9 @@ extension SignedTokenSource: TokenSource {
     func state() -> TokenState { .ready(current()) }
 
     func renewed(after refused: ServiceToken) -> TokenState? { renew(after: refused).map { .ready($0) } }
+
+    /// The age of a token says enough.
+    func confirm(_ token: ServiceToken) {}
 
     /// Signing takes no time that anyone would have to wait for.
     func attach(_ wakeup: Wakeup) {}

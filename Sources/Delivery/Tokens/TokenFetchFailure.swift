@@ -39,6 +39,15 @@ enum TokenFetchFailure: Hashable, Sendable {
         return refusal
     }
 
+    /// Whether the cause is one that passes without anybody's doing: the network, or a server in trouble.
+    var mayPass: Bool {
+        switch self {
+        case .noConnection, .timedOut, .noAnswer: true
+        case .refused(let refusal): !refusal.isFinal
+        case .untrusted, .unusable, .impossible, .cancelled: false
+        }
+    }
+
     /// How long the server asks to wait; nil if it does not.
     var retryAfterSeconds: Double? { if case .refused(let refusal) = self { refusal.retryAfterSeconds } else { nil } }
 

@@ -13,8 +13,10 @@ struct PreviewService: Sendable {
     var recipients: Int
     /// nil without recipients.
     var payloadBytes: PayloadBytes?
+    /// Never faster than this, as the campaign or the app says; nil for the service's own pace.
+    var chosenPace: Pace?
     /// Never faster than this; nil for as fast as the service takes them.
-    var pace: Pace?
+    var pace: Pace? { chosenPace ?? service.usualPace?.pace }
 
     /// The services of an app, in its order.
     static func all(of context: CampaignContext, _ result: AudienceResult) -> [PreviewService] {
@@ -28,7 +30,7 @@ struct PreviewService: Sendable {
                 ? context.campaign.delivery.pace : context.campaign.delivery.pace?.share(of: recipients, in: result.audience)
             return PreviewService(
                 service: account.service, destination: account.destination, recipients: recipients,
-                payloadBytes: PayloadBytes(counts: sizes), pace: Pace.slower(share, context.app.pace(of: account)))
+                payloadBytes: PayloadBytes(counts: sizes), chosenPace: Pace.slower(share, context.app.pace(of: account)))
         }
     }
 

@@ -121,12 +121,14 @@ package struct CampaignContext {
 
     /// Checks that there is a route from this machine to the servers of all services.
     func checkRoutes(_ settings: RunSettings) throws(Diagnostic) {
-        for service in settings.services { _ = try ProxyRoute(app.proxy, to: service.environment) }
+        for service in settings.services {
+            _ = try ProxyRoute(app.proxy, to: service.environment, tokens: service.service.account.tokenExchange)
+        }
     }
 
     /// All caps that apply: the campaign's and the app's.
     var frequencyCaps: [FrequencyCap] { [campaign.delivery.frequency, app.frequency].compactMap { $0 } }
 
-    /// The pace that applies to a service: the campaign's, but never faster than the app's.
+    /// The pace that was chosen for a service: the campaign's, but never faster than the app's; nil for the service's own.
     func pace(of service: AppService) -> Pace? { Pace.slower(campaign.delivery.pace, app.pace(of: service)) }
 }

@@ -21,6 +21,9 @@ public struct TokenExchange: Sendable {
     /// Reads the file, or the variable, that identifies the app.
     public let read: @Sendable (_ secret: JSONValue) throws(Mistake) -> AssertionKey
 
+    /// The name in `address`, at port 443.
+    public var host: String { String(address.dropFirst("https://".count).prefix { $0 != "/" }) }
+
     /// An exchange.
     public init(
         noun: String, address: String, path: String, scope: String, assertionSeconds: Int64, renewEarlySeconds: Double,

@@ -40,7 +40,7 @@ extension FCM {
         case 401, 403, 405: return .stop
         // The path names only the project.
         case 404: return answer.reason.isEmpty ? .stop : .rejected
-        case 429: return .retry(.serviceBusy)
+        case 429: return .retry(.quota)
         // FCM recognizes no repeats, and something in front of it may have passed the push on: 502 comes in HTML.
         case 500...: return .maybeTaken
         // Unexpected: 1xx and 3xx, other 2xx, unknown 4xx. None of these classes means a temporary refusal.

@@ -44,6 +44,10 @@ public struct FCM: PushService {
         return policy
     }()
 
+    /// Source: Google, "Best practices when sending FCM messages at scale": a project may send 600,000 messages a minute, and a sender begins
+    /// with none and takes at least 60 seconds to reach its rate.
+    public let usualPace: ServicePace? = ServicePace(Pace(pushes: 600_000, intervalSeconds: 60), rampSeconds: 60)
+
     /// The only FCM there is.
     public init() {}
 

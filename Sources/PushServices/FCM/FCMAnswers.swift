@@ -56,6 +56,8 @@ extension FCM {
     private static let blaming = Set(rows.filter { $0.meaning == .invalidTarget(blamesSettings: true) }.map(\.reason))
 
     private static let credentials = "Check project and service_account of the app in volley.yaml."
+    private static let newPlan =
+        "A run keeps the project that it was planned with: if that was wrong, cancel this run, correct the project, and plan again."
     private static let again = "You can send to these devices again."
 
     /// Source: Google, "FCM error codes" and "ErrorCode"; for those without a code of FCM, Google Cloud, "Errors".
@@ -84,9 +86,12 @@ extension FCM {
 
     private static let aboutCampaigns: [Answer] = [
         Answer(
-            400, badRequest, .rejected,
+            400, badRequest, .rejectedLikeAll,
             explanation:
                 "FCM did not accept the message: it is too large, or a value in it is not allowed. Shorten the text, or correct what the reason names.",
+            advice:
+                "The message itself is wrong, not the device: it is too large, or a value in it is not allowed. Correct the campaign's content, or its "
+                + "payload if it is written by hand, and plan again: a run keeps the message that it was planned with.",
             // An answer without details does not say that the target was the reason, and the probe's is no real one.
             probe: .fine)
     ]
@@ -112,20 +117,20 @@ extension FCM {
             explanation: "The service account may not send for this project, or the project has no FCM API. \(credentials)",
             advice:
                 "Check that service_account belongs to the project and has the role Firebase Cloud Messaging API Admin, and that the Firebase Cloud "
-                + "Messaging API is enabled there.", probe: .wrongTopic),
+                + "Messaging API is enabled there. \(newPlan)", probe: .wrongTopic),
         Answer(
             404, "NOT_FOUND", .stop, explanation: "FCM does not know the project. \(credentials)",
-            advice: "Check the app's project in volley.yaml: it is the Project ID in the Firebase console.", probe: .wrongTopic),
+            advice: "Check the app's project in volley.yaml: it is the Project ID in the Firebase console. \(newPlan)", probe: .wrongTopic),
     ]
 
     private static let aboutTheServer: [Answer] = [
         Answer(
-            429, "QUOTA_EXCEEDED", .retry(.serviceBusy),
-            explanation: "The project sent more messages a minute than it may, until the retries ran out. Set a slower pace. \(again)",
+            429, "QUOTA_EXCEEDED", .retry(.quota),
+            explanation: "The project had sent as many messages as it may, until it was too late for these. Set a slower pace. \(again)",
             advice: "Wait a minute, and set a slower pace: a project may send 600,000 messages a minute.", probe: .busy),
         Answer(
-            429, "RESOURCE_EXHAUSTED", .retry(.serviceBusy),
-            explanation: "The project sent more messages a minute than it may, until the retries ran out. Set a slower pace. \(again)",
+            429, "RESOURCE_EXHAUSTED", .retry(.quota),
+            explanation: "The project had sent as many messages as it may, until it was too late for these. Set a slower pace. \(again)",
             advice: "Wait a minute, and set a slower pace: a project may send 600,000 messages a minute.", probe: .busy),
         Answer(
             500, "INTERNAL", .retry(.serviceBusy), explanation: "FCM had internal errors until the retries ran out. \(again)", probe: .busy),

@@ -55,7 +55,7 @@ extension AnswerMeaning {
         case .accepted: .accepted
         case .invalidTarget: .invalidToken
         // Where Volley cannot get another credential.
-        case .rejected, .stop, .split, .retry(.credentialExpired): .rejected
+        case .rejected, .rejectedLikeAll, .stop, .split, .retry(.credentialExpired): .rejected
         case .retry: .failed
         case .maybeTaken, .notTheService: .unknown
         }

@@ -27,6 +27,7 @@ struct EarlierSendings {
     func answers(_ figures: RunFigures?) -> EarlierAnswers {
         var earlier = EarlierAnswers()
         guard let figures else { return earlier }
+        earlier.hasAccepted = figures.outcomes[.accepted, default: 0] > 0
         earlier.judged = figures.outcomes.merging(accepted) { max(0, $0 - $1) }
         let evidence = figures.tokenEvidence(of: service), before = judged?.tokenEvidence(of: service) ?? TokenEvidence()
         earlier.canary = evidence.answers - before.answers

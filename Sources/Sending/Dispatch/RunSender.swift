@@ -69,7 +69,7 @@ package struct RunSender: Sendable {
         var sender = SenderSettings(
             access.service, endpoint: access.endpoint, credentials: access.credentials, options: settings.options(startingAt: start),
             runSeed: run.plan.seed)
-        sender.pace = access.pace
+        sender.pace = settings.firstService.pace
         sender.sharedPace = attendance.context.paces.shared(byRunsOf: run.plan.app, settings)
         sender.deadline = settings.deadline(startingAt: start)
         sender.resendsUnknown = access.resendsUnknown

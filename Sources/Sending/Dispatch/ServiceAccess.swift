@@ -15,7 +15,7 @@ package struct ServiceAccess: Sendable {
     var service: any PushService { settings.service }
 
     /// Never faster than this; nil for as fast as the service takes pushes.
-    var pace: Pace? { settings.firstService.pace }
+    var pace: Pace? { settings.firstService.pushPace }
 
     var resendsUnknown: Bool { settings.unknownPolicy == .resend }
 

@@ -37,7 +37,7 @@ public struct ServiceCheck: Sendable {
         let route: ProxyRoute
         var steps = [credentials]
         do {
-            route = try ProxyRoute(app.proxy, to: settings.firstService.environment)
+            route = try ProxyRoute(app.proxy, to: settings.firstService.environment, tokens: settings.service.account.tokenExchange)
             steps.append(proxy(route))
         } catch {
             steps.append(.failed("proxy", error))
@@ -47,7 +47,7 @@ public struct ServiceCheck: Sendable {
             return steps + wayWithoutCredentials(settings, route, missing: credentials.name)
         }
         do {
-            let gateway = try Gateway(settings, context, proxy: route.proxyURL, now: now)
+            let gateway = try Gateway(settings, context, proxy: route.tokenProxyURL, now: now)
             defer { _ = gateway.close() }
             if let token = settings.service.account.tokenExchange?.noun { steps.append(.ok(token, message: "given out")) }
             return steps + way(gateway.endpoint, gateway.credentials, settings, route, missing: nil)

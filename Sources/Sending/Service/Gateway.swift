@@ -1,7 +1,7 @@
 package import Base
 public import Campaigns
 import Cryptography
-import Delivery
+package import Delivery
 import Glibc
 import PushServices
 package import Runs
@@ -22,9 +22,12 @@ package final class Gateway {
     /// - Parameters:
     ///   - settings: of one service.
     ///   - proxy: as `SenderSettings.proxy`: the way to the server that gives out tokens.
-    ///   - needsToken: whether nothing can be sent without a token; otherwise its absence shows while the run is sent.
+    ///   - failure: what becomes of a failure to get the first token.
     /// - Throws: a `Diagnostic` for a key or certificate that cannot be used, and for a token that is not given out.
-    package init(_ settings: RunSettings, _ context: SendingContext, proxy: String? = nil, needsToken: Bool = true, now: Timestamp) throws {
+    package init(
+        _ settings: RunSettings, _ context: SendingContext, proxy: String? = nil,
+        firstToken failure: FetchedTokenSource.FirstFailure = .isError, now: Timestamp
+    ) throws {
         let read = try AppCredentials(settings, now: now)
         let identity = try Self.identity(read, settings)
         warnings = read.warnings
@@ -56,7 +59,7 @@ package final class Gateway {
             let source = try FetchedTokenSource(
                 exchange: exchange, key: key, server: server, proxy: proxy, file: settings.firstService.credential?[form?.files.first])
             credentials = .fetched(source)
-            do { try source.start(needsToken: needsToken) } catch {
+            do { try source.start(failure, until: context.cancellation) } catch {
                 simulator?.stop()
                 throw error
             }

@@ -19,7 +19,7 @@ public enum DoctorCommand {
         let apps = try name.map { [try project.app(called: $0)] } ?? project.apps
         var isWell = true
         var documents: [JSONValue] = []
-        let context = SendingContext()
+        let context = SendingContext(cancellation: Interruption.process)
         for (app, number) in apps.flatMap({ app in app.services.indices.map { (app, $0) } }) {
             let account = app.services[number]
             let steps = ServiceCheck(app: app, project: project, service: number, now: .now(), context: context).steps()

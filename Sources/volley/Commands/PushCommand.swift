@@ -86,7 +86,7 @@ public enum PushCommand {
         settings.collapseID = message.collapseID
         if let priority = message.priorityName.flatMap(PushPriority.init(name:)) { settings.priority = priority }
         settings.expiry = try message.expires.map { try Expiry(notation: $0) }
-        let route = try ProxyRoute(proxy, to: settings.firstService.environment)
+        let route = try ProxyRoute(proxy, to: settings.firstService.environment, tokens: settings.service.account.tokenExchange)
         let attendance = console.running(options)
         let single = try SinglePush(settings, route, attendance.context, at: .now())
         console.show(single.warnings)

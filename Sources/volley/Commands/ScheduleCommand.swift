@@ -19,7 +19,8 @@ public enum ScheduleCommand {
         let daemon = try ScheduleDaemon(
             files: files, project: project, lock: lock,
             ScheduleAttendance(
-                observer: observer, cancellation: Interruption.process, context: SendingContext(threads: options.threads),
+                observer: observer, cancellation: Interruption.process,
+                context: SendingContext(threads: options.threads, cancellation: Interruption.process),
                 memory: options.memory))
         observer(.started(record: catalog.schedule.place))
         switch try daemon.run() {

@@ -1,6 +1,7 @@
 import Base
 import Delivery
 import PushServices
+import Scheduling
 import Sending
 
 extension RunProgress {
@@ -23,13 +24,19 @@ extension ProgressWait {
     /// - Parameters:
     ///   - pace: the campaign's pace; nil if it sets none.
     ///   - service: the name of the service that receives the pushes.
-    func words(pace: Pace?, service: String = PushServices.standard.displayName) -> String {
+    ///   - zone: the zone of times of day.
+    func words(
+        pace: Pace?, service: String = PushServices.standard.displayName,
+        zone: @autoclosure () -> ZoneRules = ZoneDatabase.system.machineZone
+    ) -> String {
         switch self {
         case .runFile: "waiting for the disk, or a lock on the run file"
         case .delivery(.connection): "waiting for a connection to \(service)"
         case .delivery(.outage(let seconds)): "\(service) has taken no push for \(TextFormat.span(seconds: Int64(seconds))); trying again"
-        case .delivery(.credential(let seconds)):
+        case .delivery(.credential(let seconds, let trouble)):
             "waiting for a new token for \(service)" + (seconds < 10 ? "" : ", for \(TextFormat.span(seconds: Int64(seconds))) now")
+                + (trouble.isEmpty ? "" : " (\(trouble))")
+        case .delivery(.quota(let until)): "\(service) goes on at \(zone().localTime(at: until).timeOfDay)"
         case .delivery(.canary(let answers)): "first pushes sent: waiting for \(Self.answers(answers))"
         case .delivery(.last(let answers, 0)): "waiting for the last \(Self.answers(answers))"
         case .delivery(.last(0, let again)):

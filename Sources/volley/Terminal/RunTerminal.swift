@@ -109,6 +109,7 @@ extension Console {
     /// Shows the sending of one run, and ends it with Ctrl-C.
     func running(_ options: CommonOptions) -> RunAttendance {
         RunAttendance(
-            context: SendingContext(threads: options.threads), observer: RunTerminal.observer(self), cancellation: Interruption.process)
+            context: SendingContext(threads: options.threads, cancellation: Interruption.process), observer: RunTerminal.observer(self),
+            cancellation: Interruption.process)
     }
 }

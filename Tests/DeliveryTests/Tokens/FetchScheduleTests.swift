@@ -67,20 +67,56 @@ struct FetchScheduleTests {
         for status in [400, 401, 403, 404] { #expect(TokenRefusal(status: status).isFinal) }
     }
 
-    @Test("a token that the service refuses is replaced at once, unless it is too young")
+    @Test("a token that the service refuses is replaced as soon as that is allowed")
     func refusedTokens() throws {
         var schedule = schedule()
         let first = try #require(schedule.token)
-        #expect(schedule.refused(first, at: Self.start + 59 * Self.second) == nil)
-        let now = Self.start + 60 * Self.second
+        let now = Self.start + 5 * Self.second
         #expect(schedule.refused(first, at: now) == .pending(nil))
-        #expect(try #require(schedule.nextFetch) <= now)
+        #expect(seconds(schedule.nextFetch) == 60)
         #expect(schedule.refused(first, at: now) == .pending(nil), "another connection that used it")
         schedule.begin()
         schedule.given(GivenToken(text: "second", seconds: 3600), askedAt: now)
         let second = try #require(schedule.token)
         #expect(schedule.refused(first, at: now) == .ready(second), "an answer that was late")
-        #expect(schedule.refused(second, at: now) == nil)
+    }
+
+    @Test(
+        "if the new token is refused before it has passed, there is no other; once it has passed, it is renewed like any",
+        arguments: [true, false])
+    func secondRefusal(hasPassed: Bool) throws {
+        var schedule = schedule()
+        var now = Self.start
+        schedule.refused(try #require(schedule.token), at: now)
+        now += 60 * Self.second
+        schedule.given(GivenToken(text: "second", seconds: 3600), askedAt: now)
+        let second = try #require(schedule.token)
+        if hasPassed { schedule.confirm(second) }
+        #expect(schedule.refused(second, at: now + 1800 * Self.second) == (hasPassed ? .pending(nil) : nil))
+    }
+
+    @Test("a token that stands in for a refused one stays suspect when its time is over without use")
+    func unused() throws {
+        var schedule = schedule()
+        schedule.refused(try #require(schedule.token), at: Self.start)
+        schedule.given(GivenToken(text: "second", seconds: 3600), askedAt: Self.start + 60 * Self.second)
+        let later = Self.start + 3500 * Self.second
+        schedule.given(GivenToken(text: "third", seconds: 3600), askedAt: later)
+        #expect(schedule.refused(try #require(schedule.token), at: later) == nil)
+    }
+
+    @Test("a token that is refused every hour of a day is renewed every time")
+    func everyHour() throws {
+        var schedule = schedule()
+        var now = Self.start
+        for hour in 1...24 {
+            let token = try #require(schedule.token)
+            schedule.confirm(token)
+            now += 3000 * Self.second
+            #expect(schedule.refused(token, at: now) == .pending(nil))
+            schedule.begin()
+            schedule.given(GivenToken(text: "token\(hour)", seconds: 3600), askedAt: now)
+        }
     }
 
     @Test("a token that ended before another is allowed is awaited, not called refused")

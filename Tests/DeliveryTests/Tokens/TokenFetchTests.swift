@@ -18,7 +18,7 @@ struct TokenFetchTests {
 
     private func complaint(_ source: FetchedTokenSource) -> Diagnostic? {
         defer { source.stop() }
-        do throws(Diagnostic) { try source.start() } catch { return error }
+        do { try source.start() } catch { return error as? Diagnostic }
         return nil
     }
 
@@ -162,6 +162,42 @@ struct TokenFetchTests {
         source.stop()
         #expect(clock.now - stopped < .seconds(2))
         source.stop()
+    }
+
+    @Test("a run waits out what may pass before its first token; what will not pass is said at once")
+    func waitsOutTrouble() throws {
+        let late = try TokenServer { number, _ in number < 2 ? TokenServer.answer("503 Busy", "{}") : TokenServer.token("third") }
+        let source = try late.source()
+        defer { source.stop() }
+        try source.start(waitsOutTrouble: true)
+        let clock = ContinuousClock()
+        let asked = clock.now
+        while clock.now - asked < .seconds(20), source.state() == .pending(nil) || late.requests.count < 3 { usleep(20_000) }
+        usleep(200_000)
+        guard case .ready(let token) = source.state() else {
+            Issue.record("\(source.state())")
+            return
+        }
+        #expect(token.authorization == "Bearer third")
+        let refusing = try TokenServer { _, _ in TokenServer.answer("400 Bad Request", #"{"error":"invalid_grant"}"#) }
+        let refused = try refusing.source()
+        #expect(throws: Diagnostic.self) { try refused.start(waitsOutTrouble: true) }
+        let busy = try TokenServer { _, _ in TokenServer.answer("503 Busy", "{}") }
+        #expect(throws: Diagnostic.self) { try busy.source().start() }
+    }
+
+    @Test("the first fetch ends at once when a person asks for the end")
+    func cancelledFirst() throws {
+        let server = try TokenServer { _, _ in nil }
+        let source = try server.source(), cancellation = try Cancellation()
+        startThread {
+            usleep(500_000)
+            cancellation.request()
+        }
+        let clock = ContinuousClock()
+        let start = clock.now
+        #expect(throws: CancellationError.self) { try source.start(until: cancellation) }
+        #expect(clock.now - start < .seconds(8) && server.requests.count <= 1)
     }
 
     @Test("who waits for a token is woken when it comes, and the thread ends with the source")

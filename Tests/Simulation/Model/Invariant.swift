@@ -12,6 +12,8 @@ enum Invariant: String, CaseIterable {
     case outcome = "an outcome says what happened"
     case attempts = "attempts are counted"
     case patience = "no retry before its time, nothing given up too early"
+    case quota = "nothing leaves while the quota is used up, and then one push tries"
+    case tokenRefusals = "a refused token is renewed; if the new one is refused before it ever passed, the run stops"
     case connectionUse = "nothing is submitted where nothing may be"
     case afterEnd = "nothing is submitted after deadline, interrupt or stop"
     case stops = "a run stops for a reason, and whenever there is one"

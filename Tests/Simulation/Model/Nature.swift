@@ -37,6 +37,10 @@ struct Nature {
     var refused: Int
     /// Answered by something in front of APNs, or cut off.
     var doubtful: Int
+    /// Refused as all others would be, if none was accepted yet.
+    var likeAll = 0
+    /// Refused because the sender's quota is used up.
+    var quota = 0
 
     // Connections.
     var connectRefused: Int
@@ -60,6 +64,8 @@ struct Nature {
     var outageIsUnreachable: Bool
     /// Whether something in front of APNs answers in its place, if it can be reached.
     var outageIsOfGateway: Bool
+    /// When the quota is used up for every push.
+    var quotaOutage: Range<Int64> = 0..<0
     var serverSkewSeconds: Int64
     var expiresTokens: Int
     /// On some connections a token of this age, 15 to 45 minutes, is called expired.
@@ -160,6 +166,17 @@ struct Nature {
         // Numbers of its own: campaigns with signed tokens stay as they were.
         var own = SplitMix(seed: settings.jitterSeed &+ 0xF37C)
         if settings.usesProviderToken, own.oneIn(3) { fetching = FetchNature(from: &own, isLong: isLong) }
+        drawQuota(from: &own)
+    }
+
+    /// A service that counts what it is sent, and refuses messages for what they are.
+    private mutating func drawQuota(from random: inout SplitMix) {
+        if random.oneIn(6) { likeAll = random.oneIn(2) ? 1000 : random.between(1, 300) }
+        guard random.oneIn(5) else { return }
+        quota = random.rate(oneIn: 2, upTo: 200)
+        guard random.oneIn(2) else { return }
+        let start = 1000 * Span.second + random.span(0, 3 * Span.second)
+        quotaOutage = start..<start + random.span(Span.second, (random.oneIn(4) ? 1200 : 200) * Span.second)
     }
 
     /// The single byte that represents a recipient's payload.

@@ -10,6 +10,10 @@ struct ServerAnswer {
         /// Whether it counts as evidence about all tokens.
         case invalidToken(pointsAtSettings: Bool)
         case rejected
+        /// The whole run must stop, unless a push of this life was accepted.
+        case likeAll
+        /// Nothing more may leave for a while.
+        case quota
         /// The whole run must stop.
         case fatal
         /// Try again later, perhaps with other pushes waiting, too.
@@ -103,6 +107,11 @@ struct ServerAnswer {
 
         .init(status: 400, reason: SimulatedService.badTarget, meaning: .ofTargets, encounter: .targetsRefused),
         .init(status: SimulatedService.eachStatus, meaning: .ofTargets, id: .own, encounter: .eachAnswered),
+
+        .init(status: 400, reason: SimulatedService.badMessage, meaning: .likeAll, encounter: .refusedLikeAll),
+        .init(status: 429, reason: SimulatedService.usedUp, meaning: .quota, encounter: .quotaUsedUp),
+        .init(status: 429, reason: SimulatedService.usedUp, meaning: .quota, retryAfterSeconds: 3, encounter: .quotaUsedUp),
+        .init(status: 429, reason: SimulatedService.usedUp, meaning: .quota, retryAfterSeconds: 130, encounter: .quotaUsedUp),
     ]
 
     /// The outcome of a final answer; nil if it is not final.
@@ -110,8 +119,8 @@ struct ServerAnswer {
         switch meaning {
         case .accepted: .accepted
         case .invalidToken: .invalidToken
-        case .rejected, .fatal: .rejected
-        case .temporary, .leave, .expired, .doubtful, .stranger, .ofTargets: nil
+        case .rejected, .likeAll, .fatal: .rejected
+        case .quota, .temporary, .leave, .expired, .doubtful, .stranger, .ofTargets: nil
         }
     }
 }

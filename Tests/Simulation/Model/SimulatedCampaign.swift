@@ -46,6 +46,10 @@ final class SimulatedCampaign {
     var fetchedCount = 0
     var fetchOutageEnds: Int64?
     var tokenHistory: [SeenToken] = []
+    /// Tokens that a server gave out and the service refused; those that stand in for them; those that the service let pass.
+    var refusedTokens: Set<String> = [], standInTokens: Set<String> = [], passedTokens: Set<String> = []
+    /// Whether a loop of this life has read that a push was accepted.
+    var hasReadAccepted = false
     var unrecorded: [Settlement] = []
     var isCommitDue = false
     var ticks = 0
@@ -106,6 +110,8 @@ final class SimulatedCampaign {
         source = PushSource(recipients, nature)
         team = LoopGroup(control: SendControl(), largest: nature.loops)
         tokenHistory.removeAll()
+        (refusedTokens, standInTokens, passedTokens) = ([], [], [])
+        hasReadAccepted = false
         if let fetching = nature.fetching {
             startFetching(fetching)
         } else if nature.settings.usesProviderToken {

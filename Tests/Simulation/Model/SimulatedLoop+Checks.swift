@@ -132,7 +132,7 @@ extension SimulatedLoop {
     }
 
     private func hasCauseToStop(_ cause: StopCause) -> Bool {
-        if causes.isPlain { return true }
+        if causes.isPlain || causes.mayBeLikeAll { return true }
         if settings.stopLimits != nil, case .limit = cause { return true }
         if causes.fruitless >= settings.fruitlessConnectionLimit || causes.busy >= 100 { return true }
         if causes.busy > 0, case .service(_, .outage) = cause { return true }

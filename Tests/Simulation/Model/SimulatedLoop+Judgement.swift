@@ -9,6 +9,8 @@ struct StopCauses {
     /// A connection was impossible for a permanent reason.
     var hopeless = false
     var tokenRefused = false
+    /// A push was refused as all others would be, and only another loop knows of one that was accepted.
+    var mayBeLikeAll = false
     /// No token came for as long as any outage may last.
     var hasAwaitedTokenInVain = false
     /// Another loop stopped.
@@ -31,6 +33,7 @@ extension SimulatedLoop {
     /// - Parameter push: the first of the request.
     func judgeSubmission(of push: Int, _ wire: Wire, at now: Moment) {
         judgeConnection(wire.connection, at: now)
+        judgeHold(at: now)
         judgePace(wire.count, at: now.nanoseconds)
         judgeRequest(push, wire)
         wire.forEachRecipient { judgeSubmission(of: $0, at: now) }
@@ -48,6 +51,28 @@ extension SimulatedLoop {
         campaign.fates[recipient].state = .inFlight
         campaign.lastProgress = campaign.clock.now
         campaign.tally.noteSubmission()
+    }
+
+    private func judgeHold(at now: Moment) {
+        if now.nanoseconds < heldUntil {
+            campaign.violate(.quota, "a push leaves \((heldUntil - now.nanoseconds) / Span.millisecond) ms before the hold is over")
+        }
+        guard isHoldUnproven else { return }
+        campaign.tally.note(.quotaTried)
+        let others = peers.reduce(0) { $0 + $1.inFlight }
+        if others > 0 { campaign.violate(.quota, "\(others + 1) requests try whether the hold is over") }
+    }
+
+    /// Notes whether an answer shows that the service let the connection's token pass, or refused it.
+    func notePassage(on connection: Int, _ answer: ServerAnswer) {
+        guard campaign.fetched != nil, let token = peers[connection].token?.authorization else { return }
+        switch answer.meaning {
+        case .accepted, .invalidToken, .rejected, .likeAll, .ofTargets, .quota: campaign.passedTokens.insert(token)
+        case .temporary where answer.status == 429: campaign.passedTokens.insert(token)
+        case .expired:
+            if peers[connection].passedWhenRefused == nil { peers[connection].passedWhenRefused = campaign.passedTokens.contains(token) }
+        case .fatal, .temporary, .leave, .doubtful, .stranger: break
+        }
     }
 
     /// What a request carries, and that the service can accept it.
@@ -146,8 +171,29 @@ extension SimulatedLoop {
     /// All pushes of a request have the same answer.
     func judgeAnswer(_ index: Int, _ wire: Wire, at now: Moment) {
         let status = ServerAnswer.all[index].status
+        switch ServerAnswer.all[index].meaning {
+        case .accepted: (hasReadAccepted, campaign.hasReadAccepted) = (true, true)
+        case .likeAll:
+            campaign.tally.note(campaign.hasReadAccepted ? .likeOthers : .refusedLikeAll)
+            // A loop may not have heard yet what another one has read.
+            if !campaign.hasReadAccepted { causes.fatalAnswer = true } else if !hasReadAccepted { causes.mayBeLikeAll = true }
+        case .quota: beginHold(wire, ServerAnswer.all[index].retryAfterSeconds, at: now)
+        case .invalidToken, .rejected, .fatal, .temporary, .leave, .expired, .doubtful, .stranger, .ofTargets: break
+        }
+        if ServerAnswer.all[index].outcome != nil { noteDealtWith(wire) }
         wire.forEachRecipient { judgeAnswer(index, $0, of: wire, status: status, at: now) }
     }
+
+    /// A push that left before the hold says only how long it lasts, if the service says that.
+    private func beginHold(_ wire: Wire, _ retryAfterSeconds: Double?, at now: Moment) {
+        let isNew = !isHoldUnproven || wire.sentAt > holdBegan
+        if isNew { (holdBegan, isHoldUnproven) = (now.nanoseconds, true) }
+        guard let seconds = retryAfterSeconds ?? (isNew ? 60 : nil) else { return }
+        heldUntil = max(heldUntil, now.nanoseconds + Int64(seconds * 1e9))
+    }
+
+    /// The service dealt with a request.
+    private func noteDealtWith(_ wire: Wire) { if wire.sentAt >= heldUntil { isHoldUnproven = false } }
 
     /// Each push has its own answer, or none: then nothing was done about it.
     func judgeTargets(of wire: Wire, _ answer: ServerAnswer, _ targets: [Int], at now: Moment) {
@@ -155,6 +201,8 @@ extension SimulatedLoop {
         // Some fail before the others are judged.
         let refused = Set(targets.filter { $0 >= 0 && ServerAnswer.all[$0].outcome == nil })
         let others = max(0, refused.count - 1)
+        if targets.contains(where: { $0 >= 0 && ServerAnswer.all[$0].outcome != nil }) { noteDealtWith(wire) }
+        if targets.contains(ServerAnswer.accepted) { (hasReadAccepted, campaign.hasReadAccepted) = (true, true) }
         wire.forEachRecipient { recipient in
             let index = targets.isEmpty ? -1 : targets[position]
             position += 1
@@ -174,7 +222,7 @@ extension SimulatedLoop {
     ) {
         let answer = ServerAnswer.all[index]
         let connection = wire.connection
-        campaign.fates[recipient].isHeard = true
+        if case .quota = answer.meaning {} else { campaign.fates[recipient].isHeard = true }
         campaign.fates[recipient].lastPart = wire.serial * ServerAnswer.all.count + index
         campaign.fates[recipient].lastStatus = status
         campaign.fates[recipient].retryAfterSeconds = answer.retryAfterSeconds ?? 0
@@ -195,6 +243,12 @@ extension SimulatedLoop {
         case .accepted: peers[connection].isWarm = true
         case .invalidToken(let pointsAtSettings): if pointsAtSettings { causes.badTokens += 1 }
         case .rejected: causes.rejections += 1
+        case .likeAll: causes.rejections += 1
+        case .quota:
+            campaign.fates[recipient].state = .refused
+            campaign.fates[recipient].notBefore = heldUntil
+            campaign.fates[recipient].uncounted += 1
+            causes.busy += 1
         case .fatal: causes.fatalAnswer = true
         case .temporary, .leave:
             campaign.fates[recipient].state = .refused

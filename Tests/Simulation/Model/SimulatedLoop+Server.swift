@@ -193,6 +193,7 @@ extension SimulatedLoop {
         if random.happens(nature.fatal) {
             return answer(push, serial, connection, with: ServerAnswer.fatal.lowerBound + random.below(ServerAnswer.fatal.count))
         }
+        if random.happens(nature.likeAll) { return answer(push, serial, connection, with: ServerAnswer.likeAll) }
         if nature.service.answering == .each {
             for position in targets.indices where targets[position] < 0 && random.happens(nature.temporary) {
                 targets[position] = ServerAnswer.ofTargetsForNow[random.below(2)]
@@ -233,6 +234,9 @@ extension SimulatedLoop {
             campaign.tally.note(.outage)
             return ServerAnswer.busy
         }
+        let isUsedUp = nature.quotaOutage.contains(campaign.clock.now)
+        if isUsedUp { campaign.tally.note(.quotaOutage) }
+        if isUsedUp || random.happens(nature.quota) { return ServerAnswer.quota.lowerBound + random.below(ServerAnswer.quota.count) }
         guard random.happens(nature.temporary) else { return nil }
         return ServerAnswer.temporary.lowerBound + random.below(ServerAnswer.temporary.count)
     }
@@ -247,7 +251,7 @@ extension SimulatedLoop {
             return answer
         }
         if random.happens(nature.fatal) { return ServerAnswer.fatal.lowerBound + random.below(ServerAnswer.fatal.count) }
-        return ServerAnswer.accepted
+        return random.happens(nature.likeAll) ? ServerAnswer.likeAll : ServerAnswer.accepted
     }
 
     /// What is wrong with a connection's token; nil for nothing.

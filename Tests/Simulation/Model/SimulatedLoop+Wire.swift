@@ -21,12 +21,16 @@ struct Peer {
     var toldRoom = Int.max
     /// The machine was told of an accepted push here.
     var isWarm = false
+    /// Whether the service had let the connection's token pass before it refused it here; nil until it refuses it.
+    var passedWhenRefused: Bool?
     /// The machine was told that nothing more may be submitted here.
     var mustRest = false
     var inFlight = 0
     /// The last sign of life that was reported, and the last submission: monotonic nanoseconds.
     var lastSign: Int64 = 0
     var lastSubmission: Int64 = 0
+
+    var hadPassedWhenRefused: Bool { passedWhenRefused ?? false }
 
     // The server's end.
     var limit = 1
@@ -270,6 +274,7 @@ extension SimulatedLoop {
         campaign.tally.note(answer.encounter)
         if peers[connection].mustRest { campaign.tally.note(.answeredAfterGoAway) }
         peers[connection].lastSign = now.nanoseconds
+        notePassage(on: connection, answer)
         if case .ofTargets = answer.meaning {
             judgeTargets(of: wire, answer, targets, at: now)
         } else {

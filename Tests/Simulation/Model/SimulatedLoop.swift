@@ -60,6 +60,12 @@ final class SimulatedLoop {
     /// The server was seen to leave each connection after the same number of requests.
     var knewBudget = false
     var idleTurns = 0
+    /// What the model knows about the quota: when the last hold began, and its shortest end; monotonic nanoseconds.
+    var holdBegan = Int64.min, heldUntil = Int64.min
+    /// No push has shown yet that the hold is over.
+    var isHoldUnproven = false
+    /// Whether this loop has read that a push was accepted.
+    var hasReadAccepted = false
     /// Recipients in the order in which this loop first submitted them, until it is clear that the canary was awaited.
     var firsts: [Int] = []
     private(set) var turnsUntilScan = 16
@@ -177,6 +183,8 @@ final class SimulatedLoop {
             }
         }
         if machine.hasEverAnswered { campaign.team.noteAnswer() } else if campaign.team.hasAnswered { machine.hasEverAnswered = true }
+        if machine.hasEverAccepted { campaign.team.noteAccepted() } else if campaign.team.hasAccepted { machine.hasEverAccepted = true }
+        machine.quota.join(until: campaign.team.hold(until: machine.quota.until), at: now.nanoseconds)
     }
 
     /// From here on, nothing may be submitted.
@@ -263,6 +271,7 @@ final class SimulatedLoop {
             case .hold(let push): store.hold(push)
             case .ping(let connection): ping(connection)
             case .renewToken(let connection): renewToken(of: connection, at: now)
+            case .confirmToken(let connection): if let token = peers[connection].token { campaign.tokens?.confirm(token) }
             }
         }
         actions.removeAll(keepingCapacity: true)
@@ -281,7 +290,11 @@ final class SimulatedLoop {
 
     private func renewToken(of connection: Int, at now: Moment) {
         guard let tokens = campaign.tokens, let refused = peers[connection].token else { return }
+        let isSecond = campaign.noteRefusal(of: refused, hadPassed: peers[connection].hadPassedWhenRefused)
         let renewal = tokenWatch.renew(tokens, after: refused)
+        if campaign.fetched != nil, isSecond != (renewal == .refused) {
+            campaign.violate(.tokenRefusals, "\(renewal) after the \(isSecond ? "second refusal" : "refusal") of a token")
+        }
         if let token = tokenWatch.token { _ = campaign.noteToken(token) }
         campaign.planFetch()
         if renewal == .refused {

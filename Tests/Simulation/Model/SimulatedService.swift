@@ -15,6 +15,10 @@ struct SimulatedService: PushService {
 
     /// The reason of an answer that refuses a request because of its targets, at least one of which is bad.
     static let badTarget = "BadTarget"
+    /// The reason of an answer that refuses a message, perhaps as it would refuse all others.
+    static let badMessage = "BadMessage"
+    /// The reason of an answer that refuses everything for a while.
+    static let usedUp = "QuotaUsedUp"
     /// The status of an answer that gives the result for each target.
     static let eachStatus = 207
 
@@ -48,7 +52,12 @@ struct SimulatedService: PushService {
     func probeMeaning(status: Int, reason: String) -> ProbeMeaning { apns.probeMeaning(status: status, reason: reason) }
 
     func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
-        answer.reason == Self.badTarget ? .split : apns.meaning(of: answer)
+        switch answer.reason {
+        case Self.badTarget: .split
+        case Self.badMessage: .rejectedLikeAll
+        case Self.usedUp: .retry(.quota)
+        default: apns.meaning(of: answer)
+        }
     }
 
     func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]? {
@@ -70,6 +79,10 @@ extension ServerAnswer {
     static let badTarget = 44
     /// Gives the result for each target.
     static let each = 45
+    /// Refuses a message.
+    static let likeAll = 46
+    /// Refuse everything for a while.
+    static let quota = 47..<50
 
     /// Answers about a single target of several: permanent, and temporary ones.
     static let ofTargets = 16..<20

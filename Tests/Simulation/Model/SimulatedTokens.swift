@@ -50,6 +50,7 @@ final class SimulatedTokens: TokenSource {
 
     func state() -> TokenState { schedule.withLock { $0.state(at: clock.now) } }
     func renewed(after refused: ServiceToken) -> TokenState? { schedule.withLock { $0.refused(refused, at: clock.now) } }
+    func confirm(_ token: ServiceToken) { schedule.withLock { $0.confirm(token) } }
     func age(of token: ServiceToken) -> Int64 { clock.now - token.mintedAt }
     func attach(_ wakeup: Wakeup) {}
     func detach(_ wakeup: Wakeup) {}
@@ -114,9 +115,25 @@ extension SimulatedCampaign {
     private func give(_ nature: FetchNature, askedAt: Int64) {
         fetchedCount += 1
         fetched?.given(GivenToken(text: "token\(fetchedCount)", seconds: nature.lifetimeSeconds), askedAt: askedAt)
+        let last = tokenHistory.last?.text ?? ""
         guard let token = fetched?.token else { return }
+        if refusedTokens.contains(last) || standInTokens.contains(last) && !passedTokens.contains(last) {
+            standInTokens.insert(token.authorization)
+        }
         trace("a token is given")
         let end = askedAt + Int64(nature.lifetimeSeconds * 1e9)
         tokenHistory.append(SeenToken(text: token.authorization, seenAt: askedAt, issuedAt: 0, endsAt: end))
+    }
+}
+
+extension SimulatedCampaign {
+    /// Notes that the service refused a token. Returns whether that is the end: the token stands in for one that was refused, and has never
+    /// passed.
+    func noteRefusal(of token: ServiceToken, hadPassed: Bool) -> Bool {
+        let text = token.authorization
+        guard text == fetched?.token?.authorization, !refusedTokens.contains(text) else { return false }
+        let isSecond = standInTokens.contains(text) && !hadPassed && clock.now < token.usableUntil
+        if isSecond { tally.note(.secondRefusal) } else { refusedTokens.insert(text) }
+        return isSecond
     }
 }

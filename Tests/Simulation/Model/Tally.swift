@@ -7,6 +7,7 @@ enum Encounter: Int, CaseIterable {
     case fetched, fetchFailed, fetchRefused, tokenAwaited, tokenAwaitedInVain
     case streamRefused, beyondLimit, limitChanged, fellBackToOne, goAway, unprocessedByGoAway, answeredAfterGoAway, streamReset
     case acceptedUnanswered, swallowed, lateAnswer, pinged, silentConnection, connectionDied, provablyUnsent, doubt
+    case quotaUsedUp, quotaOutage, quotaTried, refusedLikeAll, likeOthers, secondRefusal
     case gatewayAnswer, stranger, cutOff, leftInOrder, requestsLimited, budgetKnown, windowClosed, probing, keptInOutage
     case together, targetsRefused, halved, targetsNamed, eachAnswered, probedWithOne
     case connectRefused, connectSlow, connectHopeless, certificateRefusedLate, outage

@@ -1,0 +1,74 @@
+import Base
+import PushServices
+
+/// How long nothing leaves because the service said that the sender has used up its quota: a value.
+///
+/// The service says how long, or the wait is a minute that doubles with each hold that helped nothing. When a hold is over, one push at a
+/// time shows whether the service takes pushes again.
+struct QuotaHold {
+    private static let firstSeconds = 60.0, longestSeconds = 3600.0
+    /// A quota is for a day at most; with two hours for what clocks and time zones disagree about.
+    private static let longestAskedSeconds = 26.0 * 3600
+    /// Several senders must not come back at the same moment.
+    private static let jitter = 0.0...0.2, jitterOfAsked = 0.0...0.02
+
+    /// When the hold ends, in monotonic nanoseconds; nil for none. It stays until a push has shown that the hold is over.
+    private(set) var until: Int64?
+    /// Since when every push was refused for the quota: monotonic nanoseconds.
+    private(set) var since: Int64?
+    private var holdsInARow = 0
+    private var beganAt = Int64.min
+
+    /// Notes that a push was refused for the quota. Those that left before the hold began only prolong it, if the service asks for it.
+    /// - Parameters:
+    ///   - retryAfterSeconds: what the service asks for; nil if it does not say.
+    ///   - submittedAt: when the push left, in monotonic nanoseconds.
+    mutating func refused(submittedAt: Int64, retryAfterSeconds: Double?, random: inout SplitMix, at nanoseconds: Int64) {
+        since = since ?? nanoseconds
+        let asked = retryAfterSeconds.map { min($0, Self.longestAskedSeconds) }
+        if until != nil, submittedAt <= beganAt {
+            if let asked { until = max(until ?? .min, nanoseconds + Int64(nanosecondsFromSeconds: asked)) }
+            return
+        }
+        holdsInARow += 1
+        beganAt = nanoseconds
+        let own = min(Self.longestSeconds, Self.firstSeconds * Double(1 << min(holdsInARow - 1, 10)))
+        let factor = 1 + Double.random(in: asked == nil ? Self.jitter : Self.jitterOfAsked, using: &random)
+        until = max(until ?? .min, nanoseconds + Int64(nanosecondsFromSeconds: (asked ?? own) * factor))
+    }
+
+    /// Notes that another loop of the sender was told to wait. Only a loop that was refused itself may lose its patience.
+    mutating func join(until end: Int64, at nanoseconds: Int64) {
+        guard end > nanoseconds, end > until ?? .min else { return }
+        until = end
+    }
+
+    /// Notes that the service dealt with a push that left after the hold.
+    mutating func taken(submittedAt: Int64) {
+        if let until, submittedAt >= until { self = QuotaHold() }
+    }
+}
+
+extension DeliveryMachine {
+    /// When the quota lets the next push leave, in monotonic nanoseconds; far in the future while one is on its way to try it.
+    var nextQuotaTime: Int64 { quota.until.map { inFlightCount > 0 ? .max / 2 : $0 } ?? .min }
+
+    /// Keeps a request, and everything else, until the quota allows more. The attempt does not count.
+    mutating func holdForQuota(_ request: Int, _ answer: Answer, at now: Moment) {
+        quota.refused(
+            submittedAt: pushes[request].submitted, retryAfterSeconds: answer.retryAfterSeconds, random: &random, at: now.nanoseconds)
+        paceShare?.restartRamp()
+        lastServiceReason = "\(answer.status) \(answer.reason)"
+        pushes[request].attempts -= 1
+        guard ending == nil, !isExpired, let until = quota.until else { return settleUnsent(request, at: now) }
+        wait(request, until: now.adding(nanoseconds: max(0, until - now.nanoseconds)))
+    }
+
+    /// When waiting for the quota has lasted too long, in monotonic nanoseconds: as long as any outage.
+    var quotaPatienceEnds: Int64? { quota.since.map { $0 + Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) } }
+
+    mutating func stopIfQuotaStaysUsedUp(at now: Moment) {
+        guard let since = quota.since, let end = quotaPatienceEnds, now.nanoseconds > end else { return }
+        stopForService(.outage(lastReason: lastServiceReason, seconds: Double(now.nanoseconds - since) / 1e9), at: now)
+    }
+}
