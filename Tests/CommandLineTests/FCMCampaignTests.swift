@@ -12,6 +12,8 @@ struct FCMCampaignTests {
         let folder: ProjectFolder
         private let server: ProjectFolder
         private let simulator: RunningVolley
+        /// How many access tokens were used, once `answers` was asked.
+        private(set) var usedTokens = 0
 
         /// - Parameters:
         ///   - firstDigits: how the tokens of devices begin, by their number; the simulator answers by them.
@@ -64,7 +66,8 @@ struct FCMCampaignTests {
 
         func stop() {
             kill(simulator.processID, SIGTERM)
-            _ = simulator.finish(timeout: 10)
+            let said = simulator.finish(timeout: 10).errors
+            usedTokens = said.firstMatch(of: /([0-9]+) access tokens? used/).flatMap { Int($0.output.1) } ?? 0
         }
 
         /// The answers to each target so far, once the simulator has ended.
@@ -117,7 +120,50 @@ struct FCMCampaignTests {
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == 0, "\(sent)")
         let answers = try bench.answers()
-        #expect(answers.count == 100 && answers.values.allSatisfy { $0.count { $0 == 200 } == 1 })
+        #expect(answers.count == 100 && answers.values.allSatisfy { $0 == [200] }, "no message leaves with a token that has ended")
+        #expect(bench.usedTokens >= 3, "\(bench.usedTokens)")
+    }
+
+    @Test("a token that is revoked is renewed, and what it was refused for goes out again")
+    func revocation() throws {
+        let bench = try Bench(devices: 40, faults: ["--messages-per-token", "25"])
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 0, "\(sent)")
+        let answers = try bench.answers()
+        #expect(answers.values.allSatisfy { $0.last == 200 && $0.count { $0 == 200 } == 1 } && answers.count == 40)
+        #expect(answers.values.contains { $0.first == 401 } && bench.usedTokens == 2)
+    }
+
+    @Test("a quota that is used up holds the run, and what was beyond it arrives after the hold")
+    func quota() throws {
+        let bench = try Bench(devices: 30, firstDigits: [20: "00000429"], faults: ["--retry-after", "3"])
+        let start = Date()
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 0 && Date().timeIntervalSince(start) >= 3, "\(sent)")
+        #expect(try sent.json().int("attempts") == 30, "a hold is no attempt: \(sent)")
+        let answers = try bench.answers()
+        #expect(answers.count == 30 && answers.values.allSatisfy { $0.last == 200 && $0.count { $0 == 200 } == 1 })
+        #expect(answers[Bench.token(20, after: "00000429")] == [429, 200])
+    }
+
+    @Test("a message that FCM does not accept stops the run at the first device, and says what to do")
+    func badMessage() throws {
+        let bench = try Bench(devices: 50)
+        // A label may have 50 characters, and what a cell holds is not known when the campaign is checked.
+        try bench.folder.write(
+            "campaign.yaml",
+            """
+            name: labels
+            app: shop
+            audience: {devices: devices.csv, everyone: true}
+            content:
+              payload: {message: {notification: {title: Hi}, fcm_options: {analytics_label: "{{ device_token }}"}}}
+            """)
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 3, "\(sent)")
+        #expect(try sent.json()["outcomes"]?.int("rejected") == 1 && sent.json()["outcomes"]?.int("unsent") == 49, "\(sent)")
+        #expect(sent.errors.contains("The message itself is wrong") || sent.output.contains("The message itself is wrong"), "\(sent)")
+        #expect(try bench.answers().count == 1)
     }
 
     @Test("a wrong service account is told before anything is sent, with a remedy and without the secret")

@@ -78,8 +78,10 @@ private let badValues = [
     BadMessage("no target", #"{"message":{"data":{"a":"b"}}}"#, "message"),
     BadMessage("an empty token", fcmMessage(target: #""token":"""#), "message.token"),
     BadMessage("a token with a space", fcmMessage(target: #""token":"abcd efgh ijkl""#), "message.token"),
-    BadMessage("a token of 513 characters", fcmMessage(target: #""token":"\#(String(repeating: "a", count: 513))""#), "message.token"),
-    BadMessage("a fid with a colon", fcmMessage(target: #""fid":"cXk3fLq0Qm2:APA91b""#), "message.fid"),
+    BadMessage("a token of 99 characters", fcmMessage(target: #""token":"\#(String(repeating: "a", count: 99))""#), "message.token"),
+    BadMessage("a token of 4,097 characters", fcmMessage(target: #""token":"\#(String(repeating: "a", count: 4097))""#), "message.token"),
+    BadMessage("a fid of 21 characters", fcmMessage(target: #""fid":"\#(String(repeating: "a", count: 21))""#), "message.fid"),
+    BadMessage("a fid with a colon", fcmMessage(target: #""fid":"cXk3fLq0Qm2:APA91bABCD""#), "message.fid"),
     BadMessage("a topic with its old beginning", fcmMessage(target: #""topic":"/topics/news""#), "message.topic"),
     BadMessage("an empty topic", fcmMessage(target: #""topic":"""#), "message.topic"),
     BadMessage("a condition without topics", fcmMessage(target: #""condition":"news""#), "message.condition"),
@@ -138,6 +140,7 @@ private let goodMessages = [
         #""apns":{"headers":{"apns-priority":"10"},"payload":{"aps":{"content-available":1,"mutable-content":1,"alert":"x"},"own":[{"a":1}]}}"#
     ),
     fcmMessage(#""webpush":{"headers":{"TTL":"3"},"notification":{"any":{"thing":true}},"fcm_options":{"link":"https://a.b"}}"#),
+    fcmMessage(#""android":{"notification":{"sticky":1,"local_only":0,"default_sound":true}}"#),
     fcmMessage(#""fcm_options":{"analytics_label":"sale-2026"}"#), #"{"validate_only":false,"message":{"token":"\#(fcmToken)"}}"#,
 ]
 
@@ -216,6 +219,33 @@ struct FCMMessageTests {
     }
 }
 
+@Suite("The quota of a project of FCM")
+struct FCMQuotaTests {
+    @Test("is for any minute: what is one too many is refused, and only that does not count")
+    func minute() {
+        let desk = FCMDesk { $0.issuer.messagesPerMinute = 3 }
+        let bearer = "Bearer \(desk.accessToken() ?? "")"
+        func status(at seconds: Double, _ body: String = fcmMessage()) -> Int {
+            desk.send(body, authorization: bearer, at: noon.adding(seconds: seconds)).answer.status
+        }
+        #expect([status(at: 30), status(at: 40, "{}"), status(at: 50)] == [200, 400, 200])
+        let refused = desk.send(fcmMessage(), authorization: bearer, at: noon.adding(seconds: 61)).answer
+        #expect((refused.status, refused.reason) == (429, "QUOTA_EXCEEDED"))
+        #expect([status(at: 89), status(at: 90), status(at: 91), status(at: 100)] == [429, 200, 429, 200])
+    }
+
+    @Test("is each project's own")
+    func projects() {
+        let desk = FCMDesk { $0.issuer.messagesPerMinute = 1 }
+        var assertion = FCMAssertion()
+        (assertion.account, assertion.issuer, assertion.keyID) = (FCMDesk.other, FCMDesk.other.clientEmail, FCMDesk.other.keyID)
+        let other = "Bearer \(desk.accessToken(assertion) ?? "")"
+        #expect(desk.send(fcmMessage()).answer.status == 200)
+        #expect(desk.send(fcmMessage()).answer.status == 429)
+        #expect(desk.send(fcmMessage(), path: "/v1/projects/news-3c4d/messages:send", authorization: other).answer.status == 200)
+    }
+}
+
 @Suite("A device of FCM")
 struct FCMDeviceTests {
     @Test(
@@ -229,7 +259,9 @@ struct FCMDeviceTests {
         let desk = FCMDesk()
         for key in ["token", "fid"] {
             for _ in 0..<2 {
-                let device = prefix == "00000000" ? prefix : prefix + "abcdefghijklmn"
+                let length = key == "fid" ? 22 : 142
+                let rest = String(repeating: prefix == "00000000" ? "0" : "a", count: length - prefix.utf8.count)
+                let device = prefix + rest
                 let answer = desk.send(fcmMessage(target: #""\#(key)":"\#(device)""#)).answer
                 #expect((answer.status, answer.reason) == (status, code))
                 #expect(json(answer)?["error"]?["status"] == .string(word))
@@ -247,7 +279,7 @@ struct FCMDeviceTests {
         ])
     func temporary(_ prefix: String, _ status: Int, _ code: String, _ word: String) {
         let desk = FCMDesk()
-        let body = fcmMessage(target: #""token":"\#(prefix)abcdefghijklmn""#)
+        let body = fcmMessage(target: #""token":"\#(fcmDevice(prefix))""#)
         let answer = desk.send(body).answer
         #expect((answer.status, answer.reason) == (status, code))
         #expect(json(answer)?["error"]?["status"] == .string(word))
@@ -272,7 +304,7 @@ struct FCMDeviceTests {
 
     @Test("is told with both details, one or none", arguments: RefusalDetails.allCases) func details(_ details: RefusalDetails) {
         let desk = FCMDesk { $0.issuer.errorDetails = details }
-        let answer = desk.send(fcmMessage(target: #""token":"00000400abcdefgh""#)).answer
+        let answer = desk.send(fcmMessage(target: #""token":"\#(fcmDevice("00000400"))""#)).answer
         #expect(json(answer)?["error"]?["status"] == .string("INVALID_ARGUMENT"))
         #expect(errorCode(answer) == (details == .none ? nil : "INVALID_ARGUMENT"))
         #expect(violatedField(answer) == (details == .both ? "message.token" : nil))

@@ -50,7 +50,7 @@ private struct FCMStand {
     }
 }
 
-private let devices = (0..<4).map { "device\($0)-abcdefgh" }
+private let devices = (0..<4).map { fcmDevice("device\($0)-abcdefgh") }
 
 @Suite("A simulator of FCM, reached with curl,", .enabled(if: isInstalled("curl"), "the program curl is not installed"))
 struct FCMSocketTests {
@@ -68,7 +68,7 @@ struct FCMSocketTests {
     @Test("writes a line for each message, with target, status, word and name, and none for a dry run or a token") func ledger() throws {
         let stand = try FCMStand { $0.ledgerFile = $1.path + "/ledger.jsonl" }
         let bearer = try stand.accessToken()
-        _ = stand.send([fcmToken, "00000404abcdefgh"], bearer: bearer)
+        _ = stand.send([fcmToken, fcmDevice("00000404abcdefgh")], bearer: bearer)
         let dryRun = #"{"validate_only":true,"message":{"token":"\#(fcmToken)"}}"#
         let checked = stand.curl(
             "-H 'authorization: Bearer \(bearer)' -H 'content-type: application/json' -d '\(dryRun)' \(stand.address)\(fcmPath)")
@@ -78,7 +78,7 @@ struct FCMSocketTests {
         #expect(summary.requests == 3)
         #expect(summary.reasons == ["UNREGISTERED": 1, "UNAUTHENTICATED": 1])
         let lines = try stand.ledger("ledger.jsonl")
-        #expect(lines.map { $0["target"]?.stringValue } == [fcmToken, "00000404abcdefgh", fcmToken])
+        #expect(lines.map { $0["target"]?.stringValue } == [fcmToken, fcmDevice("00000404abcdefgh"), fcmToken])
         #expect(lines.map { $0["target_kind"] } == [.string("token"), .string("token"), .string("token")])
         #expect(lines.map { $0["status"] } == [.integer(200), .integer(404), .integer(401)])
         #expect(lines.map { $0["error_code"] } == [.null, .string("UNREGISTERED"), .string("UNAUTHENTICATED")])

@@ -43,7 +43,10 @@ final class FCMDesk {
 }
 
 let fcmPath = "/v1/projects/shop-1a2b/messages:send", fcmFormType = "application/x-www-form-urlencoded"
-let fcmToken = "cXk3fLq0Qm2:APA91bExample-Token_0123456789"
+let fcmToken = fcmDevice("cXk3fLq0Qm2:APA91bExample-Token_0123456789")
+
+/// A registration token that begins with a text.
+func fcmDevice(_ start: String) -> String { start + String(repeating: "x", count: max(0, 142 - start.utf8.count)) }
 
 /// A message to `fcmToken` with further members.
 func fcmMessage(_ members: String = "", target: String = #""token":"\#(fcmToken)""#) -> String {

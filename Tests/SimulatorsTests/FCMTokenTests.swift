@@ -27,7 +27,7 @@ private let flaws = [
     AssertionFlaw("Google's own audience", "invalid_grant") { $0.audience = "https://oauth2.googleapis.com/token" },
     AssertionFlaw("the audience of another port", "invalid_grant") { $0.audience = "https://localhost:2198/token" },
     AssertionFlaw("no audience", "invalid_grant") { $0.audience = nil },
-    AssertionFlaw("another scope", "invalid_scope") { $0.scope = "https://www.googleapis.com/auth/cloud-platform" },
+    AssertionFlaw("another scope", "invalid_scope") { $0.scope = "https://www.googleapis.com/auth/datastore" },
     AssertionFlaw("no scope", "invalid_scope") { $0.scope = nil },
     AssertionFlaw("a clock 301 seconds ahead", "invalid_grant") {
         ($0.issuedAt, $0.end) = (noon.epochSeconds + 301, noon.epochSeconds + 3600)
@@ -61,7 +61,9 @@ struct FCMTokenTests {
         #expect(FCMDesk().accessToken(assertion) != nil)
         (assertion.issuedAt, assertion.end) = (noon.epochSeconds - 3599, noon.epochSeconds + 1)
         #expect(FCMDesk().accessToken(assertion) != nil)
-        assertion.scope = "https://www.googleapis.com/auth/cloud-platform https://www.googleapis.com/auth/firebase.messaging"
+        assertion.scope = "https://www.googleapis.com/auth/datastore https://www.googleapis.com/auth/firebase.messaging"
+        #expect(FCMDesk().accessToken(assertion) != nil)
+        assertion.scope = "https://www.googleapis.com/auth/cloud-platform"
         #expect(FCMDesk().accessToken(assertion) != nil)
         assertion.audience = "https://127.0.0.1:2197/token"
         #expect(FCMDesk().accessToken(assertion) != nil)
@@ -111,6 +113,14 @@ struct FCMBearerTests {
         #expect(late.answer.status == 401)
         #expect(late.answer.reason == "UNAUTHENTICATED")
         #expect(desk.rules.acceptedCredentials == 1)
+    }
+
+    @Test("is revoked after so many messages, and another one is good") func revoked() {
+        let desk = FCMDesk { $0.issuer.messagesPerToken = 2 }
+        let bearer = "Bearer \(desk.accessToken() ?? "")"
+        let statuses = (0..<4).map { _ in desk.send(fcmMessage(), authorization: bearer).answer.status }
+        #expect(statuses == [200, 200, 401, 401])
+        #expect(desk.send(fcmMessage()).answer.status == 200)
     }
 
     @Test("that was not given out is UNAUTHENTICATED", arguments: ["", "Bearer", "Bearer ", "Bearer x", "bearer ya29.x", "Basic YTpi"])

@@ -9,7 +9,7 @@ struct AccessTokens {
         /// The index of the account it was given to.
         var account: Int
         var end: Timestamp
-        var isUsed = false
+        var uses = 0
     }
 
     /// What a request's header says.
@@ -22,13 +22,18 @@ struct AccessTokens {
     /// How far a sender's clock may be ahead.
     static let clockSkewSeconds: Int64 = 300
     static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-    static let scope = "https://www.googleapis.com/auth/firebase.messaging"
+    /// One of them is enough. Source: firebase.google.com, "Method: projects.messages.send", authorization scopes.
+    static let scopes: Set<Substring> = [
+        "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
+    ]
     /// From this number on, tokens that have ended are forgotten.
     private static let manyTokens = 256
 
     private let accounts: [TrustedServiceAccount]
     private let audiences: Set<String>
     private let tokenSeconds: Int
+    /// After this many uses a token is revoked; 0 for never.
+    private let mostUses: Int
     private var tokens: [Token] = []
     /// The number of access tokens that were used.
     private(set) var usedTokens = 0
@@ -37,6 +42,7 @@ struct AccessTokens {
     init(_ settings: IssuerSettings, audiences: Set<String>) {
         accounts = settings.accounts
         tokenSeconds = settings.tokenSeconds
+        mostUses = settings.messagesPerToken
         self.audiences = audiences
     }
 
@@ -52,12 +58,14 @@ struct AccessTokens {
                 .unauthenticated("Request is missing required authentication credential. Expected OAuth 2 access token."))
         }
         let text = UnsafeBufferPointer(rebasing: header[scheme.utf8CodeUnitCount...])
-        guard let index = tokens.lastIndex(where: { areEqual(text, right: $0.bytes) }), now < tokens[index].end else {
+        guard let index = tokens.lastIndex(where: { areEqual(text, right: $0.bytes) }), now < tokens[index].end,
+            mostUses == 0 || tokens[index].uses < mostUses
+        else {
             return .refused(
                 .unauthenticated("Request had invalid authentication credentials. Expected OAuth 2 access token."))
         }
-        if !tokens[index].isUsed { usedTokens += 1 }
-        tokens[index].isUsed = true
+        if tokens[index].uses == 0 { usedTokens += 1 }
+        tokens[index].uses += 1
         return .account(tokens[index].account)
     }
 
@@ -114,7 +122,7 @@ struct AccessTokens {
         guard let audience = claims["aud"]?.stringValue, audiences.contains(audience) else {
             return .invalidGrant("Invalid JWT: Failed audience check.")
         }
-        guard let scopes = claims["scope"]?.stringValue?.split(separator: " "), scopes.contains(Substring(Self.scope)) else {
+        guard let scopes = claims["scope"]?.stringValue?.split(separator: " "), !Self.scopes.isDisjoint(with: scopes) else {
             return .refused(Self.refusal("invalid_scope", "Invalid OAuth scope or ID token audience provided."))
         }
         return .account(index)

@@ -4,7 +4,7 @@ import Cryptography
 /// The rules of FCM HTTP v1 behind the simulators' wire: `POST /v1/projects/{project}/messages:send`, and `POST /token`, which is
 /// oauth2.googleapis.com in one house with it.
 ///
-/// The order of the checks: path and method, access token, project, content type, JSON, the message (`MessageChecker`), its target
+/// The order of the checks: path and method, access token, project, quota, content type, JSON, the message (`MessageChecker`), its target
 /// (`DeviceRules`). What is neither path is answered in HTML, as Google's front end does.
 final class FCMRules: ServiceRules {
     /// More than the largest message with every character as an escape.
@@ -14,6 +14,7 @@ final class FCMRules: ServiceRules {
     private let pathsOfProjects: [[UInt8]]
     @exclusivity(unchecked) private var tokens: AccessTokens
     @exclusivity(unchecked) private var devices: DeviceRules
+    private var quotas: [MinuteQuota]
     private var messages: UInt64 = 0
 
     private static let tokenPath: StaticString = "/token", post: StaticString = "POST"
@@ -27,6 +28,7 @@ final class FCMRules: ServiceRules {
         let hosts = ["localhost", "127.0.0.1", "[::1]"] + [configuration.certificate?.hostName].compactMap(\.self)
         tokens = AccessTokens(configuration.issuer, audiences: Set(hosts.map { "https://\($0):\(port)\(Self.tokenPath)" }))
         devices = DeviceRules(configuration.faults.answers)
+        quotas = projects.map { _ in MinuteQuota(limit: configuration.issuer.messagesPerMinute) }
     }
 
     var acceptedCredentials: Int { tokens.usedTokens }
@@ -75,6 +77,7 @@ final class FCMRules: ServiceRules {
         case .account(let found): account = found
         }
         if let refusal = projectRefusal(path: path, account: account) { return answer(request, refusal.reply(details)) }
+        guard quotas[account].take(at: now) else { return answer(request, FCMError.fault(status: 429).reply(details)) }
         // What was not read is not accepted: a front end that answers early is busy.
         guard hasBody else { return answer(request, FCMError.fault(status: 503).reply(details)) }
         if let refusal = contentRefusal(of: request, checker) { return answer(request, refusal.reply(details)) }

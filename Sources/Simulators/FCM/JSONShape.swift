@@ -18,7 +18,10 @@ indirect enum JSONShape: Sendable {
     /// The first place where a value differs from its shape; nil if it does not.
     func flaw(in value: JSONValue) -> JSONFlaw? {
         switch (self, value) {
-        case (.text, .string), (.flag, .bool), (.wholeNumber, .integer), (.fraction, .integer), (.fraction, .double): nil
+        // Google's own SDK for Python writes 1 and 0 (firebase-admin-python, `encode_boolean`).
+        case (.text, .string), (.flag, .bool), (.flag, .integer(0...1)), (.wholeNumber, .integer), (.fraction, .integer),
+            (.fraction, .double):
+            nil
         case (.choice(let names), .string(let text)): names.contains(text.uppercased()) ? nil : JSONFlaw("Invalid value: \(text)")
         case (.duration, .string(let text)):
             Self.seconds(text) == nil ? JSONFlaw("Illegal duration format; duration must end with 's'") : nil

@@ -4,7 +4,8 @@ import Base
 ///
 /// It does no I/O, and knows neither tokens that exist nor senders. Where the documentation leaves something open:
 /// - the size of a message is that of the JSON of `message` without its target, in the shortest notation;
-/// - a registration token has 8 to 512 letters, digits, `:`, `-` and `_`, an installation id the same without `:`;
+/// - a registration token has 100 to 4,096 letters, digits, `:`, `-` and `_` (those of today have 142 and more, and GCM allowed 4,096); an
+///   installation id is 22 of them without `:` (firebase-js-sdk, `generateFid`);
 /// - `null` is refused, although it could mean an absent key.
 struct MessageChecker {
     private static let targetKeys = ["fid", "token", "topic", "condition"]
@@ -54,16 +55,19 @@ struct MessageChecker {
         let field = "message.\(target.name)"
         switch target.name {
         case "token":
-            return Self.isToken(text, alsoColon: true)
+            return Self.isTarget(text, of: Self.tokenLengths, alsoColon: true)
                 ? nil : .invalid("The registration token is not a valid FCM registration token", field: field)
-        case "fid": return Self.isToken(text, alsoColon: false) ? nil : .invalid("The installation id is not valid", field: field)
+        case "fid":
+            return Self.isTarget(text, of: 22...22, alsoColon: false) ? nil : .invalid("The installation id is not valid", field: field)
         case "topic": return TopicCondition.isTopic(text) ? nil : .invalid("Invalid topic name", field: field)
         default: return TopicCondition.isCondition(text) ? nil : .invalid("Invalid condition expression provided.", field: field)
         }
     }
 
-    private static func isToken(_ text: String, alsoColon: Bool) -> Bool {
-        (8...512).contains(text.utf8.count)
+    private static let tokenLengths = 100...4096
+
+    private static func isTarget(_ text: String, of lengths: ClosedRange<Int>, alsoColon: Bool) -> Bool {
+        lengths.contains(text.utf8.count)
             && text.utf8.allSatisfy {
                 isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") || alsoColon && $0 == UInt8(ascii: ":")
             }

@@ -93,6 +93,10 @@ public struct IssuerSettings: Sendable {
     public var tokenSeconds = 3600
     /// The details of refusals.
     public var errorDetails = RefusalDetails.both
+    /// How many messages a minute are taken before QUOTA_EXCEEDED; 0 for any number.
+    public var messagesPerMinute = 0
+    /// After how many messages an access token is revoked, as an administrator may do, and refused as UNAUTHENTICATED; 0 for never.
+    public var messagesPerToken = 0
 
     /// The settings of a simulator that nobody has an account of.
     public init() {}

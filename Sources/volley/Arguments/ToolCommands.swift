@@ -4,7 +4,7 @@ import Simulators
 
 struct Push: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send one push and show \(ServiceWords.name)' answer: the test tool.",
+        abstract: "Send one push and show the service's answer: the test tool.",
         discussion: """
             Example: volley push --app shop --token 7276… --title Hello --body 'Is this thing on?'
 
@@ -144,9 +144,9 @@ struct Notify: ParsableCommand {
 
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Find out what is wrong on the way to \(ServiceWords.name), without sending to any device.",
+        abstract: "Find out what is wrong on the way to the push service, without sending to any device.",
         discussion: """
-            Looks at key or certificate, proxy, name, connection, TLS, HTTP/2 and clock, and asks \(ServiceWords.name) with a token that no device has whether it takes \
+            Looks at key or certificate, proxy, name, connection, TLS, HTTP/2 and clock, and asks the service with a token that no device has whether it takes \
             the credentials and the topic. Each step is ok, failed or skipped, with what to do.
             """)
 
@@ -266,6 +266,12 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "The details of such a service's refusals, which it may leave out: both, one or none. (default: both)")
     var errorDetails: String?
 
+    @Option(name: .long, help: "The messages that such a service takes in a minute before it answers 429; 0 for any number.")
+    var limitPerMinute = 0
+
+    @Option(name: .long, help: "The messages after which an access token is revoked; 0 for never.")
+    var messagesPerToken = 0
+
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
 
@@ -278,17 +284,21 @@ struct Simulate: ParsableCommand {
         guard errorDetails.map({ RefusalDetails(rawValue: $0) != nil }) ?? true else {
             throw ValidationError("--error-details takes both, one or none.")
         }
-        guard Simulators.named(service)?.givesOutTokens == true || tokenSeconds == nil && errorDetails == nil else {
+        guard Simulators.named(service)?.givesOutTokens == true || !hasIssuerOptions else {
             let services = Simulators.all.filter(\.givesOutTokens).map { "--service \($0.service)" }.joined(separator: " and ")
-            throw ValidationError("--token-seconds and --error-details are for \(services).")
+            throw ValidationError(
+                "--token-seconds, --error-details, --limit-per-minute and --messages-per-token are for \(services).")
         }
         guard streamLimit >= 1 else { throw ValidationError("--stream-limit takes 1 or more.") }
         let counts = [
             latency, tooManyRequestsEvery, unavailableEvery, internalErrorEvery, silentEvery, resetEvery, goAwayEvery, disconnectEvery,
-            silentAfter, gatewayEvery, earlyAnswerEvery,
+            silentAfter, gatewayEvery, earlyAnswerEvery, limitPerMinute, messagesPerToken,
         ]
         guard counts.allSatisfy({ $0 >= 0 }) else { throw ValidationError("Counts and times must be 0 or more.") }
     }
+
+    /// Whether there is an option that only services that give out access tokens have.
+    private var hasIssuerOptions: Bool { tokenSeconds != nil || errorDetails != nil || limitPerMinute != 0 || messagesPerToken != 0 }
 
     func run() throws {
         let console = shared.console
@@ -299,6 +309,7 @@ struct Simulate: ParsableCommand {
         var settings = SimulateCommand.Settings()
         settings.service = Simulators.named(service) ?? settings.service
         (settings.tokenSeconds, settings.errorDetails) = (tokenSeconds, errorDetails.flatMap(RefusalDetails.init))
+        (settings.messagesPerMinute, settings.messagesPerToken) = (limitPerMinute, messagesPerToken)
         (settings.port, settings.ledgerFile, settings.authorityFile, settings.keyFile) = (port, ledger, ca, key)
         (settings.certificateFile, settings.seconds) = (certificate, seconds)
         (settings.unregisteredFile, settings.badTokenFile) = (unregistered, badTokens)

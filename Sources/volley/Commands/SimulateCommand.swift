@@ -27,6 +27,8 @@ public enum SimulateCommand {
         public var keyFile: String?
         /// How long an access token is valid, and which details refusals have; nil for what the service's simulator usually does.
         public var tokenSeconds: Int?, errorDetails: RefusalDetails?
+        /// How many messages are taken in a minute, and after how many an access token is revoked; 0 for any number, and for never.
+        public var messagesPerMinute = 0, messagesPerToken = 0
         /// After how many seconds to end; nil to wait for Ctrl-C.
         public var seconds: Double?
         /// Files that list tokens, one per line: tokens that are no longer registered, and tokens that never existed.
@@ -60,6 +62,8 @@ public enum SimulateCommand {
         configuration.certificate = try settings.certificateFile.map { try IssuedCertificate(file: $0) }
         if let seconds = settings.tokenSeconds { configuration.issuer.tokenSeconds = seconds }
         if let details = settings.errorDetails { configuration.issuer.errorDetails = details }
+        configuration.issuer.messagesPerMinute = settings.messagesPerMinute
+        configuration.issuer.messagesPerToken = settings.messagesPerToken
         let credential = try SimulatedCredential(settings, options: options, console: console)
         credential.trust(in: &configuration)
         let simulator = try settings.service.start(configuration)
@@ -74,6 +78,9 @@ public enum SimulateCommand {
         let summary = simulator.stop()
         console.say(
             "Simulator: \(TextFormat.count(summary.requests)) requests, \(TextFormat.count(summary.acceptedTokens)) devices accepted.")
+        if settings.service.givesOutTokens {
+            console.say("  \(TextFormat.counted(summary.providerTokens, one: "access token")) used")
+        }
         for (reason, number) in summary.reasons.sorted(by: { $0.value > $1.value }) {
             console.say("  \(reason): \(TextFormat.count(number))")
         }
