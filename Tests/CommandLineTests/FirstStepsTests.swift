@@ -59,6 +59,29 @@ struct FirstStepsTests {
         #expect(result.status == 2 && result.errors.hasPrefix(words), "\(result.errors)")
     }
 
+    @Test("what init writes for a service can be sent to its simulator without a change", arguments: ["apns", "fcm"])
+    func initForService(service: String) throws {
+        let folder = try ProjectFolder()
+        let made = try folder.volley("init", "new", "--service", service)
+        #expect(made.status == 0, "\(made)")
+        let new = folder.url.appendingPathComponent("new")
+        let project = try String(contentsOf: new.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        #expect(project.contains("service: ") == (service != "apns"), "\(project)")
+        let checked = try VolleyBinary.run(["check", "welcome.yaml"], in: new)
+        #expect(checked.status == 0 && checked.errors.isEmpty, "\(checked)")
+        let sent = try VolleyBinary.run(["send", "welcome.yaml", "--yes", "--json"], in: new)
+        let accepted = try sent.json()["outcomes"]?.int("accepted") ?? 0
+        #expect(sent.status == 0 && accepted > 50, "\(sent)")
+    }
+
+    @Test("init for a service that does not exist writes nothing")
+    func initForNoService() throws {
+        let folder = try ProjectFolder()
+        let made = try folder.volley("init", "new", "--service", "fmc")
+        #expect(made.status == 2 && made.errors.contains("--service takes apns or fcm."), "\(made)")
+        #expect(!folder.files(in: ".").contains("new"))
+    }
+
     @Test("payloads of a single size are not called a range")
     func singleSize() throws {
         let folder = try ProjectFolder()

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Commands
 import Planning
+import PushServices
 
 struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -9,12 +10,26 @@ struct Init: ParsableCommand {
     @Argument(help: "The folder; created if missing.", completion: .directory)
     var folder = "."
 
+    @Option(
+        name: .long, help: "The push service of the app in volley.yaml: \(ServiceWords.standIns).",
+        completion: .list(ServiceWords.standInList))
+    var service = PushServices.standard.name
+
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
 
+    func validate() throws {
+        guard ServiceWords.standInList.contains(service) else {
+            throw ValidationError("There is no service '\(service)'. --service takes \(ServiceWords.standIns).")
+        }
+    }
+
     func run() throws {
         let console = shared.console
-        try perform(console, json) { try InitCommand.run(folder: folder, options: shared.common(json: json), console: console) }
+        let service = PushServices.named(service) ?? PushServices.standard
+        try perform(console, json) {
+            try InitCommand.run(folder: folder, service: service, options: shared.common(json: json), console: console)
+        }
     }
 }
 

@@ -184,7 +184,7 @@ struct Report: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The delivery report of a run.",
         discussion: """
-            csv has a line for every device: its outcome, \(ServiceWords.name)' reason, attempts and latency; --outcome, --language and --variant choose lines. \
+            csv has a line for every device: its outcome, the service's reason, attempts and latency; --outcome, --language and --variant choose lines. \
             html is one page for a browser or paper, made for people who do not use a terminal. docs/reports.md says what each figure means.
             """)
 

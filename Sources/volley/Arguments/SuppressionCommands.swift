@@ -5,7 +5,7 @@ struct Suppression: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The devices that get no more pushes because their tokens are invalid.",
         discussion: """
-            A run puts the devices whose tokens \(ServiceWords.name) called invalid on the list of its app; plans leave them out as `suppressed`, unless the \
+            A run puts the devices whose tokens the service called invalid on the list of its app; plans leave them out as `suppressed`, unless the \
             export says in `registered_at` that they registered later. Each environment of an app, and each of its services, has its own list: what the simulator \
             says suppresses no device in production. These commands act on the environment that volley.yaml gives the app.
             """,
@@ -98,7 +98,7 @@ struct SuppressionExport: ParsableCommand {
 struct SuppressionRemove: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove devices from the list, so that plans may include them again.",
-        discussion: "They come back when \(ServiceWords.name) calls their tokens invalid again.")
+        discussion: "They come back when the service calls their tokens invalid again.")
 
     @Argument(help: "A \(ServiceWords.target).")
     var token: String?

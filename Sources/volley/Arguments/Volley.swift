@@ -7,7 +7,7 @@ import Commands
 struct Volley: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley",
-        abstract: "Sends push campaigns to \(ServiceWords.name), and reports the outcome of every push, device by device.",
+        abstract: "Sends push campaigns to \(ServiceWords.names), and reports the outcome of every push, device by device.",
         discussion: """
             A campaign is a YAML file: who gets what, and how fast. `volley init` writes one to start from.
 

@@ -1,14 +1,17 @@
 import Base
 import Campaigns
-import PushServices
+public import PushServices
 
 /// `volley init`: writes a folder that works with the simulator without changes.
 public enum InitCommand {
     /// Writes volley.yaml, a campaign and a device export. Overwrites nothing: if one of them exists, none is written.
-    public static func run(folder: String, options: CommonOptions, console: Console) throws -> ExitStatus {
+    /// - Parameter service: the service of the app in volley.yaml.
+    public static func run(
+        folder: String, service: any PushService = PushServices.standard, options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
+        let starter = StarterProject(service: service)
         let files = [
-            ("volley.yaml", StarterProject.project), ("welcome.yaml", StarterProject.campaign),
-            ("exports/devices.csv", StarterProject.export()),
+            ("volley.yaml", starter.project), ("welcome.yaml", StarterProject.campaign), ("exports/devices.csv", starter.export()),
             (".volley/campaign.schema.json", CampaignSchema.document.indentedText + "\n"),
             (".volley/project.schema.json", ProjectSchema.document.indentedText + "\n"),
         ].map { (folder == "." ? $0.0 : "\(folder)/\($0.0)", $0.1) }
@@ -37,10 +40,29 @@ public enum InitCommand {
 }
 
 /// The files that `volley init` writes.
-enum StarterProject {
-    static var project: String {
-        let service = PushServices.standard
-        let key = service.account.credentials[0]
+struct StarterProject {
+    let service: any PushService
+
+    /// The export's name for the targets.
+    private var targetColumn: String { service.target.noun.replacing(" ", with: "_") }
+
+    var project: String {
+        let account = service.account, key = account.credentials[0]
+        let environments = (account.environments.choices.map(\.name) + ["simulator"]).joined(separator: " | ")
+        var app: [(line: String, comment: String)] = []
+        if service.name != PushServices.standard.name { app.append(("service: \(service.name)", service.introduction)) }
+        app += [
+            ("\(account.topic.key): \(account.topic.example)", account.topic.whatToAdd),
+            ("environment: simulator", environments), ("# \(key.example)", key.origin),
+            ("devices: exports/devices.csv", "the device export, unless a campaign names another"), ("columns:", ""),
+            ("  token: \(targetColumn)", "the export's names for what Volley needs"), ("pace: 500/s", "never faster than this"),
+            ("# approval: required", "nothing is sent without approval: volley approve"),
+            ("# \(service.testDevicesExample)", "for volley send --test"),
+            (
+                "# proxy: http://proxy.example.com:3128",
+                "none: straight to \(service.displayName); without this key https_proxy decides"
+            ),
+        ]
         return """
             # yaml-language-server: $schema=.volley/project.schema.json
             # Written once, by the people who run the app. Campaigns name the app; everything about it is here.
@@ -48,18 +70,15 @@ enum StarterProject {
 
             apps:
               shop:
-                topic: com.example.shop       # the app's bundle id
-                environment: simulator        # production | sandbox | simulator
-                # \(key.example)   # \(key.origin)
-                devices: exports/devices.csv  # the device export, unless a campaign names another
-                columns:
-                  token: device_token         # the export's names for what Volley needs
-                pace: 500/s                   # never faster than this
-                # approval: required          # nothing is sent without approval: volley approve
-                # test_devices: [{name: Anna's iPhone, token: "7276…", language: de}]   # for volley send --test
-                # proxy: http://proxy.example.com:3128   # none: straight to \(service.displayName); without this key https_proxy decides
+            \(app.map { Self.aligned("    " + $0.line, $0.comment) }.joined(separator: "\n"))
 
             """
+    }
+
+    /// A line whose comment stands below the others, if there is room for it.
+    private static func aligned(_ line: String, _ comment: String) -> String {
+        guard !comment.isEmpty else { return line }
+        return line + String(repeating: " ", count: max(3, 34 - line.count)) + "# \(comment)"
     }
 
     static let campaign = """
@@ -97,11 +116,11 @@ enum StarterProject {
         """
 
     /// A small export: 300 devices, the same every time.
-    static func export() -> String {
+    func export() -> String {
         let names = ["Ada", "Ben", "", "Chloé", "Dmitri", "Emma", "", "Farid", "小明", "Greta"]
         let tags = ["discount", "news", "discount;news", "sports", "news;unsubscribed", "sports;discount", ""]
         let languages = ["en", "de", "fr", "zh-Hans"]
-        var lines = ["device_token,registration_id,alias,tags,language,last_active,first_name"]
+        var lines = ["\(targetColumn),registration_id,alias,tags,language,last_active,first_name"]
         var state: UInt64 = 0x5DEE_CE66
         func next() -> UInt64 {
             // A linear congruential generator (Knuth, MMIX): good enough to look random.
@@ -109,18 +128,28 @@ enum StarterProject {
             return state
         }
         for row in 0..<300 {
-            let token = (0..<4).map { _ in hex(next(), digits: 16) }.joined()
+            let token = target(next)
             let day = civilDate(fromDays: daysFromCivil(year: 2026, month: 1, day: 1) + Int(next() >> 33) % 300)
             let date = Timestamp(epochSeconds: Int64(daysFromCivil(year: day.year, month: day.month, day: day.day)) * 86400).description
                 .prefix(10)
             lines.append(
                 [
-                    token, hex(next() >> 20, digits: 11), "user\(row / 2 + 1)", tags[Int(next() >> 33) % tags.count],
+                    token, Self.hex(next() >> 20, digits: 11), "user\(row / 2 + 1)", tags[Int(next() >> 33) % tags.count],
                     languages[Int(next() >> 33) % languages.count],
                     String(date), names[Int(next() >> 33) % names.count],
                 ].joined(separator: ","))
         }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// A target that looks like the service's, and that no device has.
+    private func target(_ next: () -> UInt64) -> String {
+        if case .hex = service.target.notation { return (0..<4).map { _ in Self.hex(next(), digits: 16) }.joined() }
+        let characters = (UInt8.min...UInt8.max).filter { ASCIISet.lettersAndDigits.contains($0) && service.target.characters.contains($0) }
+        let length = (service.target.tellingLength ?? service.target.lengths.lowerBound) + 42
+        return String(
+            decoding: (0..<min(length, service.target.lengths.upperBound)).map { _ in characters[Int(next() >> 33) % characters.count] },
+            as: UTF8.self)
     }
 
     private static func hex(_ number: UInt64, digits: Int) -> String {
