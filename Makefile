@@ -69,14 +69,15 @@ test: servers ## Run all tests, and name failed ones again at the end
 FOREIGN_PACKAGES := python3-venv
 FOREIGN_UNPACKED := usr/lib/go-1.19/bin/go=golang-1.19-go+golang-golang-x-net-dev node=nodejs haproxy=haproxy h2o=h2o squid=squid \
     tinyproxy=tinyproxy danted=dante-server microsocks=microsocks
-HYPERCORN := hypercorn==0.18.0
+# What the stand-ins and clients in Python need.
+FOREIGN_PYTHON := hypercorn==0.18.0 cryptography==50.0.2 firebase-admin==7.7.0
 SCENARIO ?=
 
 test-servers: servers ## Test Volley with other projects' servers and proxies (ten minutes); SCENARIO=nginx selects by name
 	@$(call install,$(FOREIGN_PACKAGES))
 	@Tests/ForeignServers/install .build/servers $(FOREIGN_UNPACKED)
-	@python=.build/servers/python; $$python/bin/python3 -c 'import hypercorn' 2>/dev/null || { \
-	    /usr/bin/python3 -m venv $$python && $$python/bin/pip install --quiet --disable-pip-version-check $(HYPERCORN); }
+	@python=.build/servers/python; $$python/bin/python3 -c 'import cryptography, firebase_admin, hypercorn' 2>/dev/null || { \
+	    /usr/bin/python3 -m venv $$python && $$python/bin/pip install --quiet --disable-pip-version-check $(FOREIGN_PYTHON); }
 	@servers=$(CURDIR)/.build/servers; \
 	GOROOT=$$servers/usr/lib/go-1.19 GOPATH=$$servers/usr/share/gocode GOCACHE=$$servers/gocache GO111MODULE=off CGO_ENABLED=0 \
 	    $$servers/usr/lib/go-1.19/bin/go build -o $$servers/usr/bin/apns-go Tests/ForeignServers/StandIns/apns.go

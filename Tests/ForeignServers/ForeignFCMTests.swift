@@ -1,0 +1,181 @@
+import Base
+import Cryptography
+import Foundation
+import Simulators
+import TestCommands
+import TestServers
+import Testing
+
+/// FCM with other people's code at one end: campaigns to a stand-in that shares no code with Volley's simulator, and Google's own SDK as a
+/// client of that simulator. `make test-servers` gets what they need.
+@Suite("FCM and software of others", .serialized)
+struct ForeignFCMTests {
+    /// Text that the names to play contain; a missing program is then a failure. Nil where only what is there is played.
+    private static let wanted = ProcessInfo.processInfo.environment["VOLLEY_FOREIGN_SERVERS"]
+
+    /// Checks that Python has its packages.
+    private func require(_ module: String) throws {
+        let packages = ForeignPrograms.unpacked + "/python/lib"
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: packages)) ?? []
+        guard !versions.contains(where: { ForeignPrograms.has("\(packages)/\($0)/site-packages/\(module)") }) else { return }
+        let reason = "\(module) is missing; `make test-servers` gets it"
+        if Self.wanted == nil { try Test.cancel("\(reason)") }
+        throw CommandFailure(what: reason)
+    }
+
+    /// A stand-in with its account, and a project that sends to it.
+    private final class Stand {
+        let folder: ProjectFolder
+        private let server: ServerProcess
+
+        /// - Parameters:
+        ///   - starts: how the tokens of devices begin, by their number; the stand-in answers by them.
+        ///   - options: of its program.
+        init(devices: Int, starts: [Int: String] = [:], options: [String] = []) throws {
+            let port = try Sockets.freePort()
+            folder = try ProjectFolder(
+                export: "device_token\n" + (0..<devices).map { Self.token($0, after: starts[$0] ?? "") + "\n" }.joined())
+            let authority = CertificateAuthority(commonName: "Volley test")
+            try folder.write("ca.pem", authority.certificatePEM)
+            try folder.write("server.pem", authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"]).pem)
+            let account = SimulatedServiceAccount.generate(project: "shop-1a2b")
+            try folder.write("account.json", account.json(tokenURI: "https://localhost:\(port)/token"))
+            let path = folder.url.path
+            chmod("\(path)/account.json", 0o600)
+            server = try ForeignPrograms.start(
+                ForeignPrograms.hypercornPython,
+                [
+                    "\(ForeignPrograms.standIns)/fcm.py", "--port=\(port)", "--certificate=\(path)/server.pem", "--ledger=\(path)/ledger",
+                    "--account=\(path)/account.json",
+                ] + options, port: port, log: "\(path)/fcm.log")
+            try folder.write(
+                "volley.yaml",
+                """
+                runs: runs
+                apps:
+                  shop:
+                    service: fcm
+                    project: shop-1a2b
+                    environment: {url: "https://localhost:\(port)", ca: ca.pem}
+                    service_account: {file: account.json}
+                    columns: {token: device_token}
+                """)
+            try folder.writeCampaign(
+                content: "title: Hi {{ device_token }}\nbody: Sale\nsound: spring.caf\nbadge: 1\nlink: shop://sale\ndata: {kind: sale}",
+                delivery: "expires: 1h\ncollapse: sale\npriority: high")
+        }
+
+        static func token(_ number: Int, after start: String) -> String {
+            let end = String(number)
+            return start + String(repeating: "c", count: 22 - start.count) + ":APA91b" + String(repeating: "0", count: 134 - end.count)
+                + end
+        }
+
+        func send() throws -> VolleyBinary.Result {
+            let direct = ["https_proxy": "", "HTTPS_PROXY": "", "all_proxy": "", "ALL_PROXY": ""]
+            return try folder.volley("send", "campaign.yaml", "--yes", "--json", environment: direct)
+        }
+
+        /// How often the stand-in said something about each token.
+        func ledger(_ what: String) throws -> [String: Int] {
+            try String(contentsOfFile: folder.url.path + "/ledger", encoding: .utf8).split(separator: "\n").reduce(into: [:]) {
+                let words = $1.split(separator: " ")
+                if words[0] == what { $0[String(words[1]), default: 0] += 1 }
+            }
+        }
+
+        /// The tokens of an outcome, by the report.
+        func reported(_ outcome: String) throws -> Set<String> {
+            let table = try folder.volley("report", "last", "--format", "csv").output
+            return Set(
+                table.split(separator: "\n").dropFirst().compactMap { line in
+                    let cells = line.split(separator: ",", omittingEmptySubsequences: false)
+                    return cells[5] == outcome ? String(cells[0]) : nil
+                })
+        }
+    }
+
+    @Test("a stand-in on hypercorn accepts every message, knows each dead device, and agrees with the report")
+    func judge() throws {
+        try require("hypercorn")
+        try require("cryptography")
+        let stand = try Stand(devices: 600, starts: [7: "gone", 90: "other", 400: "broken", 401: "gone"])
+        let sent = try stand.send()
+        #expect(sent.status == 0, "\(sent)")
+        let accepted = try stand.ledger("accepted")
+        #expect(accepted.count == 596 && accepted.values.allSatisfy { $0 == 1 })
+        #expect(try stand.reported("accepted") == Set(accepted.keys))
+        #expect(try stand.reported("invalid_token").count == 4)
+        #expect(try stand.ledger("refused-400").count == 1, "one token is broken, and nothing else is a bad request")
+    }
+
+    @Test(
+        "quotas, trouble, revoked tokens and short ones: everyone gets it once",
+        arguments: [
+            ["--token-seconds=2", "--latency=100", "--streams=10"], ["--revoke-each=120"], ["--unavailable-every=50"],
+        ])
+    func trouble(options: [String]) throws {
+        try require("hypercorn")
+        let stand = try Stand(devices: 300, options: options)
+        let sent = try stand.send()
+        #expect(sent.status == 0, "\(options): \(sent)")
+        let accepted = try stand.ledger("accepted")
+        #expect(accepted.count == 300 && accepted.values.allSatisfy { $0 == 1 }, "\(options)")
+        #expect(try stand.reported("accepted") == Set(accepted.keys))
+    }
+
+    @Test("a quota of the minute holds the run until there is room again, without a single attempt more")
+    func quota() throws {
+        try require("hypercorn")
+        let stand = try Stand(devices: 110, options: ["--quota=100", "--retry-after=20"])
+        let start = Date()
+        let sent = try stand.send()
+        #expect(sent.status == 0 && Date().timeIntervalSince(start) > 40, "\(sent)")
+        #expect(try stand.ledger("accepted").count == 110)
+        #expect(try stand.folder.volley("report", "last", "--format", "json").json().int("attempts") == 110)
+    }
+
+    @Test("what Google's own SDK sends is accepted by the simulator, and its errors are what the SDK understands")
+    func sdk() throws {
+        try require("firebase_admin")
+        let folder = try ProjectFolder()
+        let simulator = try VolleyBinary.start(
+            ["simulate", "--service", "fcm", "--port", "0", "--for", "120", "--key", "account.json", "--json"], in: folder.url)
+        defer {
+            kill(simulator.processID, SIGTERM)
+            _ = simulator.finish(timeout: 10)
+        }
+        let limit = Date().addingTimeInterval(30)
+        while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n"), Date() < limit { usleep(20_000) }
+        let url = try #require(try JSONValue(parsing: simulator.outputSoFar)["url"]?.stringValue)
+        let client = Process(), output = Pipe()
+        client.executableURL = URL(fileURLWithPath: ForeignPrograms.hypercornPython)
+        client.arguments = [
+            ForeignPrograms.standIns + "/firebase_client.py", "--account", "account.json", "--ca", "simulator-ca.pem", "--url", url,
+        ]
+        client.currentDirectoryURL = folder.url
+        client.standardOutput = output
+        try client.run()
+        let said = output.fileHandleForReading.readDataToEndOfFile()
+        client.waitUntilExit()
+        guard case .object(let results) = try JSONValue(parsing: String(decoding: said, as: UTF8.self)) else {
+            Issue.record("\(String(decoding: said, as: UTF8.self))")
+            return
+        }
+        let refused = [
+            "unregistered": "UnregisteredError NOT_FOUND", "bad token": "InvalidArgumentError INVALID_ARGUMENT",
+            "mismatch": "SenderIdMismatchError PERMISSION_DENIED", "third party": "ThirdPartyAuthError UNAUTHENTICATED",
+            "quota": "QuotaExceededError RESOURCE_EXHAUSTED", "internal": "InternalError INTERNAL",
+            "too large": "InvalidArgumentError INVALID_ARGUMENT",
+        ]
+        for result in results {
+            let text = result.value.stringValue ?? ""
+            if let expected = refused[result.name] {
+                #expect(text == expected, "\(result.name)")
+            } else {
+                #expect(text.hasPrefix("projects/volley-simulator/messages/"), "\(result.name): \(text)")
+            }
+        }
+        #expect(results.count == 17)
+    }
+}
