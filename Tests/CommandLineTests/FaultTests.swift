@@ -58,10 +58,27 @@ struct FaultTests {
         FaultScale.isThorough
         ? faults : faults.filter { ["429", "a stream is reset", "GOAWAY", "the connection is cut"].contains($0.name) }
 
+    /// The same over FCM, whose quota is for a minute and holds the whole run, and whose tokens end and are revoked.
+    private static let faultsOfFCM =
+        faults.filter { !["429", "all at once"].contains($0.name) } + [
+            Fault(name: "a quota", options: ["--limit-per-minute", String(recipients * 2 / 3), "--retry-after", "5"]),
+            Fault(name: "tokens end", options: ["--token-seconds", "2"]),
+            Fault(name: "tokens are revoked", options: ["--messages-per-token", String(max(2, recipients / 3))]),
+        ]
+
+    private static let chosenOfFCM =
+        FaultScale.isThorough
+        ? faultsOfFCM : faultsOfFCM.filter { ["GOAWAY", "the connection is cut", "tokens end"].contains($0.name) }
+
     @Test("report and ledger agree after", arguments: chosen)
-    func agree(fault: Fault) throws {
-        for policy in fault.losesAnswers ? ["resend", "skip"] : ["skip"] {
-            let server = try LedgeredServer(devices: Self.recipients, faults: fault.options)
+    func agree(fault: Fault) throws { try agree(fault, over: .apns, policies: fault.losesAnswers ? ["resend", "skip"] : ["skip"]) }
+
+    @Test("over FCM, report and ledger agree after", arguments: chosenOfFCM)
+    func agreeOverFCM(fault: Fault) throws { try agree(fault, over: .fcm, policies: ["skip"]) }
+
+    private func agree(_ fault: Fault, over service: LedgeredServer.Service, policies: [String]) throws {
+        for policy in policies {
+            let server = try LedgeredServer(devices: Self.recipients, faults: fault.options, service: service)
             try server.folder.writeCampaign(delivery: "unknown: \(policy)")
             let sent = try server.folder.volley(
                 "send", "campaign.yaml", "--yes", "--json", timeout: 600)
@@ -79,11 +96,14 @@ struct FaultTests {
         }
     }
 
-    @Test("a process that is killed at any moment, and whose resumption is killed or interrupted, leaves nobody out and nobody in the dark")
-    func killed() throws {
-        for kill in 0..<Self.kills {
+    @Test(
+        "a process that is killed at any moment, and whose resumption is killed or interrupted, leaves nobody out and nobody in the dark",
+        arguments: LedgeredServer.Service.allCases)
+    func killed(service: LedgeredServer.Service) throws {
+        for kill in 0..<(service == .apns ? Self.kills : max(1, Self.kills / 4)) {
             let policy = kill % 2 == 0 ? "skip" : "resend"
-            let server = try LedgeredServer(app: "pace: 4000/s", devices: 2000, faults: ["--latency", "20", "--stream-limit", "100"])
+            let server = try LedgeredServer(
+                app: "pace: 4000/s", devices: 2000, faults: ["--latency", "20", "--stream-limit", "100"], service: service)
             try server.folder.writeCampaign(delivery: "unknown: \(policy)")
             var inDoubt: Set<String> = []
             var (connections, earlier) = (0, 0)

@@ -14,8 +14,19 @@ final class LedgeredServer {
         case ownNetwork
     }
 
+    /// The service that the simulator stands in for.
+    enum Service: String, CaseIterable, Sendable {
+        case apns, fcm
+
+        /// The device token of a number.
+        fileprivate func token(_ device: Int) -> String {
+            self == .apns ? ProjectFolder.token(device) : FCMCampaignTests.Bench.token(device)
+        }
+    }
+
     let folder: ProjectFolder
     private let place: Place
+    private let service: Service
     /// Options of `volley simulate`, used from the next start on.
     var faults: [String]
     private var port = 0
@@ -31,9 +42,15 @@ final class LedgeredServer {
     ///   - faults: options of `volley simulate`.
     ///   - place: where server and senders run.
     ///   - name: what senders call the server; a name other than `localhost` must be made known to them.
-    init(app: String = "", devices: Int, faults: [String] = [], place: Place = .here, name: String = "localhost") throws {
-        folder = try ProjectFolder(export: ProjectFolder.export(devices: devices))
+    init(
+        app: String = "", devices: Int, faults: [String] = [], place: Place = .here, name: String = "localhost", service: Service = .apns
+    ) throws {
+        folder = try ProjectFolder(
+            export: service == .apns
+                ? ProjectFolder.export(devices: devices)
+                : "device_token\n" + (0..<devices).map { service.token($0) + "\n" }.joined())
         self.place = place
+        self.service = service
         self.faults = faults
         let certificate = CertificateAuthority(commonName: "Tests").issueServerCertificate(names: [name], addresses: ["127.0.0.1", "::1"])
         try folder.write("certificate.pem", certificate.pem)
@@ -41,9 +58,20 @@ final class LedgeredServer {
         let url = try #require(server["url"]?.stringValue), key = try #require(server["key"]?.stringValue)
         port = try #require(server.int("port"))
         #expect(url == "https://\(name):\(port)")
-        try folder.writeProject(
-            app: "environment: {url: \"\(url)\", ca: simulator-ca.pem}\nkey: {file: \(key), id: SIMULATOR1, team: VOLLEYTEAM}\n" + app)
+        let environment = "environment: {url: \"\(url)\", ca: simulator-ca.pem}"
+        switch service {
+        case .apns: try folder.writeProject(app: "\(environment)\nkey: {file: \(key), id: SIMULATOR1, team: VOLLEYTEAM}\n" + app)
+        case .fcm:
+            let lines = ["service: fcm", "project: volley-simulator", environment, "service_account: {file: \(key)}"]
+            let more = (lines + ["columns: {token: device_token}"] + app.split(separator: "\n").map(String.init)).map { "    \($0)\n" }
+            try folder.write("volley.yaml", "runs: runs\napps:\n  shop:\n" + more.joined())
+        }
     }
+
+    /// The names of a ledger's members for a device and for the id of a push.
+    private var targetName: String { service == .apns ? "token" : "target" }
+    private var idName: String { service == .apns ? "apns_id" : "name" }
+    private var reasonName: String { service == .apns ? "reason" : "error_code" }
 
     deinit { _ = simulator?.finish(timeout: 0) }
 
@@ -54,7 +82,10 @@ final class LedgeredServer {
     func start() throws -> JSONValue {
         ledgers.append("ledger-\(ledgers.count).jsonl")
         let running = try VolleyBinary.start(
-            ["simulate", "--port", String(port), "--ledger", ledgers[ledgers.count - 1], "--certificate", "certificate.pem", "--json"]
+            [
+                "simulate", "--service", service.rawValue, "--port", String(port), "--ledger", ledgers[ledgers.count - 1], "--certificate",
+                "certificate.pem", "--json",
+            ]
                 + ["--for", FaultScale.isThorough ? "1000" : "100"] + faults, in: folder.url,
             launcher: place == .ownNetwork ? ["unshare", "-n", "sh", "-ec", "ip link set lo up; exec \"$0\" \"$@\""] : [])
         simulator = running
@@ -115,8 +146,8 @@ final class LedgeredServer {
                 let entry = try JSONValue(parsing: String(line))
                 return Entry(
                     milliseconds: try #require(entry.int("time_ms")), connection: try #require(entry.int("connection")),
-                    token: try #require(entry["token"]?.stringValue), id: entry["apns_id"]?.stringValue ?? "",
-                    status: try #require(entry.int("status")), reason: entry["reason"]?.stringValue ?? "")
+                    token: try #require(entry[targetName]?.stringValue), id: entry[idName]?.stringValue ?? "",
+                    status: try #require(entry.int("status")), reason: entry[reasonName]?.stringValue ?? "")
             }
         }
     }
@@ -137,7 +168,7 @@ final class LedgeredServer {
             let text = (try? String(contentsOf: folder.url.appendingPathComponent(name), encoding: .utf8)) ?? ""
             // The last line may be incomplete.
             return text.split(separator: "\n").compactMap { line in
-                (try? JSONValue(parsing: String(line))).flatMap { $0.int("status") == 200 ? $0["token"]?.stringValue : nil }
+                (try? JSONValue(parsing: String(line))).flatMap { $0.int("status") == 200 ? $0[targetName]?.stringValue : nil }
             }
         }
         return Set(tokens)
@@ -155,7 +186,7 @@ final class LedgeredServer {
         let text = try String(contentsOf: folder.url.appendingPathComponent(ledgers.last ?? ""), encoding: .utf8)
         return try text.split(separator: "\n").compactMap { line in
             let entry = try JSONValue(parsing: String(line))
-            return entry.int("status") == 200 ? entry["token"]?.stringValue : nil
+            return entry.int("status") == 200 ? entry[targetName]?.stringValue : nil
         }
     }
 
@@ -184,7 +215,10 @@ final class LedgeredServer {
         #expect(Set(accepted.keys).isSubset(of: tokens), comment, sourceLocation: sourceLocation)
         let repeated = accepted.filter { $0.value.count > 1 }
         if let mayRepeat { #expect(Set(repeated.keys).isSubset(of: mayRepeat), comment, sourceLocation: sourceLocation) }
-        #expect(repeated.allSatisfy { Set($0.value).count == 1 }, "\(comment): under another apns-id", sourceLocation: sourceLocation)
+        // FCM has no id that a sender chooses.
+        if service == .apns {
+            #expect(repeated.allSatisfy { Set($0.value).count == 1 }, "\(comment): under another apns-id", sourceLocation: sourceLocation)
+        }
         let report = try report()
         for outcome in ["accepted", "invalid_token", "rejected", "failed", "unknown", "unsent"] {
             #expect(report["outcomes"]?.int(outcome) == reported[outcome[...], default: 0], comment, sourceLocation: sourceLocation)
