@@ -47,7 +47,7 @@ struct StarterProject {
     private var targetColumn: String { service.target.noun.replacing(" ", with: "_") }
 
     var project: String {
-        let account = service.account, key = account.credentials[0]
+        let account = service.account, key = account.credentials[0], start = service.target.exampleStart
         let environments = (account.environments.choices.map(\.name) + ["simulator"]).joined(separator: " | ")
         var app: [(line: String, comment: String)] = []
         if service.name != PushServices.standard.name { app.append(("service: \(service.name)", service.introduction)) }
@@ -57,7 +57,8 @@ struct StarterProject {
             ("devices: exports/devices.csv", "the device export, unless a campaign names another"), ("columns:", ""),
             ("  token: \(targetColumn)", "the export's names for what Volley needs"), ("pace: 500/s", "never faster than this"),
             ("# approval: required", "nothing is sent without approval: volley approve"),
-            ("# \(service.testDevicesExample)", "for volley send --test"),
+            // In quotes: a token of digits alone would be a number.
+            ("# \(service.testDevicesExample.replacing(start, with: "\"\(start)\""))", "for volley send --test"),
             (
                 "# proxy: http://proxy.example.com:3128",
                 "none: straight to \(service.displayName); without this key https_proxy decides"
@@ -78,7 +79,7 @@ struct StarterProject {
     /// A line whose comment stands below the others, if there is room for it.
     private static func aligned(_ line: String, _ comment: String) -> String {
         guard !comment.isEmpty else { return line }
-        return line + String(repeating: " ", count: max(3, 34 - line.count)) + "# \(comment)"
+        return line + String(repeating: " ", count: line.count > 32 ? 3 : 34 - line.count) + "# \(comment)"
     }
 
     static let campaign = """
