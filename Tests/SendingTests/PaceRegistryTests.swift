@@ -30,14 +30,14 @@ struct PaceRegistryTests {
     func usualPace() throws {
         let paces = PaceRegistry()
         var settings = settings(.production, pace: nil)
-        #expect(settings.pushPace == nil)
-        settings.serviceName = "fcm"
+        #expect(settings.firstService.pushPace == nil)
+        settings.firstService.serviceName = "fcm"
         let shared = try #require(paces.shared(byRunsOf: "shop", settings))
-        #expect(shared.pace == Pace(pushes: 600_000, intervalSeconds: 60) && settings.pushPace == shared.pace)
+        #expect(shared.pace == Pace(pushes: 600_000, intervalSeconds: 60) && settings.firstService.pushPace == shared.pace)
         #expect(paces.shared(byRunsOf: "shop", settings) === shared)
-        settings.pace = Pace(pushes: 20, intervalSeconds: 1)
-        #expect(paces.shared(byRunsOf: "shop", settings) == nil && settings.pushPace == settings.pace)
-        settings.appPace = Pace(pushes: 600_000, intervalSeconds: 60)
+        settings.firstService.pace = Pace(pushes: 20, intervalSeconds: 1)
+        #expect(paces.shared(byRunsOf: "shop", settings) == nil && settings.firstService.pushPace == settings.firstService.pace)
+        settings.firstService.appPace = Pace(pushes: 600_000, intervalSeconds: 60)
         #expect(paces.shared(byRunsOf: "shop", settings) !== shared, "what was chosen does not begin slowly")
     }
 }
