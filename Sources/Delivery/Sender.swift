@@ -51,10 +51,9 @@ public struct Sender: Sendable {
             try WorkerThread("deliver") { [settings] in
                 withPipeSignalBlocked {
                     do throws(Diagnostic) {
-                        var loop = try SenderLoop(
+                        return try Self.runLoop(
                             settings, machine: MachineSettings(settings, after: earlier, isHelper: isHelper),
-                            queues: SenderQueues(source: source, results: results), team: team, paceShare: share)
-                        return loop.run()
+                            queues: SenderQueues(source: source, results: results), team: LoopTeam(group: team, paceShare: share))
                     } catch {
                         team.leave()
                         // If a helper cannot start, the other loops do its work.
@@ -75,6 +74,15 @@ public struct Sender: Sendable {
         return ends.first { if case .stopped = $0 { true } else { false } } ?? ends.first { $0 == .interrupted } ?? .finished
     }
 
+    /// Runs a loop to its end. Each transport is written out, so that the compiler makes a loop for each.
+    /// - Throws: a `Diagnostic` when no more files can be opened.
+    private static func runLoop(
+        _ settings: SenderSettings, machine: MachineSettings, queues: SenderQueues, team: LoopTeam
+    ) throws(Diagnostic) -> SendEnd {
+        var loop = SenderLoop(try HTTP2Transport(settings), settings, machine: machine, queues: queues, team: team)
+        return loop.run()
+    }
+
     /// Settles everything in the source as unsent.
     private static func refuse(_ source: BoundedQueue<PushBatch>, _ results: BoundedQueue<[Settlement]>, because mistake: Diagnostic)
         -> SendEnd
@@ -93,4 +101,10 @@ public struct Sender: Sendable {
 struct SenderQueues: Sendable {
     let source: BoundedQueue<PushBatch>
     let results: BoundedQueue<[Settlement]>
+}
+
+/// What the loops of a sender share with one another, and with other runs.
+struct LoopTeam: Sendable {
+    let group: LoopGroup
+    let paceShare: PaceShare?
 }

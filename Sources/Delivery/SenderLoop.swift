@@ -2,12 +2,12 @@ import Base
 import PushServices
 
 /// Drives the machine on one thread: tells it what happened, carries out what it decides, and sleeps whenever nothing is due.
-struct SenderLoop {
+struct SenderLoop<Carrier: Transport> {
     /// The longest sleep. The machine takes a gap of a second for a stall. Other threads wake the loop earlier when they need it.
-    private static let longestSleep: Int64 = 500_000_000
-    private static let flushInterval: Int64 = 100_000_000
-    private static let groupLimit = 1000
-    private static let tellingInterval: Int64 = 200_000_000
+    private static var longestSleep: Int64 { 500_000_000 }
+    private static var flushInterval: Int64 { 100_000_000 }
+    private static var groupLimit: Int { 1000 }
+    private static var tellingInterval: Int64 { 200_000_000 }
 
     private let settings: SenderSettings
     private let source: BoundedQueue<PushBatch>
@@ -20,7 +20,7 @@ struct SenderLoop {
     private let template: RequestTemplate
     /// The request body under construction.
     private var body: [UInt8] = []
-    private let transport: HTTP2Transport
+    private let transport: Carrier
     private var actions: [DeliveryMachine.Action] = []
     private var isSourceEmpty = false
     private var flushedAt: Int64 = 0
@@ -36,21 +36,20 @@ struct SenderLoop {
     /// Settlements that were put into the queue of results.
     private var pushesHandedOver = 0
 
-    /// - Throws: a `Diagnostic` when no more files can be opened.
     init(
-        _ settings: SenderSettings, machine machineSettings: MachineSettings, queues: SenderQueues, team: LoopGroup, paceShare: PaceShare?
-    ) throws(Diagnostic) {
+        _ transport: Carrier, _ settings: SenderSettings, machine machineSettings: MachineSettings, queues: SenderQueues, team: LoopTeam
+    ) {
         self.settings = settings
         source = queues.source
         results = queues.results
-        self.team = team
+        self.team = team.group
+        self.transport = transport
         template = settings.request
         texts = TextIndex(settings.service.batching)
         tokens = settings.credentials.tokens
         machine = DeliveryMachine(machineSettings)
-        machine.paceShare = paceShare
-        transport = try HTTP2Transport(settings)
-        place = team.join(transport.wakeup)
+        machine.paceShare = team.paceShare
+        place = self.team.join(transport.wakeup)
         tokens?.attach(transport.wakeup)
     }
 

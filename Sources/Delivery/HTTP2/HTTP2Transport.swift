@@ -5,12 +5,9 @@ import Glibc
 import HTTP2
 import PushServices
 
-/// Carries requests and reports their answers. It only moves bytes; the machine makes every decision, and its slots name requests and
-/// connections. Belongs to one thread.
-///
-/// It runs nghttp2 and OpenSSL on an epoll loop, gathers frames into large writes, and reads answers in large reads.
-final class HTTP2Transport {
-    /// The events since the caller last cleared them.
+/// Many small requests on few connections: nghttp2 and OpenSSL on an epoll loop. Frames are gathered into large writes, and answers read in
+/// large reads.
+final class HTTP2Transport: Transport {
     @exclusivity(unchecked) var events: [TransportEvent] = []
 
     private static let wakeupName = UInt64.max
@@ -19,7 +16,6 @@ final class HTTP2Transport {
     /// Made with the first connection.
     private var route: DialRoute?
     private let epoll: EpollHandle
-    /// Ends `poll` before its time.
     let wakeup: Wakeup
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
     private var ready = [epoll_event](repeating: epoll_event(), count: 64)
@@ -51,7 +47,6 @@ final class HTTP2Transport {
 
     // MARK: Actions
 
-    /// Opens a connection. An event, `opened` or `failed`, reports the result.
     func open(_ connection: Int) {
         while connections.count <= connection {
             connections.append(nil)
@@ -82,19 +77,14 @@ final class HTTP2Transport {
             index: connection, dialer: Dialer(route, socket: socket, wakeup: wakeup), session: session, service: settings.service)
     }
 
-    /// Closes a connection, whatever is in flight on it. No event names it afterwards.
     func close(_ connection: Int) {
         guard connection < connections.count, let closing = connections[connection] else { return }
         closing.close()
         connections[connection] = nil
     }
 
-    /// Returns the token that a connection uses, or used until it was closed: a server may refuse a token and leave at once. nil for none.
     func token(of connection: Int) -> ServiceToken? { connection < tokens.count ? tokens[connection] : nil }
 
-    /// Sends a request.
-    /// - Parameters:
-    ///   - target: the end of the path; empty where the body names the targets. Both it and the body are copied.
     func submit(request: Int, id: PushID, on connection: Int, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>) {
         id.write(to: idText)
         let isQueued =
@@ -103,19 +93,16 @@ final class HTTP2Transport {
         if !isQueued { events.append(.notProcessed(request: request)) }
     }
 
-    /// Gives up a request whose answer does not come.
     func abandon(request: Int, on connection: Int) {
         if connection < connections.count { connections[connection]?.abandon(request: request) }
     }
 
-    /// Asks the peer for a sign of life.
     func ping(_ connection: Int) {
         if connection < connections.count { connections[connection]?.ping() }
     }
 
     // MARK: Waiting
 
-    /// Waits until something happens, at most until a moment of the monotonic clock, and appends to `events`.
     func poll(until deadline: Int64) {
         var wakeAt = deadline
         for connection in connections {
