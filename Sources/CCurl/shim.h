@@ -35,6 +35,11 @@ static inline CURLcode volley_easy_set_transfer_function(CURL *easy, CURLoption 
     return curl_easy_setopt(easy, option, value);
 }
 
+// CURLOPT_SEEKFUNCTION has a different signature.
+static inline CURLcode volley_easy_set_seek_function(CURL *easy, curl_seek_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, value);
+}
+
 // CURLOPT_PREREQFUNCTION has a different signature.
 static inline CURLcode volley_easy_set_prerequest_function(CURL *easy, curl_prereq_callback value) {
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
@@ -63,8 +68,27 @@ static inline const char *volley_easy_get_string(CURL *easy, CURLINFO info) {
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
 }
 
+// The object that CURLOPT_PRIVATE stored, NULL if there is none.
+static inline void *volley_easy_get_private(CURL *easy) {
+    char *value = NULL;
+    return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;
+}
+
 // The value of an answer's header, NULL if there is none. Valid until the handle is used again.
 static inline const char *volley_easy_get_header(CURL *easy, const char *name) {
     struct curl_header *header = NULL;
     return curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK ? header->value : NULL;
+}
+
+// Options of a multi handle that libcurl reads as long.
+static inline CURLMcode volley_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+// CURLMOPT_SOCKETFUNCTION and CURLMOPT_TIMERFUNCTION, with the user data of both.
+static inline void volley_multi_set_callbacks(CURLM *multi, curl_socket_callback socket, curl_multi_timer_callback timer, void *user) {
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
+    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, user);
+    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
+    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, user);
 }

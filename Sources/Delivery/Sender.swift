@@ -1,5 +1,6 @@
 public import Base
 import Cryptography
+import PushServices
 
 /// How a sender's run ended.
 public enum SendEnd: Hashable, Sendable {
@@ -79,8 +80,14 @@ public struct Sender: Sendable {
     private static func runLoop(
         _ settings: SenderSettings, machine: MachineSettings, queues: SenderQueues, team: LoopTeam
     ) throws(Diagnostic) -> SendEnd {
-        var loop = SenderLoop(try HTTP2Transport(settings), settings, machine: machine, queues: queues, team: team)
-        return loop.run()
+        switch settings.wire {
+        case .http2:
+            var loop = SenderLoop(try HTTP2Transport(settings), settings, machine: machine, queues: queues, team: team)
+            return loop.run()
+        case .calls(inFlight: _):
+            var loop = SenderLoop(try CurlTransport(settings), settings, machine: machine, queues: queues, team: team)
+            return loop.run()
+        }
     }
 
     /// Settles everything in the source as unsent.
@@ -94,7 +101,11 @@ public struct Sender: Sendable {
         return .stopped(.described(mistake.description))
     }
 
-    private var largestTeam: Int { settings.pace == nil && settings.sharedPace == nil ? max(1, settings.loops) : 1 }
+    /// A pace has one keeper, and so has a limit of calls.
+    private var largestTeam: Int {
+        guard case .http2 = settings.wire, settings.pace == nil, settings.sharedPace == nil else { return 1 }
+        return max(1, settings.loops)
+    }
 }
 
 /// What a sender's loops take pushes from and put settlements into.

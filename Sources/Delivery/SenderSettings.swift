@@ -79,7 +79,8 @@ public struct SenderSettings: Sendable {
     public var proxy: String?
     /// For tests: a PEM file of authorities to trust for an `https` proxy's certificate, in place of the system's bundle.
     var proxyAuthorityFile: String?
-    /// The most loops, each on its own thread with its own connections; by default the number of cores. A run with a pace always has one.
+    /// The most loops, each on its own thread with its own connections; by default the number of cores. A run with a pace always has one,
+    /// and so has a service with a limit of calls.
     public var loops: Int
     /// For tests: further loops join even if the running ones are not saturated.
     var startsLoopsAtOnce = false
@@ -89,6 +90,8 @@ public struct SenderSettings: Sendable {
     public var streamsPerConnection: Int
     /// How many pushes must be answered before any other goes out. Only measurements change it.
     var canaryPushes = Canary.usualSize
+    /// What carries the requests: what the service asks for. Only tests and measurements choose another.
+    package var wire: Wire
     /// The longest time to connect, including TLS.
     public var connectTimeoutSeconds: Double
     /// The longest wait from submitting a push to its answer.
@@ -109,6 +112,7 @@ public struct SenderSettings: Sendable {
         self.runSeed = runSeed
         resendsUnknown = true
         retry = service.retry
+        wire = service.wire
         loops = availableCores()
         connections = 8
         streamsPerConnection = 1000

@@ -36,6 +36,10 @@ public protocol PushService: Sendable {
     var pushTypes: [PushType] { get }
     /// How many pushes a request carries.
     var batching: Batching { get }
+    /// What carries its requests.
+    var wire: Wire { get }
+    /// Whether the body of an answer with status 200 says something about the pushes, too: an error behind a good status, or a receipt.
+    var readsAcceptedBodies: Bool { get }
     /// When and how often a push is tried again.
     var retry: RetryPolicy { get }
     /// The pace of runs for which neither the app nor the campaign sets one; nil for as fast as the service answers.
@@ -94,6 +98,12 @@ extension PushService {
     /// One push per request, as with most services.
     public var batching: Batching { .single }
 
+    /// Many small requests.
+    public var wire: Wire { .http2 }
+
+    /// The status is enough.
+    public var readsAcceptedBodies: Bool { false }
+
     /// The usual waits.
     public var retry: RetryPolicy { RetryPolicy() }
 
@@ -150,6 +160,14 @@ extension PushService {
         let suffix = topicSuffix(of: type)
         return topic.hasSuffix(suffix) ? topic : topic + suffix
     }
+}
+
+/// What carries a service's requests.
+public enum Wire: Hashable, Sendable {
+    /// Many small requests at a time, on a few connections of HTTP/2.
+    case http2
+    /// Few large requests, over HTTP/2 or HTTP/1.1, whichever the server speaks. `inFlight`: the most at a time, at least 1.
+    case calls(inFlight: Int)
 }
 
 /// The system of the only phones that show a service's pushes, as far as it decides what a push may hold.

@@ -6,6 +6,7 @@ import PushServices
 /// for a while.
 struct BatchService: PushService {
     var batching: Batching
+    var readsAcceptedBodies = false
     private let apns = APNs()
 
     init(_ largestTargets: Int, hasOwnTexts: Bool = false, paceUnit: Batching.PaceUnit = .requests) {

@@ -73,7 +73,7 @@ public struct ConnectionProbe {
             guard case .ready(let current) = tokens.state() else { throw Diagnostic("there is no token to show to the server") }
             token = current
         }
-        let headers = try CurlHeaderList(ProbeOptions.headerLines(settings.request, token))
+        let headers = try CurlHeaderList(CurlRoute.headerLines(settings.request, token))
         prepare(easy.pointer, notes)
         volley_easy_set_pointer(easy.pointer, CURLOPT_HTTPHEADER, headers.first)
         let before = Timestamp.now()
@@ -92,7 +92,7 @@ public struct ConnectionProbe {
     }
 
     private func prepare(_ easy: UnsafeMutableRawPointer, _ notes: ProbeNotes) {
-        ProbeOptions(settings).apply(to: easy)
+        CurlRoute(settings).apply(to: easy)
         let context = Unmanaged.passUnretained(notes).toOpaque()
         volley_easy_set_long(easy, CURLOPT_TIMEOUT_MS, Self.timeoutMilliseconds)
         let push = settings.service.probe.push(PushID(runSeed: settings.runSeed, recipient: 0))

@@ -64,8 +64,11 @@ struct MachineSettings: Sendable {
         canaryPushes = settings.canaryPushes
         stopLimits = settings.stopLimits
         retry = settings.retry
-        connections = max(1, settings.connections)
-        streamsPerConnection = max(1, settings.streamsPerConnection)
+        switch settings.wire {
+        case .http2: (connections, streamsPerConnection) = (max(1, settings.connections), max(1, settings.streamsPerConnection))
+        // What counts as a connection here has as many sockets as it needs.
+        case .calls(let inFlight): (connections, streamsPerConnection) = (1, max(1, inFlight))
+        }
         connectTimeoutSeconds = settings.connectTimeoutSeconds
         answerTimeoutSeconds = settings.answerTimeoutSeconds
         // A dead connection must be noticed before its answers are overdue, so that it is not mistaken for a slow answer.

@@ -109,6 +109,9 @@ public final class FetchedTokenSource: Sendable {
         throw Diagnostic("there is no \(noun): \(failure.text)", remedy: failure.remedy)
     }
 
+    /// The header of requests as it is now, for a measurement of another sender; blank while there is no token. A secret.
+    package var authorization: String { if case .ready(let token) = state() { token.authorization } else { "" } }
+
     /// Ends what `start` began, at once: a fetch under way is given up. Call it when no sender uses the source any more; more than once
     /// does no harm.
     public func stop() {

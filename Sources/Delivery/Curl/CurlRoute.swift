@@ -4,19 +4,22 @@ import Cryptography
 import HTTP2
 import PushServices
 
-/// The options of a probe's handle, chosen so that it takes the same way as pushes.
-struct ProbeOptions {
-    let url: String
+/// How libcurl reaches a service: the same way for a probe as for pushes.
+struct CurlRoute {
+    /// Up to the path.
+    let origin: String
     let authority: CurlAuthority?
     let clientCertificate: [UInt8]?
     let connectTimeoutSeconds: Double
     /// The proxy; empty for none.
     let proxy: String
+    /// The authorities to trust for the certificate of an `https` proxy; nil for the system's.
+    let proxyAuthorityFile: String?
 
     init(_ settings: SenderSettings) {
         let host = settings.endpoint.host
         // An IPv6 address must be in brackets within a URL.
-        url = "https://\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(settings.endpoint.port)/"
+        origin = "https://\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(settings.endpoint.port)"
         authority = settings.endpoint.certificateAuthorityFile.map(CurlAuthority.init)
         if case .certificate(let certificate) = settings.credentials {
             clientCertificate = certificate.pem
@@ -25,10 +28,11 @@ struct ProbeOptions {
         }
         connectTimeoutSeconds = settings.connectTimeoutSeconds
         proxy = settings.proxy ?? ""
+        proxyAuthorityFile = settings.proxyAuthorityFile
     }
 
     func apply(to easy: UnsafeMutableRawPointer) {
-        volley_easy_set_string(easy, CURLOPT_URL, url)
+        volley_easy_set_string(easy, CURLOPT_URL, origin + "/")
         volley_easy_set_long(easy, CURLOPT_POST, 1)
         volley_easy_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         volley_easy_set_string(easy, CURLOPT_PROTOCOLS_STR, "https")
@@ -38,6 +42,7 @@ struct ProbeOptions {
         volley_easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(connectTimeoutSeconds * 1000))
         applyTLS(to: easy)
         useProxy(easy, proxy)
+        if let proxyAuthorityFile { volley_easy_set_string(easy, CURLOPT_PROXY_CAINFO, proxyAuthorityFile) }
     }
 
     /// Returns the headers of a push in libcurl's form.

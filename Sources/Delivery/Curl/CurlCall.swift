@@ -1,0 +1,191 @@
+import Base
+import CCurl
+import Glibc
+import PushServices
+
+/// A request of libcurl, from `begin` to its end: the handle, the body, and the answer. It is used again for other requests of its
+/// connection. libcurl's callbacks hold it unretained.
+///
+/// libcurl would silently send a request again when a connection from its pool dies before the answer. Its body therefore comes from a
+/// callback that can only be read forwards, once, and a second start of a request whose body was asked for is refused.
+final class CurlCall {
+    /// What became of a request.
+    enum Verdict {
+        case answered(DeliveryMachine.Answer)
+        /// No answer came, and the peer may have the body.
+        case doubtful
+        /// libcurl never asked for a byte of the body, and no server can act without it.
+        case unsent(ConnectionFailure)
+    }
+
+    /// The most bytes to take of an answer.
+    static let longestAnswer = 1 << 20
+
+    /// The number that the caller gave it.
+    private(set) var request = -1
+    /// Whether libcurl asked for the body.
+    private(set) var hasReadBody = false
+    /// Monotonic nanoseconds.
+    private(set) var submittedAt: Int64 = 0
+
+    private let handle: CurlEasyHandle
+    private let setup: CurlSetup
+    /// `NAME: ID` and a zero: the only header that differs from request to request. libcurl reads it here.
+    private let idLine: UnsafeMutableBufferPointer<UInt8>
+    private let idHeader: UnsafeMutablePointer<curl_slist>
+    private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+    private var body: [UInt8] = []
+    private var bodyRead = 0
+    private var hasURL = false
+    private var answer: [UInt8] = []
+    private var answerCount = 0
+
+    var easy: UnsafeMutableRawPointer { handle.pointer }
+
+    /// - Parameter headers: those of all requests; they must outlive this object.
+    /// - Throws: a `Diagnostic` when there is not enough memory.
+    init(_ setup: CurlSetup, after headers: UnsafeMutablePointer<curl_slist>) throws(Diagnostic) {
+        self.setup = setup
+        handle = try CurlEasyHandle()
+        let name = Array("\(setup.template.idHeader): ".utf8)
+        idLine = .allocate(capacity: name.count + PushID.textCount + 1)
+        idLine.initialize(repeating: 0)
+        _ = idLine.update(fromContentsOf: name)
+        idHeader = .allocate(capacity: 1)
+        let line = UnsafeMutableRawPointer(idLine.baseAddress)?.assumingMemoryBound(to: CChar.self)
+        idHeader.initialize(to: curl_slist(data: line, next: headers))
+        errorText.pointee = 0
+        prepare()
+    }
+
+    deinit {
+        idHeader.deallocate()
+        idLine.deallocate()
+        errorText.deallocate()
+    }
+
+    static func of(_ easy: UnsafeMutableRawPointer) -> CurlCall { from(volley_easy_get_private(easy)) }
+
+    private static func from(_ context: UnsafeMutableRawPointer?) -> CurlCall {
+        guard let context else { preconditionFailure("libcurl hands back what it was given") }
+        return Unmanaged<CurlCall>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// The place of the id in its line.
+    private var id: UnsafeMutableBufferPointer<UInt8> {
+        UnsafeMutableBufferPointer(rebasing: idLine[(idLine.count - 1 - PushID.textCount)..<(idLine.count - 1)])
+    }
+
+    // MARK: Before
+
+    private func prepare() {
+        setup.route.apply(to: easy)
+        volley_easy_set_long(easy, CURLOPT_PIPEWAIT, 1)
+        volley_easy_set_long(easy, CURLOPT_TIMEOUT_MS, setup.timeoutMilliseconds)
+        // Otherwise a connection that is closed would wait for the lookup of a name.
+        volley_easy_set_long(easy, CURLOPT_QUICK_EXIT, 1)
+        volley_easy_set_pointer(easy, CURLOPT_HTTPHEADER, idHeader)
+        volley_easy_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        for option in [CURLOPT_PRIVATE, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_WRITEDATA, CURLOPT_PREREQDATA] {
+            volley_easy_set_pointer(easy, option, context)
+        }
+        volley_easy_set_transfer_function(easy, CURLOPT_READFUNCTION) { buffer, size, count, context in
+            guard let buffer else { return Int(CURL_READFUNC_ABORT) }
+            return CurlCall.from(context).give(UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
+        }
+        volley_easy_set_seek_function(easy) { _, _, _ in CURL_SEEKFUNC_FAIL }
+        volley_easy_set_prerequest_function(easy) { context, _, _, _, _ in
+            CurlCall.from(context).hasReadBody ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK
+        }
+        volley_easy_set_transfer_function(easy, CURLOPT_WRITEFUNCTION) { buffer, size, count, context in
+            CurlCall.from(context).take(UnsafeRawBufferPointer(start: buffer, count: size * count)) ? size * count : 0
+        }
+    }
+
+    /// Makes it a request. Target and body are copied.
+    func begin(request: Int, id: PushID, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>) {
+        precondition(!body.isEmpty, "a request without a body could be processed before a byte of it is read")
+        self.request = request
+        submittedAt = monotonicNanoseconds()
+        id.write(to: self.id)
+        self.body.removeAll(keepingCapacity: true)
+        self.body.append(contentsOf: body)
+        (bodyRead, hasReadBody) = (0, false)
+        answer.removeAll(keepingCapacity: true)
+        answerCount = 0
+        errorText.pointee = 0
+        if !target.isEmpty || !hasURL {
+            hasURL = true
+            let path = setup.template.pathPrefix + String(decoding: target, as: UTF8.self)
+            volley_easy_set_string(easy, CURLOPT_URL, setup.route.origin + path)
+        }
+        volley_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
+    }
+
+    // MARK: Meanwhile
+
+    /// Gives libcurl the next bytes of the body.
+    private func give(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        hasReadBody = true
+        let piece = body[bodyRead...].prefix(buffer.count)
+        buffer.copyBytes(from: piece)
+        bodyRead += piece.count
+        return piece.count
+    }
+
+    /// Takes bytes of the answer. Returns whether it is not too large yet.
+    private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        answerCount += bytes.count
+        guard answerCount <= Self.longestAnswer else { return false }
+        if DeliveryMachine.Answer.mayReadBody(status: status, of: setup.service) { answer.append(contentsOf: bytes) }
+        return true
+    }
+
+    // MARK: Afterwards
+
+    private var status: Int { volley_easy_get_long(easy, CURLINFO_RESPONSE_CODE) }
+
+    /// Says what became of the request. libcurl has ended it with this code.
+    func verdict(_ code: CURLcode) -> Verdict {
+        // Headers that announce another answer (1xx) do not count, and a proxy's answer does not either. Over HTTP/2, libcurl 7.88 forgets a
+        // status that comes together with a reset of its stream, which leaves the request in doubt.
+        let hasBegun = volley_easy_get_offset(easy, CURLINFO_PRETRANSFER_TIME_T) > 0
+        if status >= 200, hasBegun { return .answered(answer(isCutOff: code != CURLE_OK)) }
+        return hasReadBody ? .doubtful : .unsent(failure(code))
+    }
+
+    private func answer(isCutOff: Bool) -> DeliveryMachine.Answer {
+        let wait = volley_easy_get_offset(easy, CURLINFO_RETRY_AFTER)
+        var answer = DeliveryMachine.Answer(
+            status: status, retryAfterSeconds: wait > 0 ? Double(wait) : nil, date: header("date"), body: answer, of: setup.service)
+        answer.id = identity
+        // A page is not what a service wrote, even if it came whole.
+        answer.isCutOff = isCutOff || header("content-type")?.lowercased().hasPrefix("text/html") == true
+        return answer
+    }
+
+    private var identity: ServiceAnswer.Identity {
+        guard let value = volley_easy_get_header(easy, setup.template.idHeader) else { return .missing }
+        return UnsafeRawBufferPointer(start: value, count: strlen(value)).elementsEqual(UnsafeRawBufferPointer(id)) ? .own : .other
+    }
+
+    private func header(_ name: String) -> String? { volley_easy_get_header(easy, name).map { String(cString: $0) } }
+
+    private func failure(_ code: CURLcode) -> ConnectionFailure {
+        var message = String(cString: errorText)
+        if message.isEmpty { message = curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)" }
+        if let proxy = setup.proxy {
+            let isProxys = volley_easy_get_long(easy, CURLINFO_PROXY_SSL_VERIFYRESULT) != 0
+            if let failure = CurlProxyReply(address: proxy, easy: easy).failure(code, message: message, isBeforeTunnel: isProxys) {
+                return failure
+            }
+            message = message.replacing(proxy.url, with: proxy.description)
+        }
+        switch code {
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR: return .untrusted(message)
+        case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM: return .misconfigured(message)
+        default: return .unreachable(message)
+        }
+    }
+}

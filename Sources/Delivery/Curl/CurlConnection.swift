@@ -1,0 +1,180 @@
+import Base
+import CCurl
+import Glibc
+import PushServices
+
+/// The requests that one token signs, and the sockets that carry them. Belongs to its transport's thread.
+///
+/// libcurl says which sockets to watch and when to wake it. It multiplexes requests where the server speaks HTTP/2, and otherwise opens a
+/// socket for each request at a time. It calls back only within calls of `advance`, `submit`, `abandon` and `close`.
+final class CurlConnection {
+    /// When libcurl wants to be called even if nothing happens: monotonic nanoseconds, nil for never.
+    private(set) var timerAt: Int64?
+
+    private let index: Int
+    private let setup: CurlSetup
+    private let multi: UnsafeMutableRawPointer
+    private let headers: CurlHeaderList
+    private let epoll: Int32
+    /// What each socket is watched for.
+    private var watched: [Int32: UInt32] = [:]
+    private var calls: [Int: CurlCall] = [:]
+    private var freeCalls: [CurlCall] = []
+    private var answers = 0
+    /// When the last answer came: monotonic nanoseconds.
+    private var answeredAt: Int64 = 0
+    private var hasLeft = false
+    private var isClosed = false
+
+    /// - Throws: a `Diagnostic` when there is not enough memory.
+    init(index: Int, _ setup: CurlSetup, _ token: ServiceToken?, epoll: Int32) throws(Diagnostic) {
+        headers = try setup.headers(token)
+        guard curlIsReady, let multi = curl_multi_init() else { throw .cannotMake("a libcurl connection") }
+        self.multi = multi
+        self.index = index
+        self.setup = setup
+        self.epoll = epoll
+        // libcurl's own limits are other ones: no limit of sockets, and a pool from which it takes warm connections.
+        volley_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, setup.inFlight)
+        volley_multi_set_long(multi, CURLMOPT_MAXCONNECTS, setup.inFlight)
+        volley_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, setup.inFlight)
+        volley_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        listen()
+    }
+
+    deinit { precondition(isClosed, "a connection is closed before it goes, because libcurl calls back while it closes") }
+
+    /// Ends everything. Nothing is reported afterwards.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        for call in calls.values { curl_multi_remove_handle(multi, call.easy) }
+        // Handles whose connections libcurl keeps must go before the multi handle does.
+        calls = [:]
+        freeCalls = []
+        curl_multi_cleanup(multi)
+        for socket in watched.keys { epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nil) }
+        watched = [:]
+        timerAt = nil
+    }
+
+    // MARK: Requests
+
+    /// Starts a request; false if it cannot be started.
+    func submit(request: Int, id: PushID, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard !isClosed, !hasLeft, let call = freeCalls.popLast() ?? (try? CurlCall(setup, after: headers.first)) else { return false }
+        call.begin(request: request, id: id, target: target, body: body)
+        guard curl_multi_add_handle(multi, call.easy) == CURLM_OK else { return false }
+        calls[request] = call
+        return true
+    }
+
+    /// Gives up a request whose answer does not come. If nothing was answered since it was submitted, the connection may be dead, whatever
+    /// TCP believes: other requests take another one.
+    func abandon(request: Int, _ events: inout [TransportEvent]) {
+        guard let call = calls.removeValue(forKey: request) else { return }
+        curl_multi_remove_handle(multi, call.easy)
+        freeCalls.append(call)
+        if answeredAt < call.submittedAt { leave("nothing was answered in time", &events) }
+    }
+
+    // MARK: Sockets and time
+
+    /// Lets libcurl do what a socket is ready for.
+    func advance(_ socket: Int32, _ ready: UInt32) {
+        guard !isClosed else { return }
+        var action: Int32 = 0
+        let isBroken = ready & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
+        if isBroken || ready & EPOLLIN.rawValue != 0 { action |= CURL_CSELECT_IN }
+        if isBroken || ready & EPOLLOUT.rawValue != 0 { action |= CURL_CSELECT_OUT }
+        var running: Int32 = 0
+        curl_multi_socket_action(multi, socket, action, &running)
+    }
+
+    /// Lets libcurl do what is due, and reports the requests that have ended.
+    func advance(at now: Int64, _ events: inout [TransportEvent]) {
+        if let timer = timerAt, timer <= now {
+            timerAt = nil
+            var running: Int32 = 0
+            // CURL_SOCKET_TIMEOUT
+            curl_multi_socket_action(multi, -1, 0, &running)
+        }
+        var left: Int32 = 0
+        while !isClosed, let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            // Removing the handle frees the message.
+            let code = message.pointee.data.result
+            curl_multi_remove_handle(multi, easy)
+            guard let call = calls.removeValue(forKey: CurlCall.of(easy).request) else { continue }
+            report(call, call.verdict(code), at: now, &events)
+            freeCalls.append(call)
+        }
+    }
+
+    private func report(_ call: CurlCall, _ verdict: CurlCall.Verdict, at now: Int64, _ events: inout [TransportEvent]) {
+        switch verdict {
+        case .answered(let answer):
+            answers += 1
+            answeredAt = now
+            events.append(.answered(request: call.request, answer))
+        case .doubtful: events.append(.reset(request: call.request))
+        case .unsent(let failure):
+            if answers == 0, !calls.values.contains(where: \.hasReadBody) {
+                // No request of this connection got anywhere.
+                events.append(.failed(connection: index, failure))
+                close()
+            } else {
+                events.append(.notProcessed(request: call.request))
+                leave(failure.text, &events)
+            }
+        }
+    }
+
+    /// Takes no more requests. Those in flight may still be answered.
+    private func leave(_ cause: String, _ events: inout [TransportEvent]) {
+        guard !hasLeft else { return }
+        hasLeft = true
+        events.append(.leaving(connection: index, cause: cause, isInOrder: false))
+    }
+
+    // MARK: Callbacks
+
+    private func listen() {
+        volley_multi_set_callbacks(
+            multi,
+            { _, socket, what, user, _ in
+                CurlConnection.from(user).watch(socket, what)
+                return 0
+            },
+            { _, milliseconds, user in
+                CurlConnection.from(user).setTimer(milliseconds)
+                return 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    private static func from(_ user: UnsafeMutableRawPointer?) -> CurlConnection {
+        guard let user else { preconditionFailure("libcurl hands back what it was given") }
+        return Unmanaged<CurlConnection>.fromOpaque(user).takeUnretainedValue()
+    }
+
+    private func setTimer(_ milliseconds: Int) {
+        timerAt = milliseconds < 0 ? nil : monotonicNanoseconds() + Int64(milliseconds) * 1_000_000
+    }
+
+    private func watch(_ socket: Int32, _ what: Int32) {
+        guard what != CURL_POLL_REMOVE else {
+            watched[socket] = nil
+            epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nil)
+            return
+        }
+        let wanted = (what & CURL_POLL_IN != 0 ? EPOLLIN.rawValue : 0) | (what & CURL_POLL_OUT != 0 ? EPOLLOUT.rawValue : 0)
+        let isKnown = watched.updateValue(wanted, forKey: socket) != nil
+        var event = epoll_event(events: wanted, data: epoll_data_t(u64: UInt64(index) << 32 | UInt64(UInt32(bitPattern: socket))))
+        epoll_ctl(epoll, isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event)
+    }
+
+    /// Takes an epoll event's name apart.
+    static func parts(ofName name: UInt64) -> (index: Int, socket: Int32) {
+        (Int(name >> 32), Int32(bitPattern: UInt32(truncatingIfNeeded: name)))
+    }
+}

@@ -1,0 +1,137 @@
+import Base
+import CCurl
+import Glibc
+import PushServices
+
+/// Few large requests, over HTTP/2 or HTTP/1.1: libcurl's multi interface on an epoll loop.
+///
+/// What the machine knows as a connection is a multi handle with its own sockets, which libcurl opens as requests need them. So a connection
+/// is open at once, and a failure to connect is reported with its first request.
+final class CurlTransport: Transport {
+    @exclusivity(unchecked) var events: [TransportEvent] = []
+    let wakeup: Wakeup
+
+    private static let wakeupName = UInt64.max
+
+    private let settings: SenderSettings
+    private let epoll: EpollHandle
+    private var ready = [epoll_event](repeating: epoll_event(), count: 64)
+    /// Made with the first connection.
+    private lazy var setup = CurlSetup(settings)
+    @exclusivity(unchecked) private var connections: [CurlConnection?] = []
+    /// The token that each connection was opened with, also after it was closed.
+    private var tokens: [ServiceToken?] = []
+
+    /// - Throws: a `Diagnostic` when no more files can be opened.
+    init(_ settings: SenderSettings) throws(Diagnostic) {
+        self.settings = settings
+        wakeup = try Wakeup()
+        epoll = try EpollHandle()
+        epoll.watch(wakeup.descriptor, for: EPOLLIN.rawValue, named: Self.wakeupName)
+    }
+
+    deinit {
+        for connection in connections { connection?.close() }
+    }
+
+    // MARK: Actions
+
+    func open(_ connection: Int) {
+        while connections.count <= connection {
+            connections.append(nil)
+            tokens.append(nil)
+        }
+        precondition(connections[connection] == nil, "a connection is opened once")
+        var token: ServiceToken?
+        if let tokens = settings.credentials.tokens {
+            guard case .ready(let current) = tokens.state() else {
+                return events.append(.failed(connection: connection, .credentialPending))
+            }
+            token = current
+        }
+        tokens[connection] = token
+        do throws(Diagnostic) {
+            connections[connection] = try CurlConnection(index: connection, setup, token, epoll: epoll.descriptor)
+        } catch {
+            // A failure that may pass: there may be memory later.
+            return events.append(.failed(connection: connection, .unreachable(error.message)))
+        }
+        events.append(.opened(connection: connection))
+    }
+
+    func close(_ connection: Int) {
+        guard connection < connections.count, let closing = connections[connection] else { return }
+        closing.close()
+        connections[connection] = nil
+    }
+
+    func token(of connection: Int) -> ServiceToken? { connection < tokens.count ? tokens[connection] : nil }
+
+    func submit(request: Int, id: PushID, on connection: Int, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>) {
+        let isStarted =
+            connection < connections.count
+            && connections[connection]?.submit(request: request, id: id, target: target, body: body) == true
+        if !isStarted { events.append(.notProcessed(request: request)) }
+    }
+
+    func abandon(request: Int, on connection: Int) {
+        if connection < connections.count { connections[connection]?.abandon(request: request, &events) }
+    }
+
+    /// libcurl has no PING. Each request has its own deadline, and a connection that answers none of them is left (`CurlConnection.abandon`):
+    /// until then it counts as alive, because a service may take its time for a large request.
+    func ping(_ connection: Int) {
+        if connection < connections.count, connections[connection] != nil { events.append(.alive(connection: connection)) }
+    }
+
+    // MARK: Waiting
+
+    func poll(until deadline: Int64) {
+        advance(at: monotonicNanoseconds())
+        var wakeAt = events.isEmpty ? deadline : 0
+        for connection in connections { if let timer = connection?.timerAt { wakeAt = min(wakeAt, timer) } }
+        let left = max(0, wakeAt - monotonicNanoseconds())
+        let count = epoll.wait(&ready, milliseconds: Int32(min((left + 999_999) / 1_000_000, 1000)))
+        for event in ready.prefix(count) {
+            guard event.data.u64 != Self.wakeupName else {
+                wakeup.clear()
+                continue
+            }
+            let (index, socket) = CurlConnection.parts(ofName: event.data.u64)
+            if index < connections.count { connections[index]?.advance(socket, event.events) }
+        }
+        advance(at: monotonicNanoseconds())
+    }
+
+    /// Lets libcurl do what is due by its own clock, and reports what has ended.
+    private func advance(at now: Int64) {
+        for connection in connections { connection?.advance(at: now, &events) }
+    }
+}
+
+/// What all connections of a transport have in common.
+struct CurlSetup {
+    let route: CurlRoute
+    let proxy: ProxyAddress?
+    let template: RequestTemplate
+    let service: any PushService
+    /// The most requests at a time, and thus the most sockets.
+    let inFlight: Int
+    let timeoutMilliseconds: Int
+
+    /// The machine gives a request up after its own wait, and knows what that means. libcurl's deadline is only there in case it does not.
+    private static let graceSeconds = 2.0
+
+    init(_ settings: SenderSettings) {
+        route = CurlRoute(settings)
+        proxy = settings.proxyAddress
+        template = settings.request
+        service = settings.service
+        inFlight = if case .calls(let inFlight) = settings.wire { max(1, inFlight) } else { max(1, settings.streamsPerConnection) }
+        timeoutMilliseconds = Int((settings.answerTimeoutSeconds + Self.graceSeconds) * 1000)
+    }
+
+    /// The header lines of all requests with a token, in libcurl's form.
+    /// - Throws: a `Diagnostic` when there is not enough memory.
+    func headers(_ token: ServiceToken?) throws(Diagnostic) -> CurlHeaderList { try CurlHeaderList(CurlRoute.headerLines(template, token)) }
+}

@@ -1,0 +1,210 @@
+import Base
+import Cryptography
+import PushServices
+import Simulators
+import TestServers
+import Testing
+import TransportConformance
+
+@testable import Delivery
+
+@Suite("few large requests, over libcurl")
+struct CurlTransportTests {
+    private static func settings(_ peer: Peer, inFlight: Int, in folder: TemporaryFolder) throws -> SenderSettings {
+        var settings = SenderSettings(
+            BatchService(1),
+            endpoint: Endpoint(
+                host: peer.address.host, port: peer.address.port,
+                certificateAuthorityFile: try folder.write("ca.pem", peer.address.authorityPEM)),
+            credentials: .token(SimulatorRun.source(.generate())),
+            options: PushOptions(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: .random())
+        settings.wire = .calls(inFlight: inFlight)
+        return settings
+    }
+
+    /// Takes turns with the peer until a condition holds, at most ten seconds. Returns the events.
+    private static func go(_ transport: CurlTransport, _ peer: Peer, until isDone: ([TransportEvent]) -> Bool) throws -> [TransportEvent] {
+        let start = monotonicNanoseconds()
+        var events: [TransportEvent] = []
+        while !isDone(events) {
+            transport.poll(until: monotonicNanoseconds() + 1_000_000)
+            events += transport.events
+            transport.events = []
+            peer.turn()
+            try #require(monotonicNanoseconds() - start < 10_000_000_000, "it does not happen: \(events)")
+        }
+        return events
+    }
+
+    private static func submit(_ requests: Range<Int>, to transport: CurlTransport) {
+        for request in requests {
+            Array("body".utf8).withUnsafeBufferPointer { body in
+                transport.submit(
+                    request: request, id: PushID(runSeed: RunSeed.random(), recipient: request), on: 0,
+                    target: .init(start: nil, count: 0), body: body)
+            }
+        }
+    }
+
+    @Test("over HTTP/1.1 no more sockets are open than requests may be in flight, and they are used again")
+    func sockets() throws {
+        let peer = try Peer(.http1), folder = try TemporaryFolder()
+        let transport = try CurlTransport(Self.settings(peer, inFlight: 3, in: folder))
+        try withPipeSignalBlocked {
+            Result {
+                transport.open(0)
+                Self.submit(0..<9, to: transport)
+                var answered = Set<Int>()
+                let events = try Self.go(transport, peer) { events in
+                    for (index, session) in peer.sessions.enumerated() where session.requests.last?.isComplete == true {
+                        let request = session.requests.count - 1
+                        if answered.insert(index << 16 | request).inserted { session.answer(request) }
+                    }
+                    return events.count { if case .answered = $0 { true } else { false } } == 9
+                }
+                #expect(events.count == 10, "the opening, and an answer to each")
+                #expect((1...3).contains(peer.sessions.count))
+                #expect(peer.sessions.reduce(0) { $0 + $1.requests.count } == 9)
+            }
+        }.get()
+    }
+
+    @Test("a request that nobody gives up ends a little after its time, and is in doubt", arguments: [Peer.Language.http2, .http1])
+    func deadline(language: Peer.Language) throws {
+        let peer = try Peer(language), folder = try TemporaryFolder()
+        var settings = try Self.settings(peer, inFlight: 3, in: folder)
+        settings.answerTimeoutSeconds = 0.1
+        let transport = try CurlTransport(settings)
+        try withPipeSignalBlocked {
+            Result {
+                transport.open(0)
+                Self.submit(0..<1, to: transport)
+                let events = try Self.go(transport, peer) { $0.contains { if case .reset = $0 { true } else { false } } }
+                #expect(events.count == 2)
+                #expect(peer.sessions.count == 1 && peer.sessions[0].requests.count == 1)
+            }
+        }.get()
+    }
+
+    @Test("a service that asks for calls is sent to over libcurl by one loop, however many cores there are")
+    func wire() throws {
+        let folder = try TemporaryFolder()
+        let settings = try Self.settings(try Peer(), inFlight: 7, in: folder)
+        let machine = MachineSettings(settings)
+        #expect(machine.connections == 1 && machine.streamsPerConnection == 7)
+        #expect(APNs().wire == .http2 && FCM().wire == .http2)
+    }
+
+    @Test("a body of 200 counts where the service says so")
+    func acceptedBodies() {
+        let body = Array(#"{"reason":"Behind a good status"}"#.utf8)
+        func reason(_ service: any PushService) -> String {
+            DeliveryMachine.Answer(status: 200, retryAfterSeconds: nil, date: nil, body: body, of: service).reason
+        }
+        #expect(reason(BatchService(1)) == "")
+        var reading = BatchService(1)
+        reading.readsAcceptedBodies = true
+        #expect(reason(reading) == "Behind a good status")
+    }
+
+    private enum Ending { case closed, reset, goAway, inMidFrame, withoutGoAway }
+
+    /// The server's own faults, as its ledger sees them: nothing is sent twice that may have been taken.
+    @Test(
+        "what a server does to connections never makes libcurl send a push again",
+        arguments: [Ending.closed, .reset, .goAway, .inMidFrame, .withoutGoAway])
+    private func faults(ending: Ending) throws {
+        var faults = SimulatorFaults()
+        switch ending {
+        case .closed: faults.disconnectEvery = 15
+        case .reset: faults.resetConnectionEvery = 15
+        case .goAway: faults.goAwayEvery = 15
+        case .inMidFrame: faults.cutMidFrameEvery = 15
+        case .withoutGoAway: faults.closeWithoutGoAwayEvery = 15
+        }
+        let result = try SimulatorRun(faults: faults, pushes: 120) {
+            $0.wire = .calls(inFlight: 6)
+            $0.resendsUnknown = false
+        }.run()
+        #expect(result.end == .finished)
+        #expect(result.count(.accepted) > 40, "\(result.outcomes)")
+        #expect(result.count(.accepted) + result.count(.unknown) == 120, "\(result.outcomes)")
+    }
+
+    @Test("every push of a run is accepted once")
+    func accepted() throws {
+        try SimulatorRun(pushes: 500) { $0.wire = Self.calls }.run().expectAllAcceptedOnce()
+    }
+
+    @Test("a server at which nobody is, and one that is not trusted, stop the run, and nothing is sent")
+    func stops() throws {
+        let port = try Sockets.freePort()
+        try SimulatorRun {
+            $0.wire = Self.calls
+            $0.endpoint.port = port
+        }.run().expectNothingSent(saying: "localhost:\(port)", "attempts")
+        let folder = try TemporaryFolder()
+        let other = try folder.write("other.pem", CertificateAuthority(commonName: "Someone else").certificatePEM)
+        try SimulatorRun {
+            $0.wire = Self.calls
+            $0.endpoint.certificateAuthorityFile = other
+        }.run().expectNothingSent(saying: "certificate of localhost:", "cannot be trusted")
+    }
+
+    @Test("a wrong signature stops the run at once, as on any transport")
+    func wrongKey() throws {
+        var run = SimulatorRun(pushes: 30) { $0.wire = Self.calls }
+        run.tokens = { _ in SimulatorRun.source(.generate()) }
+        let result = try run.run()
+        result.expectStop(saying: "InvalidProviderToken")
+        #expect(result.ledger.requests == 1)
+    }
+
+    // MARK: Proxies
+
+    private static let calls = Wire.calls(inFlight: 6)
+
+    private func run(_ proxy: TestProxy, _ kind: TestProxy.Kind, as user: String = "") throws -> RunResult {
+        try SimulatorRun(pushes: 60) {
+            $0.wire = Self.calls
+            $0.proxy = "\(kind.rawValue)://\(user)127.0.0.1:\(proxy.port)"
+        }.run()
+    }
+
+    @Test("every push is accepted once through a proxy, which sees nothing of it", arguments: TestProxy.Kind.allCases)
+    func proxied(kind: TestProxy.Kind) throws {
+        let proxy = try TestProxy(kind)
+        let result = try run(proxy, kind)
+        result.expectAllAcceptedOnce()
+        #expect(proxy.requests.count == 1 && proxy.tunnels == 1)
+        let head = proxy.requests.first?.head.lowercased() ?? ""
+        #expect(!head.contains("bearer") && !head.contains("apns"), "\(head)")
+    }
+
+    @Test("a wrong password stops the run at once and names the proxy", arguments: [TestProxy.Kind.http, .socks5, .socks5h])
+    func wrongPassword(kind: TestProxy.Kind) throws {
+        var behaviour = TestProxy.Behaviour()
+        (behaviour.user, behaviour.password) = ("volley", "right")
+        let proxy = try TestProxy(kind, behaviour)
+        try run(proxy, kind, as: "volley:s3cret@").expectNothingSent(saying: "proxy 127.0.0.1:\(proxy.port)", "user and password")
+        #expect(proxy.requests.count == 1, "asked again: \(proxy.requests)")
+    }
+
+    @Test("a proxy that forbids the server stops the run at once, and one that cannot reach it is tried again", arguments: [403, 502])
+    func refused(status: Int) throws {
+        var behaviour = TestProxy.Behaviour()
+        behaviour.refusal = status
+        let proxy = try TestProxy(.http, behaviour)
+        try run(proxy, .http).expectNothingSent(saying: "proxy 127.0.0.1:\(proxy.port)", "\(status)")
+        #expect(proxy.requests.count == (status == 403 ? 1 : 5))
+    }
+
+    @Test("a proxy that is not there stops the run and is named, without its password", arguments: TestProxy.Kind.allCases)
+    func noProxy(kind: TestProxy.Kind) throws {
+        let port = try Sockets.freePort()
+        try SimulatorRun(pushes: 5) {
+            $0.wire = Self.calls
+            $0.proxy = "\(kind.rawValue)://volley\(kind == .socks4 || kind == .socks4a ? "" : ":s3cret")@127.0.0.1:\(port)"
+        }.run().expectNothingSent(saying: "through the proxy 127.0.0.1:\(port)", "attempts")
+    }
+}
