@@ -35,7 +35,7 @@ struct RequestsOnTheWireTests {
         return log
     }
 
-    private static func answer(_ session: PeerSession, _ request: Int, _ badTargets: Set<String>, _ log: inout Log) {
+    private static func answer(_ session: any PeerSession, _ request: Int, _ badTargets: Set<String>, _ log: inout Log) {
         let lines = String(decoding: session.requests[request].body, as: UTF8.self).split(separator: "\n")
         let pushes = lines.map { $0.split(separator: " ", maxSplits: 1).map(String.init) }
         log.requests.append(pushes.map { $0[0] })
@@ -49,9 +49,13 @@ struct RequestsOnTheWireTests {
         session.answer(request)
     }
 
-    @Test("every target gets its own text once, and those that an answer names are invalid")
-    func delivers() throws {
-        let peer = try Peer()
+    @Test(
+        "every target gets its own text once, and those that an answer names are invalid",
+        arguments: [
+            (Wire.http2, Peer.Language.http2), (.calls(inFlight: 4), .http2), (.calls(inFlight: 4), .http1), (.calls(inFlight: 1), .http1),
+        ])
+    func delivers(wire: Wire, language: Peer.Language) throws {
+        let peer = try Peer(language)
         let folder = try TemporaryFolder()
         var settings = SenderSettings(
             BatchService(10),
@@ -61,6 +65,7 @@ struct RequestsOnTheWireTests {
             credentials: .token(SimulatorRun.source(.generate())),
             options: PushOptions(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: .random())
         settings.loops = 1
+        settings.wire = wire
         let texts = ["Hi", "Hello", "Hey"]
         let source = BoundedQueue<PushBatch>(capacity: 10)
         for start in stride(from: 0, to: 250, by: 50) {

@@ -8,12 +8,21 @@ import TransportConformance
 
 @Suite("transports keep their contract")
 struct TransportContractTests {
-    @Test("HTTP/2 over TLS", arguments: TransportConformance.behaviours)
+    @Test("nghttp2", arguments: TransportConformance.ofConnections)
     func http2(behaviour: TransportConformance.Behaviour) throws {
-        try withPipeSignalBlocked { Result { try TransportConformance(make: Self.transport).check(behaviour) } }.get()
+        let conformance = TransportConformance { try Self.adapter($0, HTTP2Transport.init) }
+        try withPipeSignalBlocked { Result { try conformance.check(behaviour) } }.get()
     }
 
-    private static func transport(to peer: PeerAddress) throws -> TransportUnderTest {
+    @Test("libcurl", arguments: TransportConformance.ofCalls, [Peer.Language.http2, .http1])
+    func calls(behaviour: TransportConformance.Behaviour, language: Peer.Language) throws {
+        let conformance = TransportConformance(language) { try Self.adapter($0, connectsWithRequest: true, CurlTransport.init) }
+        try withPipeSignalBlocked { Result { try conformance.check(behaviour) } }.get()
+    }
+
+    private static func adapter<T: Transport>(
+        _ peer: PeerAddress, connectsWithRequest: Bool = false, _ make: (SenderSettings) throws(Diagnostic) -> T
+    ) throws -> TransportUnderTest {
         let folder = try TemporaryFolder()
         let authority = try folder.write("ca.pem", peer.authorityPEM)
         var settings = SenderSettings(
@@ -21,10 +30,11 @@ struct TransportContractTests {
             credentials: .token(SimulatorRun.source(.generate())),
             options: PushOptions(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: .random())
         settings.connectTimeoutSeconds = 5
-        let transport = try HTTP2Transport(settings)
+        settings.wire = connectsWithRequest ? .calls(inFlight: 30) : .http2
+        let transport = try make(settings)
         let seed = settings.runSeed
         return TransportUnderTest(
-            idHeader: "apns-id", open: { transport.open($0) }, close: { transport.close($0) },
+            idHeader: "apns-id", connectsWithRequest: connectsWithRequest, open: { transport.open($0) }, close: { transport.close($0) },
             submit: { request, connection, target, body in
                 Array(target.utf8).withUnsafeBufferPointer { target in
                     body.withUnsafeBufferPointer { body in

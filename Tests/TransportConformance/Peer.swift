@@ -1,27 +1,37 @@
 import Base
 import Cryptography
 import Glibc
-public import HTTP2
+import HTTP2
 
 /// A server that does only what it is told, one connection after the other. It has no thread: it continues when asked to.
 public final class Peer {
+    /// What it speaks.
+    public enum Language: String, Sendable {
+        /// HTTP/2.
+        case http2 = "h2"
+        /// HTTP/1.1.
+        case http1 = "http/1.1"
+    }
+
     /// The address on which it listens.
     public let address: PeerAddress
     /// In the order in which they came.
-    public private(set) var sessions: [PeerSession] = []
+    public private(set) var sessions: [any PeerSession] = []
     /// The settings that each new connection gets first.
     var settings: [(HTTP2ServerSession.Setting, UInt32)] = []
 
     private let socket: Int32
+    private let language: Language
     private let context: TLSServerContext
     private let callbacks: HTTP2ServerCallbacks
 
-    /// - Parameter givesWindowsByHand: whether only `giveWindow` lets the client send more after what was read.
+    /// - Parameter givesWindowsByHand: whether only `giveWindow` lets the client send more after what was read; of HTTP/2.
     /// - Throws: a `Diagnostic` if there is no port, or not enough memory.
-    public init(givesWindowsByHand: Bool = false, applicationProtocol: String = "h2") throws {
+    public init(_ language: Language = .http2, givesWindowsByHand: Bool = false) throws {
+        self.language = language
         let authority = CertificateAuthority(commonName: "Transport conformance")
         let certificate = authority.issueServerCertificate(names: ["localhost"])
-        context = try TLSServerContext(certificate: certificate, applicationProtocol: applicationProtocol)
+        context = try TLSServerContext(certificate: certificate, applicationProtocol: language.rawValue)
         callbacks = try HTTP2ServerCallbacks(givesWindowsByHand: givesWindowsByHand)
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard let port = Self.listen(on: socket) else { throw Diagnostic("there is no port for the peer") }
@@ -51,7 +61,7 @@ public final class Peer {
             guard accepted >= 0 else { break }
             _ = fcntl(accepted, F_SETFL, O_NONBLOCK)
             _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
-            guard let session = try? PeerSession(accepted, context, callbacks, settings) else {
+            guard let session = try? session(accepted) else {
                 Glibc.close(accepted)
                 break
             }
@@ -60,185 +70,80 @@ public final class Peer {
         for session in sessions { session.turn() }
     }
 
+    private func session(_ accepted: Int32) throws(Diagnostic) -> any PeerSession {
+        switch language {
+        case .http2: try HTTP2PeerSession(accepted, context, callbacks, settings)
+        case .http1: try HTTP1PeerSession(accepted, context)
+        }
+    }
+
     /// Stops listening.
     func stopListening() { shutdown(socket, Int32(SHUT_RDWR)) }
 }
 
 /// One connection of the peer.
-public final class PeerSession: HTTP2ServerSession {
-    /// A request that came in.
-    public struct Request {
-        /// Its stream.
-        public var stream: Int32
-        /// Including pseudo headers.
-        public var headers: [String: String] = [:]
-        /// As much as has arrived so far.
-        public var body: [UInt8] = []
-        /// The body is complete.
-        public var isComplete = false
-    }
-
+public protocol PeerSession: AnyObject {
     /// In the order in which they came.
-    public private(set) var requests: [Request] = []
-    private(set) var closedStreams: [Int32] = []
-    private(set) var pings = 0
-    private(set) var isOpen = false
-    private(set) var isClosed = false
+    var requests: [PeerRequest] { get }
+    /// TLS is agreed on.
+    var isOpen: Bool { get }
     /// The client closed TLS, or its socket.
-    private(set) var hasClientLeft = false
-    /// Reads nothing more; the socket's buffers fill up.
-    var isDeaf = false
-    /// Holds back frames.
-    var isMute = false
+    var hasClientLeft: Bool { get }
 
-    private let socket: Int32
-    private let tls: TLSConnection
-    private let firstSettings: [(Setting, UInt32)]
-    private var bodies: [Int32: [UInt8]] = [:]
-    private var cutOffs: Set<Int32> = []
-    private var outgoing: [UInt8] = []
-    private var current: Int32 = 0
-
-    init(
-        _ socket: Int32, _ context: TLSServerContext, _ callbacks: borrowing HTTP2ServerCallbacks, _ settings: [(Setting, UInt32)]
-    ) throws(Diagnostic) {
-        self.socket = socket
-        firstSettings = settings
-        tls = try TLSConnection(context, socket: socket)
-        try super.init(callbacks)
-    }
-
-    deinit { if !isClosed { Glibc.close(socket) } }
-
-    func turn() {
-        guard !isClosed else { return }
-        if !isOpen {
-            guard case .done = tls.handshake() else { return }
-            isOpen = true
-            submit(settings: firstSettings)
-        }
-        read()
-        write()
-    }
-
-    private func read() {
-        guard !isDeaf else { return }
-        withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 16) { buffer in
-            while true {
-                switch tls.read(into: buffer) {
-                case .done(let count): _ = consume(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                case .failed:
-                    hasClientLeft = true
-                    return
-                case .wantsRead, .wantsWrite: return
-                }
-            }
-        }
-    }
-
-    private func write() {
-        guard !isMute else { return }
-        while true {
-            if outgoing.isEmpty { _ = gather(into: &outgoing, upTo: 1 << 16) }
-            guard !outgoing.isEmpty else { return }
-            let progress = outgoing.withUnsafeBytes { tls.write($0) }
-            guard case .done(let count) = progress else { return }
-            outgoing.removeFirst(count)
-        }
-    }
-
-    // MARK: What it is told to do
-
-    /// Answers a request, by default the first one.
-    /// - Parameters:
-    ///   - id: header and value.
-    ///   - isCutOff: the stream is reset when half of the body was sent.
-    public func answer(
-        _ request: Int = 0, status: Int = 200, body: String = "", retryAfter: Int? = nil, id: (StaticString, String)? = nil,
-        isCutOff: Bool = false
-    ) {
-        let stream = requests[request].stream
-        bodies[stream] = Array(body.utf8)
-        if isCutOff { cutOffs.insert(stream) }
-        let texts: [(StaticString, String)] =
-            [(":status", "\(status)")] + (retryAfter.map { [("retry-after", "\($0)")] } ?? []) + (id.map { [$0] } ?? [])
-        let bytes = texts.map { Array($0.1.utf8) }
-        let pointers = bytes.map { bytes in
-            let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
-            _ = copy.initialize(from: bytes)
-            return copy
-        }
-        defer { for pointer in pointers { pointer.deallocate() } }
-        let fields = zip(texts, pointers).map { Field($0.0.0, UnsafeBufferPointer($0.1)) }
-        fields.withUnsafeBufferPointer { submitAnswer($0, hasBody: !body.isEmpty, streamID: stream) }
-    }
-
+    /// Reads and writes, as far as possible without waiting.
+    func turn()
+    /// Answers a request.
+    func answer(_ request: Int, _ answer: PeerAnswer)
+    /// Whether the client gave up a request.
+    func isGivenUp(_ request: Int) -> Bool
     /// Closes TCP without a TLS closure.
-    func cut() {
-        guard !isClosed else { return }
-        isClosed = true
-        var option = linger(l_onoff: 1, l_linger: 0)
-        setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
-        Glibc.close(socket)
+    func cut()
+    /// Closes TLS and TCP cleanly.
+    func closeQuietly()
+    /// Writes bytes that are not HTTP.
+    func talkNonsense()
+}
+
+/// A request that came in.
+public struct PeerRequest {
+    /// Its stream, of HTTP/2.
+    public var stream: Int32 = 0
+    /// Including the pseudo headers of HTTP/2.
+    public var headers: [String: String] = [:]
+    /// As much as has arrived so far.
+    public var body: [UInt8] = []
+    /// The body is complete.
+    public var isComplete = false
+
+    /// The number at the end of its path; -1 for none.
+    var number: Int { Int(headers[":path"]?.split(separator: "t").last ?? "") ?? -1 }
+}
+
+/// What the peer answers.
+public struct PeerAnswer {
+    /// The status.
+    public var status = 200
+    /// The body; blank for none.
+    public var body = ""
+    /// Names and values.
+    public var headers: [(StaticString, String)] = []
+    /// Half of the body is sent, and then nothing more.
+    public var isCutOff = false
+
+    /// An answer.
+    public init(status: Int = 200, body: String = "", headers: [(StaticString, String)] = [], isCutOff: Bool = false) {
+        self.status = status
+        self.body = body
+        self.headers = headers
+        self.isCutOff = isCutOff
     }
+}
 
-    /// Closes TLS and TCP cleanly, without GOAWAY.
-    func closeQuietly() {
-        guard !isClosed else { return }
-        write()
-        tls.shutdown()
-        isClosed = true
-        Glibc.close(socket)
-    }
-
-    /// Writes bytes that are not HTTP/2.
-    func talkNonsense() { outgoing += Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8) }
-
-    // MARK: What it hears
-
-    /// As the session reports it.
-    public override func headersBegan(streamID: Int32, isRequest: Bool) {
-        current = streamID
-        if isRequest { requests.append(Request(stream: streamID)) }
-    }
-
-    /// As the session reports it.
-    public override func headerReceived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
-        guard let index = requests.lastIndex(where: { $0.stream == current }) else { return }
-        requests[index].headers[String(decoding: name, as: UTF8.self)] = String(decoding: value, as: UTF8.self)
-    }
-
-    /// As the session reports it.
-    public override func payloadReceived(_ bytes: UnsafeBufferPointer<UInt8>, streamID: Int32) {
-        guard let index = requests.lastIndex(where: { $0.stream == streamID }) else { return }
-        requests[index].body += bytes
-    }
-
-    /// As the session reports it.
-    public override func requestEnded(streamID: Int32) {
-        guard let index = requests.lastIndex(where: { $0.stream == streamID }) else { return }
-        requests[index].isComplete = true
-    }
-
-    /// As the session reports it.
-    public override func streamClosed(_ streamID: Int32) { closedStreams.append(streamID) }
-
-    /// As the session reports it.
-    public override func pingReceived() { pings += 1 }
-
-    /// As the session reports it.
-    public override func takeBody(streamID: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> BodyPiece {
-        let rest = bodies[streamID] ?? []
-        if cutOffs.contains(streamID) {
-            // Half of it, and then only the reset.
-            let half = rest.prefix(rest.count / 2)
-            _ = buffer.update(fromContentsOf: half)
-            submitReset(.internalError, streamID: streamID)
-            return BodyPiece(count: half.count, end: .more)
-        }
-        let count = min(rest.count, buffer.count)
-        _ = buffer.update(fromContentsOf: rest.prefix(count))
-        bodies[streamID] = Array(rest.dropFirst(count))
-        return BodyPiece(count: count, end: count == rest.count ? .endOfStream : .more)
+extension PeerSession {
+    /// Answers a request, by default the first one.
+    public func answer(
+        _ request: Int = 0, status: Int = 200, body: String = "", headers: [(StaticString, String)] = [], isCutOff: Bool = false
+    ) {
+        answer(request, PeerAnswer(status: status, body: body, headers: headers, isCutOff: isCutOff))
     }
 }

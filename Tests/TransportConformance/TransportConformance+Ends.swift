@@ -138,18 +138,9 @@ extension TransportConformance {
             try scene.await(.ended(connection: 0))
             try scene.expect(scene.said(of: 0..<1).isEmpty, "nothing is known of it")
         },
-        Behaviour("requests to a peer that reads nothing are kept, and reach it when it reads again") { conformance in
-            let (scene, session) = try conformance.openScene()
-            session.isDeaf = true
-            scene.submit(0..<20, body: String(repeating: "x", count: 3000))
-            scene.pause()
-            try scene.expect(scene.said(of: 0..<20).isEmpty && session.requests.isEmpty, "nothing happens to them")
-            session.isDeaf = false
-            try scene.go(until: "the peer has them") { session.requests.count { $0.isComplete } == 20 }
-        },
     ]
 
-    static let waits = [
+    static let signsOfLife = [
         Behaviour("a peer that answers a PING is alive") { conformance in
             let (scene, session) = try conformance.openScene()
             scene.transport.ping(0)
@@ -166,24 +157,6 @@ extension TransportConformance {
             try scene.expect(!scene.events.contains(.alive(connection: 0)), "that it lives is not known")
             session.isMute = false
             try scene.await(.alive(connection: 0))
-        },
-        Behaviour("a wait lasts as long as it may when nothing happens") { conformance in
-            let (scene, _) = try conformance.openScene()
-            scene.pause()
-            let start = Scene.seconds
-            let events = scene.transport.poll(100)
-            try scene.expect(events.isEmpty, "nothing happens")
-            try scene.expect(Scene.seconds - start >= 0.095, "it waits")
-        },
-        Behaviour("a wait ends at once when another thread says so") { conformance in
-            let (scene, _) = try conformance.openScene()
-            scene.pause()
-            let start = Scene.seconds
-            let wake = scene.transport.wake
-            let thread = try WorkerThread("wake") { wake() }
-            _ = scene.transport.poll(1000)
-            thread.join()
-            try scene.expect(Scene.seconds - start < 0.9, "it does not wait for its time")
         },
     ]
 }

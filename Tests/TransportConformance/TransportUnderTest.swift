@@ -70,6 +70,8 @@ public struct Answer: Hashable, Sendable {
 public struct TransportUnderTest {
     /// The field in which a request carries its own id, and in which the peer repeats it.
     public var idHeader: StaticString
+    /// Whether a connection is made by the first request, and not beforehand.
+    public var connectsWithRequest: Bool
     /// Opens a connection.
     public var open: (_ connection: Int) -> Void
     /// Closes a connection, whatever is in flight on it.
@@ -87,12 +89,14 @@ public struct TransportUnderTest {
 
     /// A transport.
     public init(
-        idHeader: StaticString, open: @escaping (_ connection: Int) -> Void, close: @escaping (_ connection: Int) -> Void,
+        idHeader: StaticString, connectsWithRequest: Bool = false, open: @escaping (_ connection: Int) -> Void,
+        close: @escaping (_ connection: Int) -> Void,
         submit: @escaping (_ request: Int, _ connection: Int, _ target: String, _ body: [UInt8]) -> Void,
         abandon: @escaping (_ request: Int, _ connection: Int) -> Void, ping: @escaping (_ connection: Int) -> Void,
         poll: @escaping (_ milliseconds: Int) -> [Event], wake: @escaping @Sendable () -> Void
     ) {
         self.idHeader = idHeader
+        self.connectsWithRequest = connectsWithRequest
         self.open = open
         self.close = close
         self.submit = submit
