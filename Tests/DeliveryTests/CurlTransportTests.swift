@@ -136,6 +136,16 @@ struct CurlTransportTests {
         try SimulatorRun(pushes: 500) { $0.wire = Self.calls }.run().expectAllAcceptedOnce()
     }
 
+    @Test("a server that limits resets, as nghttp2 does, is left before, so that nothing is in doubt")
+    func leavesInTime() throws {
+        let result = try SimulatorRun(pushes: 4000) {
+            $0.wire = Self.calls
+            $0.resendsUnknown = false
+        }.run()
+        result.expectAllAcceptedOnce()
+        #expect((4...6).contains(result.ledger.connections), "\(result.ledger.connections)")
+    }
+
     @Test("a server at which nobody is, and one that is not trusted, stop the run, and nothing is sent")
     func stops() throws {
         let port = try Sockets.freePort()

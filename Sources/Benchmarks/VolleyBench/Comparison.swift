@@ -11,6 +11,8 @@ struct Comparison {
     let title: String
     let contestants: [Contestant]
     let repeats: Int
+    /// The first contestant's name in the heads of columns.
+    var yardstick = "h2load"
 
     func run() throws {
         var measurements = contestants.map { _ in [Measurement]() }
@@ -22,17 +24,17 @@ struct Comparison {
         }
         Table.say("\n\(title); median of \(repeats)\n")
         Table.head([
-            "contestant", "pushes", "pushes/s", "CPU s per 100,000", "peak memory", "rate / h2load", "CPU / h2load",
+            "contestant", "pushes", "pushes/s", "CPU s per 100,000", "peak memory", "rate / \(yardstick)", "CPU / \(yardstick)",
             "its share of its core",
             "the server's of its own",
         ])
         let medians = measurements.map(Medians.init)
-        guard let yardstick = medians.first else { return }
+        guard let first = medians.first else { return }
         for (contestant, figures) in zip(contestants, medians) {
             Table.line([
                 contestant.name, TextFormat.count(contestant.pushes), Table.count(figures.rate), Table.fixed(figures.cpuPer100000),
-                TextFormat.bytes(figures.peakBytes), Table.fixed(figures.rate / yardstick.rate),
-                Table.fixed(figures.cpuPer100000 / yardstick.cpuPer100000), Table.percent(figures.ownShare),
+                TextFormat.bytes(figures.peakBytes), Table.fixed(figures.rate / first.rate),
+                Table.fixed(figures.cpuPer100000 / first.cpuPer100000), Table.percent(figures.ownShare),
                 Table.percent(figures.serverShare),
             ])
         }

@@ -3,13 +3,14 @@ import Glibc
 
 /// A server that runs on its own cores while contestants send to it, and whose CPU time is measured from outside.
 final class MeasuredServer {
-    /// `volley simulate`, or `PlainServer`.
-    enum Kind: String { case simulator, plain }
+    /// `volley simulate`, for APNs or FCM, or `PlainServer`.
+    enum Kind: String { case simulator, fcm, plain }
 
     let url: String
     let port: Int
     let authorityFile: String
-    /// The key whose tokens the simulator accepts; the plain server accepts anything. The first server of a workbench makes it.
+    /// The key, or the service account, whose tokens the simulator accepts; the plain server accepts anything. The first server of a
+    /// workbench makes it.
     let keyFile: String
     private let process: ChildProcess
 
@@ -19,15 +20,14 @@ final class MeasuredServer {
     init(_ kind: Kind, on bench: Workbench, cores: String? = nil) throws {
         let folder = try bench.makeFolder(kind.rawValue)
         authorityFile = "\(folder)/ca.pem"
-        keyFile = "\(bench.folder)/AuthKey_SIMULATOR1.p8"
+        keyFile = "\(bench.folder)/\(kind == .fcm ? "service-account.json" : "AuthKey_SIMULATOR1.p8")"
         let limit = String(Self.limitSeconds)
         let arguments =
             switch kind {
-            case .simulator:
+            case .simulator, .fcm:
                 [
-                    "\(bench.binaries)/volley", "simulate", "--port", "0", "--for", limit, "--ca", authorityFile, "--key", keyFile,
-                    "--json",
-                    "--quiet",
+                    "\(bench.binaries)/volley", "simulate", "--service", kind == .fcm ? "fcm" : "apns", "--port", "0", "--for", limit,
+                    "--ca", authorityFile, "--key", keyFile, "--json", "--quiet",
                 ]
             case .plain: ["\(bench.binaries)/volley-bench", "answer", authorityFile, keyFile, limit]
             }

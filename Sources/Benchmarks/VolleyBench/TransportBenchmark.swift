@@ -6,15 +6,10 @@ import PushServices
 
 /// The sender alone in its own process: payloads are ready in memory, and outcomes are only counted. No run file, no rendering.
 struct TransportBenchmark {
-    let port: Int
-    let authorityFile: String
-    let keyFile: String
+    let settings: SenderSettings
     let pushes: Int
-    let loops: Int
-    /// The most connections; nil for as many as the sender tries by itself.
-    let connections: Int?
-    /// A proxy's URL; nil to connect directly to the server.
-    let proxy: String?
+    let target: (Int) -> String
+    let payload: String
 
     private static let batchSize = 1000
 
@@ -46,13 +41,6 @@ struct TransportBenchmark {
     }
 
     func run() throws -> Result {
-        let tokens = SignedTokenSource(key: try SigningKey(file: keyFile), keyID: "SIMULATOR1", teamID: "VOLLEYTEAM")
-        var settings = SenderSettings(
-            endpoint: Endpoint(host: "localhost", port: port, certificateAuthorityFile: authorityFile), credentials: .token(tokens),
-            options: PushOptions(topic: BenchPush.topic, pushType: .alert, priority: .high), runSeed: .random())
-        settings.loops = loops
-        if let connections { settings.connections = connections }
-        settings.proxy = proxy
         let sender = try Sender(settings)
         let source = fullSource()
         let results = BoundedQueue<[Settlement]>(capacity: 64)
@@ -69,11 +57,11 @@ struct TransportBenchmark {
 
     private func fullSource() -> BoundedQueue<PushBatch> {
         let source = BoundedQueue<PushBatch>(capacity: pushes / Self.batchSize + 1)
-        let payload = Array(BenchPush.payload.utf8)
+        let payload = Array(payload.utf8)
         for start in stride(from: 0, to: pushes, by: Self.batchSize) {
             var batch = PushBatch()
             for push in start..<min(start + Self.batchSize, pushes) {
-                batch.append(recipient: push, token: BenchPush.token(push), payload: payload)
+                batch.append(recipient: push, token: target(push), payload: payload)
             }
             source.put(batch)
         }

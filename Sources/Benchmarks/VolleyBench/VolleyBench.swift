@@ -3,16 +3,18 @@ import Base
 import Cryptography
 import Delivery
 import Glibc
+import PushServices
 
 /// `make bench`: compares Volley with other tools, all measured in the same run on the same machine. Prints Markdown for
-/// docs/performance.md. `--sending` and `--planning` (the default), `--memory`, `--recording`, `--scaling`, `--rendering` and `--reports`
+/// docs/performance.md. `--sending` and `--planning` (the default), `--calls`, `--memory`, `--recording`, `--scaling`, `--rendering` and `--reports`
 /// choose the tables; `--quick` makes them once and small.
 ///
 /// `volley-bench pipeline [RECIPIENTS]`: what a push costs outside the transport; a few seconds.
 ///
 /// The other commands are the measured processes, each separate so that its time and memory can be told apart:
 /// `bare-curl URL CA KEY PUSHES [STREAMS]`, `recording PORT CA KEY PUSHES with|without`,
-/// `deliver PORT CA KEY PUSHES [LOOPS [CONNECTIONS [PROXY]]]`, `bearer KEY`, `answer CA KEY SECONDS`.
+/// `deliver PORT CA KEY PUSHES [LOOPS [CONNECTIONS [PROXY]]]`, `bearer KEY`, `answer CA KEY SECONDS`, and against FCM's simulator
+/// `calls PORT CA ACCOUNT PUSHES bare|libcurl|nghttp2`.
 @main
 struct VolleyBench {
     static func main() {
@@ -30,6 +32,10 @@ struct VolleyBench {
         switch (arguments.first, words.count) {
         case ("bare-curl", 4...): try bareCurl(words)
         case ("deliver", 4...): try deliver(words)
+        case ("calls", 5):
+            try CallsProcess(
+                port: Int(words[0]) ?? 0, authorityFile: words[1], accountFile: words[2], pushes: Int(words[3]) ?? 0
+            ).run(words[4])
         case ("recording", 5):
             let result = try RecordingProcess(
                 port: Int(words[0]) ?? 0, authorityFile: words[1], keyFile: words[2], pushes: Int(words[3]) ?? 0,
@@ -51,13 +57,14 @@ struct VolleyBench {
 
     private static func measure(_ options: Set<String>) throws {
         let unknown = options.subtracting([
-            "--quick", "--sending", "--planning", "--memory", "--scaling", "--recording", "--rendering", "--reports",
+            "--quick", "--sending", "--planning", "--memory", "--scaling", "--recording", "--rendering", "--reports", "--calls",
         ])
         guard unknown.isEmpty else {
             throw Diagnostic(
                 "unknown: \(unknown.sorted().joined(separator: " "))",
                 remedy:
-                    "Use --sending, --planning, --memory, --recording, --scaling, --rendering, --reports and --quick, or `pipeline`.")
+                    "Use --sending, --calls, --planning, --memory, --recording, --scaling, --rendering, --reports and --quick, or `pipeline`."
+            )
         }
         if options.contains("--rendering") {
             let isQuick = options.contains("--quick")
@@ -70,10 +77,13 @@ struct VolleyBench {
         defer { bench.clear() }
         let repeats = isQuick ? 1 : 3, many = isQuick ? 20_000 : 400_000, few = isQuick ? 5000 : 100_000
         Table.say("Sender on core \(bench.clientCore), server on core \(bench.serverCore); the contestants take turns.")
-        let isPlain = options.isDisjoint(with: ["--sending", "--planning", "--memory", "--scaling", "--recording", "--reports"])
+        let isPlain = options.isDisjoint(with: ["--sending", "--planning", "--memory", "--scaling", "--recording", "--reports", "--calls"])
         if isPlain || options.contains("--sending") {
             try againstSimulator(bench, many: many, few: few, repeats: repeats)
             try againstPlainServer(bench, many: many, repeats: repeats)
+        }
+        if isPlain || options.contains("--sending") || options.contains("--calls") {
+            try CallsBenchmark(bench: bench, pushes: few, repeats: repeats).run()
         }
         if isPlain || options.contains("--planning") { try PlanningBenchmark(bench: bench, isQuick: isQuick).run() }
         if options.contains("--scaling") {
@@ -122,10 +132,16 @@ struct VolleyBench {
     }
 
     private static func deliver(_ words: [String]) throws {
+        let tokens = SignedTokenSource(key: try SigningKey(file: words[2]), keyID: "SIMULATOR1", teamID: "VOLLEYTEAM")
+        var settings = SenderSettings(
+            endpoint: Endpoint(host: "localhost", port: Int(words[0]) ?? 0, certificateAuthorityFile: words[1]),
+            credentials: .token(tokens), options: PushOptions(topic: BenchPush.topic, pushType: .alert, priority: .high),
+            runSeed: .random())
+        settings.loops = words.count > 4 ? Int(words[4]) ?? 1 : 1
+        if words.count > 5, let connections = Int(words[5]) { settings.connections = connections }
+        settings.proxy = words.count > 6 ? words[6] : nil
         let result = try TransportBenchmark(
-            port: Int(words[0]) ?? 0, authorityFile: words[1], keyFile: words[2], pushes: Int(words[3]) ?? 0,
-            loops: words.count > 4 ? Int(words[4]) ?? 1 : 1, connections: words.count > 5 ? Int(words[5]) : nil,
-            proxy: words.count > 6 ? words[6] : nil
+            settings: settings, pushes: Int(words[3]) ?? 0, target: BenchPush.token, payload: BenchPush.payload
         ).run()
         print(result.json)
     }

@@ -146,6 +146,8 @@ final class CurlCall {
 
     private var status: Int { volley_easy_get_long(easy, CURLINFO_RESPONSE_CODE) }
 
+    var speaksHTTP2: Bool { volley_easy_get_long(easy, CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0) }
+
     /// Says what became of the request. libcurl has ended it with this code.
     func verdict(_ code: CURLcode) -> Verdict {
         // Headers that announce another answer (1xx) do not count, and a proxy's answer does not either. Over HTTP/2, libcurl 7.88 forgets a

@@ -7,7 +7,13 @@ import PushServices
 ///
 /// libcurl says which sockets to watch and when to wake it. It multiplexes requests where the server speaks HTTP/2, and otherwise opens a
 /// socket for each request at a time. It calls back only within calls of `advance`, `submit`, `abandon` and `close`.
+///
+/// Over HTTP/2, libcurl 7.88 resets every stream, also those that were answered. Servers limit that since CVE-2023-44487 (nghttp2: 1,000 at
+/// once, then 33 a second) and close the connection, with everything in flight in doubt. So a connection is left before, in good order.
 final class CurlConnection {
+    /// The most requests over HTTP/2.
+    static let mostRequestsOverHTTP2 = 900
+
     /// When libcurl wants to be called even if nothing happens: monotonic nanoseconds, nil for never.
     private(set) var timerAt: Int64?
 
@@ -16,11 +22,13 @@ final class CurlConnection {
     private let multi: UnsafeMutableRawPointer
     private let headers: CurlHeaderList
     private let epoll: Int32
-    /// What each socket is watched for.
-    private var watched: [Int32: UInt32] = [:]
+    private var watched: Set<Int32> = []
     private var calls: [Int: CurlCall] = [:]
     private var freeCalls: [CurlCall] = []
+    private var submitted = 0
     private var answers = 0
+    /// Whether the last answer came over HTTP/2.
+    private var speaksHTTP2 = false
     /// When the last answer came: monotonic nanoseconds.
     private var answeredAt: Int64 = 0
     private var hasLeft = false
@@ -53,19 +61,23 @@ final class CurlConnection {
         calls = [:]
         freeCalls = []
         curl_multi_cleanup(multi)
-        for socket in watched.keys { epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nil) }
-        watched = [:]
+        for socket in watched { epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nil) }
+        watched = []
         timerAt = nil
     }
 
     // MARK: Requests
 
     /// Starts a request; false if it cannot be started.
-    func submit(request: Int, id: PushID, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>) -> Bool {
+    func submit(
+        request: Int, id: PushID, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>, _ events: inout [TransportEvent]
+    ) -> Bool {
         guard !isClosed, !hasLeft, let call = freeCalls.popLast() ?? (try? CurlCall(setup, after: headers.first)) else { return false }
         call.begin(request: request, id: id, target: target, body: body)
         guard curl_multi_add_handle(multi, call.easy) == CURLM_OK else { return false }
         calls[request] = call
+        submitted += 1
+        if speaksHTTP2, submitted >= Self.mostRequestsOverHTTP2 { leave("it has carried enough requests", isInOrder: true, &events) }
         return true
     }
 
@@ -116,8 +128,12 @@ final class CurlConnection {
         case .answered(let answer):
             answers += 1
             answeredAt = now
+            speaksHTTP2 = call.speaksHTTP2
             events.append(.answered(request: call.request, answer))
-        case .doubtful: events.append(.reset(request: call.request))
+        case .doubtful:
+            events.append(.reset(request: call.request))
+            // libcurl would open a socket for each request that follows.
+            if speaksHTTP2 { leave("the server ended requests without an answer", &events) }
         case .unsent(let failure):
             if answers == 0, !calls.values.contains(where: \.hasReadBody) {
                 // No request of this connection got anywhere.
@@ -131,10 +147,10 @@ final class CurlConnection {
     }
 
     /// Takes no more requests. Those in flight may still be answered.
-    private func leave(_ cause: String, _ events: inout [TransportEvent]) {
+    private func leave(_ cause: String, isInOrder: Bool = false, _ events: inout [TransportEvent]) {
         guard !hasLeft else { return }
         hasLeft = true
-        events.append(.leaving(connection: index, cause: cause, isInOrder: false))
+        events.append(.leaving(connection: index, cause: cause, isInOrder: isInOrder))
     }
 
     // MARK: Callbacks
@@ -163,14 +179,16 @@ final class CurlConnection {
 
     private func watch(_ socket: Int32, _ what: Int32) {
         guard what != CURL_POLL_REMOVE else {
-            watched[socket] = nil
+            watched.remove(socket)
             epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nil)
             return
         }
         let wanted = (what & CURL_POLL_IN != 0 ? EPOLLIN.rawValue : 0) | (what & CURL_POLL_OUT != 0 ? EPOLLOUT.rawValue : 0)
-        let isKnown = watched.updateValue(wanted, forKey: socket) != nil
         var event = epoll_event(events: wanted, data: epoll_data_t(u64: UInt64(index) << 32 | UInt64(UInt32(bitPattern: socket))))
-        epoll_ctl(epoll, isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event)
+        // A socket that was closed is no longer watched, and its number may be that of another one.
+        let isKnown = !watched.insert(socket).inserted
+        if isKnown, epoll_ctl(epoll, EPOLL_CTL_MOD, socket, &event) == 0 { return }
+        epoll_ctl(epoll, EPOLL_CTL_ADD, socket, &event)
     }
 
     /// Takes an epoll event's name apart.

@@ -70,7 +70,7 @@ final class CurlTransport: Transport {
     func submit(request: Int, id: PushID, on connection: Int, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>) {
         let isStarted =
             connection < connections.count
-            && connections[connection]?.submit(request: request, id: id, target: target, body: body) == true
+            && connections[connection]?.submit(request: request, id: id, target: target, body: body, &events) == true
         if !isStarted { events.append(.notProcessed(request: request)) }
     }
 
