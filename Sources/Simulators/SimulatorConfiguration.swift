@@ -26,6 +26,8 @@ public struct SimulatorConfiguration: Sendable {
     public var recordsPayloads = false
     /// What only simulators of services have that give out tokens.
     public var issuer = IssuerSettings()
+    /// Whether the simulator speaks HTTP/1.1, and not HTTP/2: each connection carries one request after the other.
+    public var speaksHTTP1 = false
     /// The faults.
     public var faults = SimulatorFaults()
 

@@ -112,8 +112,8 @@ struct CurlTransportTests {
     /// The server's own faults, as its ledger sees them: nothing is sent twice that may have been taken.
     @Test(
         "what a server does to connections never makes libcurl send a push again",
-        arguments: [Ending.closed, .reset, .goAway, .inMidFrame, .withoutGoAway])
-    private func faults(ending: Ending) throws {
+        arguments: [Ending.closed, .reset, .goAway, .inMidFrame, .withoutGoAway], [false, true])
+    private func faults(ending: Ending, speaksHTTP1: Bool) throws {
         var faults = SimulatorFaults()
         switch ending {
         case .closed: faults.disconnectEvery = 15
@@ -122,18 +122,42 @@ struct CurlTransportTests {
         case .inMidFrame: faults.cutMidFrameEvery = 15
         case .withoutGoAway: faults.closeWithoutGoAwayEvery = 15
         }
-        let result = try SimulatorRun(faults: faults, pushes: 120) {
-            $0.wire = .calls(inFlight: 6)
+        var run = SimulatorRun(faults: faults, pushes: 120) {
+            $0.wire = Self.calls
             $0.resendsUnknown = false
-        }.run()
+        }
+        run.speaksHTTP1 = speaksHTTP1
+        let result = try run.run()
         #expect(result.end == .finished)
         #expect(result.count(.accepted) > 40, "\(result.outcomes)")
         #expect(result.count(.accepted) + result.count(.unknown) == 120, "\(result.outcomes)")
     }
 
-    @Test("every push of a run is accepted once")
-    func accepted() throws {
-        try SimulatorRun(pushes: 500) { $0.wire = Self.calls }.run().expectAllAcceptedOnce()
+    @Test("every push of a run is accepted once, over as many sockets as HTTP/1.1 needs", arguments: [false, true])
+    func accepted(speaksHTTP1: Bool) throws {
+        var run = SimulatorRun(pushes: 500) { $0.wire = Self.calls }
+        run.speaksHTTP1 = speaksHTTP1
+        let result = try run.run()
+        result.expectAllAcceptedOnce()
+        #expect((1...6).contains(result.ledger.connections))
+    }
+
+    @Test("refusals, pages of a gateway, and answers that never come are what they are over HTTP/1.1, too")
+    func trouble() throws {
+        var faults = SimulatorFaults()
+        (faults.tooManyRequestsEvery, faults.unavailableEvery, faults.gatewayEvery, faults.silentEvery) = (11, 13, 17, 41)
+        faults.latencyMilliseconds = 2
+        var run = SimulatorRun(faults: faults, pushes: 200) {
+            $0.wire = Self.calls
+            $0.resendsUnknown = false
+            $0.answerTimeoutSeconds = 0.5
+        }
+        run.speaksHTTP1 = true
+        let result = try run.run()
+        #expect(result.end == .finished)
+        #expect(result.count(.accepted) > 150 && result.count(.unknown) >= 10, "\(result.outcomes)")
+        #expect(result.count(.accepted) + result.count(.unknown) == 200, "\(result.outcomes)")
+        #expect(result.outcomes.contains { $0.key.hasPrefix("unknown") && $0.key.contains("NoAnswer") }, "\(result.outcomes)")
     }
 
     @Test("a server that limits resets, as nghttp2 does, is left before, so that nothing is in doubt")

@@ -16,6 +16,8 @@ struct SimulatorRun {
     var faults: SimulatorFaults
     var pushes: Int
     var payload = smallPayload
+    /// Whether the server speaks HTTP/1.1.
+    var speaksHTTP1 = false
     /// The signer, if it is not a key made for this run.
     var tokens: ((SigningKey) -> SignedTokenSource)?
     var configure: (inout SenderSettings) -> Void
@@ -52,6 +54,7 @@ struct SimulatorRun {
         configuration.keys = [TrustedKey(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", key: key.verificationKey)]
         configuration.topics = [Self.topic]
         configuration.faults = faults
+        configuration.speaksHTTP1 = speaksHTTP1
         let simulator = try APNsSimulator(configuration)
         let folder = try TemporaryFolder()
         let authority = try folder.write("ca.pem", simulator.certificateAuthorityPEM)

@@ -10,7 +10,7 @@ extension Connection {
     /// How long GOAWAY waits for further pushes to leave out.
     private static let leavingOutMilliseconds: Int64 = 100
     /// poll(2): the peer has closed its side (POLLRDHUP). The constant is in a part of the system's headers that Swift does not import.
-    private static let peerClosed: Int16 = 0x2000
+    static let peerClosed: Int16 = 0x2000
 
     private func alarm(_ alarm: ConnectionAlarms.Alarm, afterMilliseconds milliseconds: Int64) {
         alarms.set(alarm, moment: Timestamp(epochMilliseconds: server.now.epochMilliseconds + milliseconds))

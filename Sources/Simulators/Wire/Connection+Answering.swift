@@ -82,7 +82,7 @@ extension Connection {
     /// Answers in HTML and without the service's header, like a proxy or load balancer that timed out or had no server to ask.
     func answerAsGateway(_ request: PushRequest, status: Int) {
         request.state = .finished
-        request.unsentBody = Array("<html><body><h1>\(status)</h1>No server is available to handle this request.</body></html>\n".utf8)[...]
+        request.unsentBody = Array(Self.gatewayPage(status).utf8)[...]
         request.hasTrailers = false
         let type: StaticString = "text/html"
         Self.digits(status).withUnsafeBufferPointer { digits in
@@ -90,6 +90,10 @@ extension Connection {
                 submitAnswer($0, hasBody: true, streamID: request.streamID)
             }
         }
+    }
+
+    static func gatewayPage(_ status: Int) -> String {
+        "<html><body><h1>\(status)</h1>No server is available to handle this request.</body></html>\n"
     }
 
     private func withBuffers(

@@ -18,7 +18,9 @@ final class RunningServer: Sendable {
     /// - Parameter rules: makes the rules of the service for a server at a port. They belong to the server's thread.
     init(_ configuration: SimulatorConfiguration, rules: (_ port: Int) -> sending any ServiceRules) throws(Diagnostic) {
         let (certificate, trusted) = Self.certificate(configuration)
-        let context = try TLSServerContext(certificate: certificate, clients: Self.clientPolicy(configuration))
+        let context = try TLSServerContext(
+            certificate: certificate, clients: Self.clientPolicy(configuration),
+            applicationProtocol: configuration.speaksHTTP1 ? "http/1.1" : "h2")
         let listener = try Listener(port: configuration.port)
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw Diagnostic("no more files can be opened", remedy: "Raise the limit with ulimit -n") }

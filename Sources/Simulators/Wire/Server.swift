@@ -20,6 +20,7 @@ final class Server {
     /// The time of this turn. Reading the clock for each request would cost more than deciding the request.
     @exclusivity(unchecked) private(set) var now = Timestamp.now()
     @exclusivity(unchecked) var ledger: Ledger
+    private let speaksHTTP1: Bool
     private let listener: Listener
     private let context: TLSServerContext
     private let wakeSocket: Int32
@@ -28,9 +29,11 @@ final class Server {
     let callbacks: HTTP2ServerCallbacks
     let rules: any ServiceRules
     let keptBodyBytes: Int
-    @exclusivity(unchecked) private var plan: FaultPlan
+    @exclusivity(unchecked) var plan: FaultPlan
     private var delayed = DelayedAnswers()
     private var connections: [Connection] = []
+    /// The connections that speak HTTP/1.1. A server has these or the others.
+    private var calls: [CallConnection] = []
     private var connectionCount = 0
     private var lastLedgerFlush = Timestamp.now()
 
@@ -43,6 +46,7 @@ final class Server {
         wakeSocket: Int32
     ) throws(Diagnostic) {
         faults = configuration.faults
+        speaksHTTP1 = configuration.speaksHTTP1
         callbacks = try HTTP2ServerCallbacks(givesWindowsByHand: configuration.faults.windows != nil)
         self.listener = listener
         self.context = context
@@ -69,13 +73,17 @@ final class Server {
             for (connection, events) in zip(connections, ready) where events != 0 || connection.hasMoreToRead {
                 connection.advance(buffer: buffer)
             }
+            for (call, events) in zip(calls, ready) where events != 0 { call.advance(buffer: buffer) }
             for connection in connections { connection.performDue() }
             releaseDueAnswers()
+            for call in calls where call.takesAnswer(at: now) { answer(call) }
             endIdleConnections()
             // Publish before anything is written: a client that has its answer must find the push in the summary.
             publish()
             for (connection, events) in zip(connections, ready) where connection.mayWrite(events) { connection.flush() }
+            for call in calls { call.flush() }
             connections.removeAll { $0.isClosed }
+            calls.removeAll { $0.isClosed }
             acceptConnections()
             flushLedgerIfDue()
         }
@@ -88,6 +96,7 @@ final class Server {
         var polled = [pollfd(fd: wakeSocket, events: Int16(POLLIN), revents: 0)]
         for socket in listener.sockets { polled.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0)) }
         for connection in connections { polled.append(pollfd(fd: connection.socket, events: connection.awaitedEvents, revents: 0)) }
+        for call in calls { polled.append(pollfd(fd: call.socket, events: call.awaitedEvents, revents: 0)) }
         poll(&polled, nfds_t(polled.count), waitMilliseconds())
         return (polled.dropFirst(1 + listener.sockets.count).map(\.revents), polled[0].revents != 0)
     }
@@ -100,8 +109,11 @@ final class Server {
         for connection in connections {
             if let due = connection.alarms.next { atMost(due.epochMilliseconds - Timestamp.now().epochMilliseconds) }
         }
+        for call in calls {
+            if let due = call.answerDue { atMost(due.epochMilliseconds - Timestamp.now().epochMilliseconds) }
+        }
         if ledger.isFileDirty { atMost(Self.ledgerFlushMilliseconds) }
-        if faults.idleTimeoutSeconds > 0, !connections.isEmpty { atMost(250) }
+        if faults.idleTimeoutSeconds > 0, !connections.isEmpty || !calls.isEmpty { atMost(250) }
         return Int32(longest)
     }
 
@@ -110,8 +122,12 @@ final class Server {
             while let accepted = Listener.accept(on: socket) {
                 connectionCount += 1
                 do throws(Diagnostic) {
-                    connections.append(
-                        try Connection(number: connectionCount, socket: accepted, server: self, context: context, now: now))
+                    if speaksHTTP1 {
+                        calls.append(try CallConnection(number: connectionCount, socket: accepted, server: self, context: context))
+                    } else {
+                        connections.append(
+                            try Connection(number: connectionCount, socket: accepted, server: self, context: context, now: now))
+                    }
                 } catch {
                     // Not enough memory: the client may try again.
                     close(accepted)
@@ -124,6 +140,7 @@ final class Server {
         guard faults.idleTimeoutSeconds > 0 else { return }
         let limit = now.adding(seconds: -Double(faults.idleTimeoutSeconds))
         for connection in connections where connection.isIdle(since: limit) { end(connection, reason: "IdleTimeout") }
+        for call in calls where call.isIdle(since: limit) { call.close() }
     }
 
     private func publish() {
@@ -141,6 +158,8 @@ final class Server {
     private func end() {
         for connection in connections where !connection.isClosed { end(connection, reason: "Shutdown") }
         connections = []
+        for call in calls { call.close() }
+        calls = []
         delayed.removeAll()
         publish()
         ledger.flush()
@@ -232,7 +251,7 @@ final class Server {
     }
 
     /// The time on the server's clock, which `clockAheadSeconds` may shift.
-    private var ownClock: Timestamp { faults.clockAheadSeconds.map { now.adding(seconds: $0) } ?? now }
+    var ownClock: Timestamp { faults.clockAheadSeconds.map { now.adding(seconds: $0) } ?? now }
 
     private func answer(_ request: PushRequest, of connection: Connection) {
         let rules = rules

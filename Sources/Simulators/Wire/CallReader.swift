@@ -1,0 +1,135 @@
+/// Reads requests of HTTP/1.1 from a stream of bytes, as strictly as a server may: one after the other, each with a length.
+///
+/// Refused are: more than 64 KiB of headers; bodies in chunks, without a length, or longer than 16 MiB; two lengths; no host, or two;
+/// folded lines, spaces before a colon and control characters (RFC 9112, sections 3, 5.1, 5.2 and 6); `Expect`; and a second request that
+/// does not wait for the first one's answer.
+struct CallReader {
+    /// What became of the bytes so far.
+    enum Progress: Equatable {
+        case needsMore
+        /// The request is complete.
+        case complete
+        /// The bytes are no request that this server takes. The connection is over.
+        case refused(status: Int, String)
+    }
+
+    static let mostHeaderBytes = 64 << 10, mostBodyBytes = 16 << 20
+
+    /// Whether the connection ends with the answer to the present request, as the client asked.
+    private(set) var isLast = false
+    private var bytes: [UInt8] = []
+    /// How many bytes of the present body are still to come; nil while its headers are.
+    private var bodyLeft: Int?
+    private var requests: Int32 = 0
+
+    mutating func take(_ piece: UnsafeRawBufferPointer) { bytes += piece }
+
+    /// Puts what there is of the next request into `request`. Once it is complete, the next call is about the one after it.
+    mutating func read(into request: PushRequest) -> Progress {
+        if bodyLeft == nil {
+            guard let end = headEnd else {
+                return bytes.count > Self.mostHeaderBytes ? .refused(status: 431, "more than 64 KiB of headers") : .needsMore
+            }
+            guard end <= Self.mostHeaderBytes else { return .refused(status: 431, "more than 64 KiB of headers") }
+            let head = Array(bytes[..<end])
+            bytes.removeFirst(end + 4)
+            requests += 1
+            request.begin(streamID: requests)
+            switch Self.length(of: head, into: request, isLast: &isLast) {
+            case .success(let length): bodyLeft = length
+            case .failure(let refusal): return .refused(status: refusal.status, refusal.text)
+            }
+        }
+        guard let left = bodyLeft else { return .needsMore }
+        let piece = bytes.prefix(left)
+        piece.withUnsafeBufferPointer { request.addPayload($0) }
+        bytes.removeFirst(piece.count)
+        bodyLeft = left - piece.count
+        guard bodyLeft == 0 else { return .needsMore }
+        bodyLeft = nil
+        return bytes.isEmpty ? .complete : .refused(status: 400, "the next request came before this one's answer")
+    }
+
+    /// Where the empty line begins that ends the headers; nil if it has not come.
+    private var headEnd: Int? {
+        let end = Array("\r\n\r\n".utf8)
+        var start = bytes.startIndex
+        while let place = bytes[start...].firstIndex(of: end[0]) {
+            if bytes[place...].starts(with: end) { return place }
+            start = place + 1
+        }
+        return nil
+    }
+
+    // MARK: The head
+
+    private struct Refusal: Error {
+        var status = 400
+        var text: String
+    }
+
+    /// Checks a head, and returns the length of the body.
+    private static func length(of head: [UInt8], into request: PushRequest, isLast: inout Bool) -> Result<Int, Refusal> {
+        do throws(Refusal) {
+            var lines = head.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            for index in lines.indices.dropLast() {
+                guard lines[index].last == UInt8(ascii: "\r") else { throw Refusal(text: "a line does not end with CR and LF") }
+                lines[index].removeLast()
+            }
+            guard lines.allSatisfy({ $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }) else {
+                throw Refusal(text: "a control character among the headers")
+            }
+            try readRequestLine(lines.removeFirst(), into: request)
+            return .success(try readFields(lines, into: request, isLast: &isLast))
+        } catch { return .failure(error) }
+    }
+
+    private static func readRequestLine(_ line: ArraySlice<UInt8>, into request: PushRequest) throws(Refusal) {
+        let words = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        guard words.count == 3, !words[0].isEmpty, words[1].first == UInt8(ascii: "/") else {
+            throw Refusal(text: "the first line is not METHOD PATH VERSION")
+        }
+        guard words[2].elementsEqual("HTTP/1.1".utf8) else { throw Refusal(status: 505, text: "the version is not HTTP/1.1") }
+        words[0].withUnsafeBufferPointer { request.add(.method, $0) }
+        words[1].withUnsafeBufferPointer { request.add(.path, $0) }
+    }
+
+    private static func readFields(_ lines: [ArraySlice<UInt8>], into request: PushRequest, isLast: inout Bool) throws(Refusal) -> Int {
+        var length: Int?, hosts = 0
+        for line in lines {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
+                line[..<colon].allSatisfy({ $0 != UInt8(ascii: " ") && $0 != 0x09 })
+            else { throw Refusal(text: "a line is not NAME: VALUE") }
+            let name = line[..<colon].map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+            let value = line[(colon + 1)...].trimmed
+            switch String(decoding: name, as: UTF8.self) {
+            case "host": hosts += 1
+            case "content-length":
+                guard length == nil, !value.isEmpty, value.count < 10, value.allSatisfy({ (0x30...0x39).contains($0) }) else {
+                    throw Refusal(text: "the length is no number, or there are two")
+                }
+                length = Int(String(decoding: value, as: UTF8.self))
+            case "transfer-encoding": throw Refusal(status: 501, text: "a body must have a length")
+            case "expect": throw Refusal(status: 417, text: "nothing is expected here")
+            case "connection": isLast = isLast || value.elementsEqual("close".utf8)
+            default:
+                name.withUnsafeBufferPointer { name in
+                    if let known = HeaderName(name) { value.withUnsafeBufferPointer { request.add(known, $0) } }
+                }
+            }
+        }
+        guard hosts == 1 else { throw Refusal(text: "there must be one host") }
+        guard let length else { throw Refusal(status: 411, text: "a request must have a length") }
+        guard length <= mostBodyBytes else { throw Refusal(status: 413, text: "the body is too large") }
+        return length
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Without blanks at either end.
+    fileprivate var trimmed: ArraySlice<UInt8> {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+        guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) }) else { return [] }
+        return self[first...last]
+    }
+}
