@@ -1,5 +1,6 @@
 import Base
 import Delivery
+import PushServices
 import TestServers
 import Testing
 
@@ -75,6 +76,25 @@ struct RealServerTests {
         ])
     func nghttpd(options: [String]) throws {
         try expectAllAccepted(.nghttpd(options), pushes: 1000)
+    }
+
+    @Test("over libcurl nginx gets every push once, with HTTP/2 and without", needsNginx, arguments: [false, true])
+    func calls(speaksHTTP1: Bool) throws {
+        try expectAllAccepted(.nginx("location / { return 200 'thank you'; }", speaksHTTP1: speaksHTTP1), pushes: 800) {
+            $0.wire = .calls(inFlight: 6)
+        }
+    }
+
+    @Test("over libcurl connections of HTTP/1.1 that nginx closes while they are idle, or used up, are replaced", needsNginx)
+    func idleCalls() throws {
+        let server = try RealServer.nginx(
+            "keepalive_timeout 1s; keepalive_requests 20; location / { return 200 'thank you'; }", speaksHTTP1: true)
+        try expectAllAccepted(server, pushes: 200, late: (200, 2.5)) { $0.wire = .calls(inFlight: 6) }
+    }
+
+    @Test("over libcurl nghttpd echoes every payload", needsNghttpd, arguments: [[], ["-m", "4"], ["--no-content-length"]])
+    func echoedCalls(options: [String]) throws {
+        try expectAllAccepted(.nghttpd(options), pushes: 800) { $0.wire = .calls(inFlight: 6) }
     }
 
     @Test("several connections share the work, and no push takes two of them", needsNghttpd)

@@ -38,8 +38,10 @@ struct RealServer {
     }
 
     /// nginx, which answers 200 without reading the body. Source of the directives: nginx.org, ngx_http_v2_module and ngx_http_core_module.
-    /// - Parameter directives: of the server, such as `keepalive_requests 100;`.
-    static func nginx(_ directives: String) throws -> RealServer {
+    /// - Parameters:
+    ///   - directives: of the server, such as `keepalive_requests 100;`.
+    ///   - speaksHTTP1: whether it speaks HTTP/1.1 only.
+    static func nginx(_ directives: String, speaksHTTP1: Bool = false) throws -> RealServer {
         let folder = try TemporaryFolder()
         let (authorityFile, pem) = try certificate(in: folder)
         let port = try Sockets.freePort()
@@ -55,7 +57,7 @@ struct RealServer {
               map $status $accepted { 200 1; default 0; }
               access_log \(folder.path)/access.log paths if=$accepted;
               server {
-                listen 127.0.0.1:\(port) ssl http2;
+                listen 127.0.0.1:\(port) ssl\(speaksHTTP1 ? "" : " http2");
                 ssl_certificate \(pem); ssl_certificate_key \(pem);
                 \(directives)
               }
