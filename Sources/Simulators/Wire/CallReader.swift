@@ -35,9 +35,9 @@ struct CallReader {
             bytes.removeFirst(end + 4)
             requests += 1
             request.begin(streamID: requests)
-            switch Self.length(of: head, into: request, isLast: &isLast) {
-            case .success(let length): bodyLeft = length
-            case .failure(let refusal): return .refused(status: refusal.status, refusal.text)
+            switch Self.read(head, into: request, isLast: &isLast) {
+            case .body(let length): bodyLeft = length
+            case .refused(let status, let text): return .refused(status: status, text)
             }
         }
         guard let left = bodyLeft else { return .needsMore }
@@ -63,54 +63,55 @@ struct CallReader {
 
     // MARK: The head
 
-    private struct Refusal: Error {
-        var status = 400
-        var text: String
+    private enum Head {
+        /// The length of the body.
+        case body(Int)
+        case refused(status: Int, String)
+
+        static func bad(_ text: String) -> Head { .refused(status: 400, text) }
     }
 
-    /// Checks a head, and returns the length of the body.
-    private static func length(of head: [UInt8], into request: PushRequest, isLast: inout Bool) -> Result<Int, Refusal> {
-        do throws(Refusal) {
-            var lines = head.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-            for index in lines.indices.dropLast() {
-                guard lines[index].last == UInt8(ascii: "\r") else { throw Refusal(text: "a line does not end with CR and LF") }
-                lines[index].removeLast()
-            }
-            guard lines.allSatisfy({ $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }) else {
-                throw Refusal(text: "a control character among the headers")
-            }
-            try readRequestLine(lines.removeFirst(), into: request)
-            return .success(try readFields(lines, into: request, isLast: &isLast))
-        } catch { return .failure(error) }
+    /// Checks a head.
+    private static func read(_ head: [UInt8], into request: PushRequest, isLast: inout Bool) -> Head {
+        var lines = head.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for index in lines.indices.dropLast() {
+            guard lines[index].last == UInt8(ascii: "\r") else { return .bad("a line does not end with CR and LF") }
+            lines[index].removeLast()
+        }
+        guard lines.allSatisfy({ $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }) else {
+            return .bad("a control character among the headers")
+        }
+        return refusal(ofRequestLine: lines.removeFirst(), into: request) ?? readFields(lines, into: request, isLast: &isLast)
     }
 
-    private static func readRequestLine(_ line: ArraySlice<UInt8>, into request: PushRequest) throws(Refusal) {
+    private static func refusal(ofRequestLine line: ArraySlice<UInt8>, into request: PushRequest) -> Head? {
         let words = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard words.count == 3, !words[0].isEmpty, words[1].first == UInt8(ascii: "/") else {
-            throw Refusal(text: "the first line is not METHOD PATH VERSION")
+            return .bad("the first line is not METHOD PATH VERSION")
         }
-        guard words[2].elementsEqual("HTTP/1.1".utf8) else { throw Refusal(status: 505, text: "the version is not HTTP/1.1") }
+        guard words[2].elementsEqual("HTTP/1.1".utf8) else { return .refused(status: 505, "the version is not HTTP/1.1") }
         words[0].withUnsafeBufferPointer { request.add(.method, $0) }
         words[1].withUnsafeBufferPointer { request.add(.path, $0) }
+        return nil
     }
 
-    private static func readFields(_ lines: [ArraySlice<UInt8>], into request: PushRequest, isLast: inout Bool) throws(Refusal) -> Int {
+    private static func readFields(_ lines: [ArraySlice<UInt8>], into request: PushRequest, isLast: inout Bool) -> Head {
         var length: Int?, hosts = 0
         for line in lines {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
                 line[..<colon].allSatisfy({ $0 != UInt8(ascii: " ") && $0 != 0x09 })
-            else { throw Refusal(text: "a line is not NAME: VALUE") }
+            else { return .bad("a line is not NAME: VALUE") }
             let name = line[..<colon].map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
             let value = line[(colon + 1)...].trimmed
             switch String(decoding: name, as: UTF8.self) {
             case "host": hosts += 1
             case "content-length":
                 guard length == nil, !value.isEmpty, value.count < 10, value.allSatisfy({ (0x30...0x39).contains($0) }) else {
-                    throw Refusal(text: "the length is no number, or there are two")
+                    return .bad("the length is no number, or there are two")
                 }
                 length = Int(String(decoding: value, as: UTF8.self))
-            case "transfer-encoding": throw Refusal(status: 501, text: "a body must have a length")
-            case "expect": throw Refusal(status: 417, text: "nothing is expected here")
+            case "transfer-encoding": return .refused(status: 501, "a body must have a length")
+            case "expect": return .refused(status: 417, "nothing is expected here")
             case "connection": isLast = isLast || value.elementsEqual("close".utf8)
             default:
                 name.withUnsafeBufferPointer { name in
@@ -118,10 +119,10 @@ struct CallReader {
                 }
             }
         }
-        guard hosts == 1 else { throw Refusal(text: "there must be one host") }
-        guard let length else { throw Refusal(status: 411, text: "a request must have a length") }
-        guard length <= mostBodyBytes else { throw Refusal(status: 413, text: "the body is too large") }
-        return length
+        guard hosts == 1 else { return .bad("there must be one host") }
+        guard let length else { return .refused(status: 411, "a request must have a length") }
+        guard length <= mostBodyBytes else { return .refused(status: 413, "the body is too large") }
+        return .body(length)
     }
 }
 
