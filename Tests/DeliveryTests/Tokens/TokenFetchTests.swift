@@ -169,7 +169,7 @@ struct TokenFetchTests {
         let late = try TokenServer { number, _ in number < 2 ? TokenServer.answer("503 Busy", "{}") : TokenServer.token("third") }
         let source = try late.source()
         defer { source.stop() }
-        try source.start(waitsOutTrouble: true)
+        try source.start(.isWaitedOut)
         let clock = ContinuousClock()
         let asked = clock.now
         while clock.now - asked < .seconds(20), source.state() == .pending(nil) || late.requests.count < 3 { usleep(20_000) }
@@ -181,7 +181,7 @@ struct TokenFetchTests {
         #expect(token.authorization == "Bearer third")
         let refusing = try TokenServer { _, _ in TokenServer.answer("400 Bad Request", #"{"error":"invalid_grant"}"#) }
         let refused = try refusing.source()
-        #expect(throws: Diagnostic.self) { try refused.start(waitsOutTrouble: true) }
+        #expect(throws: Diagnostic.self) { try refused.start(.isWaitedOut) }
         let busy = try TokenServer { _, _ in TokenServer.answer("503 Busy", "{}") }
         #expect(throws: Diagnostic.self) { try busy.source().start() }
     }
