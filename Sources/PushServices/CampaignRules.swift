@@ -17,7 +17,8 @@ public enum DeliveryKey: String, CaseIterable, Sendable {
 public struct CampaignRules: Sendable {
     /// What a push may consist of.
     public var contentKeys = Set(ContentKey.allCases)
-    /// What only this service has, below its name in `content.services`: keys, each with a value of its kind, for editors.
+    /// What only this service has, below its name in `content.services`: keys of groups, with descriptions for editors. The service checks
+    /// them itself (`MessageContent.own`).
     public var ownKeys: [(key: String, description: String)] = []
     /// What a campaign may ask of the service.
     public var deliveryKeys = Set(DeliveryKey.allCases)

@@ -46,6 +46,7 @@ final class TemporaryFolder {
 /// Keeps what a scan passes on.
 final class CollectingSink: RecipientSink {
     var slots: [Recipient?] = []
+    private var slotServices: [UInt8] = []
     var dropped: [Int] = []
     var finishedSlots: Int?
     var putCount = 0
@@ -56,7 +57,12 @@ final class CollectingSink: RecipientSink {
     func receive(_ batch: RecipientBatch) throws {
         batch.forEach { slot, record in
             putCount += 1
-            if slot == slots.count { slots.append(Recipient(record)) } else { slots[slot] = Recipient(record) }
+            if slot == slots.count {
+                slots.append(Recipient(record))
+                slotServices.append(record.service)
+            } else {
+                (slots[slot], slotServices[slot]) = (Recipient(record), record.service)
+            }
         }
     }
 
@@ -66,6 +72,8 @@ final class CollectingSink: RecipientSink {
     }
 
     var recipients: [Recipient] { slots.indices.filter { !dropped.contains($0) }.compactMap { slots[$0] } }
+    /// The numbers of the recipients' services.
+    var services: [Int] { slots.indices.filter { !dropped.contains($0) && slots[$0] != nil }.map { Int(slotServices[$0]) } }
     var ids: [String] { recipients.map(\.registrationID) }
 }
 
@@ -104,7 +112,7 @@ extension AudienceQuery {
         ] {
             let (other, otherSink) = try run(limits, verdict)
             #expect(other.summary == result.summary, "\(limits)")
-            #expect(otherSink.recipients == sink.recipients && otherSink.dropped == sink.dropped, "\(limits)")
+            #expect(otherSink.recipients == sink.recipients && otherSink.services == sink.services && otherSink.dropped == sink.dropped, "\(limits)")
             #expect(otherSink.finishedSlots == sink.finishedSlots, "\(limits)")
         }
         return (result, sink)

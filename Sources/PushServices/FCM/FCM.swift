@@ -26,6 +26,7 @@ public struct FCM: PushService {
     /// Source: Google, "AndroidConfig": `ttl` is at most four weeks. A collapse id reaches iPhones as `apns-collapse-id`: 64 bytes; silent
     /// pushes to them have the priority 5.
     public let rules = CampaignRules(
+        ownKeys: [(FCMPayload.androidKey, "For Android alone: channel, color, icon and tag of the notification.")],
         longestStorageDays: 28, collapseIDBytes: 64, silentPriority: .normal, payloadKey: "message",
         payloadExample: "message: {notification: {title: Hello}}",
         payloadExampleJSON: .object(pairs: [

@@ -45,11 +45,13 @@ struct FCMPayload {
         let data = data(content)
         if !data.isEmpty { others.append(("data", .object(data))) }
         var android: [Member] = []
+        var shown = androidMembers(content)
         if let sound = content.sound, !content.isSilent {
             checkSound(sound)
-            // A notification without a text would be an empty one.
-            if isShown { android.append(("notification", .object([("sound", .text(Self.androidSound(sound)))]))) }
+            shown.append(("sound", .text(Self.androidSound(sound))))
         }
+        // A notification without a text would be an empty one.
+        if isShown, !shown.isEmpty { android.append(("notification", .object(shown))) }
         return Self.root(
             headers: .object([]), apns: aps.isEmpty ? [] : [("payload", .object([("aps", .object(aps))]))], others: others,
             android: .object(android))

@@ -1,0 +1,146 @@
+import Base
+import PushServices
+import Testing
+
+@testable import Campaigns
+
+@Suite("An app with several services")
+struct ServicesReadingTests {
+    private func app(_ lines: String) -> String {
+        "apps:\n  shop:\n" + lines.split(separator: "\n").map { "    \($0)\n" }.joined()
+    }
+
+    private let apns = "topic: com.example.shop\nenvironment: simulator\n"
+
+    @Test("the keys of one service stand in the app, those of others below 'services', each with its account and pace")
+    func accounts() throws {
+        let text = apns + "pace: 900/s\nservices:\n  fcm: {project: shop-1a2b, environment: production, service_account: {env: FCM}, pace: 10/s}\n"
+        let (project, warnings) = try readProject(app(text))
+        let app = try #require(project.apps.first)
+        #expect(warnings.isEmpty && app.services.map(\.service.name) == ["apns", "fcm"])
+        #expect(app.services.map(\.topic.value) == ["com.example.shop", "shop-1a2b"])
+        #expect(app.services.map(\.pace) == [nil, Pace(pushes: 10, intervalSeconds: 1)])
+        #expect(app.services[1].credential?.values.mapValues(\.value) == ["env": "FCM"])
+        #expect(app.services[1].position.description == "volley.yaml:7:7")
+    }
+
+    @Test("an app may have nothing but services below 'services', in the order of the file")
+    func onlyBelow() throws {
+        let project = try readProject(
+            app("services:\n  fcm: {project: shop-1a2b, environment: simulator}\n  apns: {topic: com.example.shop, environment: simulator}\n")
+        ).0
+        #expect(project.apps.first?.services.map(\.service.name) == ["fcm", "apns"])
+    }
+
+    @Test("columns say how a device is reached")
+    func columns() throws {
+        let project = try readProject(
+            app(
+                apns
+                    + "services: {fcm: {project: shop-1a2b, environment: simulator}}\ncolumns:\n  service: {column: platform, map: {iOS: apns, android: fcm}}\n"
+                    + "  fcm_token: google\n  prefer: [fcm, apns]\n")
+        ).0
+        let columns = try #require(project.apps.first?.columns)
+        #expect(columns.service?.column.value == "platform" && columns.service?.map.map(\.cell.value) == ["iOS", "android"])
+        #expect(columns.targets.mapValues(\.value) == ["fcm_token": "google"] && columns.preference.map(\.value) == ["fcm", "apns"])
+    }
+
+    @Test("a test device belongs to the service that it names, or to the first that has such targets")
+    func testDevices() throws {
+        let token = String(repeating: "a1", count: 32), id = "dPx3c9Qk2Lm0aBcDeFgHiJ", both = String(repeating: "a1", count: 11)
+        let project = try readProject(
+            app(
+                apns
+                    + "services: {fcm: {project: shop-1a2b, environment: simulator}}\ntest_devices: [\(token), \(id), {token: \(both), service: fcm}, {token: \(both)0a}]\n"
+            )
+        ).0
+        #expect(project.apps.first?.testDevices.map(\.service) == [0, 1, 1, 0])
+    }
+
+    private static let cases = [
+        MistakeCase(
+            "a service that there is not", "services: {fmc: {}}",
+            "volley.yaml:5:16: unknown key 'fmc' in 'services'. Did you mean 'fcm'?"),
+        MistakeCase(
+            "the same service twice", "services: {apns: {topic: a.b, environment: simulator}}",
+            "volley.yaml:5:16: the app has the keys of APNs already. Keep them in the app itself, or below 'services'."),
+        MistakeCase(
+            "no services below 'services'", "services: {}",
+            "volley.yaml:5:15: 'services' is empty. Name a service, apns or fcm, or remove the key."),
+        MistakeCase(
+            "an account that is not complete", "services: {fcm: {environment: production}}",
+            """
+            volley.yaml:5:21: 'fcm' of the app 'shop' has no 'service_account', and FCM answers no one without one. Add, for example: service_account: {file: keys/shop-fcm.json}.
+            volley.yaml:5:21: the key 'project' is missing in 'fcm'. Add it, for example: project: shop-1a2b.
+            """),
+        MistakeCase(
+            "keys of another service", "services: {fcm: {topic: a.b, environment: simulator}}",
+            "volley.yaml:5:22: unknown key 'topic' in 'fcm'. Volley calls it 'project'."),
+        MistakeCase(
+            "a column that chooses where there is nothing to choose", "columns: {service: platform}",
+            "volley.yaml:5:15: 'service' in 'columns' chooses among the services of an app, and this app has one. Remove it, or add the others to the app: services: {…}."
+        ),
+        MistakeCase(
+            "a column for a service that the app does not have", "columns: {fcm_token: google}",
+            "volley.yaml:5:15: 'fcm_token' is the column of FCM, which this app does not have. Add FCM to the app's services, or remove the column."
+        ),
+        MistakeCase(
+            "a map to a service that the app does not have",
+            "services: {fcm: {project: shop-1a2b, environment: simulator}}\ncolumns: {service: {column: platform, map: {ios: apn, IOS: apns, ios : fcm}}}",
+            "volley.yaml:6:54: there is no service 'apn'. Did you mean 'apns'?"),
+        MistakeCase(
+            "a cell that is in the map twice",
+            "services: {fcm: {project: shop-1a2b, environment: simulator}}\ncolumns: {service: {column: platform, map: {ios: apns, IOS: fcm}}}",
+            "volley.yaml:6:60: 'IOS' is already in line 6: capitals do not matter here. Keep one of them."),
+        MistakeCase(
+            "an order of services that the app does not have",
+            "services: {fcm: {project: shop-1a2b, environment: simulator}}\ncolumns: {prefer: [fcm, jpush]}",
+            "volley.yaml:6:29: there is no service 'jpush'. The app has apns and fcm."),
+    ]
+
+    @Test("mistakes are told at their places", arguments: cases)
+    func mistakes(_ mistake: MistakeCase) {
+        let text = app(apns + mistake.yaml)
+        #expect(found { () throws(Diagnostics) in try readProject(text) } == mistake.expected)
+    }
+}
+
+@Suite("Content for several services")
+struct ServiceContentReadingTests {
+    private let services: [any PushService] = [APNs(), FCM()]
+
+    private func read(_ content: String) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
+        let text = "name: a\napp: shop\naudience: {tags: [a]}\ncontent:\n" + content.split(separator: "\n").map { "  \($0)\n" }.joined()
+        return try Campaign.read(source: text, file: "campaign.yaml", services: services, now: now)
+    }
+
+    @Test("what devices of a service get instead stands below its name, with languages of its own")
+    func overlay() throws {
+        let content = try read("title: Hi\nservices:\n  fcm: {title: Hello, languages: {de: {title: Hallo}}}\n").0.content
+        #expect(content.services.map(\.service.value) == ["fcm"])
+        #expect(content.services[0].content.title?.value == "Hello")
+        #expect(content.services[0].content.languages.map(\.language.value) == ["de"])
+    }
+
+    @Test("a payload by hand is for one service, and stands below it; if each has one, nothing else is needed")
+    func payloads() throws {
+        #expect(
+            found { () throws(Diagnostics) in try read("payload: {aps: {alert: Hi}}\n") }.hasPrefix(
+                "campaign.yaml:5:3: a payload written by hand is for one service, and the app has APNs and FCM. Write it below the service: services: {apns: {payload:"
+            ))
+        let both = "services:\n  apns: {payload: {aps: {alert: Hi}}}\n  fcm: {payload: {message: {notification: {title: Hi}}}}\n"
+        #expect(try read(both).0.content.services.count == 2)
+        #expect(
+            found { () throws(Diagnostics) in try read("services: {fcm: {title: Hi}}\n") }.contains("the content shows nothing"))
+    }
+
+    @Test("a service that the app does not have is a mistake, as is a key that the service does not have")
+    func mistakes() {
+        #expect(
+            found { () throws(Diagnostics) in try read("title: Hi\nservices: {fmc: {title: Hi}}\n") }
+                == "campaign.yaml:6:14: unknown key 'fmc' in 'services'. Did you mean 'fcm'?")
+        #expect(
+            found { () throws(Diagnostics) in try read("title: Hi\nservices: {}\n") }
+                == "campaign.yaml:6:13: 'services' is empty. For example: services: {apns: {title: \"…\"}}.")
+    }
+}
