@@ -20,8 +20,18 @@ public struct ExportColumns: Hashable, Sendable {
         case merge
     }
 
-    /// Header names by standard name, for those that volley.yaml sets; the others have their standard name.
+    /// Exports of other systems that are read as they are.
+    public enum Format: String, CaseIterable, Hashable, Sendable {
+        /// What LeanCloud exports of `_Installation`.
+        case leanCloud = "leancloud"
+    }
+
+    /// Header names by standard name, for those that volley.yaml sets; the others have the format's name, or their standard name.
     public var names: [Standard: SourceText]
+    /// The format that volley.yaml names; nil if each export shows its own.
+    public var format: Format?
+    /// What exports of a format call them, unless volley.yaml says otherwise.
+    public var namesOfFormat: [Standard: String] = [:]
     /// What separates tags within a cell.
     public var tagSeparator: String
     /// Which of a device's rows count.
@@ -41,7 +51,7 @@ public struct ExportColumns: Hashable, Sendable {
 
     /// The header names to look for, best first. Unless volley.yaml names it, the token's column may also be called `device_token`.
     public func candidates(for standard: Standard) -> [String] {
-        if let name = names[standard] { return [name.value] }
+        if let name = names[standard]?.value ?? namesOfFormat[standard] { return [name] }
         return standard == .token ? ["token", "device_token"] : [standard.rawValue]
     }
 

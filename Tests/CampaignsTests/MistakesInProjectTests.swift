@@ -351,6 +351,20 @@ struct MistakesInProjectTests {
             """#,
             "volley.yaml:5:33: 'separator' has no value. For example: separator: \";\"."),
         MistakeCase(
+            "a format that Volley does not know",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                columns: {format: leanclod, rows: all}
+
+            """#,
+            """
+            volley.yaml:5:23: 'format' must be leancloud, not 'leanclod'. Did you mean 'leancloud'?
+            volley.yaml:5:39: 'rows' must be newest or merge, not 'all'. For example: rows: newest.
+            """),
+        MistakeCase(
             "a pace of 0 and no devices",
             #"""
             apps:

@@ -17,7 +17,7 @@ struct ProjectReadingTests {
                 environment: production
                 key: {file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: 0123456789}
                 devices: [a.csv, b.csv]
-                columns: {token: device, alias: user, tags: {column: labels, separator: "|"}, last_active: seen}
+                columns: {token: device, alias: user, tags: {column: labels, separator: "|"}, last_active: seen, format: leancloud}
                 pace: 9000/s
 
             """)
@@ -29,10 +29,13 @@ struct ProjectReadingTests {
         #expect(app.main.topic.value == "com.example.shop")
         #expect(app.main.credential?.form == "key")
         #expect(
-            app.main.credential?.values.mapValues(\.value) == ["file": "keys/AuthKey_ABC123DEFG.p8", "id": "ABC123DEFG", "team": "0123456789"])
+            app.main.credential?.values.mapValues(\.value) == [
+                "file": "keys/AuthKey_ABC123DEFG.p8", "id": "ABC123DEFG", "team": "0123456789",
+            ])
         #expect(app.devices.map(\.value) == ["a.csv", "b.csv"])
         #expect(app.columns.names.mapValues(\.value) == [.token: "device", .alias: "user", .tags: "labels", .lastActive: "seen"])
         #expect(app.columns.tagSeparator == "|")
+        #expect(app.columns.format == .leanCloud)
         #expect(app.pace == Pace(pushes: 9000, intervalSeconds: 1))
         guard case .named(APNs.production) = app.main.environment else {
             Issue.record("not production")

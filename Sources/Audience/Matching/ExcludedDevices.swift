@@ -192,8 +192,9 @@ final class ExcludedDevices: @unchecked Sendable {
             if isPlain { addFirst(reader.header[0], isOnly: lists[lists.count - 1].entries == known.entries, digits) }
             hasRegistrationIDs = hasRegistrationIDs || known.hasRegistrationIDs
         case .jsonLines, .jsonArray:
-            guard let header = try sampleKeys(path: path, format: format, limits: limits, until: { _ in false }) else { return }
-            let cells = ListCells(ColumnResolver(columns: columns, header: header, file: path))
+            guard let header = try sampleKeys(path: path, format: format, limits: limits, until: { _ in false })?.keys else { return }
+            let cells = ListCells(
+                ColumnResolver(columns: LeanCloudExport.columns(columns, keys: header), header: header, file: path))
             try cells.check()
             let keys = cells.columns.map { header[$0] }
             lists[lists.count - 1].columns = cells.names

@@ -11,6 +11,8 @@ struct Cell {
         case escaped
         /// The inside of a JSON array, brackets excluded, known to be well-formed and flat.
         case array
+        /// The same, but blank elements are not part of it.
+        case arrayOfTexts
     }
 
     var start: UnsafePointer<UInt8>
@@ -135,7 +137,7 @@ struct CellRow {
     }
 
     /// Whether a cell is a JSON array, whose elements `forEachElement` gives.
-    @inline(__always) func isArray(_ cell: Int) -> Bool { fields == nil && cells[cell].form == .array }
+    @inline(__always) func isArray(_ cell: Int) -> Bool { fields == nil && cells[cell].form.rawValue >= Cell.Form.array.rawValue }
 
     /// The text of a cell; list elements stand with `separator` between them.
     func text(_ cell: Int, separator: [UInt8]) -> String {
@@ -149,7 +151,9 @@ struct CellRow {
     func appendText(_ cell: Int, separator: [UInt8], to text: inout [UInt8]) {
         guard isArray(cell) else { return text.append(contentsOf: bytes(cell)) }
         var isFirst = true
+        let skipsBlanks = cells[cell].form == .arrayOfTexts
         forEachElement(cell) { element in
+            if skipsBlanks, trimmed(element).isEmpty { return }
             if !isFirst { text.append(contentsOf: separator) }
             text.append(contentsOf: element)
             isFirst = false
@@ -189,7 +193,7 @@ struct CellRow {
         var cell = cells[index]
         switch cell.form {
         case .plain: break
-        case .array: return
+        case .array, .arrayOfTexts: return
         case .delimited:
             let isQuoted = unquote(&cell)
             trim(&cell)

@@ -19,6 +19,8 @@ struct ColumnPlan {
     private(set) var lastActive = 0
     /// Needed only when devices are suppressed.
     private(set) var registeredAt = 0
+    /// Whether a device is valid, in formats that say so; nil in others.
+    private(set) var validity: Int?
     private(set) var conditions: [Int] = []
     private(set) var fields: [Int] = []
 
@@ -35,8 +37,7 @@ struct ColumnPlan {
 extension ColumnPlan {
     /// Finds the query's columns in a header.
     /// - Throws: every column that is missing.
-    init(_ query: AudienceQuery, header: [String], file: String, needsRegistrationID: Bool) throws(Diagnostics) {
-        let resolver = ColumnResolver(columns: query.columns, header: header, file: file)
+    init(_ query: AudienceQuery, _ resolver: ColumnResolver, needsRegistrationID: Bool) throws(Diagnostics) {
         var mistakes: [Diagnostic] = []
         func required(_ standard: ExportColumns.Standard, if isNeeded: Bool) -> Int? {
             let column = resolver.column(of: standard)
@@ -51,7 +52,7 @@ extension ColumnPlan {
         let isMixed = query.services.count > 1
         let targetColumns = isMixed ? resolver.targetColumns(query.services.map(\.target)) : []
         if isMixed, !targetColumns.contains(where: { $0 != nil }) { mistakes.append(resolver.missingTargets(query.services)) }
-        let serviceColumn = query.columns.service.flatMap { named($0.column) }
+        let serviceColumn = resolver.columns.service.flatMap { named($0.column) }
         let standards = [
             isMixed ? nil : required(.token, if: true),
             required(.registrationID, if: needsRegistrationID),
@@ -62,6 +63,7 @@ extension ColumnPlan {
             query.suppressed == nil ? nil : required(.registeredAt, if: false),
             query.carriesTimezone ? required(.timezone, if: false) : nil,
         ]
+        let validityColumn = LeanCloudExport.isFormat(of: resolver.columns) ? resolver.header.firstIndex(of: LeanCloudExport.validity) : nil
         let conditionColumns = query.conditions.map { condition -> Int? in
             let column = named(condition.column)
             if column != nil, column == resolver.column(of: .tags) { mistakes.append(resolver.holdsTags(condition.column)) }
@@ -72,7 +74,8 @@ extension ColumnPlan {
         if resolver.lacksHeader, let first = mistakes.first { throw Diagnostics(first) }
         if !mistakes.isEmpty { throw Diagnostics(mistakes) }
 
-        for case let column? in standards + targetColumns + [serviceColumn] + conditionColumns + fieldColumns where !columns.contains(column) { columns.append(column) }
+        let further = [serviceColumn, validityColumn] + conditionColumns + fieldColumns
+        for case let column? in standards + targetColumns + further where !columns.contains(column) { columns.append(column) }
         let cells = columns
         func cell(_ column: Int?) -> Int { column.flatMap { cells.firstIndex(of: $0) } ?? cells.count }
         token = cell(isMixed ? targetColumns[0] : standards[0])
@@ -84,6 +87,7 @@ extension ColumnPlan {
         language = cell(standards[4])
         lastActive = cell(standards[5])
         registeredAt = cell(standards[6])
+        validity = validityColumn.map(cell)
         conditions = conditionColumns.map(cell)
         fields = fieldColumns.map(cell) + (query.carriesTimezone ? [cell(standards[7])] : [])
     }

@@ -7,6 +7,10 @@ struct ExportFile: Sendable {
     /// The header's names, or the keys of the first objects of JSON.
     let header: [String]
     let plan: ColumnPlan
+    /// What columns are called in it.
+    let columns: ExportColumns
+    /// What is special about its JSON.
+    var json = JSONForm()
     /// Where there is no `last_active`: a column that holds it, judging by its name.
     let otherActivity: String?
     /// What a second header looks like; nil for JSON.

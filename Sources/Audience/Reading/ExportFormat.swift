@@ -38,6 +38,12 @@ struct ExportFormat: Hashable, Sendable {
             return Diagnostic(
                 "this is a zip archive", file: path, remedy: "Unpack it and name the file in it. Volley reads .csv.gz directly.")
         }
+        if [".tar.gz", ".tgz", ".tar"].contains(where: name.hasSuffix) {
+            return Diagnostic(
+                "this is an archive of files", file: path,
+                remedy: "Unpack it with `tar -xf`, and name the .jsonl files in it. Volley reads .jsonl.gz directly.")
+        }
+        if [".bson", ".bson.gz"].contains(where: name.hasSuffix) { return LeanCloudExport.bson(path) }
         return Diagnostic(
             "the file's name does not say what it holds", file: path,
             remedy: "Exports end in .csv, .tsv, .json or .jsonl, and may be compressed: .csv.gz.")

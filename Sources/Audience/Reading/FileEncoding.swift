@@ -3,7 +3,7 @@ import Base
 /// What the first bytes of a file show.
 enum FileEncoding {
     /// Bytes to look at.
-    static let markSize = 4
+    static let markSize = LeanCloudExport.bsonMarkSize
 
     /// Refuses files that are not UTF-8 text at all.
     /// - Returns: where the text begins: after a byte order mark.
@@ -20,6 +20,7 @@ enum FileEncoding {
         if bytes.starts(with: [UInt8(ascii: "P"), UInt8(ascii: "K"), 3, 4]) {
             throw Diagnostic("this is a zip archive or a spreadsheet", file: file, remedy: "Export it as CSV, UTF-8.")
         }
+        if LeanCloudExport.isBSON(bytes) { throw LeanCloudExport.bson(file) }
         return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     }
 }

@@ -6,6 +6,8 @@ struct JSONArrayReader: JSONReader, ~Copyable {
     private var buffer: RecordBuffer
     private var objects: JSONObjectReader
     private(set) var state = ReadingState.start
+    /// Whether the array is the list in an object.
+    private(set) var isWrapped = false
     /// The place of the byte at `countedTo`: lines are counted on demand.
     private var counted = TextPlace()
     private var countedTo = 0
@@ -20,23 +22,27 @@ struct JSONArrayReader: JSONReader, ~Copyable {
     /// - Parameters:
     ///   - keys: the keys whose values become the cells of a row; one more cell, always blank, follows them.
     ///   - tagsCell: the cell that may be an array.
-    init(path: String, isGzip: Bool, keys: [String], tagsCell: Int?, limits: ReadingLimits) throws(Diagnostic) {
-        self.init(buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), keys: keys, tagsCell: tagsCell)
+    init(
+        path: String, isGzip: Bool, keys: [String], tagsCell: Int?, limits: ReadingLimits, form: JSONForm = JSONForm()
+    ) throws(Diagnostic) {
+        self.init(buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), keys: keys, tagsCell: tagsCell, form)
     }
 
     /// Reads a block of a file.
     /// - Parameter state: the expected state at the block's first byte.
-    static func ofBlock(
-        _ block: BlockBytes, expecting state: ReadingState, file: String, keys: [String], tagsCell: Int?
-    ) -> JSONArrayReader {
-        var reader = JSONArrayReader(buffer: .ofBlock(block, file: file), keys: keys, tagsCell: tagsCell)
+    static func ofBlock(_ block: BlockBytes, expecting state: ReadingState, of export: ExportFile) -> JSONArrayReader {
+        var reader = JSONArrayReader(
+            buffer: .ofBlock(block, file: export.path), keys: export.plan.names(in: export.header), tagsCell: export.plan.tagsCell,
+            export.json)
         reader.state = state
+        reader.isWrapped = export.json.isWrapped
         return reader
     }
 
-    private init(buffer: consuming RecordBuffer, keys: [String], tagsCell: Int?) {
+    private init(buffer: consuming RecordBuffer, keys: [String], tagsCell: Int?, _ form: JSONForm) {
         row = CellRow(count: keys.count)
         objects = JSONObjectReader(usedKeys: keys, tagsCell: tagsCell, base: buffer.base)
+        objects.hasTypedValues = form.hasTypedValues
         countedTo = buffer.start
         self.buffer = buffer
     }
@@ -70,15 +76,55 @@ struct JSONArrayReader: JSONReader, ~Copyable {
             }
             switch (state, buffer.base[place]) {
             case (.start, UInt8(ascii: "[")): state = .recordOrEnd
+            case (.start, UInt8(ascii: "{")):
+                guard let list = try startOfList(in: place) else { return .needsMore }
+                (isWrapped, state, buffer.start) = (true, .recordOrEnd, list)
+                continue
             case (.start, _):
                 throw noArray(at: place)
-            case (.recordOrEnd, UInt8(ascii: "]")), (.separatorOrEnd, UInt8(ascii: "]")): state = .nothing
+            case (.recordOrEnd, UInt8(ascii: "]")), (.separatorOrEnd, UInt8(ascii: "]")): state = isWrapped ? .afterList : .nothing
+            case (.afterList, UInt8(ascii: "}")): state = .nothing
+            case (.afterList, UInt8(ascii: ",")):
+                guard let end = try skipMember(after: place) else { return .needsMore }
+                buffer.start = end
+                continue
+            case (.afterList, _): throw failure("expected ',' or '}' after the list", at: place)
             case (.separatorOrEnd, UInt8(ascii: ",")): state = .record
             case (.separatorOrEnd, _): throw failure("expected ',' or ']' after an element", at: place)
             case (.nothing, _): throw failure("something follows the end of the array", at: place)
             case (.record, _), (.recordOrEnd, _): return try readElement(at: place)
             }
             buffer.start = place + 1
+        }
+    }
+
+    /// Finds the array in an object that begins with `"results": [`.
+    /// - Returns: the place after its bracket; nil when the object goes on beyond what is in memory.
+    private func startOfList(in object: Int) throws(Diagnostic) -> Int? {
+        var place = object
+        for part in ["{", "\"results\"", ":", "["] as [StaticString] {
+            while place < buffer.end, isSpace(buffer.base[place]) { place += 1 }
+            for index in 0..<part.utf8CodeUnitCount {
+                guard place < buffer.end else {
+                    if buffer.isAtEnd { throw noArray(at: object) }
+                    return nil
+                }
+                guard buffer.base[place] == part.utf8Start[index] else { throw noArray(at: object) }
+                place += 1
+            }
+        }
+        return place
+    }
+
+    /// Skips a further member of the object that holds the array, such as the `cursor` of a query.
+    /// - Returns: the place after it; nil when it goes on beyond what is in memory.
+    private mutating func skipMember(after comma: Int) throws(Diagnostic) -> Int? {
+        do { return try objects.skipMember(buffer.base, from: comma + 1, to: buffer.end) } catch {
+            switch error {
+            case .incomplete where !buffer.isAtEnd: return nil
+            case .incomplete: throw failure("the file ends within the object that holds the list", at: buffer.end, remedy: Self.cutOff)
+            case .broken(let offset, let message): throw failure("the JSON is broken: \(message)", at: offset)
+            }
         }
     }
 
@@ -99,7 +145,7 @@ struct JSONArrayReader: JSONReader, ~Copyable {
         }
         return failure(
             "the file is not a JSON array", at: place,
-            remedy: start.first == "{"
+            remedy: start.first == "{" || start.hasPrefix("\(LeanCloudExport.firstLine)")
                 ? "A file with an object on each line must end in .jsonl."
                 : "A list of objects begins with [. A file with columns must end in .csv.")
     }

@@ -15,20 +15,23 @@ struct JSONLinesReader: JSONReader, ~Copyable {
     /// - Parameters:
     ///   - keys: the keys whose values become the cells of a row; one more cell, always blank, follows them.
     ///   - tagsCell: the cell that may be an array.
-    init(path: String, isGzip: Bool, keys: [String], tagsCell: Int?, limits: ReadingLimits) throws(Diagnostic) {
-        self.init(buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), keys: keys, tagsCell: tagsCell)
+    init(
+        path: String, isGzip: Bool, keys: [String], tagsCell: Int?, limits: ReadingLimits, form: JSONForm = JSONForm()
+    ) throws(Diagnostic) {
+        self.init(buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), keys: keys, tagsCell: tagsCell, form)
     }
 
     /// Reads a block of a file.
-    static func ofBlock(
-        _ block: BlockBytes, file: String, keys: [String], tagsCell: Int?
-    ) -> JSONLinesReader {
-        JSONLinesReader(buffer: .ofBlock(block, file: file), keys: keys, tagsCell: tagsCell)
+    static func ofBlock(_ block: BlockBytes, of export: ExportFile) -> JSONLinesReader {
+        JSONLinesReader(
+            buffer: .ofBlock(block, file: export.path), keys: export.plan.names(in: export.header), tagsCell: export.plan.tagsCell,
+            export.json)
     }
 
-    private init(buffer: consuming RecordBuffer, keys: [String], tagsCell: Int?) {
+    private init(buffer: consuming RecordBuffer, keys: [String], tagsCell: Int?, _ form: JSONForm) {
         row = CellRow(count: keys.count)
         objects = JSONObjectReader(usedKeys: keys, tagsCell: tagsCell, base: buffer.base)
+        objects.hasTypedValues = form.hasTypedValues
         self.buffer = buffer
     }
 
@@ -38,6 +41,7 @@ struct JSONLinesReader: JSONReader, ~Copyable {
 
     var seenKeys: [String] { objects.keys.map { String(decoding: $0.name, as: UTF8.self) } }
 
+    var isWrapped: Bool { false }
     var state: ReadingState { .record }
     var rowsWithDuplicateKeys: Int { objects.objectsWithDuplicateKeys }
     var rowsWithLookalikes: [String: Int] { objects.objectsWithLookalikes }
@@ -62,8 +66,16 @@ struct JSONLinesReader: JSONReader, ~Copyable {
             line += 1
             var object = start
             while object < end, isSpace(buffer.base[object]) { object += 1 }
-            if object < end { return read(from: object, to: end, lineStart: start) }
+            if object < end, buffer.base[object] != UInt8(ascii: "#") || !isLeanCloudsFirstLine(start, end) {
+                return read(from: object, to: end, lineStart: start)
+            }
         }
+    }
+
+    /// Parts of an export that were put together have several.
+    private func isLeanCloudsFirstLine(_ start: Int, _ end: Int) -> Bool {
+        let mark = LeanCloudExport.firstLine
+        return end - start >= mark.utf8CodeUnitCount && memcmp(buffer.base + start, mark.utf8Start, mark.utf8CodeUnitCount) == 0
     }
 
     private mutating func read(from start: Int, to end: Int, lineStart: Int) -> RowEvent {

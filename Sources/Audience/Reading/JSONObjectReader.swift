@@ -29,6 +29,8 @@ struct JSONObjectReader {
     private(set) var keys: [Key] = []
     private var firstKey = 0
     private let tagsCell: Int?
+    /// Whether an object may be the value of a cell: a date, a reference, or anything else as its JSON.
+    var hasTypedValues = false
     private let usedKeys: [[UInt8]]
     /// Objects so far that name a key twice; the last value counts.
     private(set) var objectsWithDuplicateKeys = 0
@@ -64,6 +66,17 @@ struct JSONObjectReader {
         self.limit = limit
         position = start
         flaw = nil
+        try skipValue(depth: 0)
+        return position
+    }
+
+    /// Skips a name and its value, as `read` reads an object.
+    mutating func skipMember(_ base: UnsafeMutablePointer<UInt8>, from start: Int, to limit: Int) throws(JSONStop) -> Int {
+        self.base = base
+        self.limit = limit
+        position = start
+        flaw = nil
+        try skipName()
         try skipValue(depth: 0)
         return position
     }
@@ -195,6 +208,7 @@ struct JSONObjectReader {
             try skipValue(depth: 1)
             return Cell(base)
         case UInt8(ascii: "{"):
+            if hasTypedValues { return try readTypedValue() }
             note("there is an object where a text is needed", at: start)
             try skipValue(depth: 1)
             return Cell(base)
@@ -202,6 +216,62 @@ struct JSONObjectReader {
             try skipValue(depth: 1)
             return Cell(base + start, count: position - start)
         }
+    }
+
+    /// Reads an object as LeanCloud writes values for which JSON has no notation. A date is its ISO text, a reference to another object is its
+    /// id; everything else, such as a place or an object of the app's own, is its JSON.
+    private mutating func readTypedValue() throws(JSONStop) -> Cell {
+        let start = position
+        var (type, iso, id): (Cell?, Cell?, Cell?)
+        position += 1
+        skipSpace()
+        if try consume(UInt8(ascii: "}")) { return Cell(base) }
+        while true {
+            let name = try skipName()
+            if try isNext(UInt8(ascii: "\"")) {
+                let (start, count, isEscaped) = try readString()
+                let text = Cell(base + start, count: count, form: isEscaped ? .escaped : .delimited)
+                if equals(name, "__type") {
+                    type = text
+                } else if equals(name, "iso") {
+                    iso = text
+                } else if equals(name, "objectId") {
+                    id = text
+                }
+            } else {
+                try skipValue(depth: 2)
+            }
+            skipSpace()
+            if try consume(UInt8(ascii: ",")) { continue }
+            guard try consume(UInt8(ascii: "}")) else { throw broken("expected ',' or '}'") }
+            break
+        }
+        let value: Cell? =
+            if let type, equals(type, "Date") {
+                iso
+            } else if let type, equals(type, "Pointer") {
+                id
+            } else {
+                nil
+            }
+        return value ?? Cell(base + start, count: position - start)
+    }
+
+    private func equals(_ cell: Cell, _ text: StaticString) -> Bool {
+        cell.count == text.utf8CodeUnitCount && memcmp(cell.start, text.utf8Start, cell.count) == 0
+    }
+
+    /// Skips a name, its colon, and the white space around them.
+    /// - Returns: the name as it is written.
+    @discardableResult
+    private mutating func skipName() throws(JSONStop) -> Cell {
+        skipSpace()
+        guard try peek() == UInt8(ascii: "\"") else { throw broken("expected a name in quotes") }
+        let (start, count, _) = try readString()
+        skipSpace()
+        guard try consume(UInt8(ascii: ":")) else { throw broken("expected ':'") }
+        skipSpace()
+        return Cell(base + start, count: count)
     }
 
     private mutating func readTags() throws(JSONStop) -> Cell {
@@ -218,7 +288,7 @@ struct JSONObjectReader {
             if try consume(UInt8(ascii: ",")) { continue }
             let end = position
             guard try consume(UInt8(ascii: "]")) else { throw broken("expected ',' or ']'") }
-            return Cell(base + start, count: end - start, form: .array)
+            return Cell(base + start, count: end - start, form: hasTypedValues ? .arrayOfTexts : .array)
         }
     }
 
@@ -241,14 +311,7 @@ struct JSONObjectReader {
         skipSpace()
         if try consume(closing) { return }
         while true {
-            skipSpace()
-            if hasNames {
-                guard try peek() == UInt8(ascii: "\"") else { throw broken("expected a name in quotes") }
-                _ = try readString()
-                skipSpace()
-                guard try consume(UInt8(ascii: ":")) else { throw broken("expected ':'") }
-                skipSpace()
-            }
+            if hasNames { try skipName() } else { skipSpace() }
             try skipValue(depth: depth + 1)
             skipSpace()
             if try consume(UInt8(ascii: ",")) { continue }

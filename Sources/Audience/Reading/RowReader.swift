@@ -22,6 +22,8 @@ enum ReadingState: Hashable, Sendable {
     case recordOrEnd
     /// In an array: what follows an element.
     case separatorOrEnd
+    /// In an object that holds an array: what follows the array.
+    case afterList
     /// Nothing but white space.
     case nothing
 }
@@ -77,4 +79,6 @@ protocol JSONReader: RowReader, ~Copyable {
     var keyCount: Int { get }
     /// The keys seen so far, in the order of their first appearance.
     var seenKeys: [String] { get }
+    /// Whether the objects are in the list of an object.
+    var isWrapped: Bool { get }
 }

@@ -57,6 +57,9 @@ public struct AudienceResult: Sendable {
     /// rows is the newest. Equal for equal input, whatever the number of threads.
     public var digest: [UInt64]
 
+    /// The group of devices that are suppressed because their export calls them invalid; 0 is that of devices that a service refused.
+    public static let groupOfInvalid = 1
+
     /// How many recipients of a group `firstRecipients` knows.
     public static let mostSamples = 500
     /// The largest payload whose bytes are counted; a larger one counts as this.

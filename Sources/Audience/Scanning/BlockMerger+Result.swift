@@ -152,7 +152,7 @@ extension BlockMerger {
         guard unreadRegistrations.rows > 0 else { return [] }
         return [
             unreadRegistrations.warning(
-                plan.query.columns.candidates(for: .registeredAt)[0],
+                shownName(of: .registeredAt),
                 effect: unreadRegistrations.rows == 1
                     ? "so its device, whose token was invalid, stays suppressed"
                     : "so their devices, whose tokens were invalid, stay suppressed")
@@ -179,7 +179,12 @@ extension BlockMerger {
         guard unreadDates.rows > 0, rowsOfSeveral || plan.selectors.selectors.alias != nil else { return [] }
         let effect =
             "and \(TextFormat.plural(unreadDates.rows, one: "counts", many: "count")) as older than rows with a date: another row of the device may decide"
-        return [unreadDates.warning(plan.query.columns.candidates(for: .lastActive)[0], effect: effect)]
+        return [unreadDates.warning(shownName(of: .lastActive), effect: effect)]
+    }
+
+    /// What the first export calls a column.
+    private func shownName(of standard: ExportColumns.Standard) -> String {
+        (plan.files.first?.columns ?? plan.query.columns).candidates(for: standard)[0]
     }
 
     /// Exports that seem to have another column for which of a device's rows is the newest, where that matters.

@@ -76,13 +76,10 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             reader.use(columns: export.plan.columns)
             scan(&reader, export.plan, &blockResult)
         case .jsonLines:
-            var reader = JSONLinesReader.ofBlock(
-                block.bytes, file: export.path, keys: export.plan.names(in: export.header), tagsCell: export.plan.tagsCell)
+            var reader = JSONLinesReader.ofBlock(block.bytes, of: export)
             scan(&reader, export.plan, &blockResult)
         case .jsonArray:
-            var reader = JSONArrayReader.ofBlock(
-                block.bytes, expecting: state, file: export.path, keys: export.plan.names(in: export.header), tagsCell: export.plan.tagsCell
-            )
+            var reader = JSONArrayReader.ofBlock(block.bytes, expecting: state, of: export)
             scan(&reader, export.plan, &blockResult)
         }
         mostRows = max(mostRows, blockResult.devices.count)
@@ -264,6 +261,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         }
         // Checked last, when the prefetched data has arrived; as reasons they come before those of the check.
         if let capped, capped.contains(fingerprint.word) { recipientCheck = RecipientCheck(reason: .frequency) }
+        if let validity = columns.validity, isInvalid(row.bytes(validity)) {
+            recipientCheck = RecipientCheck(reason: .suppressed, group: AudienceResult.groupOfInvalid)
+        }
         if let since = suppressed?.invalidSince(fingerprint.word),
             Self.isStillInvalid(since: since, row.bytes(columns.registeredAt), &blockResult)
         {

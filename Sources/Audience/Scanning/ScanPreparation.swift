@@ -23,8 +23,8 @@ struct ScanPreparation {
         for path in query.files {
             do throws(Diagnostic) {
                 guard var format = ExportFormat(path: path) else { throw ExportFormat.unknown(path: path) }
-                guard let header = try header(path, &format) else { continue }
-                let resolver = ColumnResolver(columns: query.columns, header: header, file: path)
+                guard let (resolver, json) = try header(path, &format) else { continue }
+                if query.columns.format == .leanCloud { try LeanCloudExport.check(resolver) }
                 warnings += resolver.duplicateNames()
                 warnings += resolver.names(in: query.texts).filter { !warnings.contains($0) }
                 warnings += resolver.absentNames(looksForRegistration: query.suppressed != nil)
@@ -38,7 +38,7 @@ struct ScanPreparation {
                     lacksTimezone = true
                 }
                 do throws(Diagnostics) {
-                    let file = try file(path, format, resolver)
+                    let file = try file(format, json, resolver)
                     if query.usesTags, let warning = SpreadTags(query, file, resolver, limits).warning { warnings.append(warning) }
                     files.append(file)
                 } catch {
@@ -54,7 +54,7 @@ struct ScanPreparation {
 
     /// Files that have nothing in common with the others except devices: probably a list in the same folder.
     private var oddFiles: [Diagnostic] {
-        let columns = files.map { file in ColumnResolver(columns: query.columns, header: file.header, file: file.path).describing }
+        let columns = files.map { file in ColumnResolver(columns: file.columns, header: file.header, file: file.path).describing }
         return zip(files, columns).enumerated().compactMap { number, pair in
             let others = columns.enumerated().filter { $0.offset != number }.map(\.element)
             let most = others.map(\.count).max() ?? 0
@@ -69,43 +69,54 @@ struct ScanPreparation {
 
     /// nil for JSON without an object.
     /// - Parameter format: with the separator that the file really has.
-    private func header(_ path: String, _ format: inout ExportFormat) throws(Diagnostic) -> [String]? {
+    private func header(_ path: String, _ format: inout ExportFormat) throws(Diagnostic) -> (ColumnResolver, JSONForm)? {
         guard case .delimited(let separator) = format.records else {
-            return try sampleKeys(path: path, format: format, limits: limits) { lacksNothing($0, path: path) }
+            let sampled = try sampleKeys(path: path, format: format, limits: limits) { lacksNothing(names($0, in: path)) }
+            guard let sampled else { return nil }
+            let resolver = names(sampled.keys, in: path)
+            return (resolver, JSONForm(hasTypedValues: LeanCloudExport.isFormat(of: resolver.columns), isWrapped: sampled.isWrapped))
         }
         let reader = try DelimitedReader.open(path: path, isGzip: format.isGzip, separator: separator, limits: limits)
         format.records = .delimited(separator: reader.separator)
-        return reader.header
+        return (ColumnResolver(columns: query.columns, header: reader.header, file: path), JSONForm())
+    }
+
+    private func names(_ keys: [String], in path: String) -> ColumnResolver {
+        ColumnResolver(columns: LeanCloudExport.columns(query.columns, keys: keys), header: keys, file: path)
     }
 
     /// Whether these JSON keys include all that are required by name; others may come later.
-    private func lacksNothing(_ keys: [String], path: String) -> Bool {
-        let resolver = ColumnResolver(columns: query.columns, header: keys, file: path)
+    private func lacksNothing(_ resolver: ColumnResolver) -> Bool {
         guard resolver.absentNames(looksForRegistration: query.suppressed != nil).isEmpty else { return false }
         guard query.timezonePosition == nil || resolver.column(of: .timezone) != nil else { return false }
-        return (try? columns(keys, path: path)) != nil
+        return (try? plan(resolver)) != nil
     }
 
     /// Later JSON objects may have keys that the ones read so far lack: columns that are useful but not required get a place.
-    private func file(_ path: String, _ format: ExportFormat, _ resolver: ColumnResolver) throws(Diagnostics) -> ExportFile {
-        let plan = try columns(resolver.header, path: path)
+    private func file(_ format: ExportFormat, _ json: JSONForm, _ resolver: ColumnResolver) throws(Diagnostics) -> ExportFile {
+        let plan = try plan(resolver)
+        let columns = resolver.columns
         guard format.records == .jsonLines || format.records == .jsonArray else {
             return ExportFile(
-                path: path, format: format, header: resolver.header, plan: plan, otherActivity: resolver.otherActivity,
-                names: HeaderNames(resolver.header, query.targets))
+                path: resolver.file, format: format, header: resolver.header, plan: plan, columns: columns,
+                otherActivity: resolver.otherActivity, names: HeaderNames(resolver.header, query.targets))
         }
         let later = ExportColumns.Standard.allCases.filter { resolver.column(of: $0) == nil }
         // Columns of further services are not required in every file either.
-        let targets = query.services.count > 1 ? query.services.map { query.columns.candidates(forTargets: $0.target.column)[0] } : []
-        let names = later.map { query.columns.candidates(for: $0)[0] }
+        let targets = query.services.count > 1 ? query.services.map { columns.candidates(forTargets: $0.target.column)[0] } : []
+        var names = later.map { columns.candidates(for: $0)[0] }
+        if LeanCloudExport.isFormat(of: columns), !resolver.header.contains(LeanCloudExport.validity) {
+            names.append(LeanCloudExport.validity)
+        }
         let header = resolver.header + names + targets.filter { !resolver.header.contains($0) && !names.contains($0) }
         return ExportFile(
-            path: path, format: format, header: header, plan: try columns(header, path: path), otherActivity: resolver.otherActivity,
-            names: nil)
+            path: resolver.file, format: format, header: header,
+            plan: try self.plan(ColumnResolver(columns: columns, header: header, file: resolver.file)), columns: columns, json: json,
+            otherActivity: resolver.otherActivity, names: nil)
     }
 
-    private func columns(_ header: [String], path: String) throws(Diagnostics) -> ColumnPlan {
+    private func plan(_ resolver: ColumnResolver) throws(Diagnostics) -> ColumnPlan {
         let needsID = !query.registrationIDs.isEmpty || !query.excludedRegistrationIDs.isEmpty || excluded.hasRegistrationIDs
-        return try ColumnPlan(query, header: header, file: path, needsRegistrationID: needsID)
+        return try ColumnPlan(query, resolver, needsRegistrationID: needsID)
     }
 }

@@ -142,6 +142,7 @@ struct RowTracer {
         // Where rows are united, other rows' tags may select it.
         if ownReason == nil || plan.selectors.unitesRows, let digits, let fingerprint {
             traced.suppressedSince = suppressedSince(fingerprint, row, columns)
+            traced.isInvalid = columns.validity.map { isInvalid(row.bytes($0)) } ?? false
             traced.isCapped = plan.query.capped?.contains(fingerprint) ?? false
             if asksJudge { (traced.recipientCheck, traced.recipient) = judged(row, columns, digits, service: reading.service) }
         }
@@ -200,10 +201,12 @@ struct RowTracer {
             reader.use(columns: file.plan.columns)
             return try read(&reader, take, tick)
         case .jsonLines:
-            var reader = try JSONLinesReader(path: path, isGzip: isGzip, keys: keys, tagsCell: file.plan.tagsCell, limits: limits)
+            var reader = try JSONLinesReader(
+                path: path, isGzip: isGzip, keys: keys, tagsCell: file.plan.tagsCell, limits: limits, form: file.json)
             return try read(&reader, take, tick)
         case .jsonArray:
-            var reader = try JSONArrayReader(path: path, isGzip: isGzip, keys: keys, tagsCell: file.plan.tagsCell, limits: limits)
+            var reader = try JSONArrayReader(
+                path: path, isGzip: isGzip, keys: keys, tagsCell: file.plan.tagsCell, limits: limits, form: file.json)
             return try read(&reader, take, tick)
         }
     }

@@ -24,6 +24,8 @@ public struct TracedRow: Sendable {
     public var exclusions: [String]
     /// Since when its token is known to be invalid, when that counts.
     public var suppressedSince: Timestamp?
+    /// Whether the export calls its device invalid.
+    public var isInvalid = false
     /// Whether its device lately got as many pushes as it may.
     public var isCapped = false
     /// The check's result; nil when it did not get that far.
@@ -39,7 +41,7 @@ public struct TracedRow: Sendable {
     public var chosenInstead: [ChosenDevice]
 
     /// What earlier runs show about its device, as a reason.
-    var earlierReason: SkipReason? { suppressedSince != nil ? .suppressed : isCapped ? .frequency : nil }
+    var earlierReason: SkipReason? { suppressedSince != nil || isInvalid ? .suppressed : isCapped ? .frequency : nil }
 
     /// A device within an alias's limit.
     public struct ChosenDevice: Hashable, Sendable {

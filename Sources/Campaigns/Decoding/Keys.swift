@@ -131,7 +131,7 @@ enum ProjectKeys {
 
     /// - Parameter ofSeveral: whether the app has several services, so that people are told of the keys that choose among them.
     static func columns(_ ofSeveral: Bool) -> KeyGroup {
-        var group = KeyGroup("columns", valid: ExportColumns.Standard.allCases.map(\.rawValue) + ["rows"])
+        var group = KeyGroup("columns", valid: ExportColumns.Standard.allCases.map(\.rawValue) + ["rows", "format"])
         if ofSeveral { group.valid += targetColumns + [service, prefer] } else { group.unlisted = targetColumns + [service, prefer] }
         return group
     }

@@ -30,6 +30,7 @@ struct ColumnsReader {
         columns.preference = preference()
         warnOfOneColumn(columns)
         if let rows = names.choice("rows", ExportColumns.Rows.allCases.map { ($0.rawValue, $0) }) { columns.rows = rows }
+        columns.format = names.choice("format", ExportColumns.Format.allCases.map { ($0.rawValue, $0) })
         return columns
     }
 

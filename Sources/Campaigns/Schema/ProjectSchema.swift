@@ -248,6 +248,9 @@ public struct ProjectSchema {
         names["rows"] = SchemaNode.choice(
             "When a device has several rows: the newest decides everything, or the tags of all are united (merge) and the newest decides the rest.",
             ExportColumns.Rows.allCases.map(\.rawValue), usual: ExportColumns.Rows.newest.rawValue)
+        names["format"] = SchemaNode.choice(
+            "The system whose exports these are, read as they are; without it, exports of these systems are recognised.",
+            ExportColumns.Format.allCases.map(\.rawValue))
         for service in services where ProjectKeys.targetColumns.contains(service.target.column) {
             names[service.target.column] = SchemaNode.text(
                 "The column that holds \(service.target.nouns), in an app with several services.", example: service.target.column)

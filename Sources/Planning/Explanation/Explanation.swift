@@ -211,6 +211,10 @@ struct Explainer {
                     "\(service(row).displayName) called its token invalid at \(since), and the export does not show that it has registered since"
             )
         }
+        if row.verdict == .suppressed, row.isInvalid {
+            return Explanation.Step(
+                kind: .suppressed, holds: false, text: "LeanCloud calls it invalid: its 'valid' is false in the export")
+        }
         return query.suppressed == nil
             ? nil
             : Explanation.Step(

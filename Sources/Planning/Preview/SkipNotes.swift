@@ -33,6 +33,7 @@ struct SkipNotes {
         SkipReason.allCases.flatMap { reason -> [SkipNote] in
             guard let rows = result.skipped[reason], rows > 0 else { return [] }
             if reason == .renderError { return renderErrors }
+            if reason == .suppressed { return suppressed(rows: rows) }
             if reason == .filtered { return [note(reason, rows: rows)] + unreadableCells }
             return [note(reason, rows: rows)]
         }
@@ -56,6 +57,17 @@ struct SkipNotes {
                 reason: .filtered, rows: rows, text: "\(hold) a cell in \(name) that the condition cannot compare: \(cells)",
                 column: name, isTrouble: false)
         }
+    }
+
+    /// Devices that a service refused, and those that their export calls invalid.
+    private func suppressed(rows: Int) -> [SkipNote] {
+        let invalid = result.skippedGroups[.suppressed]?[AudienceResult.groupOfInvalid] ?? 0
+        let refused = rows > invalid ? [note(.suppressed, rows: rows - invalid)] : []
+        guard invalid > 0 else { return refused }
+        let text =
+            "LeanCloud calls \(TextFormat.plural(invalid, one: "this device", many: "these devices")) invalid ('valid' is false in the export): "
+            + "no push reaches \(TextFormat.plural(invalid, one: "it", many: "them")), or \(TextFormat.plural(invalid, one: "its owner", many: "their owners")) opted out"
+        return refused + [SkipNote(reason: .suppressed, rows: invalid, text: text, column: "valid", isTrouble: true)]
     }
 
     private var renderErrors: [SkipNote] {
