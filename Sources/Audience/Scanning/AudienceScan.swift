@@ -59,6 +59,8 @@ public struct AudienceResult: Sendable {
 
     /// The group of devices that are suppressed because their export calls them invalid; 0 is that of devices that a service refused.
     public static let groupOfInvalid = 1
+    /// The column in which exports of LeanCloud say so.
+    public static let validityColumn = LeanCloudExport.validity
 
     /// How many recipients of a group `firstRecipients` knows.
     public static let mostSamples = 500

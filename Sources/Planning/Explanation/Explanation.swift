@@ -213,7 +213,8 @@ struct Explainer {
         }
         if row.verdict == .suppressed, row.isInvalid {
             return Explanation.Step(
-                kind: .suppressed, holds: false, text: "LeanCloud calls it invalid: its 'valid' is false in the export")
+                kind: .suppressed, holds: false,
+                text: "LeanCloud calls it invalid: its '\(AudienceResult.validityColumn)' is false in the export")
         }
         return query.suppressed == nil
             ? nil

@@ -65,9 +65,9 @@ struct SkipNotes {
         let refused = rows > invalid ? [note(.suppressed, rows: rows - invalid)] : []
         guard invalid > 0 else { return refused }
         let text =
-            "LeanCloud calls \(TextFormat.plural(invalid, one: "this device", many: "these devices")) invalid ('valid' is false in the export): "
+            "LeanCloud calls \(TextFormat.plural(invalid, one: "this device", many: "these devices")) invalid ('\(AudienceResult.validityColumn)' is false in the export): "
             + "no push reaches \(TextFormat.plural(invalid, one: "it", many: "them")), or \(TextFormat.plural(invalid, one: "its owner", many: "their owners")) opted out"
-        return refused + [SkipNote(reason: .suppressed, rows: invalid, text: text, column: "valid", isTrouble: true)]
+        return refused + [SkipNote(reason: .suppressed, rows: invalid, text: text, column: AudienceResult.validityColumn, isTrouble: true)]
     }
 
     private var renderErrors: [SkipNote] {
