@@ -138,7 +138,8 @@ struct TestPlanner {
                 campaignFile: FilePaths.named(context.campaign.file), campaignSource: context.campaign.source,
                 projectFile: FilePaths.anchored(context.project.file), seed: seed, fields: context.messages.columns.map(\.value),
                 plannedAt: now, planHash: "", rows: pushes.count + skipped.values.reduce(0, +), audience: pushes.count, skipped: skipped,
-                settings: .success(settings), preview: preview(pushes), previewText: summary(pushes), isTest: true, serviceLegs: writer.legs))
+                settings: .success(settings), preview: preview(pushes), previewText: summary(pushes), isTest: true, serviceLegs: writer.legs
+            ))
     }
 
     /// What a report shows about a test: the texts that went to the devices.

@@ -46,7 +46,8 @@ extension RunSettings {
     public init(_ app: App, projectFile: String, pushType: PushType) throws {
         func path(_ text: SourceText) -> String { FilePaths.anchored(FilePaths.resolve(text.value, besideFile: projectFile)) }
         self.init(
-            services: try app.services.map { try ServiceSettings($0, of: app, path, pushType) }, pushType: pushType, renderingRules: MessageCatalog.renderingRules)
+            services: try app.services.map { try ServiceSettings($0, of: app, path, pushType) }, pushType: pushType,
+            renderingRules: MessageCatalog.renderingRules)
         needsApproval = app.needsApproval
     }
 }

@@ -11,7 +11,9 @@ import Testing
     private let folder = TemporaryFolder()
     private let services: [any PushService] = [APNs(), FCM()]
 
-    private func registration(_ number: Int) -> String { "dPx3c9Qk2Lm0aBcDeFgHiJ:APA91b" + String(repeating: "a", count: 100) + "\(number)" }
+    private func registration(_ number: Int) -> String {
+        "dPx3c9Qk2Lm0aBcDeFgHiJ:APA91b" + String(repeating: "a", count: 100) + "\(number)"
+    }
 
     private func query(
         _ text: String, _ name: String = "devices.csv", change: (inout ExportColumns) -> Void = { _ in }
@@ -108,7 +110,10 @@ import Testing
                 "the export has no column of targets, 'token' (APNs) or 'fcm_token' (FCM): its columns are 'alias', 'platform'") == true)
         let (result, sink) = try query("token\n\(token(1))\n", "one.csv") { $0.targets["fcm_token"] = place("google") }.run()
         #expect(sink.services == [0] && result.warnings.contains { $0.name == .columnNotFound && $0.message.contains("'google'") })
-        #expect(query("token,alias\n\(token(1)),x\n", "two.csv", change: byPlatform).mistakes().map(\.message).contains { $0.contains("platform") })
+        #expect(
+            query("token,alias\n\(token(1)),x\n", "two.csv", change: byPlatform).mistakes().map(\.message).contains {
+                $0.contains("platform")
+            })
     }
 
     @Test("keys of JSON may come late")
@@ -132,12 +137,14 @@ import Testing
         var random = SeededRandom(UInt64(seed) + 500)
         let isByColumn = seed % 2 == 0
         func cell() -> String {
-            [token(Int.random(in: 1...20, using: &random)), registration(Int.random(in: 1...20, using: &random)), "", "zz", "NULL"].randomElement(
-                using: &random) ?? ""
+            [token(Int.random(in: 1...20, using: &random)), registration(Int.random(in: 1...20, using: &random)), "", "zz", "NULL"]
+                .randomElement(
+                    using: &random) ?? ""
         }
         var rows: [(first: String, second: String, platform: String, day: Int)] = []
         for _ in 0..<120 {
-            rows.append((cell(), cell(), ["ios", "android", "web", ""].randomElement(using: &random) ?? "", Int.random(in: 1...28, using: &random)))
+            rows.append(
+                (cell(), cell(), ["ios", "android", "web", ""].randomElement(using: &random) ?? "", Int.random(in: 1...28, using: &random)))
         }
         func reads(_ cell: String, _ service: Int) -> Bool { services[service].target.target(cell) != nil }
         var newest: [String: (day: Int, service: Int?)] = [:]

@@ -112,7 +112,9 @@ extension AudienceQuery {
         ] {
             let (other, otherSink) = try run(limits, verdict)
             #expect(other.summary == result.summary, "\(limits)")
-            #expect(otherSink.recipients == sink.recipients && otherSink.services == sink.services && otherSink.dropped == sink.dropped, "\(limits)")
+            #expect(
+                otherSink.recipients == sink.recipients && otherSink.services == sink.services && otherSink.dropped == sink.dropped,
+                "\(limits)")
             #expect(otherSink.finishedSlots == sink.finishedSlots, "\(limits)")
         }
         return (result, sink)

@@ -22,7 +22,8 @@ import Testing
         #expect(Outcome.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 5])
         #expect(
             SkipReason.allCases.map(\.rawValue) == [
-                "bad_row", "not_matched", "filtered", "excluded", "missing_token", "bad_token", "no_service", "suppressed", "duplicate_token",
+                "bad_row", "not_matched", "filtered", "excluded", "missing_token", "bad_token", "no_service", "suppressed",
+                "duplicate_token",
                 "alias_limit", "frequency", "holdout",
                 "render_error", "payload_too_large",
             ])

@@ -14,7 +14,8 @@ struct ServicesReadingTests {
 
     @Test("the keys of one service stand in the app, those of others below 'services', each with its account and pace")
     func accounts() throws {
-        let text = apns + "pace: 900/s\nservices:\n  fcm: {project: shop-1a2b, environment: production, service_account: {env: FCM}, pace: 10/s}\n"
+        let text =
+            apns + "pace: 900/s\nservices:\n  fcm: {project: shop-1a2b, environment: production, service_account: {env: FCM}, pace: 10/s}\n"
         let (project, warnings) = try readProject(app(text))
         let app = try #require(project.apps.first)
         #expect(warnings.isEmpty && app.services.map(\.service.name) == ["apns", "fcm"])
@@ -27,7 +28,9 @@ struct ServicesReadingTests {
     @Test("an app may have nothing but services below 'services', in the order of the file")
     func onlyBelow() throws {
         let project = try readProject(
-            app("services:\n  fcm: {project: shop-1a2b, environment: simulator}\n  apns: {topic: com.example.shop, environment: simulator}\n")
+            app(
+                "services:\n  fcm: {project: shop-1a2b, environment: simulator}\n  apns: {topic: com.example.shop, environment: simulator}\n"
+            )
         ).0
         #expect(project.apps.first?.services.map(\.service.name) == ["fcm", "apns"])
     }

@@ -25,7 +25,9 @@ struct ServiceMessageTests {
         }
         let catalog = try MessageCatalog(all, for: [APNs(), FCM()])
         #expect(catalog.messages.map(\.service) == [0, 0, 0, 1, 1, 1] && catalog.messagesOfService == 3)
-        #expect(catalog.byteLimit(ofMessage: 0) == APNs().payloadLimit(of: .alert) && catalog.byteLimit(ofMessage: 3) == FCM().payloadLimit(of: .alert))
+        #expect(
+            catalog.byteLimit(ofMessage: 0) == APNs().payloadLimit(of: .alert)
+                && catalog.byteLimit(ofMessage: 3) == FCM().payloadLimit(of: .alert))
         var chooser = MessageChooser(catalog)
         func title(_ language: String, _ service: Int) -> String? {
             chooser.message(of: Recipient(token: Target(normalized: "aa"), language: language), service: service).flatMap {

@@ -190,10 +190,11 @@ struct ColumnResolver {
     func absentNames(looksForRegistration: Bool) -> [Diagnostic] {
         let useful: [ExportColumns.Standard] = [.language, .lastActive] + (looksForRegistration ? [.registeredAt] : [])
         let targets = columns.targets.sorted { $0.key < $1.key }.map(\.value).filter { !header.contains($0.value) }
-        return targets.map(absent) + useful.compactMap { standard in
-            guard let name = columns.names[standard], column(of: standard) == nil else { return nil }
-            return absent(name)
-        }
+        return targets.map(absent)
+            + useful.compactMap { standard in
+                guard let name = columns.names[standard], column(of: standard) == nil else { return nil }
+                return absent(name)
+            }
     }
 
     private func absent(_ name: SourceText) -> Diagnostic {

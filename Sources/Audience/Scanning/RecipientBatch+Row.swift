@@ -18,7 +18,8 @@ extension RecipientBatch {
         append(row, cell: columns.language, separator: separator)
         let language = bytes.count
         appendFields(row, cells: columns.fields, separator: separator)
-        complete(Ends(token: token, registrationID: registrationID, alias: alias, language: language, fields: bytes.count), service: service)
+        complete(
+            Ends(token: token, registrationID: registrationID, alias: alias, language: language, fields: bytes.count), service: service)
     }
 
     /// Placeholders for nothing (`NULL`, `N/A`) are blank.

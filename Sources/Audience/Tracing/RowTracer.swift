@@ -65,7 +65,8 @@ struct RowTracer {
                 let reading = reading(of: row, file.plan)
                 let digits = reading.target.map { Array($0) }
                 let glance = Glance(
-                    digits: digits, token: reading.cell, alias: row.bytes(file.plan.alias), registrationID: row.bytes(file.plan.registrationID))
+                    digits: digits, token: reading.cell, alias: row.bytes(file.plan.alias),
+                    registrationID: row.bytes(file.plan.registrationID))
                 guard isWanted(glance) else { return }
                 guard rows.count < Self.mostRows else {
                     throw Diagnostic("this matches more than \(Self.mostRows) rows", remedy: "Name a single device by its token.")

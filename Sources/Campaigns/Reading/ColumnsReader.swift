@@ -53,7 +53,8 @@ struct ColumnsReader {
         guard let node = names.node(ProjectKeys.service) else { return nil }
         if services.count == 1 {
             findings.error(
-                "'service' in 'columns' chooses among the services of an app, and this app has one", at: names.place(of: ProjectKeys.service),
+                "'service' in 'columns' chooses among the services of an app, and this app has one",
+                at: names.place(of: ProjectKeys.service),
                 remedy: "Remove it, or add the others to the app: services: {…}.")
             return nil
         }
@@ -97,7 +98,8 @@ struct ColumnsReader {
         }
         let list = names.names(node, key: ProjectKeys.prefer).names.filter(isService)
         if list.isEmpty, names.names(node, key: ProjectKeys.prefer).file != nil {
-            names.wrongKind("'prefer'", node, must: "a list of services", example: "prefer: [\(services.map(\.name).joined(separator: ", "))]")
+            names.wrongKind(
+                "'prefer'", node, must: "a list of services", example: "prefer: [\(services.map(\.name).joined(separator: ", "))]")
         }
         return list
     }

@@ -74,7 +74,8 @@ public struct ProjectSchema {
             (
                 service.name,
                 SchemaNode.object(
-                    ProjectKeys.account(of: service), "\(service.displayName).", required: [service.account.topic.key, EnvironmentForm.key],
+                    ProjectKeys.account(of: service), "\(service.displayName).",
+                    required: [service.account.topic.key, EnvironmentForm.key],
                     accountKeys(of: service).merging(["pace": pace("Never faster than this, whatever a campaign asks for.")]) { $1 })
             )
         }

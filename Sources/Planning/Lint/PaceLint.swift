@@ -71,7 +71,9 @@ struct PaceLint {
         }
         let share = Double(service.recipients) / Double(max(1, services.reduce(0) { $0 + $1.recipients }))
         return waves.map { wave in
-            Stretch(start: max(now, wave.due), devices: Int((Double(wave.ids.count) * share).rounded()), zone: try? ZoneDatabase.system.zone(named: wave.zone))
+            Stretch(
+                start: max(now, wave.due), devices: Int((Double(wave.ids.count) * share).rounded()),
+                zone: try? ZoneDatabase.system.zone(named: wave.zone))
         }
     }
 

@@ -59,8 +59,11 @@ extension Preview {
                 } ?? "as fast as the server allows"
             let parts = service.recipients == 0 ? [] : [size, time].compactMap(\.self)
             return TextFormat.padded(number == 0 ? "Services" : "", to: 14)
-                + ([TextFormat.padded("\(service.service.displayName), \(service.destination)", to: 20), TextFormat.devices(service.recipients)]
-                    + parts).joined(separator: "  ")
+                + ([
+                    TextFormat.padded("\(service.service.displayName), \(service.destination)", to: 20),
+                    TextFormat.devices(service.recipients),
+                ]
+                + parts).joined(separator: "  ")
         }
     }
 

@@ -131,7 +131,9 @@ extension ExclusionCount {
 extension PreviewSample {
     /// Its member of `samples` in `preview --json`.
     var json: JSONValue {
-        let names = [("service", serviceName), ("variant", variant), ("language", language)].filter { !$0.1.isEmpty }.map { ($0, JSONValue.string($1)) }
+        let names = [("service", serviceName), ("variant", variant), ("language", language)].filter { !$0.1.isEmpty }.map {
+            ($0, JSONValue.string($1))
+        }
         return .object(
             pairs: [
                 ("device_token", .string(token.redacted)),

@@ -178,7 +178,9 @@ struct SkipNotes {
             "\(groups.messages.indices.contains(number) ? groups.name(of: number) : "other"): \(TextFormat.count(devices))"
         }
         let parts = context.messages.hasChoice ? " (\(names.joined(separator: ", ")))" : ""
-        let limits = services.map { "\($0.displayName) accepts at most \(TextFormat.count($0.payloadLimit(of: context.messages.pushType)))" }
+        let limits = services.map {
+            "\($0.displayName) accepts at most \(TextFormat.count($0.payloadLimit(of: context.messages.pushType)))"
+        }
         return
             "the largest payload would have \(size) bytes, but \(limits.joined(separator: ", "))\(parts); shorten the texts, "
             + "or the columns that they use"

@@ -40,7 +40,8 @@ struct SampleFinder {
         guard message.template.render(recipient.fields, language: recipient.language, into: &payload) == nil else { return nil }
         return PreviewSample(
             recipient: recipient, message: number, service: messages.services[message.service],
-            serviceName: messages.services.count > 1 ? messages.services[message.service].name : "", variant: message.variant, language: message.language, payload: payload,
+            serviceName: messages.services.count > 1 ? messages.services[message.service].name : "", variant: message.variant,
+            language: message.language, payload: payload,
             selectedBy: found.selectors)
     }
 }

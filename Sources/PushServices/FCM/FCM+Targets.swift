@@ -15,7 +15,8 @@ extension FCM {
     static let targets = TargetForm(
         .text(
             ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-:"), length: installationIDLength...4096,
-            except: (installationIDLength + 1)...(shortestToken - 1)), tellingLength: shortestToken, column: "fcm_token", noun: "registration token",
+            except: (installationIDLength + 1)...(shortestToken - 1)), tellingLength: shortestToken, column: "fcm_token",
+        noun: "registration token",
         example: "dPx3…Q9aB", writing: "as FCM gives it out",
         rule:
             "A registration token has at least \(shortestToken) characters, a Firebase installation id \(installationIDLength): letters, digits, -, _ and :",

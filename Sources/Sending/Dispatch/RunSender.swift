@@ -109,7 +109,9 @@ package struct RunSender: Sendable {
     /// - Returns: why the run stopped; nil if it finished.
     private func finish() throws -> StopCause? {
         if run.plan.isTest { return try run.finish(at: .now()) { _ in nil } }
-        let earlier = try settings.services.indices.map { (run.tokenEvidenceOfRetried(ofService: $0), try run.evidenceBeforeLives(ofService: $0)) }
+        let earlier = try settings.services.indices.map {
+            (run.tokenEvidenceOfRetried(ofService: $0), try run.evidenceBeforeLives(ofService: $0))
+        }
         return try run.finish(at: .now()) { figures in
             for (number, (retried, before)) in earlier.enumerated() {
                 let (figures, service) = (figures.figures(ofService: number), settings.services[number].service)

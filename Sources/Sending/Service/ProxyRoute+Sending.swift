@@ -9,7 +9,9 @@ extension ProxyRoute {
     /// The route of a run that was planned earlier, perhaps with another volley.yaml: the present file counts. If that sets no proxy, the
     /// environment variables decide.
     package init(_ present: CurrentProject, _ settings: RunSettings) throws(Diagnostic) {
-        try self.init(present.app?.proxy ?? present.project.proxy, to: settings.firstService.environment, tokens: settings.service.account.tokenExchange)
+        try self.init(
+            present.app?.proxy ?? present.project.proxy, to: settings.firstService.environment,
+            tokens: settings.service.account.tokenExchange)
     }
 
     /// The proxy as `SenderSettings.proxy` takes it; nil for none.

@@ -40,7 +40,9 @@ extension PreviewPage {
     }
 
     private var duration: HTML {
-        guard let pace = preview.longest.pace, let seconds = preview.secondsAtPace else { return "no pace is set: as fast as the server allows" }
+        guard let pace = preview.longest.pace, let seconds = preview.secondsAtPace else {
+            return "no pace is set: as fast as the server allows"
+        }
         return "\(TextFormat.duration(seconds: seconds)) at \(pace.description)"
     }
 
