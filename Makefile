@@ -59,6 +59,7 @@ demo: build ## Send a real campaign to the built-in simulator and show its repor
 	volley send campaigns/spring-sale.yaml --yes; \
 	volley report last --config campaigns/volley.yaml --format csv --output .build/spring-sale.csv; \
 	echo "$$(($$(wc -l < .build/spring-sale.csv) - 1)) devices, each with its result, in .build/spring-sale.csv"; \
+	volley send campaigns/autumn-festival.yaml --yes; \
 	volley runs --config campaigns/volley.yaml
 
 test: servers ## Run all tests, and name failed ones again at the end
