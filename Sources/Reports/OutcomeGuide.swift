@@ -4,10 +4,8 @@ import Runs
 
 /// Outcomes and skip reasons in a few words.
 struct OutcomeGuide {
-    /// Who took the pushes; the first of several.
+    /// Who took the pushes.
     let service: any PushService
-    /// What they are called in a sentence.
-    let names: String
     /// The state of the run.
     let state: RunState
     /// Whether wrong settings may be why tokens were refused.
@@ -18,7 +16,7 @@ struct OutcomeGuide {
     /// In a few words beside a figure.
     func note(_ outcome: Outcome) -> String {
         return switch outcome {
-        case .accepted: "\(names) took it over"
+        case .accepted: "\(service.displayName) took it over"
         case .invalidToken: doubtsTokens ? "the \(service.target.noun) was refused" : "the app is gone from the device"
         case .rejected: "refused permanently"
         case .failed: "refused until retries ran out"

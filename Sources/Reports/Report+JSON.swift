@@ -14,9 +14,7 @@ extension Report {
             ("state", .string(status.state.rawValue)),
         ]
         let test = plan.isTest ? [("test", JSONValue.bool(true)), ("test_pushes", .array(testPushes.map(\.json)))] : []
-        let byService = services.isEmpty ? [] : [("services", JSONValue.array(services.map(\.json)))]
-        return .object(
-            pairs: head + test + reason + approvalMembers + figuresInJSON + byService + chainMembers + planMembers + detailMembers)
+        return .object(pairs: head + test + reason + approvalMembers + figuresInJSON + chainMembers + planMembers + detailMembers)
     }
 
     private var approvalMembers: [(String, JSONValue)] {

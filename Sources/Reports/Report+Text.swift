@@ -21,7 +21,6 @@ extension Report {
         lines += facts(style)
         if status.state != .planned, plan.audience > 0 { lines += section("Outcomes", outcomeTable, style) }
         lines += testLines(style)
-        lines += serviceLines(style)
         lines += section("Reasons", reasonTable, style)
         let hidden = reasons.dropFirst(Self.shownReasons)
         if !hidden.isEmpty {
@@ -49,18 +48,18 @@ extension Report {
         case .planned:
             return "Planned, not sent yet: \(all) \(TextFormat.plural(plan.audience, one: "device is", many: "devices are")) waiting."
         case .running:
-            return "\(status.isSenderHidden ? "Running, or cut off" : "Still running"): \(serviceNames) accepted \(share) so far."
-        case .paused: return "Paused: \(serviceNames) accepted \(share) so far."
+            return "\(status.isSenderHidden ? "Running, or cut off" : "Still running"): \(service.displayName) accepted \(share) so far."
+        case .paused: return "Paused: \(service.displayName) accepted \(share) so far."
         case .stopped where count(.unsent) == 0:
-            return ["Stopped: \(serviceNames) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
-        case .stopped: return "Stopped early: \(serviceNames) accepted \(share); \(neverSent)."
-        case .cancelled: return "Cancelled: \(serviceNames) accepted \(share); \(neverSent)."
+            return ["Stopped: \(service.displayName) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
+        case .stopped: return "Stopped early: \(service.displayName) accepted \(share); \(neverSent)."
+        case .cancelled: return "Cancelled: \(service.displayName) accepted \(share); \(neverSent)."
         case .finished:
             if count(.accepted) == plan.audience {
                 return plan.audience == 1
-                    ? "\(serviceNames) accepted the push." : "\(serviceNames) accepted all \(all) pushes."
+                    ? "\(service.displayName) accepted the push." : "\(service.displayName) accepted all \(all) pushes."
             }
-            return [missedSentence, "\(serviceNames) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
+            return [missedSentence, "\(service.displayName) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
         }
     }
 
@@ -118,10 +117,8 @@ extension Report {
 
     /// Where it was sent, or will be; nil when the plan does not say.
     private var environment: String? {
-        guard let settings = try? plan.settings.get() else { return nil }
-        if settings.isRehearsal { return "simulator: no device gets it" }
-        return settings.services.map(\.environment.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-            .joined(separator: ", ")
+        guard let environment = try? plan.settings.get().firstService.environment else { return nil }
+        return environment.isSimulator ? "simulator: no device gets it" : environment.name
     }
 
     /// The text that most devices get, as in the campaign; nil when there is nothing to read, or the plan does not keep it.
@@ -153,20 +150,6 @@ extension Report {
     private static let shownGroups = 12
 
     /// The outcomes of each language, or variant, where there are several.
-    /// What became of the pushes through each service, with its own reasons: the same word may mean two things.
-    private func serviceLines(_ style: TextStyle) -> [String] {
-        guard !services.isEmpty, status.state != .planned else { return [] }
-        let facts = services.map { service in
-            let parts = Outcome.allCases.filter { service.count($0) > 0 }.map { outcome in
-                "\(TextFormat.count(service.count(outcome))) \(outcome.name)"
-            }
-            let reasons = service.reasons.prefix(3).map { "\(TextStyle.safe($0.name)) \(TextFormat.count($0.recipients))" }
-            let why = reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")))"
-            return (service.name, "\(TextFormat.devices(service.audience)): \(parts.joined(separator: ", "))\(why)")
-        }
-        return ["", style.paint("Services", .bold)] + table(facts, style)
-    }
-
     private func groupLines(_ title: String, _ groups: [ReportGroup], _ style: TextStyle, last: (String, String)? = nil) -> [String] {
         guard groups.count > 1 || last != nil, !groups.isEmpty, status.state != .planned else { return [] }
         var facts = groups.prefix(Self.shownGroups).map { group in

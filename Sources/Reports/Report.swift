@@ -66,7 +66,7 @@ public struct Report: Sendable {
     var service: any PushService { plan.service }
 
     /// What outcomes mean in this run.
-    var guide: OutcomeGuide { OutcomeGuide(service: service, names: serviceNames, state: status.state, doubtsTokens: doubtsTokens) }
+    var guide: OutcomeGuide { OutcomeGuide(service: service, state: status.state, doubtsTokens: doubtsTokens) }
 
     /// Whether every recipient was accepted, found its token invalid, or was left out on purpose: none was rejected, failed, unknown or missed.
     /// Decides exit code 0 or 1.

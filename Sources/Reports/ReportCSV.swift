@@ -7,7 +7,7 @@ public import Runs
 /// RFC 4180 with one departure: lines end with LF alone, because the file is read by scripts (cut, awk, sort) as often as by
 /// spreadsheets, and every reader of CSV takes both; unless it is written for Excel (`CSVForm`). A cell that a spreadsheet would run as a formula (first character `= + - @`,
 /// tab or carriage return) gets an apostrophe in front. `variant` is blank when the campaign
-/// has no variants. A run of several services has a last column `service`; the column of push ids then has the first one's name.
+/// has no variants.
 public enum ReportCSV {
     /// What its columns are called, of a run that a service took.
     public static func columns(of service: any PushService) -> [String] {
@@ -16,9 +16,6 @@ public enum ReportCSV {
             "latency_ms", "settled_at",
         ]
     }
-
-    /// What names the service of a push, in a run of several.
-    static let serviceColumn = "service"
 
     private static let chunk = 64 << 10
 
@@ -42,10 +39,9 @@ public enum ReportCSV {
     public static func write(
         _ run: any RecordedRun, _ filter: Filter = Filter(), as form: CSVForm = .plain, to write: ([UInt8]) throws -> Void
     ) throws -> Int {
-        let services = run.plan.services.map(\.name)
-        var line = LineWriter(seed: run.plan.seed, form: form, services: services.count > 1 ? services : [])
+        var line = LineWriter(seed: run.plan.seed, form: form)
         line.bytes.reserveCapacity(chunk + 4096)
-        line.bytes += form.header(columns(of: run.plan.service) + (services.count > 1 ? [serviceColumn] : []))
+        line.bytes += form.header(columns(of: run.plan.service))
         let test = FilterTest(filter)
         var lines = 0
         try run.forEachStoredResult { result in
@@ -89,13 +85,10 @@ private struct LineWriter {
     private var second = Int64.min
     private var secondText: [UInt8] = []
     private let names = Outcome.allCases.map { Array($0.name.utf8) }
-    /// The names of the run's services; empty if one takes all.
-    private let services: [[UInt8]]
 
-    init(seed: RunSeed, form: CSVForm, services: [String]) {
+    init(seed: RunSeed, form: CSVForm) {
         self.seed = seed
         self.form = form
-        self.services = services.map { Array($0.utf8) }
         lineEnd = form.lineEnd
     }
 
@@ -126,10 +119,6 @@ private struct LineWriter {
         if hasAnswer { number(result.latencyMilliseconds) }
         comma()
         if let moment = result.settledAt { append(moment) }
-        if !services.isEmpty {
-            comma()
-            bytes += services[result.service]
-        }
         bytes += lineEnd
     }
 

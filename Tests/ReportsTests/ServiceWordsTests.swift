@@ -73,7 +73,7 @@ struct ServiceWordsTests {
 
     @Test("outcomes and skipped rows speak of the service's targets, and of its reasons where it has them")
     func outcomes() {
-        let guide = OutcomeGuide(service: Toypush(), names: Toypush().displayName, state: .finished, doubtsTokens: true)
+        let guide = OutcomeGuide(service: Toypush(), state: .finished, doubtsTokens: true)
         #expect(guide.note(.invalidToken) == "the installation id was refused")
         #expect(guide.title(.invalidToken) == "Installation id refused")
         #expect(
@@ -84,7 +84,7 @@ struct ServiceWordsTests {
         #expect(guide.note(skipped: "bad_token") == "not an installation id")
         let funnel = Funnel(rows: 2, skipped: [.badToken: 1], audience: 1, target: Toypush().target) { "\($0) \($1)" }
         #expect(funnel.html.markup.contains("not an installation id"))
-        let apns = OutcomeGuide(service: APNs(), names: "APNs", state: .finished, doubtsTokens: true)
+        let apns = OutcomeGuide(service: APNs(), state: .finished, doubtsTokens: true)
         #expect(apns.meaning(.invalidToken).contains("Devices that it calls gone (Unregistered, ExpiredToken) are left out"))
     }
 

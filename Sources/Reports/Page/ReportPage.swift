@@ -47,7 +47,6 @@ public struct ReportPage {
             \(summary)
             \(nextStep)
             \(losses)
-            \(services)
             \(audience)
             \(variants)
             \(languages)
@@ -63,7 +62,7 @@ public struct ReportPage {
 
     private var head: HTML {
         let plan = report.plan
-        var chips: [HTML] = [HTML(EnvironmentBadge.all(of: plan).map(\.html)), "<span class=\"chip\">\(state.rawValue)</span>"]
+        var chips: [HTML] = [badge?.html ?? "", "<span class=\"chip\">\(state.rawValue)</span>"]
         if plan.isTest { chips.append("<span class=\"chip\">test</span>") }
         if plan.retryOf != nil { chips.append("<span class=\"chip\">retry</span>") }
         let about: HTML = plan.preview["description"]?.stringValue.map { "<p class=\"about\" dir=\"auto\">\($0)</p>" } ?? ""

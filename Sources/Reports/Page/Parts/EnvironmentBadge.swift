@@ -23,14 +23,6 @@ public struct EnvironmentBadge: Sendable {
         self.init(settings.firstService.environment.name, of: settings.service)
     }
 
-    /// Those of all services of a run, each once; none when its plan does not say.
-    static func all(of plan: RunPlan) -> [EnvironmentBadge] {
-        guard let settings = try? plan.settings.get() else { return [] }
-        return settings.services.map { EnvironmentBadge($0.environment.name, of: $0.service) }.reduce(into: []) { badges, badge in
-            if !badges.contains(where: { $0.name == badge.name && $0.kind == badge.kind }) { badges.append(badge) }
-        }
-    }
-
     private var isSimulator: Bool { name == "simulator" }
 
     /// The class that it is painted by.
