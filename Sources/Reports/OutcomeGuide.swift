@@ -4,20 +4,52 @@ import Runs
 
 /// Outcomes and skip reasons in a few words.
 struct OutcomeGuide {
-    /// Who took the pushes.
-    let service: any PushService
+    /// Who took the pushes, at least one.
+    let services: [any PushService]
     /// The state of the run.
     let state: RunState
     /// Whether wrong settings may be why tokens were refused.
     let doubtsTokens: Bool
+
+    /// - Parameter services: who took the pushes, at least one.
+    init(services: [any PushService], state: RunState, doubtsTokens: Bool) {
+        (self.services, self.state, self.doubtsTokens) = (services, state, doubtsTokens)
+    }
+
+    /// - Parameter service: who took the pushes.
+    init(service: any PushService, state: RunState, doubtsTokens: Bool) {
+        self.init(services: [service], state: state, doubtsTokens: doubtsTokens)
+    }
+
+    /// The services, of which each device has one: `APNs`, or `APNs or FCM`.
+    private var name: String { Report.listed(services.map(\.displayName), by: "or") }
+
+    /// What a target is called in full; a short word where services have different ones.
+    var noun: String { Self.common(services.map(\.target.noun)) ?? shortNoun }
+
+    /// What a target is called beside a device: `token` where services have device tokens and registration tokens.
+    var shortNoun: String {
+        let nouns = services.map(\.target.shortNoun)
+        return Self.common(nouns) ?? Self.common(nouns.map { $0.split(separator: " ").last.map(String.init) ?? $0 }) ?? "target"
+    }
+
+    private static func common(_ words: [String]) -> String? { Set(words).count == 1 ? words.first : nil }
+
+    /// Who they are, for readers who do not know them.
+    var introduction: String {
+        services.count == 1 ? services[0].introduction : "the device's service (\(services.map(\.introduction).joined(separator: "; or ")))"
+    }
+
+    /// The reasons with which devices are called gone.
+    private var goneReasons: [String] { services.flatMap(\.goneReasons) }
 
     private var isUnderway: Bool { state == .running || state == .paused }
 
     /// In a few words beside a figure.
     func note(_ outcome: Outcome) -> String {
         return switch outcome {
-        case .accepted: "\(service.displayName) took it over"
-        case .invalidToken: doubtsTokens ? "the \(service.target.noun) was refused" : "the app is gone from the device"
+        case .accepted: "\(name) took it over"
+        case .invalidToken: doubtsTokens ? "the \(noun) was refused" : "the app is gone from the device"
         case .rejected: "refused permanently"
         case .failed: "refused until retries ran out"
         case .unknown: isUnderway ? "no answer yet" : "no answer came"
@@ -29,7 +61,7 @@ struct OutcomeGuide {
     func title(_ outcome: Outcome) -> String {
         return switch outcome {
         case .accepted: "Got it"
-        case .invalidToken: doubtsTokens ? "\(TextFormat.capitalized(service.target.shortNoun)) refused" : "App gone"
+        case .invalidToken: doubtsTokens ? "\(TextFormat.capitalized(shortNoun)) refused" : "App gone"
         case .rejected: "Refused"
         case .failed: "Not reached in time"
         case .unknown: isUnderway ? "No answer yet" : "No answer"
@@ -56,16 +88,17 @@ struct OutcomeGuide {
     /// What it means, in a sentence or two, for readers who do not know the service.
     func meaning(_ outcome: Outcome) -> String {
         return switch outcome {
-        case .accepted: "\(service.introduction), took the push over, and delivers it as soon as the device can be reached."
+        case .accepted:
+            "\(services.count == 1 ? introduction + "," : TextFormat.capitalized(introduction)) took the push over, and delivers it as soon as the device can be reached."
         case .invalidToken where doubtsTokens:
-            service.goneReasons.isEmpty
-                ? "\(service.displayName) refused the \(service.target.noun). Wrong settings may have caused this, so no device is left out of later campaigns."
-                : "\(service.displayName) refused the \(service.target.noun). Devices that it calls gone (\(service.goneReasons.joined(separator: ", "))) are left out of later campaigns until they register again. The others are not: wrong settings may have caused the refusal."
+            goneReasons.isEmpty
+                ? "\(name) refused the \(noun). Wrong settings may have caused this, so no device is left out of later campaigns."
+                : "\(name) refused the \(noun). Devices that it calls gone (\(goneReasons.joined(separator: ", "))) are left out of later campaigns until they register again. The others are not: wrong settings may have caused the refusal."
         case .invalidToken:
             "The app is gone from the device, or its push token has changed. These devices are left out of later campaigns until they register again."
         case .rejected:
-            "\(service.displayName) refused the push permanently. The reasons below say why. Sending again will not help until you fix the cause."
-        case .failed: "\(service.displayName) refused the push temporarily, and still did after several attempts. You can send it again."
+            "\(name) refused the push permanently. The reasons below say why. Sending again will not help until you fix the cause."
+        case .failed: "\(name) refused the push temporarily, and still did after several attempts. You can send it again."
         case .unknown:
             isUnderway
                 ? "The push is on its way, and its answer is not here yet."
@@ -84,7 +117,16 @@ struct OutcomeGuide {
         }
     }
 
-    func note(skipped name: String) -> String { Self.note(skipped: name, target: service.target) }
+    func note(skipped name: String) -> String {
+        guard services.count > 1, let reason = SkipReason(rawValue: name) else {
+            return Self.note(skipped: name, target: services[0].target)
+        }
+        return switch reason {
+        case .missingToken: "no \(shortNoun)"
+        case .badToken: "not \(TextFormat.withArticle(shortNoun))"
+        default: Self.note(skipped: name, target: services[0].target)
+        }
+    }
 
     /// In a few words beside a figure.
     static func note(skipped name: String, target: TargetForm) -> String {

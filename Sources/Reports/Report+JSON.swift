@@ -3,6 +3,7 @@ import Runs
 
 extension Report {
     /// The document of `report --format json`. Values that do not exist yet are null; `rate` and `latency_ms` always have their members.
+    /// A run of several services has `services`: those with devices, each with its own figures and, if it stopped by itself, `stopped_because`.
     /// `stopped_because` is there only when the run stopped early, `approved_by` and `approved_at` when it was approved, `test` (true) and `test_pushes` when it is a test; a run of a chain has `retry_of` (null for the first) and `chain`, all its
     /// runs in order. `languages`, `variants`, `languages_of_variants`, `attempts_by_count`, `latency_histogram`, `timeline` and `earlier_runs` follow in the order in
     /// which the other forms show them, each only where there is something to tell; a summary has none of them.
@@ -14,7 +15,8 @@ extension Report {
             ("state", .string(status.state.rawValue)),
         ]
         let test = plan.isTest ? [("test", JSONValue.bool(true)), ("test_pushes", .array(testPushes.map(\.json)))] : []
-        return .object(pairs: head + test + reason + approvalMembers + figuresInJSON + chainMembers + planMembers + detailMembers)
+        return .object(
+            pairs: head + test + reason + approvalMembers + figuresInJSON + serviceMembers + chainMembers + planMembers + detailMembers)
     }
 
     private var approvalMembers: [(String, JSONValue)] {
@@ -47,6 +49,25 @@ extension Report {
                 ])
             ),
         ]
+    }
+
+    /// The services of a run of several.
+    private var serviceMembers: [(String, JSONValue)] {
+        let services = services.map { service in
+            var members: [(String, JSONValue)] = [("service", .string(service.name))]
+            if let settings = service.settings {
+                members += [("environment", .string(settings.environment.name)), ("topic", .string(settings.topic))]
+            }
+            if let cause = service.cause { members.append(("stopped_because", .string(cause.sentence))) }
+            members += [
+                ("audience", number(service.audience)),
+                ("outcomes", .object(pairs: Outcome.allCases.map { ($0.name, number(service.count($0))) })),
+                ("reasons", .object(pairs: service.reasons.map { ($0.name, number($0.recipients)) })),
+                ("attempts", number(service.figures.attempts)),
+            ]
+            return JSONValue.object(pairs: members)
+        }
+        return services.isEmpty ? [] : [("services", .array(services))]
     }
 
     private var planMembers: [(String, JSONValue)] {

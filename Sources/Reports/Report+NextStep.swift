@@ -35,13 +35,24 @@ extension Report {
         let id = plan.id
         switch status.state {
         case .running, .paused: return [NextStep(words: "this resumes it:", command: "volley resume \(id)")]
-        case .stopped where pointsAtSettings:
+        case .stopped where hasStoppedServices:
+            let names = Self.listed(services.filter { $0.cause != nil }.map(\.displayName), by: "and")
+            return [NextStep(words: "fix the cause, then this sends what is left through \(names):", command: "volley resume \(id)")]
+        case .stopped where needsNewRun:
             return [NextStep(words: "correct the settings, then plan and send it again:", command: "volley send \(plan.campaignFile)")]
         case .stopped: return [NextStep(words: "fix the cause, then this resumes it where it stopped:", command: "volley resume \(id)")]
         case .cancelled:
             return status.startedAt == nil ? [] : [NextStep(words: "to resume it after all:", command: "volley resume \(id)")]
         case .planned, .finished: return []
         }
+    }
+
+    /// The services whose settings may be why tokens were refused, with how many were.
+    private var tokenDoubts: [(service: any PushService, refused: Int)] {
+        let all =
+            services.isEmpty
+            ? [(service, doubtsTokens, count(.invalidToken))] : services.map { ($0.service, $0.doubtsTokens, $0.count(.invalidToken)) }
+        return all.filter { $0.1 && $0.2 > 0 }.map { (service: $0.0, refused: $0.2) }
     }
 
     private var stepOfPlan: NextStep {
@@ -78,15 +89,14 @@ extension Report {
                         command: "volley retry \(plan.id) --outcome unsent")
                 ))
         }
-        if doubtsTokens, count(.invalidToken) > 0 {
-            steps.append(
-                (
-                    count(.invalidToken),
-                    NextStep(
-                        words:
-                            "\(TextFormat.devices(count(.invalidToken))) had \(TextFormat.withArticle(service.target.shortNoun)) that \(service.displayName) refused; this checks the settings:",
-                        command: "volley doctor \(plan.app)")
-                ))
+        steps += tokenDoubts.map { service, refused in
+            (
+                refused,
+                NextStep(
+                    words:
+                        "\(TextFormat.devices(refused)) had \(TextFormat.withArticle(service.target.shortNoun)) that \(service.displayName) refused; this checks the settings:",
+                    command: "volley doctor \(plan.app)")
+            )
         }
         let rejected = count(.rejected)
         if rejected > 0 {

@@ -19,13 +19,11 @@ extension Report {
         }
         lines.append("")
         lines += facts(style)
-        if status.state != .planned, plan.audience > 0 { lines += section("Outcomes", outcomeTable, style) }
+        if status.state != .planned, plan.audience > 0 { lines += section("Outcomes", outcomeTable, style) + serviceLines(style) }
         lines += testLines(style)
-        lines += section("Reasons", reasonTable, style)
-        let hidden = reasons.dropFirst(Self.shownReasons)
-        if !hidden.isEmpty {
-            let recipients = hidden.reduce(0) { $0 + $1.recipients }
-            lines.append("  and \(hidden.count) more reasons for \(TextFormat.count(recipients)) devices; `--format json` names them all")
+        if services.isEmpty { lines += reasonLines("Reasons", reasons, service, style) }
+        for service in services {
+            lines += reasonLines("Reasons of \(service.displayName)", service.reasons, service.service, style)
         }
         lines += groupLines("Languages", languages, style)
         lines += groupLines(
@@ -48,18 +46,18 @@ extension Report {
         case .planned:
             return "Planned, not sent yet: \(all) \(TextFormat.plural(plan.audience, one: "device is", many: "devices are")) waiting."
         case .running:
-            return "\(status.isSenderHidden ? "Running, or cut off" : "Still running"): \(service.displayName) accepted \(share) so far."
-        case .paused: return "Paused: \(service.displayName) accepted \(share) so far."
+            return "\(status.isSenderHidden ? "Running, or cut off" : "Still running"): \(takers) accepted \(share) so far."
+        case .paused: return "Paused: \(takers) accepted \(share) so far."
         case .stopped where count(.unsent) == 0:
-            return ["Stopped: \(service.displayName) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
-        case .stopped: return "Stopped early: \(service.displayName) accepted \(share); \(neverSent)."
-        case .cancelled: return "Cancelled: \(service.displayName) accepted \(share); \(neverSent)."
+            return ["Stopped: \(takers) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
+        case .stopped: return "Stopped early: \(takers) accepted \(share); \(neverSent)."
+        case .cancelled: return "Cancelled: \(takers) accepted \(share); \(neverSent)."
         case .finished:
             if count(.accepted) == plan.audience {
                 return plan.audience == 1
-                    ? "\(service.displayName) accepted the push." : "\(service.displayName) accepted all \(all) pushes."
+                    ? "\(takers) accepted the push." : "\(takers) accepted all \(all) pushes."
             }
-            return [missedSentence, "\(service.displayName) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
+            return [missedSentence, "\(takers) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
         }
     }
 
@@ -71,8 +69,8 @@ extension Report {
         let words: [(count: Int, one: String, many: String)] = [
             doubtsTokens
                 ? (
-                    count(.invalidToken), "was refused because of its \(service.target.noun)",
-                    "were refused because of their \(service.target.nouns)"
+                    count(.invalidToken), "was refused because of its \(guide.noun)",
+                    "were refused because of their \(guide.noun)s"
                 )
                 : (count(.invalidToken), "went to a device that no longer has the app", "went to devices that no longer have the app"),
             (count(.rejected), "was rejected", "were rejected"), (count(.failed), "failed", "failed"),
@@ -117,8 +115,13 @@ extension Report {
 
     /// Where it was sent, or will be; nil when the plan does not say.
     private var environment: String? {
-        guard let environment = try? plan.settings.get().firstService.environment else { return nil }
-        return environment.isSimulator ? "simulator: no device gets it" : environment.name
+        let services = services
+        guard !services.isEmpty else { return (try? plan.settings.get().firstService.environment).map(Self.words) }
+        let words = services.compactMap(\.environment)
+        if Set(words).count == 1 { return words[0] }
+        return services.compactMap { service in
+            service.environment.map { "\(service.displayName): \($0.replacing(": ", with: ", "))" }
+        }.joined(separator: "; ")
     }
 
     /// The text that most devices get, as in the campaign; nil when there is nothing to read, or the plan does not keep it.
@@ -232,16 +235,35 @@ extension Report {
     }
 
     /// What a reason means and what to do, as far as Volley knows.
-    func explanation(of reason: String) -> String {
+    static func explanation(of reason: String, by service: any PushService) -> String {
         if let known = ReasonText.explanation(of: reason, by: service) { return known }
         if StatusReason.status(in: reason) != nil { return "\(service.displayName) answered with this status and gave no reason." }
         return "Volley does not know this reason. Look for it in \(service.reasonsPage)."
     }
 
-    private var reasonTable: BarTable {
-        BarTable(
-            rows: reasons.prefix(Self.shownReasons).map {
-                BarTable.Row(name: TextStyle.safe($0.name), number: $0.recipients, explanation: explanation(of: $0.name))
-            })
+    /// The reasons of a service, each with its meaning.
+    private func reasonLines(
+        _ title: String, _ reasons: [(name: String, recipients: Int)], _ service: any PushService, _ style: TextStyle
+    ) -> [String] {
+        let rows = reasons.prefix(Self.shownReasons).map {
+            BarTable.Row(
+                name: TextStyle.safe($0.name), number: $0.recipients, explanation: Self.explanation(of: $0.name, by: service))
+        }
+        let lines = section(title, BarTable(rows: rows), style)
+        let hidden = reasons.dropFirst(Self.shownReasons)
+        guard !hidden.isEmpty else { return lines }
+        let recipients = hidden.reduce(0) { $0 + $1.recipients }
+        return lines + ["  and \(hidden.count) more reasons for \(TextFormat.count(recipients)) devices; `--format json` names them all"]
+    }
+
+    /// The outcomes of each service, and which of them stopped.
+    private func serviceLines(_ style: TextStyle) -> [String] {
+        guard !services.isEmpty else { return [] }
+        let facts = services.map { service in
+            let parts = Outcome.allCases.filter { service.count($0) > 0 }.map { "\(TextFormat.count(service.count($0))) \($0.name)" }
+            let stop = service.cause == nil ? "" : "; stopped"
+            return (service.displayName, "\(TextFormat.devices(service.audience)): \(parts.joined(separator: ", "))\(stop)")
+        }
+        return ["", style.paint("Services", .bold)] + table(facts, style)
     }
 }

@@ -1,5 +1,5 @@
 import Base
-import PushServices
+public import PushServices
 public import Runs
 
 /// A run's delivery report, ready to be written in one of its forms. All forms are made from the same figures.
@@ -66,7 +66,10 @@ public struct Report: Sendable {
     var service: any PushService { plan.service }
 
     /// What outcomes mean in this run.
-    var guide: OutcomeGuide { OutcomeGuide(service: service, state: status.state, doubtsTokens: doubtsTokens) }
+    var guide: OutcomeGuide {
+        let services = services.map(\.service)
+        return OutcomeGuide(services: services.isEmpty ? [service] : services, state: status.state, doubtsTokens: doubtsTokens)
+    }
 
     /// Whether every recipient was accepted, found its token invalid, or was left out on purpose: none was rejected, failed, unknown or missed.
     /// Decides exit code 0 or 1.
@@ -90,12 +93,25 @@ public struct Report: Sendable {
     public var missedSentence: String? { missedPushes?.sentence }
 
     /// Whether an ended run has refused tokens whose reason wrong settings may have caused: these are not suppressed.
-    var doubtsTokens: Bool {
-        status.state.hasEnded && evidence.contains { $0.all.ambiguous > 0 && !(status.state == .finished && $0.pointsAtTokens) }
+    var doubtsTokens: Bool { evidence.indices.contains(where: doubtsTokens(ofService:)) }
+
+    /// The same of one of its services.
+    func doubtsTokens(ofService number: Int) -> Bool {
+        guard status.state.hasEnded else { return false }
+        let evidence = evidence[number]
+        return evidence.all.ambiguous > 0 && !(status.state == .finished && evidence.pointsAtTokens)
+    }
+
+    /// The services most of whose answers are refusals that wrong settings cause.
+    public var blamedServices: [any PushService] {
+        zip(plan.services, evidence).filter { $0.1.settingsEvidence != nil }.map(\.0)
     }
 
     /// Whether most answers are refusals that wrong settings cause.
-    public var pointsAtSettings: Bool { evidence.contains { $0.settingsEvidence != nil } }
+    public var pointsAtSettings: Bool { !blamedServices.isEmpty }
+
+    /// Whether only a new run can mend wrong settings. Where another service took pushes, it would send those again.
+    var needsNewRun: Bool { pointsAtSettings && !hasServices }
 
     /// Whether its recipients were removed, so that only figures are left.
     var isPruned: Bool { prunedAt != nil }
@@ -112,11 +128,7 @@ public struct Report: Sendable {
     }
 
     /// Reasons, most frequent first, then by name.
-    var reasons: [(name: String, recipients: Int)] {
-        figures.reasons.map { (name: $0.key, recipients: $0.value) }.sorted {
-            ($1.recipients, $0.name) < ($0.recipients, $1.name)
-        }
-    }
+    var reasons: [(name: String, recipients: Int)] { Self.sorted(figures.reasons) }
 
     /// Recipients by how often they were sent to, in order.
     var attemptCounts: [(attempts: Int, recipients: Int)] {
@@ -153,8 +165,8 @@ struct EarlierRun: Sendable {
     var audience: Int
     var accepted: Int
     var invalidToken: Int
-    /// Where it went; nil when its plan does not say.
-    var badge: EnvironmentBadge?
+    /// Where it went; empty when its plan does not say.
+    var badges: HTML
 
     /// nil when the file is damaged.
     init?(_ run: any RecordedRun) {
@@ -162,7 +174,7 @@ struct EarlierRun: Sendable {
         id = run.plan.id
         plannedAt = run.plan.plannedAt
         audience = run.plan.audience
-        badge = EnvironmentBadge(of: run.plan)
+        badges = EnvironmentBadge.html(of: run.plan)
         accepted = figures.outcomes[.accepted, default: 0]
         invalidToken = figures.outcomes[.invalidToken, default: 0]
     }

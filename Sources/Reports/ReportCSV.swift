@@ -7,7 +7,7 @@ public import Runs
 /// RFC 4180 with one departure: lines end with LF alone, because the file is read by scripts (cut, awk, sort) as often as by
 /// spreadsheets, and every reader of CSV takes both; unless it is written for Excel (`CSVForm`). A cell that a spreadsheet would run as a formula (first character `= + - @`,
 /// tab or carriage return) gets an apostrophe in front. `variant` is blank when the campaign
-/// has no variants.
+/// has no variants. With several services the id of a push is in `push_id`, and the last column, `service`, names the one that took it.
 public enum ReportCSV {
     /// What its columns are called, of a run that a service took.
     public static func columns(of service: any PushService) -> [String] {
@@ -16,6 +16,13 @@ public enum ReportCSV {
             "latency_ms", "settled_at",
         ]
     }
+
+    /// What the id of a push is called where several services take them: each knows it by a name of its own.
+    private static let commonIDColumn = "push_id"
+
+    /// What its columns are called, of a run that several services take.
+    public static let columnsOfSeveralServices =
+        columns(of: PushServices.standard).map { $0 == PushServices.standard.idColumn ? commonIDColumn : $0 } + ["service"]
 
     private static let chunk = 64 << 10
 
@@ -39,9 +46,10 @@ public enum ReportCSV {
     public static func write(
         _ run: any RecordedRun, _ filter: Filter = Filter(), as form: CSVForm = .plain, to write: ([UInt8]) throws -> Void
     ) throws -> Int {
-        var line = LineWriter(seed: run.plan.seed, form: form)
+        let hasServices = run.plan.serviceCount > 1
+        var line = LineWriter(seed: run.plan.seed, form: form, services: hasServices ? run.plan.services.map(\.name) : [])
         line.bytes.reserveCapacity(chunk + 4096)
-        line.bytes += form.header(columns(of: run.plan.service))
+        line.bytes += form.header(hasServices ? columnsOfSeveralServices : columns(of: run.plan.service))
         let test = FilterTest(filter)
         var lines = 0
         try run.forEachStoredResult { result in
@@ -80,16 +88,19 @@ private struct LineWriter {
     let seed: RunSeed
     let form: CSVForm
     private let lineEnd: [UInt8]
+    /// The services' names; empty when there is one only.
+    private let services: [[UInt8]]
     var bytes: [UInt8] = []
     /// Neighbours mostly share their second, so its text is made once.
     private var second = Int64.min
     private var secondText: [UInt8] = []
     private let names = Outcome.allCases.map { Array($0.name.utf8) }
 
-    init(seed: RunSeed, form: CSVForm) {
+    init(seed: RunSeed, form: CSVForm, services: [String]) {
         self.seed = seed
         self.form = form
         lineEnd = form.lineEnd
+        self.services = services.map { Array($0.utf8) }
     }
 
     mutating func append(_ result: StoredResult) {
@@ -119,6 +130,10 @@ private struct LineWriter {
         if hasAnswer { number(result.latencyMilliseconds) }
         comma()
         if let moment = result.settledAt { append(moment) }
+        if !services.isEmpty {
+            comma()
+            bytes += services[result.service]
+        }
         bytes += lineEnd
     }
 

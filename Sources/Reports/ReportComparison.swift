@@ -39,6 +39,7 @@ public struct ReportComparison: Sendable {
         rows += Outcome.allCases.map { outcome in
             row("Outcomes", name: outcome.name, path: "outcomes/\(outcome.name)", { $0.count(outcome) }, of: { $0.plan.audience })
         }
+        rows += serviceRows
         rows += named("Skipped rows", path: "skipped", { $0.skipped.map { ($0.name, $0.rows) } }, of: { $0.plan.rows })
         rows += named("Reasons", path: "reasons", { $0.reasons.map { ($0.name, $0.recipients) } }, of: { $0.plan.audience })
         rows += named(
@@ -54,6 +55,26 @@ public struct ReportComparison: Sendable {
             row("Speed", name: "latency p99, ms", path: "latency_ms/p99", { $0.figures.latency?.p99 }),
         ]
         return rows
+    }
+
+    /// The outcomes of every service that either run reached devices through, where one of them went through several.
+    private var serviceRows: [Row] {
+        var services: [(name: String, displayName: String)] = []
+        for service in before.services + after.services where !services.contains(where: { $0.name == service.name }) {
+            services.append((service.name, service.displayName))
+        }
+        return services.flatMap { name, displayName in
+            func own(_ report: Report) -> ServiceReport? { report.services.first { $0.name == name } }
+            let audience = row(
+                "Services", name: "\(displayName), audience", path: "services/\(name)/audience", { own($0)?.audience },
+                of: { $0.plan.audience })
+            return [audience]
+                + Outcome.allCases.map { outcome in
+                    row(
+                        "Services", name: "\(displayName), \(outcome.name)", path: "services/\(name)/outcomes/\(outcome.name)",
+                        { own($0)?.count(outcome) }, of: { own($0)?.audience ?? 0 })
+                }
+        }
     }
 
     private func row(
@@ -240,7 +261,7 @@ public struct ReportComparison: Sendable {
             return "<section class=\"panel\"><h2>\(section)</h2>\(table.html)</section>"
         }
         let runs = [("Before", before), ("After", after)].map { name, report in
-            (name, "\(Self.name(report)) \(EnvironmentBadge(of: report.plan)?.html ?? "")" as HTML)
+            (name, "\(Self.name(report)) \(EnvironmentBadge.html(of: report.plan))" as HTML)
         }
         return PageStyle.document(
             title: "\(before.plan.id) and \(after.plan.id)", style: "",

@@ -40,9 +40,10 @@ public enum ResultFileCheck {
     }
 
     /// First lines of results, which the next result may replace.
-    private static let results = (PushServices.all.map { ReportCSV.columns(of: $0) } + [SuppressionList.exportColumns]).flatMap {
-        [$0.joined(separator: ","), $0.joined(separator: ";")]
-    }
+    private static let results =
+        (PushServices.all.map { ReportCSV.columns(of: $0) } + [ReportCSV.columnsOfSeveralServices, SuppressionList.exportColumns]).flatMap {
+            [$0.joined(separator: ","), $0.joined(separator: ";")]
+        }
 
     /// PEM by what it begins with, PKCS #12 by its ending.
     private static func isKey(_ file: String) -> Bool {

@@ -10,8 +10,8 @@ func figures(of json: JSONValue, _ path: String = "") -> [String: Int] {
         }
     case .array(let values):
         return values.reduce(into: [:]) { all, value in
-            guard let run = value["run"]?.stringValue else { return }
-            all.merge(figures(of: value, "\(path)/\(run)")) { $1 }
+            guard let name = (value["run"] ?? value["service"])?.stringValue else { return }
+            all.merge(figures(of: value, "\(path)/\(name)")) { $1 }
         }
     default: return [:]
     }

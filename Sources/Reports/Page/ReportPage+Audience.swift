@@ -74,7 +74,7 @@ extension ReportPage {
         return """
             <section class="panel">
             <h2>Test devices</h2>
-            <p class="note">This was a test: it went to the app’s test devices and to no device of the audience. \(badge?.html ?? "")</p>
+            <p class="note">This was a test: it went to the app’s test devices and to no device of the audience. \(badges)</p>
             \(DataTable(columns: ["Device", TextFormat.capitalized(report.service.target.shortNoun), "Variant", "Language", "Outcome"], rows: rows).html)
             </section>
             """

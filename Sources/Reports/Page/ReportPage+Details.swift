@@ -21,7 +21,7 @@ extension ReportPage {
         var facts: [(String, HTML)] = [
             (
                 "Pushes sent",
-                "\(figure("attempts", number: figures.attempts))\(repeats > 0 ? ", \(TextFormat.count(repeats)) of them again: \(report.service.displayName) had no time, or a connection broke" : ", each once")"
+                "\(figure("attempts", number: figures.attempts))\(repeats > 0 ? ", \(TextFormat.count(repeats)) of them again: \(report.takers) had no time, or a connection broke" : ", each once")"
             )
         ]
         if let mean = report.meanPerSecond {
@@ -38,7 +38,7 @@ extension ReportPage {
                     """
                     half at most \(figure("latency_ms/p50", number: latency.p50)) ms, 90 % at most \(figure("latency_ms/p90", number: latency.p90)) ms, \
                     99 % at most \(figure("latency_ms/p99", number: latency.p99)) ms, the slowest \(figure("latency_ms/max", number: latency.max)) ms: \
-                    from handing a push over to \(TextFormat.possessive(report.service.displayName)) answer, not to the device
+                    from handing a push over to \(TextFormat.possessive(report.takers)) answer, not to the device
                     """
                 ))
         }
@@ -81,7 +81,7 @@ extension ReportPage {
                 share: Self.percent(recipients, of: total), parts: [.init(recipients)])
         }
         return """
-            <p class="note">More than once only where \(report.service.displayName) asked for it, or the push had not reached it.</p>
+            <p class="note">More than once only where \(report.takers) asked for it, or the push had not reached it.</p>
             \(BarList(Array(items), whole: total).html)
             """
     }
@@ -89,7 +89,7 @@ extension ReportPage {
     private var facts: [(name: String, value: HTML)] {
         let (plan, status) = (report.plan, report.status)
         var facts: [(String, HTML)] = [("App", "\(plan.app)"), ("Run", "\(plan.id)"), ("State", "\(status.state.rawValue)")]
-        if let badge { facts.append(("Sent to", badge.html)) }
+        if !badges.markup.isEmpty { facts.append(("Sent to", badges)) }
         if let first = plan.retryOf { facts.append(("Retry of", "\(first)")) }
         facts.append(("Planned", "\(Self.moment(plan.plannedAt))"))
         for (name, key) in [("Expires", "expires"), ("Priority", "priority"), ("Frequency", "frequency")] {

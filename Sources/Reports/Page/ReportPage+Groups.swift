@@ -30,7 +30,7 @@ extension ReportPage {
         let table = groupTable("Variant", path: "variants", variants)
         return """
             <section class="panel short"><h2>Variants\(report.holdout == nil ? "" : ", and the holdout" as HTML)</h2>
-            <p class="note">What these groups did later (visits, purchases) shows which text works better, or if the campaign does. \(report.service.displayName) accepts a dull text as \
+            <p class="note">What these groups did later (visits, purchases) shows which text works better, or if the campaign does. \(report.takers) \(report.services.count > 1 ? "accept" : "accepts") a dull text as \
             readily as a good one. The CSV report lists the devices of each variant, so you can compare them elsewhere.</p>
             <div class="groups">\(boxes)</div>
             \(Fold("Every outcome of each variant", table).html)

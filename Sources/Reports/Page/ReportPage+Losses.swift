@@ -7,7 +7,7 @@ extension ReportPage {
     var losses: HTML {
         let losses = allLosses
         let folded = Fold("Every outcome and what it means", outcomeTable).html
-        let others = Fold("All reasons, as \(report.service.displayName) and Volley name them", reasonList).html
+        let others = reasonFolds
         guard hasBegun, report.plan.audience > 0 else {
             return losses.isEmpty ? "" : section("What cannot be sent to", losses.map(\.item), "")
         }
@@ -68,23 +68,47 @@ extension ReportPage {
     }
 
     /// What is known of a loss: its reasons, or what the outcome means where no reason is known.
-    private func notes(_ reasons: [(name: String, recipients: Int)], of count: Int, otherwise meaning: HTML) -> [HTML] {
+    private func notes(_ reasons: [Cause], of count: Int, otherwise meaning: HTML) -> [HTML] {
         let rest = count - reasons.reduce(0) { $0 + $1.recipients }
         guard rest > 0, !reasons.isEmpty else { return reasons.isEmpty ? [meaning] : reasons.map(cause) }
         return reasons.map(cause) + ["\(TextFormat.count(rest)) others: \(meaning)"]
     }
 
-    private func cause(_ reason: (name: String, recipients: Int)) -> HTML {
+    private func cause(_ reason: Cause) -> HTML {
         """
-        \(figure("reasons/\(reason.name)", number: reason.recipients)) <code dir="auto">\(TextStyle.safe(reason.name, limit: 200))</code> \(Prose.html(report.explanation(of: reason.name)))
+        \(figure(reason.path, number: reason.recipients)) <code dir="auto">\(TextStyle.safe(reason.name, limit: 200))</code> \(Prose.html(Report.explanation(of: reason.name, by: reason.service)))
         """
     }
 
+    /// A reason of a service.
+    private struct Cause {
+        var service: any PushService
+        /// Where the JSON report has its number.
+        var path: String
+        var name: String
+        var recipients: Int
+    }
+
+    /// The reasons of all services, most frequent first.
+    private var causes: [Cause] {
+        guard !report.services.isEmpty else {
+            return report.reasons.map {
+                Cause(service: report.service, path: "reasons/\($0.name)", name: $0.name, recipients: $0.recipients)
+            }
+        }
+        return report.services.flatMap { service in
+            service.reasons.map {
+                Cause(
+                    service: service.service, path: "services/\(service.name)/reasons/\($0.name)", name: $0.name, recipients: $0.recipients)
+            }
+        }.sorted { ($1.recipients, $0.path) < ($0.recipients, $1.path) }
+    }
+
     /// The three most frequent reasons of each outcome; nil when the figures do not tell which reason led to which outcome.
-    private var reasonsByOutcome: [Outcome: [(name: String, recipients: Int)]]? {
-        var found: [Outcome: [(name: String, recipients: Int)]] = [:]
-        for reason in report.reasons {
-            guard let outcome = ReasonText.outcome(of: reason.name, by: report.service) else { return nil }
+    private var reasonsByOutcome: [Outcome: [Cause]]? {
+        var found: [Outcome: [Cause]] = [:]
+        for reason in causes {
+            guard let outcome = ReasonText.outcome(of: reason.name, by: reason.service) else { return nil }
             found[outcome, default: []].append(reason)
         }
         let isCertain = Outcome.allCases.allSatisfy { outcome in
@@ -113,16 +137,32 @@ extension ReportPage {
             """
     }
 
-    private var reasonList: HTML {
-        let all = report.reasons
+    /// All reasons: of each service by itself, as the same word may mean two things.
+    private var reasonFolds: HTML {
+        guard !report.services.isEmpty else {
+            return Fold(
+                "All reasons, as \(report.service.displayName) and Volley name them",
+                reasonList(report.reasons, of: report.service, below: "")
+            ).html
+        }
+        let folds: [HTML] = report.services.map { service in
+            Fold(
+                "All reasons of \(service.displayName), as it and Volley name them",
+                reasonList(service.reasons, of: service.service, below: "services/\(service.name)/")
+            ).html
+        }
+        return HTML(joined: folds + report.reasons.map { hidden("reasons/\($0.name)", number: $0.recipients) })
+    }
+
+    private func reasonList(_ all: [(name: String, recipients: Int)], of service: any PushService, below path: String) -> HTML {
         guard !all.isEmpty else { return "" }
         let total = all.reduce(0) { $0 + $1.recipients }
         let items = all.prefix(Self.shownRows).map { reason in
             BarList.Item(
                 "<code dir=\"auto\">\(TextStyle.safe(reason.name, limit: 200))</code>",
-                figure("reasons/\(reason.name)", number: reason.recipients),
+                figure("\(path)reasons/\(reason.name)", number: reason.recipients),
                 share: Self.percent(reason.recipients, of: total), parts: [.init(reason.recipients)],
-                notes: [Prose.html(report.explanation(of: reason.name))])
+                notes: [Prose.html(Report.explanation(of: reason.name, by: service))])
         }
         let hidden = all.count - items.count
         let more: HTML =

@@ -51,7 +51,7 @@ extension ReportPage {
         case .running:
             return ("Still running: these figures are as of \(Self.moment(madeAt))", "This shows newer figures:", "volley report \(id)")
         case .paused: return ("Paused", "This resumes it where it paused:", "volley resume \(id)")
-        case .stopped where report.pointsAtSettings:
+        case .stopped where report.needsNewRun:
             let again = report.count(.accepted) > 0 ? ", also to the devices that got it" : ""
             return (
                 "Why it stopped",

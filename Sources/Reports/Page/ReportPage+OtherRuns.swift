@@ -31,14 +31,14 @@ extension ReportPage {
         let own = DataTable.Row(
             name: "\(Self.moment(report.plan.plannedAt)), this run",
             cells: [
-                badge?.html ?? "", "\(TextFormat.count(report.plan.audience))", hasBegun ? "\(percent(report.count(.accepted)))" : "–",
+                badges, "\(TextFormat.count(report.plan.audience))", hasBegun ? "\(percent(report.count(.accepted)))" : "–",
                 hasBegun ? "\(percent(report.count(.invalidToken)))" : "–",
             ], isTotal: true)
         let rows = report.earlier.map { run in
             DataTable.Row(
                 name: "\(Self.moment(run.plannedAt))<br><span class=\"note\">\(run.id)</span>",
                 cells: [
-                    run.badge?.html ?? "", figure("earlier_runs/\(run.id)/audience", number: run.audience),
+                    run.badges, figure("earlier_runs/\(run.id)/audience", number: run.audience),
                     "\(Self.percent(run.accepted, of: run.audience))\(count("earlier_runs/\(run.id)/accepted", number: run.accepted))",
                     "\(Self.percent(run.invalidToken, of: run.audience))\(count("earlier_runs/\(run.id)/invalid_token", number: run.invalidToken))",
                 ])

@@ -26,7 +26,7 @@ extension ReportPage {
     private var whatGettingItMeans: String {
         if isSimulated { return "This run went to the built-in simulator, for practice: no device got anything." }
         return
-            "“Got it” means that \(report.service.introduction.replacing("'", with: "’")), took the push over. A device that is switched off gets it later; "
+            "“Got it” means that \(report.guide.introduction.replacing("'", with: "’"))\(report.services.isEmpty ? "," : "") took the push over. A device that is switched off gets it later; "
             + "whether someone looked at it cannot be told from here."
     }
 
@@ -57,8 +57,8 @@ extension ReportPage {
         let rest: [(Outcome, String, String)] = [
             report.doubtsTokens
                 ? (
-                    .invalidToken, "had its \(report.service.target.shortNoun) refused",
-                    "had their \(report.service.target.shortNouns) refused"
+                    .invalidToken, "had its \(report.shortNoun) refused",
+                    "had their \(report.shortNoun)s refused"
                 )
                 : (.invalidToken, "no longer has the app", "no longer have the app"), (.rejected, "was refused", "were refused"),
             (.failed, "could not be reached in time", "could not be reached in time"),
@@ -136,7 +136,7 @@ extension ReportPage {
             "\(Self.moment(start)) – \(isSameDay ? String(Self.moment(end).dropFirst(11)) : Self.moment(end))\(length ?? " UTC; the clock was set back meanwhile")"
     }
 
-    private var place: HTML { "\(report.plan.app) \(badge?.html ?? "")" }
+    private var place: HTML { "\(report.plan.app) \(badges)" }
 
     // MARK: - What they read
 

@@ -27,17 +27,22 @@ public struct ReportPage {
     /// Whether there can be results.
     var hasBegun: Bool { report.status.startedAt != nil }
 
-    /// Where it went; nil when the plan does not say.
-    var badge: EnvironmentBadge? { EnvironmentBadge(of: report.plan) }
+    /// Where it went; empty when the plan does not say.
+    var badges: HTML { EnvironmentBadge.html(of: report.plan) }
 
-    var isSimulated: Bool { badge?.name == "simulator" }
+    /// The names of the places where it went, each once.
+    private var places: [String] {
+        EnvironmentBadge.all(of: report.plan).map(\.badge.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    var isSimulated: Bool { places == ["simulator"] }
 
     /// The most rows of a list that a person can still read.
     static let shownRows = 100
 
     /// The document.
     public var html: HTML {
-        let environment = badge.map { ", \($0.name)" } ?? ""
+        let environment = places.map { ", \($0)" }.joined()
         return PageStyle.document(
             title: "Report of \(report.plan.campaign)\(environment)",
             style: "\(Chart.style)\(Self.groupStyle)\(report.missedForGood > 0 ? Self.missedStyle : "")",
@@ -46,6 +51,7 @@ public struct ReportPage {
             \(Chart.patterns)
             \(summary)
             \(nextStep)
+            \(services)\
             \(losses)
             \(audience)
             \(variants)
@@ -55,14 +61,14 @@ public struct ReportPage {
             \(testDevices)
             \(otherRuns)
             \(details)
-            <footer>Made by \(madeBy) at \(Self.moment(madeAt)) · times are UTC · \(report.service.target.nouns) are shortened\
+            <footer>Made by \(madeBy) at \(Self.moment(madeAt)) · times are UTC · \(report.guide.noun)s are shortened\
             <span class="when-printed"> · folded sections are not printed</span></footer>
             """)
     }
 
     private var head: HTML {
         let plan = report.plan
-        var chips: [HTML] = [badge?.html ?? "", "<span class=\"chip\">\(state.rawValue)</span>"]
+        var chips: [HTML] = [badges, "<span class=\"chip\">\(state.rawValue)</span>"]
         if plan.isTest { chips.append("<span class=\"chip\">test</span>") }
         if plan.retryOf != nil { chips.append("<span class=\"chip\">retry</span>") }
         let about: HTML = plan.preview["description"]?.stringValue.map { "<p class=\"about\" dir=\"auto\">\($0)</p>" } ?? ""

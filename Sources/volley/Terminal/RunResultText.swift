@@ -26,7 +26,7 @@ extension Console {
         switch result.end {
         case .finished:
             guard !result.blamesSettings else {
-                let service = result.plan.service
+                let service = result.report?.blamedServices.first ?? result.plan.service
                 let tokens = service.target.shortNouns
                 warn(
                     "\(service.displayName) refused the \(tokens) of most test devices. Their \(tokens) are old, or environment or \(service.account.topic.key) in volley.yaml is wrong. "

@@ -17,10 +17,24 @@ public struct EnvironmentBadge: Sendable {
         environment = service.account.environments.named(name)
     }
 
-    /// nil when a run's plan does not say.
-    init?(of plan: RunPlan) {
-        guard let settings = try? plan.settings.get() else { return nil }
-        self.init(settings.firstService.environment.name, of: settings.service)
+    /// The place of one of a run's services.
+    private init(_ settings: ServiceSettings) { self.init(settings.environment.name, of: settings.service) }
+
+    /// Where a run goes: a place for each service that has devices; empty when its plan does not say.
+    static func all(of plan: RunPlan) -> [(service: String, badge: EnvironmentBadge)] {
+        guard let services = try? plan.settings.get().services else { return [] }
+        let used = Set(plan.serviceLegs.filter { !$0.ids.isEmpty }.map(\.service))
+        return services.enumerated().filter { used.isEmpty ? $0.offset == 0 : used.contains($0.offset) }.map {
+            (service: $0.element.service.displayName, badge: EnvironmentBadge($0.element))
+        }
+    }
+
+    /// The badges of a run: one for each place, with its service's name where there are several.
+    static func html(of plan: RunPlan) -> HTML {
+        let all = all(of: plan)
+        if Set(all.map(\.badge.name)).count == 1, let first = all.first { return first.badge.html }
+        let badges: [HTML] = all.map { "\($0.service) \($0.badge.html) " }
+        return HTML(joined: badges)
     }
 
     private var isSimulator: Bool { name == "simulator" }

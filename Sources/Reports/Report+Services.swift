@@ -1,0 +1,83 @@
+import Base
+import PushServices
+import Runs
+
+/// What a service of a run did, as far as it took part.
+struct ServiceReport: Sendable {
+    /// Its facts.
+    let service: any PushService
+    /// Its name as in run files; also for one that this Volley no longer knows.
+    let name: String
+    /// nil when the plan's settings cannot be read.
+    let settings: ServiceSettings?
+    let audience: Int
+    let figures: RunFigures
+    /// Why nothing more was sent through it; nil when it did not stop by itself.
+    let cause: StopCause?
+    /// Whether wrong settings may be why its tokens were refused.
+    let doubtsTokens: Bool
+
+    /// For people.
+    var displayName: String { PushServices.named(name)?.displayName ?? name }
+
+    func count(_ outcome: Outcome) -> Int { figures.outcomes[outcome, default: 0] }
+
+    /// Its reasons, most frequent first, then by name.
+    var reasons: [(name: String, recipients: Int)] { Report.sorted(figures.reasons) }
+
+    /// Where its pushes go, in words.
+    var environment: String? { settings.map { Report.words($0.environment) } }
+}
+
+extension Report {
+    /// Whether several services take its pushes, even if only one of them has devices.
+    var hasServices: Bool { plan.serviceCount > 1 }
+
+    /// The services through which devices are reached, in the plan's order; empty when the run has one service only.
+    var services: [ServiceReport] {
+        // Figures that an older version kept know no services.
+        guard hasServices, figures.services.count == plan.serviceCount else { return [] }
+        let settings = try? plan.settings.get().services
+        return plan.services.enumerated().compactMap { number, service in
+            let audience = plan.ids(ofService: number).count
+            guard audience > 0 else { return nil }
+            let name = settings?[number].serviceName ?? service.name
+            return ServiceReport(
+                service: service, name: name, settings: settings?[number], audience: audience, figures: figures.services[number],
+                cause: stops[name], doubtsTokens: doubtsTokens(ofService: number))
+        }
+    }
+
+    /// Why services stopped, by their names.
+    private var stops: [String: StopCause] {
+        guard case .services(let partial)? = status.cause else { return [:] }
+        return Dictionary(partial.stopped.map { ($0.service, $0.cause) }) { first, _ in first }
+    }
+
+    /// Whether it stopped in some of its services, while others may have been sent to until their end.
+    var hasStoppedServices: Bool { !stops.isEmpty }
+
+    /// Those who took the pushes, in words: `APNs`, or `APNs and FCM`.
+    var takers: String {
+        let names = services.map(\.displayName)
+        return names.isEmpty ? service.displayName : Self.listed(names, by: "and")
+    }
+
+    /// What targets are called beside devices: a word of all its services.
+    var shortNoun: String { guide.shortNoun }
+
+    /// `a`, `a and b`, `a, b and c`
+    static func listed(_ names: [String], by word: String) -> String {
+        guard names.count > 1, let last = names.last else { return names.first ?? "" }
+        return names.dropLast().joined(separator: ", ") + " \(word) \(last)"
+    }
+
+    /// Where pushes go, in a few words.
+    static func words(_ environment: FrozenEnvironment) -> String {
+        environment.isSimulator ? "simulator: no device gets it" : environment.name
+    }
+
+    static func sorted(_ reasons: [String: Int]) -> [(name: String, recipients: Int)] {
+        reasons.map { (name: $0.key, recipients: $0.value) }.sorted { ($1.recipients, $0.name) < ($0.recipients, $1.name) }
+    }
+}
