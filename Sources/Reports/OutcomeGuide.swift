@@ -21,7 +21,7 @@ struct OutcomeGuide {
         self.init(services: [service], state: state, doubtsTokens: doubtsTokens)
     }
 
-    /// The services, of which each device has one: `APNs`, or `APNs or FCM`.
+    /// The services, of which each device has one, in words.
     private var name: String { Report.listed(services.map(\.displayName), by: "or") }
 
     /// What a target is called in full; a short word where services have different ones.

@@ -57,7 +57,7 @@ extension Report {
     /// Whether it stopped in some of its services, while others may have been sent to until their end.
     var hasStoppedServices: Bool { !stops.isEmpty }
 
-    /// Those who took the pushes, in words: `APNs`, or `APNs and FCM`.
+    /// Those who took the pushes, in words: one name, or all of them.
     var takers: String {
         let names = services.map(\.displayName)
         return names.isEmpty ? service.displayName : Self.listed(names, by: "and")
