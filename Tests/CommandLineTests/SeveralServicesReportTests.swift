@@ -99,6 +99,12 @@ struct SeveralServicesReportTests {
         let after = try bench.report()
         #expect(after.whole["state"] == .string("finished") && after.whole["outcomes"]?.int("unsent") == 0, "\(after)")
         #expect(after.services["apns"]?.text == services["apns"]?.text)
+        // Sending again to what was refused concerns that service alone, and stops as a whole.
+        let rejected = try #require(after.services["fcm"]?["outcomes"]?.int("rejected"))
+        let retried = try bench.folder.volley("retry", "last", "--outcome", "rejected", "--yes")
+        #expect(retried.status == 3, "\(retried)")
+        let retry = try bench.report()
+        #expect(retry.services.keys.sorted() == ["fcm"] && retry.whole.int("audience") == rejected && rejected > 0, "\(retry)")
         let ledgers = try bench.accepted()
         #expect(
             ledgers.apns == 40 && ledgers.fcm == after.services["fcm"]?["outcomes"]?.int("accepted") && !ledgers.isAnyTwice, "\(ledgers)")
