@@ -73,8 +73,8 @@ struct ServicesReadingTests {
         MistakeCase(
             "an account that is not complete", "services: {fcm: {environment: production}}",
             """
-            volley.yaml:5:21: 'fcm' of the app 'shop' has no 'service_account', and FCM answers no one without one. Add, for example: service_account: {file: keys/shop-fcm.json}.
             volley.yaml:5:21: the key 'project' is missing in 'fcm'. Add it, for example: project: shop-1a2b.
+            volley.yaml:5:21: 'fcm' of the app 'shop' has no 'service_account', and FCM answers no one without one. Add, for example: service_account: {file: keys/shop-fcm.json}.
             """),
         MistakeCase(
             "keys of another service", "services: {fcm: {topic: a.b, environment: simulator}}",
@@ -89,7 +89,7 @@ struct ServicesReadingTests {
         ),
         MistakeCase(
             "a map to a service that the app does not have",
-            "services: {fcm: {project: shop-1a2b, environment: simulator}}\ncolumns: {service: {column: platform, map: {ios: apn, IOS: apns, ios : fcm}}}",
+            "services: {fcm: {project: shop-1a2b, environment: simulator}}\ncolumns: {service: {column: platform, map: {ios: apn, android: fcm}}}",
             "volley.yaml:6:54: there is no service 'apn'. Did you mean 'apns'?"),
         MistakeCase(
             "a cell that is in the map twice",
