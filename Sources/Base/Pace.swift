@@ -23,12 +23,12 @@ public struct Pace: Hashable, Sendable, CustomStringConvertible {
         "\(pushes)/\(intervalSeconds == 1 ? "s" : intervalSeconds == 60 ? "min" : "h")"
     }
 
-    /// The part of the pace for some of the devices that share it, rounded down; at least a push an hour.
+    /// The part of the pace for some of the devices that share it, rounded down, so that all parts together do not exceed it in any of its
+    /// intervals; at least a push an hour.
     public func share(of part: Int, in whole: Int) -> Pace {
         guard part < whole else { return self }
         let share = Double(part) / Double(whole)
-        // Over a longer interval less is lost to rounding.
-        let seconds = [1, 60].first { $0 >= intervalSeconds && perSecond * Double($0) * share >= 100 } ?? 3600
+        let seconds = [1, 60].first { $0 >= intervalSeconds && perSecond * Double($0) * share >= 1 } ?? 3600
         return Pace(pushes: max(1, Int(perSecond * Double(seconds) * share)), intervalSeconds: seconds)
     }
 

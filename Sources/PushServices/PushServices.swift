@@ -8,8 +8,11 @@ public enum PushServices {
     /// The service of an app whose project names none.
     public static let standard = all[0]
 
+    /// The column that holds a push's id in results of several services.
+    public static let commonIDColumn = "push_id"
+
     /// The columns that hold a push's id in results: a table with such a column is a report.
-    public static let idColumns = all.map(\.idColumn)
+    public static let idColumns = all.map(\.idColumn) + [commonIDColumn]
 
     /// The service with this name; nil if there is none.
     public static func named(_ name: String) -> (any PushService)? { all.first { $0.name == name } }

@@ -17,12 +17,10 @@ public enum ReportCSV {
         ]
     }
 
-    /// What the id of a push is called where several services take them: each knows it by a name of its own.
-    private static let commonIDColumn = "push_id"
 
     /// What its columns are called, of a run that several services take.
     public static let columnsOfSeveralServices =
-        columns(of: PushServices.standard).map { $0 == PushServices.standard.idColumn ? commonIDColumn : $0 } + ["service"]
+        columns(of: PushServices.standard).map { $0 == PushServices.standard.idColumn ? PushServices.commonIDColumn : $0 } + ["service"]
 
     private static let chunk = 64 << 10
 

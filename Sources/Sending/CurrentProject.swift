@@ -62,6 +62,10 @@ package struct CurrentProject {
             throw changed(["the app '\(plan.app)' is no longer there"], in: project)
         }
         let now = try RunSettings(app, projectFile: project.file, pushType: settings.pushType)
+        let gone = settings.services.filter { then in !now.services.contains { $0.serviceName == then.serviceName } }
+        if settings.services.count > 1, !gone.isEmpty {
+            throw changed(gone.map { "\($0.service.displayName) is no longer among the services of '\(plan.app)'" }, in: project)
+        }
         // A service that the app got since then changes nothing about the others.
         let services = settings.services.map { then in
             (then, now: now.services.first { $0.serviceName == then.serviceName } ?? now.firstService)

@@ -103,6 +103,23 @@ import Testing
         #expect(left.recipients.map(\.token.text) == [token(1)])
     }
 
+    @Test("a list leaves a device out by either of its targets, in columns of their usual names")
+    func excludedByEither() throws {
+        let text = "token,fcm_token,alias\n\(token(1)),\(registration(1)),a\n\(token(2)),\(registration(2)),b\n,\(registration(3)),c\n"
+        let list = folder.file("either.csv", "token,fcm_token\n,\(registration(1))\n,\(registration(3))\n")
+        let (result, sink) = try query(text).with { $0.excludedDevices = [list] }.run()
+        #expect(sink.recipients.map(\.alias) == ["b"] && result.skipped == [.excluded: 2] && result.warnings.isEmpty)
+    }
+
+    @Test("a row with targets of two services decides for both")
+    func decidesForBoth() throws {
+        let rows = [",\(registration(1)),2026-11-01,old", "\(token(1)),\(registration(1)),2026-11-02,unsubscribed"]
+        let (result, sink) = try query("token,fcm_token,last_active,tags\n" + rows.joined(separator: "\n") + "\n").with {
+            $0.excludedTags = ["unsubscribed"]
+        }.run()
+        #expect(sink.recipients.isEmpty && result.skipped == [.excluded: 1, .duplicateToken: 1] && result.isBalanced)
+    }
+
     @Test("an export needs one column of targets at least; one that volley.yaml names is warned of where it is missing")
     func columns() throws {
         #expect(
@@ -147,7 +164,8 @@ import Testing
                 (cell(), cell(), ["ios", "android", "web", ""].randomElement(using: &random) ?? "", Int.random(in: 1...28, using: &random)))
         }
         func reads(_ cell: String, _ service: Int) -> Bool { services[service].target.target(cell) != nil }
-        var newest: [String: (day: Int, service: Int?)] = [:]
+        var newest: [String: (day: Int, service: Int?, isOther: Bool)] = [:]
+        var (withDevice, real, phantoms) = (0, Set<String>(), Set<String>())
         var withoutDevice: [SkipReason: Int] = [:]
         for row in rows {
             let cells = isByColumn ? [row.first, row.first] : [row.first, row.second]
@@ -162,7 +180,15 @@ import Testing
             }
             let key = cells[service]
             let isReached = !isByColumn || named != nil
-            if row.day >= newest[key]?.day ?? 0 { newest[key] = (row.day, isReached ? service : nil) }
+            withDevice += 1
+            if row.day >= newest[key]?.day ?? 0 { newest[key] = (row.day, isReached ? service : nil, false) }
+            // The row decides for its other target, too.
+            for other in [0, 1] where !isByColumn && other != service && reads(cells[other], other) {
+                if row.day >= newest[cells[other]]?.day ?? 0 { newest[cells[other]] = (row.day, nil, true) }
+                if !real.contains(cells[other]) { phantoms.insert(cells[other]) }
+            }
+            real.insert(key)
+            phantoms.remove(key)
         }
         let text = rows.map { "\($0.first),\($0.second),\($0.platform),2026-10-\($0.day < 10 ? "0" : "")\($0.day)" }
         let query = query("token,fcm_token,platform,last_active\n" + text.joined(separator: "\n") + "\n") {
@@ -172,13 +198,14 @@ import Testing
         let expected = newest.compactMap { token, row in row.service.map { "\(token) \($0)" } }.sorted()
         #expect(zip(sink.recipients, sink.services).map { "\($0.token.text) \($1)" }.sorted() == expected)
         var skipped = withoutDevice
-        skipped[.noService, default: 0] += newest.values.count { $0.service == nil }
-        skipped[.duplicateToken] = rows.count - withoutDevice.values.reduce(0, +) - newest.count
+        skipped[.noService, default: 0] += newest.values.count { $0.service == nil && !$0.isOther }
+        skipped[.duplicateToken] = withDevice - newest.values.count { !$0.isOther }
         #expect(result.skipped == skipped.filter { $0.value > 0 })
-        for (token, row) in newest {
+        for (token, row) in newest where !phantoms.contains(token) {
             let trace = try query.trace(TraceSubject(token, services.map(\.target)))
             let deciding = trace.rows.first { $0.token?.text == token && $0.verdict != .duplicateToken }
-            #expect(deciding?.verdict == (row.service == nil ? .noService : nil), "\(token)")
+            #expect((deciding == nil) == row.isOther, "\(token)")
+            if !row.isOther { #expect(deciding?.verdict == (row.service == nil ? .noService : nil), "\(token)") }
             if let service = row.service { #expect(deciding?.service == service) }
         }
     }

@@ -17,6 +17,8 @@ final class ExcludedDevices: @unchecked Sendable {
     private let targets: TargetForm
     /// Reads the targets of all services; nil if there is only one.
     private let mixed: MixedTargets?
+    /// The keys of their columns; empty if there is only one.
+    private let targetColumns: [String]
     /// Whether an entry can only be a registration id, so that exports need that column.
     private(set) var hasRegistrationIDs = false
     /// Whether a registration id may be an e-mail address.
@@ -29,6 +31,7 @@ final class ExcludedDevices: @unchecked Sendable {
         self.hash = hash
         targets = query.targets
         mixed = query.services.count > 1 ? MixedTargets(query) : nil
+        targetColumns = query.services.count > 1 ? query.services.map(\.target.column) : []
         takesAddresses = query.columns.candidates(for: .registrationID).contains { $0.lowercased().contains("mail") }
         var mistakes: [Diagnostic] = []
         for path in query.excludedDevices {
@@ -179,7 +182,7 @@ final class ExcludedDevices: @unchecked Sendable {
         switch format.records {
         case .delimited(let separator):
             var reader = try DelimitedReader.open(path: path, isGzip: format.isGzip, separator: separator, limits: limits)
-            var cells = ListCells(ColumnResolver(columns: columns, header: reader.header, file: path))
+            var cells = ListCells(ColumnResolver(columns: columns, header: reader.header, file: path), targets: targetColumns)
             // A plain list that is called .csv.
             let isPlain = cells.columns.isEmpty && reader.header.count == 1
             if isPlain { cells.columns = [0] }
@@ -194,7 +197,8 @@ final class ExcludedDevices: @unchecked Sendable {
         case .jsonLines, .jsonArray:
             guard let header = try sampleKeys(path: path, format: format, limits: limits, until: { _ in false })?.keys else { return }
             let cells = ListCells(
-                ColumnResolver(columns: LeanCloudExport.columns(columns, keys: header), header: header, file: path))
+                ColumnResolver(columns: LeanCloudExport.columns(columns, keys: header), header: header, file: path),
+                targets: targetColumns)
             try cells.check()
             let keys = cells.columns.map { header[$0] }
             lists[lists.count - 1].columns = cells.names

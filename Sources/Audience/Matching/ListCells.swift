@@ -7,11 +7,12 @@ struct ListCells {
     var columns: [Int]
     private let resolver: ColumnResolver
 
-    init(_ resolver: ColumnResolver) {
+    /// - Parameter targets: the keys of columns of targets, of an app with several services.
+    init(_ resolver: ColumnResolver, targets: [String] = []) {
         self.resolver = resolver
         // Exports may call several of them by one name.
         var columns: [Int] = []
-        for case let column? in [resolver.listedTokenColumn] + resolver.listedTargetColumns + [resolver.listedRegistrationIDColumn]
+        for case let column? in [resolver.listedTokenColumn] + resolver.listedColumns(ofTargets: targets) + [resolver.listedRegistrationIDColumn]
         where !columns.contains(column) { columns.append(column) }
         self.columns = columns
     }
@@ -57,9 +58,9 @@ extension ColumnResolver {
         (isReport ? nil : column(of: .token)) ?? header.firstIndex(of: "device_token") ?? header.firstIndex(of: "token")
     }
 
-    /// The columns of targets that volley.yaml names for single services.
-    fileprivate var listedTargetColumns: [Int?] {
-        isReport ? [] : columns.targets.sorted { $0.key < $1.key }.map { header.firstIndex(of: $0.value.value) }
+    /// The columns of targets of single services, called as in the exports.
+    fileprivate func listedColumns(ofTargets keys: [String]) -> [Int?] {
+        isReport ? [] : keys.map { columns.candidates(forTargets: $0).lazy.compactMap { header.firstIndex(of: $0) }.first }
     }
 
     /// The registration ids' column of a list of devices. A report identifies the devices that got a push by their tokens: with exports

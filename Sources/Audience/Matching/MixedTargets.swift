@@ -47,6 +47,14 @@ struct MixedTargets: TargetReader {
         return read(row, columns, service)
     }
 
+    func forEachOther(
+        of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>) -> Void
+    ) {
+        for other in order where other != Int(service) && columns.targets[other] != columns.targets[Int(service)] {
+            if let target = read(row, columns, other).target { body(target) }
+        }
+    }
+
     private func best(of row: CellRow, _ columns: ColumnPlan) -> TargetReading {
         var flawed: TargetReading?
         for service in order where !Blank.isCell(row.bytes(columns.targets[service])) {

@@ -8,6 +8,8 @@ protocol TargetReader: ~Copyable {
     func normalize(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>?
     /// How the device of a row is reached.
     func target(of row: CellRow, _ columns: ColumnPlan) -> TargetReading
+    /// Calls `body` with the targets of a row that are not used, as the device is reached through another service.
+    func forEachOther(of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>) -> Void)
 }
 
 /// How the device of a row is reached, as its cells say.
@@ -31,6 +33,11 @@ extension TargetReader where Self: ~Copyable {
         let cell = row.bytes(columns.token)
         return TargetReading(target: normalize(cell), cell: cell)
     }
+
+    /// With one service there are none.
+    @inline(__always) func forEachOther(
+        of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>) -> Void
+    ) {}
 }
 
 /// Reads targets in hex digits. Holds room for one, lower-cased.

@@ -149,7 +149,7 @@ struct BlockMerger: ~Copyable {
             warning.remedy = "A quote that is never closed hides the rows after it. Check the export."
             warnings.append(warning)
         }
-        rowsWithDevice += blockResult.devices.count
+        rowsWithDevice += blockResult.devices.count - blockResult.unusedTargets
         if !hasReserved, rowsWithDevice >= Self.rowsToReckonFrom {
             hasReserved = true
             devices.reserve(Int(Double(rowsWithDevice) * Double(bytesTotal) / Double(max(bytesRead, 1)) * 1.03))

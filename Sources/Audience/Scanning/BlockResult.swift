@@ -106,6 +106,8 @@ struct BlockResult {
     /// By field of the query.
     var flaws: [CellFlaws] = []
 
+    /// How many of `devices` are targets that a row has beside the one that is used.
+    var unusedTargets = 0
     /// Rows that have a device, in order.
     var devices: [DeviceRow] = []
     /// Distinct sets of selectors or, where rows are united, of `RowFacts`. The first is empty.

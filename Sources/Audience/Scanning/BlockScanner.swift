@@ -146,15 +146,15 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let reading = targets.target(of: row, columns)
         guard let token = reading.target else { return reason ?? reading.reason }
         let fingerprint = plan.hash.fingerprint(token)
-        let isListed = hasExcludedDevices && isListed(fingerprint, &blockResult)
+        let (listed, others) = otherTargets(row, columns, of: reading, fingerprint, &blockResult)
         let lastActive = lastActive(row, columns, &blockResult)
         let device = Device(token: token, service: reading.service, fingerprint: fingerprint, lastActive: lastActive)
         if samplesTags { sampleTags(row, columns, of: device, &blockResult) }
         if let reason {
             let exclusions = reason == .excluded ? exclusions(row, columns, fingerprint) : []
             blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reason, exclusions: exclusions))
-        } else if isListed {
-            let exclusions = exclusions(row, columns, fingerprint)
+        } else if let listed {
+            let exclusions = exclusions(row, columns, listed)
             blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: .excluded, exclusions: exclusions))
         } else if !reading.isReached {
             blockResult.noteUnreached(row.bytes(columns.service))
@@ -162,7 +162,25 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         } else {
             add(row, columns, of: device, selected: selector.selected, &blockResult)
         }
+        // The row also decides for its other targets: an older row with one of them says nothing any more.
+        for other in others { blockResult.devices.append(DeviceRow(other, ActivityMoment(lastActive), reason: .duplicateToken)) }
+        blockResult.unusedTargets += others.count
         return nil
+    }
+
+    /// The fingerprint by which a list of excluded devices has the device of a row, under any of its targets; and those of the targets that
+    /// are not used.
+    @inline(__always) private func otherTargets(
+        _ row: CellRow, _ columns: ColumnPlan, of reading: TargetReading, _ own: TokenFingerprint, _ blockResult: inout BlockResult
+    ) -> (listed: TokenFingerprint?, others: [TokenFingerprint]) {
+        var listed = hasExcludedDevices && isListed(own, &blockResult) ? own : nil
+        var others: [TokenFingerprint] = []
+        targets.forEachOther(of: row, columns, besides: reading.service) { other in
+            let fingerprint = plan.hash.fingerprint(other)
+            others.append(fingerprint)
+            if hasExcludedDevices, isListed(fingerprint, &blockResult), listed == nil { listed = fingerprint }
+        }
+        return (listed, others)
     }
 
     /// The same where the tags of a device's rows are united: the result is known when all are read.
@@ -178,15 +196,15 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             return reading.reason
         }
         let fingerprint = plan.hash.fingerprint(token)
-        let isListed = hasExcludedDevices && isListed(fingerprint, &blockResult)
-        let isExcluded = !selector.exclusions.subtracting(.tags).isEmpty || isListed || isIDListed
+        let listed = otherTargets(row, columns, of: reading, fingerprint, &blockResult).listed
+        let isExcluded = !selector.exclusions.subtracting(.tags).isEmpty || listed != nil || isIDListed
         var facts = selector.facts
         if !passes { facts.append(RowFacts.OfNewest.filtered.rawValue) }
         if !reading.isReached && !isExcluded {
             if isSelected && passes { blockResult.noteUnreached(row.bytes(columns.service)) }
             facts.append(RowFacts.OfNewest.noService.rawValue)
         }
-        if isExcluded { facts += RowFacts.excluded(by: exclusions(row, columns, fingerprint).subtracting(.tags)) }
+        if isExcluded { facts += RowFacts.excluded(by: exclusions(row, columns, listed ?? fingerprint).subtracting(.tags)) }
         let lastActive = lastActive(row, columns, &blockResult)
         if passes && !isExcluded && reading.isReached {
             let device = Device(token: token, service: reading.service, fingerprint: fingerprint, lastActive: lastActive)

@@ -30,6 +30,8 @@ private struct DeviceTracer {
         var digits: [UInt8]
         /// The index of the row that counts.
         var newest: Int
+        /// The index of a newer row that has the target beside the one that it uses; nil for none.
+        var supersededBy: Int?
         var moment: ActivityMoment
         var reason: SkipReason?
         var selected: [UInt32]
@@ -59,7 +61,10 @@ private struct DeviceTracer {
         let tokens = Set(named.rows.compactMap(\.digits))
         var rows = try tracer.rows(
             asksJudge: true,
-            where: { glance in glance.digits.map { tokens.contains($0) } ?? isNamed(by: subject, glance) }, tick: tick
+            where: { glance in
+                glance.digits.map { tokens.contains($0) || glance.others.contains(where: tokens.contains) }
+                    ?? isNamed(by: subject, glance)
+            }, tick: tick
         ).rows
         let devices = settled(rows)
         let kept = try devicesWithinLimits(of: devices, tick)
@@ -68,7 +73,8 @@ private struct DeviceTracer {
     }
 
     private func isNamed(by subject: TraceSubject, _ glance: RowTracer.Glance) -> Bool {
-        glance.digits.map(subject.names(token:)) ?? subject.names(badToken: glance.token)
+        glance.digits.map { subject.names(token: $0) || glance.others.contains(where: subject.names(token:)) }
+            ?? subject.names(badToken: glance.token)
             || subject.names(glance.alias) || subject.names(glance.registrationID)
     }
 
@@ -78,6 +84,7 @@ private struct DeviceTracer {
         var places: [[UInt8]: Int] = [:]
         for (index, row) in rows.enumerated() {
             guard let digits = row.digits else { continue }
+            defer { if !plan.selectors.unitesRows { for other in row.others { supersede(other, by: index, row, places, &devices) } } }
             var device = Device(
                 digits: digits, newest: index, moment: row.moment, reason: row.reason, selected: row.selected, alias: row.selectingAlias,
                 facts: row.facts, excludedTags: row.excludedTags, tags: [row.traced.tags])
@@ -87,7 +94,7 @@ private struct DeviceTracer {
                 continue
             }
             var older = devices[place]
-            if row.moment < older.moment { swap(&device, &older) }
+            if older.supersededBy.map({ rows[$0].moment > row.moment }) ?? (row.moment < older.moment) { swap(&device, &older) }
             if plan.selectors.unitesRows {
                 device.facts = RowFacts(plan.selectors).united(device.facts, withTagsOf: older.facts)
                 device.excludedTags += older.excludedTags.filter { !device.excludedTags.contains($0) }
@@ -97,6 +104,13 @@ private struct DeviceTracer {
         }
         if plan.selectors.unitesRows { for index in devices.indices { unite(&devices[index], rows) } }
         return devices
+    }
+
+    /// A row that has a target beside the one that it uses decides for it as well.
+    private func supersede(_ other: [UInt8], by index: Int, _ row: RowTracer.Row, _ places: [[UInt8]: Int], _ devices: inout [Device]) {
+        guard let place = places[other], !(row.moment < devices[place].moment) else { return }
+        devices[place].supersededBy = index
+        devices[place].reason = .duplicateToken
     }
 
     /// What follows from all rows of a device together.
@@ -142,6 +156,7 @@ private struct DeviceTracer {
             (rows[index].traced.verdict, rows[index].traced.decidedBy) = (.duplicateToken, newest)
         }
         rows[device.newest].traced.verdict = device.reason
+        if let newer = device.supersededBy { rows[device.newest].traced.decidedBy = rows[newer].traced.position }
         if plan.selectors.unitesRows { unite(device, &rows[device.newest].traced) }
         guard device.takesPlace, let selector = plan.selectors.selectors.alias, device.selected == [selector] else { return }
         let chosen = kept[device.alias] ?? []

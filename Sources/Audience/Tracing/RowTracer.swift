@@ -8,6 +8,8 @@ struct RowTracer {
         var traced: TracedRow
         /// Normalised digits; nil without a token.
         var digits: [UInt8]?
+        /// The same of targets that the row has beside the one that is used.
+        var others: [[UInt8]]
         var moment: ActivityMoment
         var selected: [UInt32]
         /// The number of the alias that selects it; -1 for none.
@@ -45,6 +47,8 @@ struct RowTracer {
     struct Glance {
         /// Of the token; nil where there is none.
         var digits: [UInt8]?
+        /// Of targets that are not used.
+        var others: [[UInt8]]
         /// The cell in the column of tokens.
         var token: UnsafeBufferPointer<UInt8>
         var alias: UnsafeBufferPointer<UInt8>
@@ -65,13 +69,13 @@ struct RowTracer {
                 let reading = reading(of: row, file.plan)
                 let digits = reading.target.map { Array($0) }
                 let glance = Glance(
-                    digits: digits, token: reading.cell, alias: row.bytes(file.plan.alias),
+                    digits: digits, others: others(of: row, file.plan, reading), token: reading.cell, alias: row.bytes(file.plan.alias),
                     registrationID: row.bytes(file.plan.registrationID))
                 guard isWanted(glance) else { return }
                 guard rows.count < Self.mostRows else {
                     throw Diagnostic("this matches more than \(Self.mostRows) rows", remedy: "Name a single device by its token.")
                 }
-                rows.append(trace(row, reading, SourcePosition(file: file.path, line: line, column: 1), &tools, asksJudge: asksJudge))
+                rows.append(trace(row, reading, glance.others, SourcePosition(file: file.path, line: line, column: 1), &tools, asksJudge: asksJudge))
             }
             badRows += try read(file, take, tick)
         }
@@ -80,6 +84,13 @@ struct RowTracer {
 
     private func reading(of row: CellRow, _ columns: ColumnPlan) -> TargetReading {
         targets?.target(of: row, columns) ?? single.target(of: row, columns)
+    }
+
+    private func others(of row: CellRow, _ columns: ColumnPlan, _ reading: TargetReading) -> [[UInt8]] {
+        guard let targets, reading.target != nil else { return [] }
+        var others: [[UInt8]] = []
+        targets.forEachOther(of: row, columns, besides: reading.service) { others.append(Array($0)) }
+        return others
     }
 
     /// The state of one file.
@@ -100,7 +111,8 @@ struct RowTracer {
 
     /// The same checks in the same order as in `BlockScanner`, but all of them.
     private func trace(
-        _ row: CellRow, _ reading: TargetReading, _ position: SourcePosition, _ tools: inout Tools, asksJudge: Bool
+        _ row: CellRow, _ reading: TargetReading, _ others: [[UInt8]], _ position: SourcePosition, _ tools: inout Tools,
+        asksJudge: Bool
     ) -> Row {
         let columns = tools.columns
         let digits = reading.target.map { Array($0) }
@@ -113,7 +125,9 @@ struct RowTracer {
         let listsID = (targets.map { plan.excluded.place(ofID: id, $0) } ?? plan.excluded.place(ofID: id, single)) >= 0
         let isExcluded = tools.selector.isExcluded || !plan.excluded.isEmpty && listsID
         let fingerprint = digits.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }
-        let listsToken = fingerprint.map { plan.excluded.place(ofToken: $0) >= 0 } ?? false
+        let listsToken = fingerprint.map { own in
+            ([own] + others.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }).contains { plan.excluded.place(ofToken: $0) >= 0 }
+        } ?? false
         let isListed = listsID && !plan.excluded.isEmpty || listsToken
         let excludedTags = excludedTags(row, columns, tools.selector)
         let names = plan.selectors.selectors.names
@@ -152,7 +166,7 @@ struct RowTracer {
         if plan.query.columns.service != nil { traced.serviceCell = text(columns.service) }
         traced.verdict = ownReason
         return Row(
-            traced: traced, digits: digits, moment: ActivityMoment(lastActive), selected: tools.selector.selected,
+            traced: traced, digits: digits, others: others, moment: ActivityMoment(lastActive), selected: tools.selector.selected,
             selectingAlias: tools.selector.selectingAlias,
             facts: tools.selector.facts + (failed.isEmpty ? [] : [RowFacts.OfNewest.filtered.rawValue])
                 + (isListed || !tools.selector.exclusions.subtracting(.tags).isEmpty ? [RowFacts.OfNewest.excluded.rawValue] : [])

@@ -25,13 +25,12 @@ struct PreviewService: Sendable {
             let groups = messages.indices.filter { messages[$0].service == number }
             let recipients = groups.reduce(0) { $0 + result.groups[$1, default: 0] }
             let sizes = groups.reduce(into: [:]) { $0.merge(result.payloadBytesOfGroups[$1] ?? [:], uniquingKeysWith: +) }
-            // Services are sent to side by side: together they are not faster than the campaign's pace.
-            let share =
-                context.app.services.count == 1
-                ? context.campaign.delivery.pace : context.campaign.delivery.pace?.share(of: recipients, in: result.audience)
+            // Services are sent to side by side: together they are not faster than the campaign's pace, nor than the app's.
+            let share = context.campaign.delivery.pace?.share(of: recipients, in: result.audience)
+            let own = account.pace ?? context.app.pace?.share(of: recipients, in: result.audience)
             return PreviewService(
                 service: account.service, destination: account.destination, recipients: recipients,
-                payloadBytes: PayloadBytes(counts: sizes), chosenPace: Pace.slower(share, context.app.pace(of: account)))
+                payloadBytes: PayloadBytes(counts: sizes), chosenPace: Pace.slower(share, own))
         }
     }
 

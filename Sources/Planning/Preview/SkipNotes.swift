@@ -124,7 +124,7 @@ struct SkipNotes {
             let parts = result.exclusions.map { "\($0.name) (\($0.extent)): \(TextFormat.count($0.devices))" }
             return "'exclude' names them; how many devices each part leaves out: \(parts.joined(separator: ", "))"
         case .missingToken:
-            let nouns = Set(services.map(\.target.noun)).sorted().joined(separator: " and no ")
+            let nouns = Set(services.map(\.target.noun)).sorted().joined(separator: " or ")
             return "these rows have no \(nouns), so there is no device to send to"
         case .noService: return unreached
         case .badToken:
