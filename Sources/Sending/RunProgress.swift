@@ -18,6 +18,8 @@ public struct RunProgress: Sendable {
     public var seconds: Double
     /// The service that receives the pushes.
     public var service: any PushService = PushServices.standard
+    /// Whether other services receive pushes at the same time.
+    public var isOneOfSeveral = false
 
     /// How many recipients are recorded.
     public var done: Int { outcomes.values.reduce(0, +) }
@@ -31,13 +33,16 @@ struct ProgressMeter {
     private var recording = RecordingWatch()
 
     /// The progress now; nil if the last measurement is less than 200 milliseconds old.
-    mutating func progress(_ state: SendState, waitingFor wait: SendWait?, pace: Pace?, service: any PushService) -> RunProgress? {
+    mutating func progress(
+        _ state: SendState, waitingFor wait: SendWait?, pace: Pace?, service: any PushService, isOneOfSeveral: Bool = false
+    ) -> RunProgress? {
         guard let rate = rate(state.progress.done) else { return nil }
         let seconds = (clock.now - start) / .seconds(1)
         let isStuck = recording.isStuck(answered: state.progress.doneHere - state.capped, recorded: state.recorded.value, at: seconds)
         return RunProgress(
             outcomes: state.progress.outcomes, total: state.progress.total, rate: rate,
-            wait: isStuck ? .runFile : wait.map { .delivery($0) }, pace: pace, seconds: seconds, service: service)
+            wait: isStuck ? .runFile : wait.map { .delivery($0) }, pace: pace, seconds: seconds, service: service,
+            isOneOfSeveral: isOneOfSeveral)
     }
 
     /// Pushes per second over the last two seconds.

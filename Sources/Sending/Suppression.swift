@@ -8,13 +8,16 @@ extension SuppressionList {
     static func suppressGone(of run: any RecordedRun, _ observer: RunObserver) {
         do {
             let settings = try run.plan.settings.get()
+            let areSeveral = settings.services.count > 1
             for (number, settings) in settings.services.enumerated() {
                 let service = settings.service
                 let list = run.catalog.suppression(app: run.plan.app, service: service, environment: settings.listName)
                 let change = try list.suppressGone(of: run, service: number)
                 if change.added + change.renewed > 0 { observer(.suppressed(change.added, list: list.place)) }
                 if change.notSuppressed > 0, try run.status().state == .finished {
-                    observer(.notSuppressed(change.notSuppressed, topicKey: service.account.topic.key))
+                    observer(
+                        .notSuppressed(
+                            change.notSuppressed, topicKey: service.account.topic.key, service: areSeveral ? service.displayName : nil))
                 }
             }
         } catch { observer(.suppressionFailed(error)) }

@@ -43,6 +43,12 @@ struct ProgressTests {
         #expect(wait.isTrouble)
     }
 
+    @Test("where several services receive pushes, none of them stands for all")
+    func several() {
+        #expect(ProgressWait.delivery(.server).words(pace: nil, service: "FCM", isOneOfSeveral: true) == "as fast as the services answer")
+        #expect(ProgressWait.delivery(.pace).words(pace: pace, service: "FCM", isOneOfSeveral: true) == "at the pace of 500/s for FCM")
+    }
+
     @Test("what it waits for stands before the outcomes, which a narrow terminal cuts")
     func line() {
         let progress = SendProgress(total: 20_000, settled: [.accepted: 9_000])

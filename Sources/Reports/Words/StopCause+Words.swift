@@ -24,14 +24,22 @@ extension StopCause {
         }
     }
 
-    /// Each service's sentence, and which services were not affected.
+    /// Each service's sentence, and which services were not affected. Where the end showed that the settings are wrong, all was sent, and nothing is left.
     private static func sentence(_ partial: PartialStop, _ service: (String) -> (any PushService)?) -> String {
         func name(_ name: String) -> String { service(name)?.displayName ?? name }
-        let stops = partial.stopped.map { "Nothing more was sent through \(name($0.service)): \($0.cause.sentence(service))" }
-        let others = partial.finished.map(name)
-        guard let last = others.last else { return stops.joined(separator: " ") }
-        let names = (others.count > 1 ? others.dropLast().joined(separator: ", ") + " and " : "") + last
-        return (stops + ["All pushes through \(names) were sent; `volley resume` sends what is left."]).joined(separator: " ")
+        let stops = partial.stopped.map { stop in
+            stop.cause.isJudgedAtEnd
+                ? stop.cause.sentence(service) : "Nothing more was sent through \(name(stop.service)): \(stop.cause.sentence(service))"
+        }
+        let others = Report.listed(partial.finished.map(name), by: "and")
+        let isLeft = partial.stopped.contains { !$0.cause.isJudgedAtEnd }
+        let ends = others.isEmpty ? [] : ["All pushes through \(others) were sent\(isLeft ? "; `volley resume` sends what is left." : ".")"]
+        return (stops + ends).joined(separator: " ")
+    }
+
+    /// Whether it is what the answers said once all pushes had been sent.
+    private var isJudgedAtEnd: Bool {
+        if case .service(_, .targetsRefused) = self { true } else { false }
     }
 
     private static func sentence(_ passed: PassedLimit, _ service: ServiceWords) -> String {

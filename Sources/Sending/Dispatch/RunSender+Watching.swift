@@ -21,7 +21,8 @@ extension RunSender {
             if let moment, !legs.isInterrupted, clock.now() >= moment { legs.interrupt(.quietHours) }
             let held = legs.wait, access = (held?.leg ?? legs.first { $0.isGoing })?.access ?? services[0]
             if let progress = meter.progress(
-                state, waitingFor: held?.wait, pace: access.pace, service: access.service)
+                state, waitingFor: held?.wait, pace: access.pace, service: access.service,
+                isOneOfSeveral: legs.count { $0.isGoing } > 1)
             {
                 attendance.observer(.progress(progress))
             }

@@ -50,12 +50,18 @@ public enum ApproveCommand {
 
     private static func text(_ run: any RecordedRun, _ settings: RunSettings) -> String {
         let planned = "\(run.plan.plannedAt) as \(run.plan.id)"
-        let lines = [("Planned", planned), (TextFormat.capitalized(settings.service.account.topic.noun), settings.firstService.topic)]
+        let topics = settings.services.map { (TextFormat.capitalized($0.service.account.topic.noun), $0.topic) }
+        let lines = [("Planned", planned)] + topics
         return ([run.plan.previewText] + lines.map { TextFormat.padded($0.0, to: 14) + $0.1 }).joined(separator: "\n")
+    }
+
+    private static func environments(_ settings: RunSettings) -> String {
+        guard settings.services.count > 1 else { return settings.firstService.environment.name }
+        return settings.services.map { "\($0.service.displayName) \($0.environment.name)" }.joined(separator: ", ")
     }
 
     private static func question(_ run: any RecordedRun, _ settings: RunSettings, name: String) -> String {
         let devices = TextFormat.devices(run.plan.audience)
-        return "Approve '\(run.plan.campaign)' for \(devices) of \(run.plan.app) (\(settings.firstService.environment.name)) as \(name)?"
+        return "Approve '\(run.plan.campaign)' for \(devices) of \(run.plan.app) (\(environments(settings))) as \(name)?"
     }
 }

@@ -27,10 +27,27 @@ public enum ResumeCommand {
     /// Shows how many pushes are left, and how many of them may reach a device twice.
     private static func announce(_ run: any RecordedRun, _ settings: RunSettings, _ console: Console) throws {
         // Count only once: it reads every outcome.
-        let outcomes = try run.figures().outcomes
-        let (unknown, unsent) = (outcomes[.unknown, default: 0], outcomes[.unsent, default: 0])
-        console.say("Resuming \(run.plan.id): \(TextFormat.count(unsent)) of \(TextFormat.count(run.plan.audience)) devices are unsent.")
-        if unknown > 0 { console.warn(warning(unknown: unknown, settings.unknownPolicy, settings.service)) }
+        let figures = try run.figures()
+        let unsent = figures.outcomes[.unsent, default: 0]
+        console.say(
+            "Resuming \(run.plan.id): \(TextFormat.count(unsent)) of \(TextFormat.count(run.plan.audience)) devices are unsent\(parts(figures, settings))."
+        )
+        for number in settings.services.indices {
+            let (own, unknown) = (settings.ofService(number), figures.figures(ofService: number).outcomes[.unknown, default: 0])
+            guard unknown > 0 else { continue }
+            let service = settings.services.count > 1 ? "\(own.service.displayName): " : ""
+            console.warn(service + warning(unknown: unknown, own.unknownPolicy, own.service))
+        }
+    }
+
+    /// The services that are still sent to, each with its unsent devices; blank where one takes all pushes.
+    private static func parts(_ figures: RunFigures, _ settings: RunSettings) -> String {
+        guard settings.services.count > 1 else { return "" }
+        let parts = settings.services.enumerated().compactMap { number, service -> String? in
+            let unsent = figures.figures(ofService: number).outcomes[.unsent, default: 0]
+            return unsent > 0 ? "\(service.service.displayName) \(TextFormat.count(unsent))" : nil
+        }
+        return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
     }
 
     /// What happens to pushes without an answer.

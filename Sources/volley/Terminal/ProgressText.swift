@@ -11,7 +11,7 @@ extension RunProgress {
         var line = "sending  \(TextFormat.percent(total == 0 ? 1 : Double(done) / Double(total)))"
         line += "  \(TextFormat.count(done)) of \(TextFormat.count(total))  \(TextFormat.count(Int(rate)))/s"
         if rate >= 1, done < total { line += "  \(TextFormat.duration(seconds: Double(total - done) / rate)) left" }
-        if let wait { line += "  \(wait.words(pace: pace, service: service.displayName))" }
+        if let wait { line += "  \(wait.words(pace: pace, service: service.displayName, isOneOfSeveral: isOneOfSeveral))" }
         let parts = Outcome.allCases.compactMap { outcome in
             outcomes[outcome].flatMap { $0 > 0 ? "\(TextFormat.count($0)) \(outcome.name)" : nil }
         }
@@ -24,9 +24,10 @@ extension ProgressWait {
     /// - Parameters:
     ///   - pace: the campaign's pace; nil if it sets none.
     ///   - service: the name of the service that receives the pushes.
+    ///   - isOneOfSeveral: whether others receive pushes at the same time.
     ///   - zone: the zone of times of day.
     func words(
-        pace: Pace?, service: String = PushServices.standard.displayName,
+        pace: Pace?, service: String = PushServices.standard.displayName, isOneOfSeveral: Bool = false,
         zone: @autoclosure () -> ZoneRules = ZoneDatabase.system.machineZone
     ) -> String {
         switch self {
@@ -45,8 +46,8 @@ extension ProgressWait {
             "waiting for the last \(Self.answers(answers)); \(TextFormat.count(again)) are tried again"
         case .delivery(.throttle(let rate)):
             "slower, as \(service) takes no more than \(TextFormat.count(max(1, Int(rate.rounded()))))/s now"
-        case .delivery(.server): "as fast as \(service) answers"
-        case .delivery(.pace): pace.map { "at the pace of \($0)" } ?? "at the pace"
+        case .delivery(.server): isOneOfSeveral ? "as fast as the services answer" : "as fast as \(service) answers"
+        case .delivery(.pace): "at the pace" + (pace.map { " of \($0)\(isOneOfSeveral ? " for \(service)" : "")" } ?? "")
         }
     }
 

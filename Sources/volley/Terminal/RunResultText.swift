@@ -26,11 +26,12 @@ extension Console {
         switch result.end {
         case .finished:
             guard !result.blamesSettings else {
-                let service = result.report?.blamedServices.first ?? result.plan.service
-                let tokens = service.target.shortNouns
-                warn(
-                    "\(service.displayName) refused the \(tokens) of most test devices. Their \(tokens) are old, or environment or \(service.account.topic.key) in volley.yaml is wrong. "
-                        + "`volley doctor \(result.plan.app)` checks them; run it before you send the campaign to its audience.")
+                for service in result.report?.blamedServices ?? [] {
+                    let tokens = service.target.shortNouns
+                    warn(
+                        "\(service.displayName) refused the \(tokens) of most test devices. Their \(tokens) are old, or environment or \(service.account.topic.key) in volley.yaml is wrong. "
+                            + "`volley doctor \(result.plan.app)` checks them; run it before you send the campaign to its audience.")
+                }
                 return .doneWithFailures
             }
             return isShown && result.isClean ? .done : .doneWithFailures

@@ -55,20 +55,37 @@ struct SendQuestion {
     }
 
     private var environment: String {
-        switch settings.firstService.environment {
-        case .named(let environment): environment.name + (environment.purpose.map { ", \($0)" } ?? "")
+        guard settings.services.count > 1 else { return Self.words(settings.firstService.environment) }
+        return settings.services.map { "\($0.service.displayName) \(Self.words($0.environment))" }.joined(separator: "; ")
+    }
+
+    private static func words(_ environment: FrozenEnvironment) -> String {
+        switch environment {
+        case .named(let named): named.name + (named.purpose.map { ", \($0)" } ?? "")
         case .simulator: "simulator: no device gets it"
-        case .server: settings.firstService.environment.name
+        case .server: environment.name
         }
     }
 
     /// Whether a campaign may say when its pushes expire.
-    private var canExpire: Bool { settings.service.rules.deliveryKeys.contains(.expires) }
+    private var canExpire: Bool { settings.services.contains { $0.service.rules.deliveryKeys.contains(.expires) } }
+
+    /// How long services keep a push that does not expire.
+    private var longestStorage: String {
+        let services = settings.services.map(\.service), lengths = Set(services.map(\.rules.longestStorageDays))
+        let names = services.map(\.displayName)
+        if lengths.count == 1, let days = lengths.first {
+            let keeps =
+                names.count == 1 ? "\(names[0]) keeps" : "\(names.dropLast().joined(separator: ", ")) and \(names[names.count - 1]) keep"
+            return "after \(days) days\(canExpire ? ", as the campaign does not say" : ""): until then \(keeps) it for phones that are off"
+        }
+        let parts = services.map { "\($0.displayName) keeps it \($0.rules.longestStorageDays) days" }.joined(separator: ", ")
+        return "when the services drop it\(canExpire ? ", as the campaign does not say" : ""): \(parts) for phones that are off"
+    }
 
     private var expiry: String {
         switch settings.expiry {
-        case nil:
-            "after \(settings.service.rules.longestStorageDays) days\(canExpire ? ", as the campaign does not say" : ""): until then \(settings.service.displayName) keeps it for phones that are off"
+        case nil: longestStorage
         case .immediately: "at once: a phone that is off does not get it"
         case .after(let seconds):
             "\(TextFormat.span(seconds: Int64(seconds))) after \(plan.waves.count > 1 ? "each of its times" : "it begins")"
