@@ -25,8 +25,15 @@ extension Report {
 
     private var chainMembers: [(String, JSONValue)] {
         guard !chain.isEmpty else { return [] }
-        let links = chain.map { link in
-            JSONValue.object(pairs: [("run", .string(link.id)), ("audience", number(link.audience)), ("accepted", number(link.accepted))])
+        let links = chain.map { link -> JSONValue in
+            let parts = link.services.map { part in
+                JSONValue.object(pairs: [
+                    ("service", .string(part.name)), ("audience", number(part.audience)), ("accepted", number(part.accepted)),
+                ])
+            }
+            return JSONValue.object(
+                pairs: [("run", .string(link.id)), ("audience", number(link.audience)), ("accepted", number(link.accepted))]
+                    + (parts.isEmpty ? [] : [("services", .array(parts))]))
         }
         return [("retry_of", plan.retryOf.map { .string($0) } ?? .null), ("chain", .array(links))]
     }
@@ -41,14 +48,18 @@ extension Report {
             ("started_at", moment(status.startedAt)),
             ("finished_at", moment(status.finishedAt)),
             ("rate", .object(pairs: [("mean_per_second", number(meanPerSecond)), ("peak_per_second", number(peakPerSecond))])),
-            (
-                "latency_ms",
-                .object(pairs: [
-                    ("p50", number(figures.latency?.p50)), ("p90", number(figures.latency?.p90)),
-                    ("p99", number(figures.latency?.p99)), ("max", number(figures.latency?.max)),
-                ])
-            ),
+            latency(figures),
         ]
+    }
+
+    private func latency(_ figures: RunFigures) -> (String, JSONValue) {
+        let latency = figures.latency
+        return (
+            "latency_ms",
+            .object(pairs: [
+                ("p50", number(latency?.p50)), ("p90", number(latency?.p90)), ("p99", number(latency?.p99)), ("max", number(latency?.max)),
+            ])
+        )
     }
 
     /// The services of a run of several.
@@ -58,12 +69,13 @@ extension Report {
             if let settings = service.settings {
                 members += [("environment", .string(settings.environment.name)), ("topic", .string(settings.topic))]
             }
+            members.append(("state", .string(service.state.rawValue)))
             if let cause = service.cause { members.append(("stopped_because", .string(cause.sentence))) }
             members += [
                 ("audience", number(service.audience)),
                 ("outcomes", .object(pairs: Outcome.allCases.map { ($0.name, number(service.count($0))) })),
                 ("reasons", .object(pairs: service.reasons.map { ($0.name, number($0.recipients)) })),
-                ("attempts", number(service.figures.attempts)),
+                ("attempts", number(service.figures.attempts)), latency(service.figures),
             ]
             return JSONValue.object(pairs: members)
         }

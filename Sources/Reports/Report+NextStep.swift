@@ -36,8 +36,16 @@ extension Report {
         switch status.state {
         case .running, .paused: return [NextStep(words: "this resumes it:", command: "volley resume \(id)")]
         case .stopped where hasStoppedServices:
-            let names = Self.listed(services.filter { $0.cause != nil }.map(\.displayName), by: "and")
-            return [NextStep(words: "fix the cause, then this sends what is left through \(names):", command: "volley resume \(id)")]
+            guard isLeftInStoppedServices else {
+                return [
+                    NextStep(
+                        words: "nothing is left to send; this checks the settings of \(stoppedServices):",
+                        command: "volley doctor \(plan.app)")
+                ]
+            }
+            return [
+                NextStep(words: "fix the cause, then this sends what is left through \(stoppedServices):", command: "volley resume \(id)")
+            ]
         case .stopped where needsNewRun:
             return [NextStep(words: "correct the settings, then plan and send it again:", command: "volley send \(plan.campaignFile)")]
         case .stopped: return [NextStep(words: "fix the cause, then this resumes it where it stopped:", command: "volley resume \(id)")]

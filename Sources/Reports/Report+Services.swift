@@ -14,6 +14,8 @@ struct ServiceReport: Sendable {
     let figures: RunFigures
     /// Why nothing more was sent through it; nil when it did not stop by itself.
     let cause: StopCause?
+    /// The run's state, except that a service which stopped is `stopped`, and one that was sent to until its end is `finished` though others stopped.
+    let state: RunState
     /// Whether wrong settings may be why its tokens were refused.
     let doubtsTokens: Bool
 
@@ -27,6 +29,19 @@ struct ServiceReport: Sendable {
 
     /// Where its pushes go, in words.
     var environment: String? { settings.map { Report.words($0.environment) } }
+
+    /// What outcomes mean where this service took the pushes.
+    var guide: OutcomeGuide { OutcomeGuide(service: service, state: state, doubtsTokens: doubtsTokens) }
+
+    /// Why services of a run that has not finished stopped while others were still sent to, by their names.
+    static func stops(of run: any RecordedRun, _ status: RunStatus) throws -> [String: StopCause] {
+        guard run.plan.serviceCount > 1, status.state != .finished, let services = try? run.plan.settings.get().services else { return [:] }
+        let states = try run.legStates()
+        let stops = run.plan.legs.compactMap { leg in
+            states[leg.ids.lowerBound]?.cause.map { (services[leg.service].serviceName, $0) }
+        }
+        return Dictionary(stops) { first, _ in first }
+    }
 }
 
 extension Report {
@@ -44,18 +59,38 @@ extension Report {
             let name = settings?[number].serviceName ?? service.name
             return ServiceReport(
                 service: service, name: name, settings: settings?[number], audience: audience, figures: figures.services[number],
-                cause: stops[name], doubtsTokens: doubtsTokens(ofService: number))
+                cause: (stops ?? legStops)[name], state: state(ofService: name), doubtsTokens: doubtsTokens(ofService: number))
         }
     }
 
-    /// Why services stopped, by their names.
-    private var stops: [String: StopCause] {
-        guard case .services(let partial)? = status.cause else { return [:] }
+    private func state(ofService name: String) -> RunState {
+        if (stops ?? legStops)[name] != nil { return .stopped }
+        return stops == nil ? status.state : .finished
+    }
+
+    /// Why services stopped, by their names; nil when the run did not stop for that.
+    private var stops: [String: StopCause]? {
+        guard case .services(let partial)? = status.cause else { return nil }
         return Dictionary(partial.stopped.map { ($0.service, $0.cause) }) { first, _ in first }
     }
 
+    /// The services that stopped, in words; blank when the run did not stop for that.
+    var stoppedServices: String { stops == nil ? "" : Self.listed(services.filter { $0.cause != nil }.map(\.displayName), by: "and") }
+
+    /// Whether a resume has something to send through the services that stopped: not where the end showed that their settings are wrong.
+    var isLeftInStoppedServices: Bool { services.contains { $0.cause != nil && $0.count(.unsent) + $0.count(.unknown) > 0 } }
+
+    /// The services of the chain's runs, as files and as sentences name them; empty when one takes all pushes.
+    var chainServices: [(name: String, displayName: String)] { chain.first?.services.map { ($0.name, $0.displayName) } ?? [] }
+
+    /// What the runs of the chain achieved together through a service, of the first run's devices.
+    func together(through name: String) -> (accepted: Int, audience: Int) {
+        let parts = chain.map { $0.services.first { $0.name == name } }
+        return (parts.reduce(0) { $0 + ($1?.accepted ?? 0) }, parts.first??.audience ?? 0)
+    }
+
     /// Whether it stopped in some of its services, while others may have been sent to until their end.
-    var hasStoppedServices: Bool { !stops.isEmpty }
+    var hasStoppedServices: Bool { stops?.isEmpty == false }
 
     /// Those who took the pushes, in words: one name, or all of them.
     var takers: String {

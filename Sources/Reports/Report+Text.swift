@@ -173,12 +173,23 @@ extension Report {
         let facts = chain.map { link in
             let accepted =
                 link.accepted.map { "\(TextFormat.count($0)) accepted of \(TextFormat.count(link.audience))" } ?? "cannot be read"
-            return (link.id, accepted + (link.id == plan.id ? ", this run" : ""))
+            let parts = link.accepted == nil ? [] : link.services.map { Self.words($0.displayName, $0.accepted ?? 0, of: $0.audience) }
+            return (link.id, accepted + Self.inBrackets(parts) + (link.id == plan.id ? ", this run" : ""))
         }
         let together = chain.reduce(0) { $0 + ($1.accepted ?? 0) }
-        let sum = ("together", "\(TextFormat.count(together)) accepted of \(TextFormat.count(first.audience))")
+        let parts = chainServices.map { name, displayName in
+            let sum = self.together(through: name)
+            return Self.words(displayName, sum.accepted, of: sum.audience)
+        }
+        let sum = ("together", "\(TextFormat.count(together)) accepted of \(TextFormat.count(first.audience))\(Self.inBrackets(parts))")
         return ["", style.paint("Chain of retries", .bold)] + table(facts + [sum], style)
     }
+
+    private static func words(_ service: String, _ accepted: Int, of audience: Int) -> String {
+        "\(service) \(TextFormat.count(accepted)) of \(TextFormat.count(audience))"
+    }
+
+    private static func inBrackets(_ parts: [String]) -> String { parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))" }
 
     private var speedFacts: [(String, String)] {
         var facts: [(String, String)] = []

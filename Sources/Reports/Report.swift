@@ -11,6 +11,8 @@ public struct Report: Sendable {
     let figures: RunFigures
     /// What the answers of each service say about tokens and settings, life by life.
     private let evidence: [RunEvidence]
+    /// Why services stopped while others were still sent to, by their names.
+    let legStops: [String: StopCause]
     /// nil when no approval was needed.
     let approval: RunApproval?
     /// When its recipients were removed; nil when they are there.
@@ -38,15 +40,14 @@ public struct Report: Sendable {
         evidence = try (0..<run.plan.serviceCount).map {
             RunEvidence(figures.tokenEvidence(ofService: $0, in: run.plan), before: try run.evidenceBeforeLives(ofService: $0))
         }
+        legStops = try ServiceReport.stops(of: run, status)
         approval = try run.approval()
         prunedAt = run.prunedAt
         testPushes = try run.plan.isTest && run.prunedAt == nil ? TestPush.all(of: run) : []
         let links = chain.map { $0.runs.count > 1 ? $0.runs : [] } ?? []
         let known = links.isEmpty && earlier.isEmpty ? nil : HistorySnapshot(of: run.catalog)
         self.chain = links.map {
-            ChainLink(
-                id: $0.plan.id, retryOf: $0.plan.retryOf, hasBegun: (try? $0.hasBegun()) ?? false, audience: $0.plan.audience,
-                accepted: known?.gap(of: $0)?.isKnown ?? false ? nil : try? $0.figures().outcomes[.accepted])
+            ChainLink($0, known?.gap(of: $0)?.isKnown ?? false ? nil : try? $0.figures())
         }
         // A file that records less than was sent would look like a drop.
         self.earlier = earlier.compactMap { known?.gap(of: $0)?.isKnown ?? false ? nil : EarlierRun($0) }
@@ -60,6 +61,29 @@ public struct Report: Sendable {
         var audience: Int
         /// nil when its file is damaged, or records less than was sent.
         var accepted: Int?
+        /// The same through each of several services; empty when one takes all pushes.
+        var services: [Part] = []
+
+        struct Part: Sendable {
+            var name: String
+            var displayName: String
+            var audience: Int
+            var accepted: Int?
+        }
+
+        /// - Parameter figures: nil when its file is damaged, or records less than was sent.
+        init(_ run: any RecordedRun, _ figures: RunFigures?) {
+            let plan = run.plan
+            (id, retryOf, audience) = (plan.id, plan.retryOf, plan.audience)
+            hasBegun = (try? run.hasBegun()) ?? false
+            accepted = figures?.outcomes[.accepted]
+            guard plan.serviceCount > 1 else { return }
+            services = plan.services.enumerated().map { number, service in
+                Part(
+                    name: service.name, displayName: service.displayName, audience: plan.ids(ofService: number).count,
+                    accepted: figures?.figures(ofService: number).outcomes[.accepted])
+            }
+        }
     }
 
     /// Who took the pushes.

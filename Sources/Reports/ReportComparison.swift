@@ -1,4 +1,5 @@
 public import Base
+import PushServices
 import Runs
 
 /// Two runs compared: figure by figure, and the differences in words. Made from their reports, so that the figures agree.
@@ -59,12 +60,8 @@ public struct ReportComparison: Sendable {
 
     /// The outcomes of every service that either run reached devices through, where one of them went through several.
     private var serviceRows: [Row] {
-        var services: [(name: String, displayName: String)] = []
-        for service in before.services + after.services where !services.contains(where: { $0.name == service.name }) {
-            services.append((service.name, service.displayName))
-        }
-        return services.flatMap { name, displayName in
-            func own(_ report: Report) -> ServiceReport? { report.services.first { $0.name == name } }
+        servicesOfEither.flatMap { name, displayName in
+            func own(_ report: Report) -> ServiceFigures? { ServiceFigures(report, name) }
             let audience = row(
                 "Services", name: "\(displayName), audience", path: "services/\(name)/audience", { own($0)?.audience },
                 of: { $0.plan.audience })
@@ -72,8 +69,39 @@ public struct ReportComparison: Sendable {
                 + Outcome.allCases.map { outcome in
                     row(
                         "Services", name: "\(displayName), \(outcome.name)", path: "services/\(name)/outcomes/\(outcome.name)",
-                        { own($0)?.count(outcome) }, of: { own($0)?.audience ?? 0 })
+                        { own($0).map { $0.outcomes[outcome, default: 0] } }, of: { own($0)?.audience ?? 0 })
                 }
+        }
+    }
+
+    /// The services of either run, as files and as sentences name them; empty when neither goes through several.
+    private var servicesOfEither: [(name: String, displayName: String)] {
+        guard !before.services.isEmpty || !after.services.isEmpty else { return [] }
+        var names: [(name: String, displayName: String)] = []
+        for (name, title) in [before, after].flatMap(ServiceFigures.names) where !names.contains(where: { $0.name == name }) {
+            names.append((name, title))
+        }
+        return names
+    }
+
+    /// The part of a service in a run; where it is the run's only one, that is the run.
+    private struct ServiceFigures {
+        var audience: Int
+        var outcomes: [Outcome: Int]
+
+        /// nil when no device of the run goes through the service.
+        init?(_ report: Report, _ name: String) {
+            if let part = report.services.first(where: { $0.name == name }) {
+                (audience, outcomes) = (part.audience, part.figures.outcomes)
+            } else if !report.hasServices, report.service.name == name {
+                (audience, outcomes) = (report.plan.audience, report.figures.outcomes)
+            } else {
+                return nil
+            }
+        }
+
+        static func names(_ report: Report) -> [(String, String)] {
+            report.hasServices ? report.services.map { ($0.name, $0.displayName) } : [(report.service.name, report.service.displayName)]
         }
     }
 
@@ -122,6 +150,7 @@ public struct ReportComparison: Sendable {
             return sentences
         }
         sentences += outcomeSentences(then, now: now)
+        sentences += serviceSentences
         sentences += reasonSentences
         sentences += skipSentences
         if let first = before.milliseconds, let second = after.milliseconds {
@@ -159,6 +188,24 @@ public struct ReportComparison: Sendable {
                 return outcome == .accepted ? "\(new) \(words) both times." : nil
             }
             return "\(new) \(words), instead of \(old)."
+        }
+    }
+
+    /// What was accepted through each service, where one of the runs has several.
+    private var serviceSentences: [String] {
+        servicesOfEither.compactMap { name, title in
+            func share(_ report: Report) -> String? {
+                ServiceFigures(report, name).flatMap { part in
+                    part.audience == 0 ? nil : TextFormat.percent(Double(part.outcomes[.accepted, default: 0]) / Double(part.audience))
+                }
+            }
+            switch (share(before), share(after)) {
+            case (nil, nil): return nil
+            case (let old?, nil): return "Only the first went through \(title): \(old) were accepted."
+            case (nil, let new?): return "Only the second went through \(title): \(new) were accepted."
+            case (let old?, let new?):
+                return old == new ? "\(title) accepted \(new) both times." : "\(title) accepted \(new), instead of \(old)."
+            }
         }
     }
 

@@ -15,7 +15,7 @@ struct ServiceReportTests {
     ///   - environment: where FCM's pushes go.
     private static func run(
         _ folder: TemporaryFolder, id: String = "20261201-090000-spring-sale-7f3a", first: Int = 60,
-        environment: FrozenEnvironment = .simulator
+        environment: FrozenEnvironment = .simulator, preview: JSONValue = .null
     ) throws -> SQLiteRun {
         let writer = try RunWriter(folder: folder.path, id: id, sorter: LegSorter(services: 2))
         for slot in 0..<100 {
@@ -36,7 +36,7 @@ struct ServiceReportTests {
             RunPlan(
                 id: id, campaign: "spring-sale", app: "shop", campaignFile: "spring.yaml", campaignSource: "", projectFile: "volley.yaml",
                 seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: start.adding(seconds: -48), planHash: "", rows: 110, audience: 100,
-                skipped: [.noService: 4, .badToken: 6], settings: .success(settings), preview: .null, serviceLegs: writer.legs))
+                skipped: [.noService: 4, .badToken: 6], settings: .success(settings), preview: preview, serviceLegs: writer.legs))
     }
 
     private static func settled(_ id: Int, _ outcome: Outcome, _ status: Int, _ reason: String = "", attempts: Int = 1) -> Settlement {
@@ -210,5 +210,126 @@ struct ServiceReportTests {
         #expect(report.services.map(\.name) == ["fcm"] && report.takers == "FCM")
         #expect(parseCSV(try csv(run))[1].last == "fcm")
         #expect(report.text(width: 200, colour: false).contains("Environment  simulator: no device gets it"))
+    }
+
+    @Test("a service that stopped while another is still sent to is named at once, and forgotten when the run is resumed")
+    func stoppedMeanwhile() throws {
+        let folder = try TemporaryFolder()
+        let run = try Self.run(folder)
+        try run.begin(life: "1-a", at: start, from: [.planned])
+        let cause = StopCause.service(FCM().name, .outage(lastReason: "UNAVAILABLE", seconds: 600))
+        try run.setState(LegState(cause: cause), of: run.plan.legs[1])
+        let running = try Report(run)
+        #expect(running.services.map(\.state) == [.running, .stopped] && running.services[1].cause == cause)
+        #expect(running.text(width: 100, colour: false).contains("Next: it is still being sent; this shows newer figures:"))
+        #expect(ReportPage(running, madeBy: "Volley", madeAt: start).html.markup.contains(HTML.escaped("FCM: \(cause.sentence)")))
+        try run.setState(.stopped, cause: .interrupted, at: start)
+        let interrupted = try Report(run)
+        #expect(interrupted.services.map(\.state) == [.stopped, .stopped])
+        #expect(interrupted.text(width: 100, colour: false).contains("Next: fix the cause, then this resumes it where it stopped:"))
+        try run.begin(life: "2-b", at: start, from: [.stopped])
+        #expect(try Report(run).services.map(\.cause) == [nil, nil])
+    }
+
+    @Test("where the end shows that the settings of a service are wrong, nothing is left to resume, and no sentence says so")
+    func judgedAtEnd() throws {
+        let folder = try TemporaryFolder()
+        let run = try Self.run(folder)
+        try run.setState(.running, at: start)
+        try run.claim(0..<100, at: start)
+        try run.record(
+            (0..<100).map { $0 < 60 ? Self.settled($0, .accepted, 200) : Self.settled($0, .invalidToken, 403, "SENDER_ID_MISMATCH") })
+        let evidence = RunEvidence(try run.figures().tokenEvidence(ofService: 1, in: run.plan))
+        let stop = StopCause.service(FCM().name, .targetsRefused(reason: "SENDER_ID_MISMATCH", TargetRefusals(evidence)))
+        let partial = PartialStop(stopped: [.init(service: FCM().name, cause: stop)], finished: [PushServices.standard.name])
+        try run.setState(.stopped, cause: .services(partial), at: start)
+        let report = try Report(run)
+        let text = report.text(width: 4000, colour: false)
+        #expect(text.contains("Next: nothing is left to send; this checks the settings of FCM:\n      volley doctor shop"), "\(text)")
+        #expect(!text.contains("volley resume") && !text.contains("Nothing more was sent through"), "\(text)")
+        #expect(text.contains("All pushes through APNs were sent.\n"))
+        let page = ReportPage(report, madeBy: "Volley", madeAt: start).html.markup
+        #expect(page.contains("This checks the settings of FCM: <code>volley doctor shop</code>") && !page.contains("volley resume"))
+    }
+
+    @Test("the page tells of each service where it is, how to let it through a firewall, and where its reasons are explained")
+    func folds() throws {
+        let folder = try TemporaryFolder()
+        let page = ReportPage(try Report(Self.partlyStopped(folder)), madeBy: "Volley", madeAt: start).html.markup
+        for service in [APNs(), FCM()] as [any PushService] {
+            let fold = try #require(page.components(between: "<summary>More about \(service.displayName)", and: "</details>").first)
+            for words in [service.networks, service.ports, TextFormat.capitalized(service.reasonsPage)] {
+                #expect(fold.contains(HTML.escaped(words)), "\(words)")
+            }
+        }
+        #expect(page.contains("this sends what is left through FCM. Devices that got the push do not get it twice: <code>volley resume"))
+    }
+
+    @Test("the chain of a retry adds up for each service, in text, JSON and page")
+    func chain() throws {
+        let folder = try TemporaryFolder()
+        let run = try Self.finished(folder)
+        let settings = try run.plan.settings.get()
+        let writer = try RunWriter(folder: folder.path, id: "20261202-090000-spring-sale-0002", sorter: LegSorter(services: 2))
+        try writer.put(Recipient(token: Target(normalized: Self.fcmToken(70))), at: 0, service: 1)
+        try writer.drop(BitSet(), of: 1)
+        let retry = try writer.finish(
+            RunPlan(
+                id: "20261202-090000-spring-sale-0002", campaign: "spring-sale", app: "shop", campaignFile: "spring.yaml",
+                campaignSource: "",
+                projectFile: "volley.yaml", seed: RunSeed(high: 1, low: 3), fields: [], plannedAt: start.adding(seconds: 99), planHash: "",
+                rows: 1, audience: 1, skipped: [:], settings: .success(settings), preview: .null, retryOf: run.plan.id,
+                serviceLegs: writer.legs))
+        try retry.setState(.running, at: start)
+        try retry.claim(0..<1, at: start)
+        try retry.record([Self.settled(0, .accepted, 200)])
+        try retry.setState(.finished, at: start)
+        let report = try Report(retry, chain: RunChain(of: retry))
+        let text = report.text(width: 4000, colour: false)
+        #expect(text.contains("87 accepted of 100 (APNs 57 of 60, FCM 30 of 40)"), "\(text)")
+        #expect(text.contains("88 accepted of 100 (APNs 57 of 60, FCM 31 of 40)"), "\(text)")
+        let json = figures(of: report.json)
+        #expect(json["chain/\(retry.plan.id)/services/fcm/accepted"] == 1 && json["chain/\(run.plan.id)/services/apns/audience"] == 60)
+        let page = ReportPage(report, madeBy: "Volley", madeAt: start).html.markup
+        #expect(page.contains("88.0 %: 57 of 60 through APNs and 31 of 40 through FCM."))
+        for figure in figures(ofPage: page) { #expect(figure.value == json[figure.path], "\(figure.path)") }
+    }
+
+    @Test("the texts of a campaign stand below the services that take them")
+    func texts() throws {
+        let folder = try TemporaryFolder()
+        func message(_ service: String, _ title: String, _ recipients: Int64) -> JSONValue {
+            .object(pairs: [
+                ("service", .string(service)), ("variant", .string("")), ("language", .string("")), ("recipients", .integer(recipients)),
+                ("title", .string(title)), ("body", .string("Body")),
+            ])
+        }
+        let run = try Self.run(
+            folder,
+            preview: .object(pairs: [("messages", .array([message("apns", "For Apple", 60), message("fcm", "For others", 40)]))]))
+        let page = ReportPage(try Report(run), madeBy: "Volley", madeAt: start).html.markup
+        let texts = try #require(page.components(between: "All 2 texts, by service, language and variant", and: "</section>").first)
+        let places = try ["<h3>APNs</h3>", "For Apple", "<h3>FCM</h3>", "For others"].map {
+            try #require(texts.firstRange(of: $0)).lowerBound
+        }
+        #expect(places == places.sorted())
+        #expect(page.contains("What most devices read: APNs"))
+    }
+
+    @Test("a run of both is compared with one of APNs alone, service by service")
+    func comparisonWithOne() throws {
+        let folder = try TemporaryFolder()
+        let first = try makeRun(folder, id: "20261101-090000-spring-sale-0001", plannedAt: start.adding(seconds: -9000), recipients(300))
+        try first.setState(.running, at: start)
+        try first.claim(0..<300, at: start)
+        try first.record(
+            (0..<300).map { $0 < 30 ? Self.settled($0, .invalidToken, 410, "Unregistered") : Self.settled($0, .accepted, 200) })
+        try first.setState(.finished, at: start.adding(seconds: 60))
+        let comparison = try ReportComparison(before: Report(first), after: Report(Self.finished(folder)))
+        let changes = figures(of: try #require(comparison.json["differences"]))
+        #expect(changes["services/apns/outcomes/accepted/before"] == 270 && changes["services/apns/outcomes/accepted/after"] == 57)
+        #expect(changes["services/fcm/audience/before"] == nil && changes["services/fcm/audience/after"] == 40)
+        #expect(comparison.sentences.contains("APNs accepted 95.0 %, instead of 90.0 %."))
+        #expect(comparison.sentences.contains("Only the second went through FCM: 75.0 % were accepted."))
     }
 }

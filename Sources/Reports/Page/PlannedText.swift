@@ -1,8 +1,11 @@
 import Base
 import PushServices
+import Runs
 
 /// A text of a run's campaign, as its plan keeps it.
 struct PlannedText {
+    /// The service that takes it, as a sentence names it; blank where one takes all pushes.
+    var service: String
     /// Blank without variants.
     var variant: String
     /// Blank for the text above `languages`.
@@ -15,18 +18,19 @@ struct PlannedText {
     var isExample: Bool
 
     /// In the order of the campaign; empty for plans that keep none.
-    static func all(in preview: JSONValue, of service: any PushService) -> [PlannedText] {
-        let samples = array(preview["samples"])
-        func example(_ variant: String, language: String) -> ShownPush? {
-            samples.first { ($0["variant"]?.stringValue ?? "") == variant && ($0["language"]?.stringValue ?? "") == language }?["payload"]
-                .map(service.shown)
-        }
-        return array(preview["messages"]).compactMap { message in
+    static func all(in plan: RunPlan) -> [PlannedText] {
+        let (samples, services) = (array(plan.preview["samples"]), plan.services)
+        return array(plan.preview["messages"]).compactMap { message in
             let (variant, language) = (message["variant"]?.stringValue ?? "", message["language"]?.stringValue ?? "")
-            let push = example(variant, language: language)
+            let taker = services.first { $0.name == message["service"]?.stringValue } ?? plan.service
+            let example = samples.first { sample in
+                ["variant", "language", "service"].allSatisfy { (sample[$0]?.stringValue ?? "") == (message[$0]?.stringValue ?? "") }
+            }
+            let push = example?["payload"].map(taker.shown)
             let texts = ["title", "subtitle", "body"].map { message[$0]?.stringValue ?? "" }
             guard push != nil || texts != ["", "", ""] else { return nil }
             return PlannedText(
+                service: services.count > 1 ? taker.displayName : "",
                 variant: variant, language: language, recipients: Int(message["recipients"]?.integerValue ?? 0),
                 push: push ?? ShownPush(title: texts[0], subtitle: texts[1], body: texts[2]), isExample: push != nil)
         }
@@ -40,7 +44,7 @@ struct PlannedText {
     func place(among texts: [PlannedText]) -> String {
         let language = language.isEmpty ? "every other language" : LanguageName.english(language) ?? language
         return [
-            texts.contains { !$0.language.isEmpty } ? language : "", variant.isEmpty ? "" : "variant \(variant)",
+            service, texts.contains { !$0.language.isEmpty } ? language : "", variant.isEmpty ? "" : "variant \(variant)",
         ].filter { !$0.isEmpty }.joined(separator: ", ")
     }
 }

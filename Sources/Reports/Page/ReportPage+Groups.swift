@@ -12,7 +12,7 @@ extension ReportPage {
     var variants: HTML {
         let variants = report.variants
         guard !variants.isEmpty || report.holdout != nil else { return "" }
-        let texts = PlannedText.all(in: report.plan.preview, of: report.service)
+        let texts = PlannedText.all(in: report.plan)
         let all = report.plan.audience + (report.holdout ?? 0)
         var boxes: [HTML] = variants.map { variant in
             let text = texts.filter { $0.variant == variant.name }.max { $0.recipients < $1.recipients }

@@ -58,6 +58,17 @@ extension ReportPage {
                 "This run keeps the settings that it was planned with. Correct them; then this plans the campaign again and sends it\(again):",
                 "volley send \(report.plan.campaignFile)"
             )
+        case .stopped where report.hasStoppedServices && !report.isLeftInStoppedServices:
+            return (
+                "Why it stopped", "Nothing is left to send in this run. This checks the settings of \(report.stoppedServices):",
+                "volley doctor \(report.plan.app)"
+            )
+        case .stopped where report.hasStoppedServices:
+            return (
+                "Why it stopped",
+                "Once you have fixed that, this sends what is left through \(report.stoppedServices). Devices that got the push do not get it twice:",
+                "volley resume \(id)"
+            )
         case .stopped:
             return (
                 "Why it stopped", "Once you have fixed that, this resumes the run. Devices that got the push do not get it twice:",

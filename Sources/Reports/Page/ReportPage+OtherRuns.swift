@@ -15,15 +15,28 @@ extension ReportPage {
             let isOwn = link.id == report.plan.id
             return DataTable.Row(
                 name: "\(link.id)\(isOwn ? " (this run)" : "")",
-                cells: [figure("chain/\(link.id)/audience", number: link.audience), accepted],
+                cells: [figure("chain/\(link.id)/audience", number: link.audience), accepted]
+                    + report.chainServices.map { part(of: link, $0.name) },
                 isTotal: isOwn)
         }
         let together = report.chain.reduce(0) { $0 + ($1.accepted ?? 0) }
+        let sums = report.chainServices.map { name, displayName in
+            let sum = report.together(through: name)
+            return "\(TextFormat.count(sum.accepted)) of \(TextFormat.count(sum.audience)) through \(displayName)"
+        }
+        let through = sums.isEmpty ? "" : ": \(Report.listed(sums, by: "and"))"
         return """
             <h3>Chain of retries</h3>
-            <p class="note">Each retry sends again to some devices of an earlier run. Together they reached \(TextFormat.count(together)) of \(TextFormat.count(first.audience)) devices, \(Self.percent(together, of: first.audience)).</p>
-            \(DataTable(columns: ["Run", "devices", "accepted"], rows: rows).html)
+            <p class="note">Each retry sends again to some devices of an earlier run. Together they reached \(TextFormat.count(together)) of \(TextFormat.count(first.audience)) devices, \(Self.percent(together, of: first.audience))\(through).</p>
+            \(DataTable(columns: ["Run", "devices", "accepted"] + report.chainServices.map(\.displayName), rows: rows).html)
             """
+    }
+
+    /// What was accepted through a service, of the devices that go through it.
+    private func part(of link: Report.ChainLink, _ service: String) -> HTML {
+        guard let part = link.services.first(where: { $0.name == service }), let accepted = part.accepted else { return "–" }
+        let path = "chain/\(link.id)/services/\(service)"
+        return "\(figure("\(path)/accepted", number: accepted)) of \(figure("\(path)/audience", number: part.audience))"
     }
 
     private var earlierRuns: HTML {

@@ -141,7 +141,7 @@ extension ReportPage {
     // MARK: - What they read
 
     private var card: HTML {
-        let texts = PlannedText.all(in: report.plan.preview, of: report.service)
+        let texts = PlannedText.all(in: report.plan)
         guard let text = texts.max(by: { $0.recipients < $1.recipients }) else { return "" }
         let place = text.place(among: texts)
         let which = texts.count == 1 ? "" : "What most devices read: \(place). One of \(texts.count) texts; the others are below. "
@@ -151,18 +151,26 @@ extension ReportPage {
 
     /// All texts of a campaign that has several.
     var texts: HTML {
-        let texts = PlannedText.all(in: report.plan.preview, of: report.service)
+        let texts = PlannedText.all(in: report.plan)
         guard texts.count > 1 else { return "" }
         // A retry goes to some of the devices that its first run was planned for.
         let hasCounts = report.plan.retryOf == nil && !report.plan.isTest
-        let cells = texts.map {
-            TextMatrix.Cell(
-                variant: $0.variant, language: $0.language, recipients: hasCounts ? $0.recipients : nil,
-                cards: [PushCard(app: report.plan.app, $0.push).html])
+        func matrix(_ texts: [PlannedText]) -> HTML {
+            TextMatrix(
+                texts.map {
+                    TextMatrix.Cell(
+                        variant: $0.variant, language: $0.language, recipients: hasCounts ? $0.recipients : nil,
+                        cards: [PushCard(app: report.plan.app, $0.push).html])
+                }
+            ).html
         }
+        let services = texts.map(\.service).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let matrices: [HTML] =
+            services.count == 1
+            ? [matrix(texts)] : services.map { name in "<h3>\(name)</h3>\(matrix(texts.filter { $0.service == name }))" }
         return """
             <section class="panel folds"><h2>What it said</h2>
-            \(Fold("All \(texts.count) texts, by language and variant", TextMatrix(cells).html).html)</section>
+            \(Fold("All \(texts.count) texts, by \(services.count == 1 ? "" : "service, ")language and variant", HTML(matrices)).html)</section>
             """
     }
 }
