@@ -17,7 +17,6 @@ public enum ReportCSV {
         ]
     }
 
-
     /// What its columns are called, of a run that several services take.
     public static let columnsOfSeveralServices =
         columns(of: PushServices.standard).map { $0 == PushServices.standard.idColumn ? PushServices.commonIDColumn : $0 } + ["service"]

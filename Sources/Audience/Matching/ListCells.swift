@@ -12,7 +12,9 @@ struct ListCells {
         self.resolver = resolver
         // Exports may call several of them by one name.
         var columns: [Int] = []
-        for case let column? in [resolver.listedTokenColumn] + resolver.listedColumns(ofTargets: targets) + [resolver.listedRegistrationIDColumn]
+        for case let column? in [resolver.listedTokenColumn] + resolver.listedColumns(ofTargets: targets) + [
+            resolver.listedRegistrationIDColumn
+        ]
         where !columns.contains(column) { columns.append(column) }
         self.columns = columns
     }

@@ -75,7 +75,9 @@ struct RowTracer {
                 guard rows.count < Self.mostRows else {
                     throw Diagnostic("this matches more than \(Self.mostRows) rows", remedy: "Name a single device by its token.")
                 }
-                rows.append(trace(row, reading, glance.others, SourcePosition(file: file.path, line: line, column: 1), &tools, asksJudge: asksJudge))
+                rows.append(
+                    trace(row, reading, glance.others, SourcePosition(file: file.path, line: line, column: 1), &tools, asksJudge: asksJudge)
+                )
             }
             badRows += try read(file, take, tick)
         }
@@ -125,9 +127,12 @@ struct RowTracer {
         let listsID = (targets.map { plan.excluded.place(ofID: id, $0) } ?? plan.excluded.place(ofID: id, single)) >= 0
         let isExcluded = tools.selector.isExcluded || !plan.excluded.isEmpty && listsID
         let fingerprint = digits.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }
-        let listsToken = fingerprint.map { own in
-            ([own] + others.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }).contains { plan.excluded.place(ofToken: $0) >= 0 }
-        } ?? false
+        let listsToken =
+            fingerprint.map { own in
+                ([own] + others.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }).contains {
+                    plan.excluded.place(ofToken: $0) >= 0
+                }
+            } ?? false
         let isListed = listsID && !plan.excluded.isEmpty || listsToken
         let excludedTags = excludedTags(row, columns, tools.selector)
         let names = plan.selectors.selectors.names
