@@ -84,7 +84,6 @@ private struct DeviceTracer {
         var places: [[UInt8]: Int] = [:]
         for (index, row) in rows.enumerated() {
             guard let digits = row.digits else { continue }
-            defer { if !plan.selectors.unitesRows { for other in row.others { supersede(other, by: index, row, places, &devices) } } }
             var device = Device(
                 digits: digits, newest: index, moment: row.moment, reason: row.reason, selected: row.selected, alias: row.selectingAlias,
                 facts: row.facts, excludedTags: row.excludedTags, tags: [row.traced.tags])
@@ -94,7 +93,7 @@ private struct DeviceTracer {
                 continue
             }
             var older = devices[place]
-            if older.supersededBy.map({ rows[$0].moment > row.moment }) ?? (row.moment < older.moment) { swap(&device, &older) }
+            if row.moment < older.moment { swap(&device, &older) }
             if plan.selectors.unitesRows {
                 device.facts = RowFacts(plan.selectors).united(device.facts, withTagsOf: older.facts)
                 device.excludedTags += older.excludedTags.filter { !device.excludedTags.contains($0) }
@@ -102,13 +101,19 @@ private struct DeviceTracer {
             }
             devices[place] = device
         }
-        if plan.selectors.unitesRows { for index in devices.indices { unite(&devices[index], rows) } }
+        if plan.selectors.unitesRows {
+            for index in devices.indices { unite(&devices[index], rows) }
+        } else {
+            for (index, row) in rows.enumerated() { for other in row.others { supersede(other, by: index, row, places, &devices) } }
+        }
         return devices
     }
 
     /// A row that has a target beside the one that it uses decides for it as well.
     private func supersede(_ other: [UInt8], by index: Int, _ row: RowTracer.Row, _ places: [[UInt8]: Int], _ devices: inout [Device]) {
-        guard let place = places[other], !(row.moment < devices[place].moment) else { return }
+        guard let place = places[other] else { return }
+        let device = devices[place]
+        guard device.moment < row.moment || !(row.moment < device.moment) && index > device.newest else { return }
         devices[place].supersededBy = index
         devices[place].reason = .duplicateToken
     }

@@ -76,7 +76,8 @@ struct RowTracer {
                     throw Diagnostic("this matches more than \(Self.mostRows) rows", remedy: "Name a single device by its token.")
                 }
                 rows.append(
-                    trace(row, reading, glance.others, SourcePosition(file: file.path, line: line, column: 1), &tools, asksJudge: asksJudge)
+                    trace(
+                        row, (reading, glance.others), SourcePosition(file: file.path, line: line, column: 1), &tools, asksJudge: asksJudge)
                 )
             }
             badRows += try read(file, take, tick)
@@ -113,9 +114,10 @@ struct RowTracer {
 
     /// The same checks in the same order as in `BlockScanner`, but all of them.
     private func trace(
-        _ row: CellRow, _ reading: TargetReading, _ others: [[UInt8]], _ position: SourcePosition, _ tools: inout Tools,
+        _ row: CellRow, _ targets: (used: TargetReading, others: [[UInt8]]), _ position: SourcePosition, _ tools: inout Tools,
         asksJudge: Bool
     ) -> Row {
+        let (reading, others) = (targets.used, targets.others)
         let columns = tools.columns
         let digits = reading.target.map { Array($0) }
         func text(_ cell: Int) -> String { row.text(cell, separator: separator) }
@@ -124,7 +126,7 @@ struct RowTracer {
         let active = dateMilliseconds(row.bytes(columns.lastActive))
         let lastActive = active.map { $0 <= plan.query.latestActivity ? $0 : ActivityMoment.never } ?? ActivityMoment.never
         let id = row.bytes(columns.registrationID)
-        let listsID = (targets.map { plan.excluded.place(ofID: id, $0) } ?? plan.excluded.place(ofID: id, single)) >= 0
+        let listsID = (self.targets.map { plan.excluded.place(ofID: id, $0) } ?? plan.excluded.place(ofID: id, single)) >= 0
         let isExcluded = tools.selector.isExcluded || !plan.excluded.isEmpty && listsID
         let fingerprint = digits.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }
         let listsToken =
