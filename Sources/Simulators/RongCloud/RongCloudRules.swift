@@ -54,7 +54,8 @@ final class RongCloudRules: ServiceRules {
         switch signatures.verdict(of: request, now: now) {
         case .refused(let reply): answer(request, reply)
         case .app(let app):
-            if let reply = refusal(of: request, call, body, hasBody: hasBody, app: app, now: now) {
+            // What was not read is not accepted.
+            if let reply = hasBody ? refusal(of: request, call, body, app: app, now: now) : .refusal(1000) {
                 signatures.note(request, now: now)
                 return answer(request, reply)
             }
@@ -68,10 +69,8 @@ final class RongCloudRules: ServiceRules {
     }
 
     private func refusal(
-        of request: PushRequest, _ call: RongCloudCall, _ body: JSONValue?, hasBody: Bool, app: String, now: Timestamp
+        of request: PushRequest, _ call: RongCloudCall, _ body: JSONValue?, app: String, now: Timestamp
     ) -> RongCloudReply? {
-        // What was not read is not accepted.
-        guard hasBody else { return .refusal(1000) }
         guard request.payloadBytes > 0 else { return .refusal(1003) }
         guard Self.isJSON(request[.contentType]) else { return .refusal(1002, "The content type must be application/json.") }
         guard request.payloadBytes <= keptBodyBytes else { return .refusal(1005) }
