@@ -102,7 +102,8 @@ struct RongCloudCampaignTests {
     @Test("with a pace that the app bought, calls have a hundred users of one text, and a refusal is for a whole call")
     func full() throws {
         let refused = "00001005x"
-        let bench = try Bench(users: Self.users(500) + [refused] + (500..<1000).map { "user_\($0)" }, faults: ["--limit-per-minute", "600000"])
+        let users = Self.users(1000)
+        let bench = try Bench(users: users[..<500] + [refused] + users[500...], faults: ["--limit-per-minute", "600000"])
         try bench.writeProject(more: "pace: 4000/s")
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         let outcomes = try sent.json()["outcomes"]
