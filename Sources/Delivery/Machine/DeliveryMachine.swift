@@ -40,6 +40,8 @@ struct DeliveryMachine {
         var serverTime: Timestamp?
         /// After how many seconds the service takes more, if it has said that this was the last it takes; nil otherwise.
         var budgetReturnsAfterSeconds: Double?
+        /// The id under which the service can be asked about the pushes later; blank for none.
+        var receipt = ""
         /// What it says about single targets, by target (`AnswerDetails.targets`).
         var targets: [String: String] = [:]
         /// Whether the answer carries the request's own id, another one, or none.

@@ -194,7 +194,9 @@ package struct RunSender: Sendable {
             threads.recorder = try WorkerThread("record") { record(from: results, state, legs) }
             for leg in legs {
                 let earlier = rounds.answers(of: leg.leg.service, figures)
-                let sender = try Sender(senderSettings(leg.access, startingAt: start))
+                var settings = senderSettings(leg.access, startingAt: start)
+                if leg.access.service.statistics != nil { settings.receipts = leg.receipts }
+                let sender = try Sender(settings)
                 // The thread that claims starts last: if another one cannot start, nothing was claimed.
                 threads.senders.append(
                     try WorkerThread("deliver") {
