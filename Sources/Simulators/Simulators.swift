@@ -58,8 +58,10 @@ public struct StandIn: Sendable {
     public let keyFile: String
     /// Whether targets that differ only in upper and lower case are the same.
     public let ignoresCase: Bool
-    /// Its answers for targets that no longer exist, and for targets that never existed.
-    public let gone: SimulatedAnswer, unknown: SimulatedAnswer
+    /// Its answers for targets that no longer exist, and for targets that never existed; nil for a service that never says so.
+    public let gone: SimulatedAnswer?, unknown: SimulatedAnswer?
+    /// Whether it counts what it takes in a minute, and may be told how much (`IssuerSettings.messagesPerMinute`).
+    public var isLimited = false
     /// Starts a simulator.
     /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread can be started.
     public let start: @Sendable (SimulatorConfiguration) throws -> any ServiceSimulator

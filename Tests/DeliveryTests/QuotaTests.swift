@@ -81,6 +81,23 @@ struct QuotaTests {
         #expect((60...73).contains(wait(&bench).seconds))
     }
 
+    @Test("a service that counts by the second is asked again after one, which doubles")
+    func short() {
+        var bench = bench { ($0.retry.maximumTotalSeconds, $0.retry.firstQuotaSeconds) = (1e6, 1) }
+        for push in 1...10 { bench.answer(push, 429, "QuotaUsedUp") }
+        for expected in [1, 2, 4, 8, 16] {
+            let (seconds, pushes) = wait(&bench)
+            #expect((expected...expected * 6 / 5 + 1).contains(seconds), "\(seconds) instead of \(expected)")
+            bench.answer(pushes[0], 429, "QuotaUsedUp")
+        }
+        let (_, pushes) = wait(&bench)
+        bench.answer(pushes[0], 200)
+        let others = submitted(bench.advance())
+        bench.answer(others[0], 429, "QuotaUsedUp")
+        for push in others.dropFirst() { bench.answer(push, 200) }
+        #expect((1...2).contains(wait(&bench).seconds))
+    }
+
     @Test("it is no attempt: a push that has only one is sent again, with the same number of attempts")
     func attempts() {
         var bench = bench(pushes: 2) { $0.retry.maximumAttempts = 1 }

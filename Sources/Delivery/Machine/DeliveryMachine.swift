@@ -115,7 +115,7 @@ struct DeliveryMachine {
     // The run.
     var pacer: Pacer?
     var throttle = Throttle()
-    var quota = QuotaHold()
+    var quota: QuotaHold
     /// The share in a pace that several runs keep together: the only thing that the machine does not own.
     var paceShare: PaceShare?
     var tokenHealth: ShareAlarm
@@ -144,6 +144,7 @@ struct DeliveryMachine {
         self.settings = settings
         batching = settings.service.batching
         largestRequest = batching.largestRequest(at: Pace.slower(settings.pace, settings.sharedPace))
+        quota = QuotaHold(firstSeconds: settings.retry.firstQuotaSeconds)
         random = SplitMix(seed: settings.jitterSeed)
         window = StreamWindow(largest: settings.streamsPerConnection)
         pacer = settings.pace.map { [batching] in Pacer($0, batching) }

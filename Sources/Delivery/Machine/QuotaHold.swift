@@ -3,10 +3,10 @@ import PushServices
 
 /// How long nothing leaves because the service said that the sender has used up its quota: a value.
 ///
-/// The service says how long, or the wait is a minute that doubles with each hold that helped nothing. When a hold is over, one push at a
-/// time shows whether the service takes pushes again.
+/// The service says how long, or the wait is `RetryPolicy.firstQuotaSeconds`, which doubles with each hold that helped nothing. When a hold
+/// is over, one push at a time shows whether the service takes pushes again.
 struct QuotaHold {
-    private static let firstSeconds = 60.0, longestSeconds = 3600.0
+    private static let longestSeconds = 3600.0
     /// A quota is for a day at most; with two hours for what clocks and time zones disagree about.
     private static let longestAskedSeconds = 26.0 * 3600
     /// Several senders must not come back at the same moment.
@@ -16,8 +16,12 @@ struct QuotaHold {
     private(set) var until: Int64?
     /// Since when every push was refused for the quota: monotonic nanoseconds.
     private(set) var since: Int64?
+    private let firstSeconds: Double
     private var holdsInARow = 0
     private var beganAt = Int64.min
+
+    /// - Parameter firstSeconds: the first wait, where the service does not say how long.
+    init(firstSeconds: Double) { self.firstSeconds = firstSeconds }
 
     /// Notes that a push was refused for the quota. Those that left before the hold began only prolong it, if the service asks for it.
     /// - Parameters:
@@ -32,7 +36,7 @@ struct QuotaHold {
         }
         holdsInARow += 1
         beganAt = nanoseconds
-        let own = min(Self.longestSeconds, Self.firstSeconds * Double(1 << min(holdsInARow - 1, 10)))
+        let own = min(Self.longestSeconds, firstSeconds * Double(1 << min(holdsInARow - 1, 10)))
         let factor = 1 + Double.random(in: asked == nil ? Self.jitter : Self.jitterOfAsked, using: &random)
         until = max(until ?? .min, nanoseconds + Int64(nanosecondsFromSeconds: (asked ?? own) * factor))
     }
@@ -50,7 +54,7 @@ struct QuotaHold {
 
     /// Notes that the service dealt with a push that left after the hold.
     mutating func taken(submittedAt: Int64) {
-        if let until, submittedAt >= until { self = QuotaHold() }
+        if let until, submittedAt >= until { self = QuotaHold(firstSeconds: firstSeconds) }
     }
 }
 
