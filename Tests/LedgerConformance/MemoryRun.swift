@@ -27,6 +27,7 @@ public final class MemoryRun: Sendable {
             forgetsWhoWasReopened
         case settlesTwice, recordsHalf, settlesWhoIsUnclaimed, losesNobody, defersWhoIsUnderWay, handsOutTheSettled
         case takesOrdersForNobody, takesOrdersThatDoNotFit
+        case namesWhoIsUnclaimed, namesHalf, forgetsWhomItDoubts, forgetsAllCalls
         case stopsAnything, stopsTheWrongLeg, keepsStopsOfLegs, countsOneServiceForAll, mixesTheAnswersOfServices, readsOneServiceForAll
     }
 
@@ -46,6 +47,15 @@ public final class MemoryRun: Sendable {
         /// By the first ids of legs.
         var legs: [Int: LegState] = [:]
         var noted: NotedLife?
+        var calls: [NamedCall] = []
+        var lastCall = 0
+
+        mutating func append(_ call: NamedCall) {
+            lastCall += 1
+            var call = call
+            call.number = lastCall
+            calls.append(call)
+        }
 
         var claimed: ClaimSet { ClaimSet(claims.map(\.ids)) }
 
