@@ -237,6 +237,7 @@ struct SenderLoop<Carrier: Transport> {
             case .hold(let push): store.hold(push)
             case .ping(let connection): transport.ping(connection)
             case .renewToken(let connection): renewToken(of: connection, at: now)
+            case .changeServer: transport.changeServer()
             case .confirmToken(let connection): if let token = transport.token(of: connection) { tokens?.confirm(token) }
             }
         }

@@ -11,6 +11,8 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     public var port: Int
     /// A PEM file with the only authority to trust; nil for the system's.
     public var certificateAuthorityFile: String?
+    /// Hosts that take the same pushes at the same port when this one does not, in the order in which they are tried: over libcurl only.
+    public var spareHosts: [String] = []
 
     /// Creates an endpoint.
     public init(host: String, port: Int, certificateAuthorityFile: String? = nil) {
@@ -20,7 +22,10 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Creates the endpoint of one of a service's own servers.
-    public init(_ environment: ServiceEnvironment) { self.init(host: environment.host, port: environment.port) }
+    public init(_ environment: ServiceEnvironment) {
+        self.init(host: environment.host, port: environment.port)
+        spareHosts = environment.spareHosts
+    }
 
     /// `host:port`
     public var description: String { "\(host):\(port)" }
@@ -32,6 +37,10 @@ public enum Credentials: Sendable {
     case token(SignedTokenSource)
     /// Tokens that a server gives out for a time. The source must have been started, and be stopped after the last run.
     case fetched(FetchedTokenSource)
+    /// A name and a secret that each request shows.
+    case fixed(FixedTokenSource)
+    /// A secret with which each request is signed: over libcurl only.
+    case signed(RequestSigner)
     /// TLS with a client certificate.
     case certificate(ClientCertificate)
 }

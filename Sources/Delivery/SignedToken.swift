@@ -73,7 +73,7 @@ public final class SignedTokenSource: Sendable {
         let header = JSONValue.object(pairs: [("alg", .string("ES256")), (facts.keyIDField, .string(keyID))])
         let claims = JSONValue.object(pairs: [(facts.issuerClaim, .string(teamID)), ("iat", .integer(now.wall.epochSeconds))])
         let token = jsonWebToken(header: header, claims: claims, sign: key.sign)
-        return ServiceToken(authorization: "bearer \(token)", mintedAt: now.nanoseconds)
+        return ServiceToken(value: "bearer \(token)", mintedAt: now.nanoseconds)
     }
 }
 

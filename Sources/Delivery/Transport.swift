@@ -25,6 +25,8 @@ protocol Transport: AnyObject {
     func abandon(request: Int, on connection: Int)
     /// Asks the peer for a sign of life.
     func ping(_ connection: Int)
+    /// Lets the connections that are opened from now on go to another of the service's servers, if it has one.
+    func changeServer()
     /// Waits until something happens, at most until a moment of the monotonic clock, and appends to `events`.
     func poll(until deadline: Int64)
 }

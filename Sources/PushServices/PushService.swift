@@ -44,6 +44,8 @@ public protocol PushService: Sendable {
     var retry: RetryPolicy { get }
     /// The pace of runs for which neither the app nor the campaign sets one; nil for as fast as the service answers.
     var usualPace: ServicePace? { get }
+    /// The headers in which it says how much more it takes; nil for a service that does not say it.
+    var budgetHeaders: BudgetHeaders? { get }
     /// Whether each answer carries the id of its request, so that an answer without it comes from something else.
     var answersCarryID: Bool { get }
     /// Whether the service may recognize a push that it gets a second time, as it carries the same id, and then delivers it once.
@@ -69,6 +71,8 @@ public protocol PushService: Sendable {
     func topicSuffix(of type: PushType) -> String
     /// What all requests of a run have in common.
     func request(_ options: PushOptions) -> RequestTemplate
+    /// The request with which `doctor` tries whether the service knows the sender.
+    func probeRequest(_ options: PushOptions) -> RequestTemplate
     /// What the body of an answer says. Asked for every answer except "accepted", and for those that may say something about each target.
     func details(of body: JSONValue) -> AnswerDetails
     /// What an answer means for all pushes of its request, and for the run.
@@ -111,6 +115,12 @@ extension PushService {
 
     /// As fast as the service answers.
     public var usualPace: ServicePace? { nil }
+
+    /// It says nothing before it refuses.
+    public var budgetHeaders: BudgetHeaders? { nil }
+
+    /// A push like any other.
+    public func probeRequest(_ options: PushOptions) -> RequestTemplate { request(options) }
 
     /// Not promised.
     public var answersCarryID: Bool { false }

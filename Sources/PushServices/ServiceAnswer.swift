@@ -58,6 +58,8 @@ public enum AnswerMeaning: Hashable, Sendable {
         case quota
         /// The service has trouble and closes the connection: try again on another one.
         case serviceLeaves
+        /// The service has trouble at this server, or serves the app at another one: try again there, if it has one, on another connection.
+        case otherServer
         /// The connection was idle for too long: try again on another one, at once.
         case connectionIdle
         /// The credential expired: try again at once, with a new one and on another connection.

@@ -163,6 +163,7 @@ extension FrozenEnvironment {
     }
 
     fileprivate var inFull: String {
+        if case .named(let server) = self, let region = server.region { return "\(name) (\(region))" }
         guard case .server(_, _, let authority?) = self else { return name }
         return "\(name) (ca \(authority))"
     }

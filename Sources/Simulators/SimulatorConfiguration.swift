@@ -24,6 +24,8 @@ public struct SimulatorConfiguration: Sendable {
     public var ledgerFile: String?
     /// Whether the lines of `ledgerFile` contain the payloads too.
     public var recordsPayloads = false
+    /// The secrets that may send, where a service gives apps a secret text.
+    public var secrets: [TrustedSecret] = []
     /// What only simulators of services have that give out tokens.
     public var issuer = IssuerSettings()
     /// Whether the simulator speaks HTTP/1.1, and not HTTP/2: each connection carries one request after the other.
@@ -42,6 +44,23 @@ public enum TokenUpdateScope: Hashable, Sendable {
     case connection
     /// Among all pushes that a simulator sees. This checks that one process keeps one history of tokens for all its connections.
     case simulator
+}
+
+/// A secret text that a service gave an app.
+public struct TrustedSecret: Hashable, Sendable {
+    /// What the service calls the app: what volley.yaml names first in its account.
+    public var app: String
+    /// Public names that belong to the secret, by their keys in volley.yaml.
+    public var names: [String: String]
+    /// A secret.
+    public var secret: String
+
+    /// A trusted secret.
+    public init(app: String, names: [String: String] = [:], secret: String) {
+        self.app = app
+        self.names = names
+        self.secret = secret
+    }
 }
 
 /// A public key that may sign provider tokens.

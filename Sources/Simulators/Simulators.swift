@@ -26,6 +26,22 @@ public enum StandInCredential: Sendable {
     case signingKey(keyID: String, teamID: String)
     /// A service account for a project.
     case serviceAccount(project: String)
+    /// A secret text for an app, with the public names that belong to it: all by their keys in volley.yaml, in the order of the account.
+    case secret(app: StandInName, names: [StandInName], key: String)
+}
+
+/// A public name of an app that exists at a stand-in.
+public struct StandInName: Hashable, Sendable {
+    /// Its key in volley.yaml.
+    public let key: String
+    /// The name.
+    public let value: String
+
+    /// A name.
+    public init(_ key: String, _ value: String) {
+        self.key = key
+        self.value = value
+    }
 }
 
 /// A kind of simulator, with its description for people.

@@ -23,7 +23,8 @@ package struct AccountSecret {
     package func key(_ exchange: TokenExchange, for settings: RunSettings) throws(Diagnostic) -> AssertionKey {
         let json = try document.json()
         let key: AssertionKey
-        do throws(Mistake) { key = try exchange.read(json) } catch { throw document.mistake(error.message, remedy: error.remedy) }
+        guard case .assertion(let facts) = exchange.proof else { preconditionFailure("only assertions are signed with a document's key") }
+        do throws(Mistake) { key = try facts.read(json) } catch { throw document.mistake(error.message, remedy: error.remedy) }
         try document.check(privateKeyPEM: key.privateKeyPEM)
         if let named = key.topic, service.topic(named, for: settings.pushType) != settings.firstService.topic {
             let topic = service.account.topic

@@ -11,6 +11,8 @@ package struct AppCredentials {
         case key(SigningKey, id: String, issuer: String)
         /// What signs for the tokens that the service's own server gives out.
         case account(AssertionKey, TokenExchange)
+        /// A text that the service gave the app, and how it is used.
+        case secret(AppSecret, CredentialForm.Kind)
         /// The built-in simulator accepts any key.
         case none
     }
@@ -35,6 +37,13 @@ package struct AppCredentials {
             return
         }
         let file = credential[form.files.first] ?? "", words = KeyFileWords(of: service)
+        if form.kind.isPlainSecret {
+            let secret = credential.plainSecret(form)
+            let app = AppSecret(topic: settings.firstService.topic, names: credential.names(beside: form), secret: try secret.text())
+            kind = .secret(app, form.kind)
+            warnings = [secret.permissionWarning].compactMap { $0 }
+            return
+        }
         switch form.kind {
         case .clientCertificate:
             let certificate = try ClientCertificate(file: file, passphrase: credential.passphrase(form), now: now, words: words)
@@ -48,6 +57,7 @@ package struct AppCredentials {
             let secret = AccountSecret(credential, form, of: service)
             kind = .account(try secret.key(exchange, for: settings), exchange)
             warnings = [secret.permissionWarning].compactMap { $0 }
+        case .basic, .signedRequest: preconditionFailure("a plain secret was read before")
         }
     }
 
@@ -65,6 +75,18 @@ package struct AppCredentials {
 }
 
 extension FrozenCredential {
+    /// The secret text that it names.
+    package func plainSecret(_ form: CredentialForm) -> PlainSecret {
+        let place: SecretDocument.Place = self[form.files.first].map { .file($0) } ?? .variable(self[form.variable] ?? "")
+        return PlainSecret(at: place, noun: form.noun)
+    }
+
+    /// What stands beside it in volley.yaml, by keys.
+    package func names(beside form: CredentialForm) -> [String: String] {
+        let keys = form.fieldsBeside.map(\.key)
+        return values.filter { keys.contains($0.key) }
+    }
+
     /// Reads a certificate's passphrase from the environment; nil when it needs none.
     /// - Throws: `Diagnostic` when the variable is not set.
     package func passphrase(_ form: CredentialForm) throws(Diagnostic) -> String? {

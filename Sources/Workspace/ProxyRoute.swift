@@ -22,11 +22,11 @@ public struct ProxyRoute: Sendable {
         guard let (host, port) = environment.address else { return }
         proxy = try ProxyChoice.choose(setting, host: host, port: port, variables)
         // Only the service's own environments have a server of their own for tokens.
-        guard case .named = environment, let tokens else {
+        guard case .named = environment, let tokens, let tokenHost = tokens.host else {
             tokenProxy = proxy
             return
         }
-        tokenProxy = try ProxyChoice.choose(setting, host: tokens.host, port: 443, variables)
+        tokenProxy = try ProxyChoice.choose(setting, host: tokenHost, port: 443, variables)
     }
 
     /// For people, after the server's name: ` through the proxy proxy:3128, which https_proxy sets`; empty without one.

@@ -3,10 +3,11 @@ import PushServices
 
 /// Speaks as APNs does, with requests of several pushes. The body has a line for each: target, space, payload. Answers name bad targets as
 /// `{"bad": {"TARGET": "BadDeviceToken"}}`; with status 207 nothing else was wrong. `BadMessage` refuses a message, `QuotaUsedUp` everything
-/// for a while.
+/// for a while, and `Elsewhere` everything at this server.
 struct BatchService: PushService {
     var batching: Batching
     var readsAcceptedBodies = false
+    var budgetHeaders: BudgetHeaders?
     private let apns = APNs()
 
     init(_ largestTargets: Int, hasOwnTexts: Bool = false, paceUnit: Batching.PaceUnit = .requests) {
@@ -60,6 +61,7 @@ struct BatchService: PushService {
         case "BadTarget": .split
         case "BadMessage": .rejectedLikeAll
         case "QuotaUsedUp": .retry(.quota)
+        case "Elsewhere": .retry(.otherServer)
         default: apns.meaning(of: answer)
         }
     }

@@ -37,9 +37,14 @@ struct Bench {
         return all
     }
 
-    mutating func answer(_ push: Int, _ status: Int, _ reason: String = "", retryAfter: Double? = nil) {
-        machine.answered(
-            push, .init(status: status, reason: reason, retryAfterSeconds: retryAfter, id: status < 500 ? .own : .missing), at: now)
+    mutating func answer(
+        _ push: Int, _ status: Int, _ reason: String = "", retryAfter: Double? = nil,
+        _ change: (inout DeliveryMachine.Answer) -> Void = { _ in }
+    ) {
+        var answer = DeliveryMachine.Answer(
+            status: status, reason: reason, retryAfterSeconds: retryAfter, id: status < 500 ? .own : .missing)
+        change(&answer)
+        machine.answered(push, answer, at: now)
     }
 
     /// Opens a connection and gets the first push accepted.

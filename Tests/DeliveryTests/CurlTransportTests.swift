@@ -95,6 +95,115 @@ struct CurlTransportTests {
         #expect(APNs().wire == .http2 && FCM().wire == .http2)
     }
 
+    @Test(
+        "each request is signed anew: with the digest of secret, a number of its own and the time",
+        arguments: [Peer.Language.http1, .http2])
+    private func signatures(wire: Peer.Language) throws {
+        let peer = try Peer(wire), folder = try TemporaryFolder()
+        var settings = try Self.settings(peer, inFlight: 4, in: folder)
+        let facts = RequestSignature(account: "app-key", nonce: "nonce", nonceDigits: 16, timestamp: "timestamp", signature: "signature")
+        settings.credentials = .signed(RequestSigner(facts, AppSecret(topic: "k1", secret: "s3cret")))
+        let transport = try CurlTransport(settings)
+        var headers: [[String: String]] = []
+        try withPipeSignalBlocked {
+            Result {
+                transport.open(0)
+                // The second three use the handles of the first three.
+                for round in 0..<2 {
+                    Self.submit(round * 3..<round * 3 + 3, to: transport)
+                    var answered = 0
+                    _ = try Self.go(transport, peer) { events in
+                        for session in peer.sessions {
+                            for (index, request) in session.requests.enumerated() where request.isComplete && !session.isGivenUp(index) {
+                                guard !headers.contains(where: { $0["id"] == request.headers["id"] }) else { continue }
+                                headers.append(request.headers)
+                                session.answer(index)
+                            }
+                        }
+                        answered = events.count { if case .answered = $0 { true } else { false } }
+                        return answered == 3
+                    }
+                }
+            }
+        }.get()
+        #expect(headers.count == 6 && Set(headers.map { $0["nonce"] }).count == 6)
+        for header in headers {
+            let (nonce, time) = (header["nonce"] ?? "", header["timestamp"] ?? "")
+            #expect(header["app-key"] == "k1" && nonce.utf8.count == 16 && header["topic"] != nil)
+            #expect(abs(Timestamp.now().epochSeconds - (Int64(time) ?? 0)) < 60)
+            #expect(header["signature"] == SHA1.hex(of: "s3cret\(nonce)\(time)"))
+        }
+    }
+
+    @Test("a server that cannot be reached is left for a spare one, and one that sends elsewhere is left, too; at most once in a while")
+    func spareServers() throws {
+        let peer = try Peer(.http1), folder = try TemporaryFolder()
+        var settings = try Self.settings(peer, inFlight: 2, in: folder)
+        // Nothing listens at this address of the machine.
+        settings.endpoint.spareHosts = [settings.endpoint.host]
+        settings.endpoint.host = "127.0.0.2"
+        let transport = try CurlTransport(settings)
+        try withPipeSignalBlocked {
+            Result {
+                transport.open(0)
+                Self.submit(0..<1, to: transport)
+                _ = try Self.go(transport, peer) {
+                    $0.contains { if case .failed(connection: 0, .unreachable) = $0 { true } else { false } }
+                }
+                transport.close(0)
+                transport.open(1)
+                // Too soon to go back.
+                transport.changeServer()
+                Array("body".utf8).withUnsafeBufferPointer {
+                    transport.submit(
+                        request: 1, id: PushID(runSeed: RunSeed.random(), recipient: 1), on: 1, target: .init(start: nil, count: 0),
+                        body: $0)
+                }
+                _ = try Self.go(transport, peer) { _ in peer.sessions.contains { $0.requests.last?.isComplete == true } }
+            }
+        }.get()
+    }
+
+    @Test(
+        "what is left of a budget is read, whatever else a server writes there",
+        arguments: [
+            ("0", "12", 12.0 as Double?), ("0", "0", 1), ("3", "12", nil), ("0", "soon", nil), ("0", "-5", nil), ("", "12", nil),
+            ("0", "9999999999", nil),
+        ])
+    func budget(remaining: String, reset: String, expected: Double?) throws {
+        let peer = try Peer(.http1), folder = try TemporaryFolder()
+        let old = try Self.settings(peer, inFlight: 2, in: folder)
+        var service = BatchService(1)
+        service.budgetHeaders = BudgetHeaders(remaining: "x-left", reset: "x-reset")
+        var settings = SenderSettings(
+            service, endpoint: old.endpoint, credentials: old.credentials, options: old.options, runSeed: old.runSeed)
+        settings.wire = old.wire
+        let transport = try CurlTransport(settings)
+        var seen: [DeliveryMachine.Answer] = []
+        try withPipeSignalBlocked {
+            Result {
+                transport.open(0)
+                for (number, status) in [200, 429].enumerated() {
+                    Self.submit(number..<number + 1, to: transport)
+                    var isAnswered = false
+                    let events = try Self.go(transport, peer) { events in
+                        if let session = peer.sessions.last, session.requests.count == number + 1, session.requests[number].isComplete,
+                            !isAnswered
+                        {
+                            isAnswered = true
+                            session.answer(number, status: status, headers: [("x-left", remaining), ("x-reset", reset)])
+                        }
+                        return events.contains { if case .answered = $0 { true } else { false } }
+                    }
+                    for case .answered(request: _, let answer) in events { seen.append(answer) }
+                }
+            }
+        }.get()
+        #expect(seen.map(\.budgetReturnsAfterSeconds) == [expected, expected])
+        let asked = Double(reset).flatMap { (0..<1e9).contains($0) ? max(1, $0) : nil }
+        #expect(seen.map(\.retryAfterSeconds) == [nil, asked])
+    }
+
     @Test("a body of 200 counts where the service says so")
     func acceptedBodies() {
         let body = Array(#"{"reason":"Behind a good status"}"#.utf8)

@@ -43,7 +43,7 @@ struct ProviderTokenTests {
 
     @Test("a token is a signed ES256 JWT with kid, iss and iat")
     func form() throws {
-        let parts = source().current().authorization.dropFirst("bearer ".count).split(separator: ".")
+        let parts = source().current().value.dropFirst("bearer ".count).split(separator: ".")
         #expect(parts.count == 3)
         let header = try JSONValue(parsing: decode(parts[0]))
         let claims = try JSONValue(parsing: decode(parts[1]))

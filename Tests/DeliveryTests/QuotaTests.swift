@@ -51,6 +51,19 @@ struct QuotaTests {
         #expect(expected.contains(wait(&bench, atMost: 100_000).seconds))
     }
 
+    @Test("a service that takes a push as its last one gets no other until the time it said, and what is in flight is answered")
+    func spent() {
+        var bench = bench()
+        bench.answer(1, 200) { $0.budgetReturnsAfterSeconds = 20 }
+        for push in 2...10 { bench.answer(push, 200) }
+        #expect(submitted(bench.advance()).isEmpty)
+        let (seconds, pushes) = wait(&bench)
+        #expect((20...21).contains(seconds) && pushes.count == 1, "\(seconds) \(pushes)")
+        bench.answer(pushes[0], 200)
+        #expect(submitted(bench.advance()).count == 10)
+        #expect(bench.machine.quota.until == nil)
+    }
+
     @Test("each wait that helped nothing is twice as long, up to an hour, and a push that is taken begins anew")
     func doubling() {
         var bench = bench { $0.retry.maximumTotalSeconds = 1e6 }

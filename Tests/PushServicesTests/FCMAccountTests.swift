@@ -57,13 +57,13 @@ struct FCMAccountTests {
     }
 
     private static func mistake(_ file: JSONValue) -> Mistake? {
-        do throws(Mistake) { _ = try FCM.tokens.read(file) } catch { return error }
+        do throws(Mistake) { _ = try FCM.assertion.read(file) } catch { return error }
         return nil
     }
 
     @Test("the file of a service account names who signs, with which key and for which project")
     func reads() throws {
-        let key = try FCM.tokens.read(Self.file())
+        let key = try FCM.assertion.read(Self.file())
         #expect(key.issuer == "push@shop-1a2b.iam.gserviceaccount.com" && key.keyID == "0123456789abcdef")
         #expect(key.privateKeyPEM == Self.pem && key.topic == "shop-1a2b")
     }
@@ -109,9 +109,9 @@ struct FCMAccountTests {
 
     @Test("tokens are asked for as Google documents it")
     func exchange() {
-        let tokens = FCM.tokens
-        #expect(tokens.address == "https://oauth2.googleapis.com/token" && tokens.path == "/token")
-        #expect(tokens.scope == "https://www.googleapis.com/auth/firebase.messaging" && tokens.assertionSeconds == 3600)
+        let (tokens, facts) = (FCM.tokens, FCM.assertion)
+        #expect(facts.address == "https://oauth2.googleapis.com/token" && facts.path == "/token")
+        #expect(facts.scope == "https://www.googleapis.com/auth/firebase.messaging" && facts.seconds == 3600)
         #expect(tokens.renewEarlySeconds == 300)
     }
 }

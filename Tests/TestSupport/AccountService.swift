@@ -26,8 +26,10 @@ extension OtherService {
         ], alternatives: ["file", "env"], otherNames: ["robot"])
 
     package static let exchange = TokenExchange(
-        noun: "robot token", address: "https://tokens.robopush.example/token", path: "/token", scope: "push", assertionSeconds: 3600,
-        renewEarlySeconds: 300, shortestRenewalSeconds: 60
+        noun: "robot token", proof: .assertion(assertion), renewEarlySeconds: 300, shortestRenewalSeconds: 60)
+
+    private static let assertion = AssertionFacts(
+        address: "https://tokens.robopush.example/token", path: "/token", scope: "push", seconds: 3600
     ) { secret throws(Mistake) in
         func text(_ name: String) throws(Mistake) -> String {
             guard let text = secret[name]?.stringValue, !text.isEmpty else { throw Mistake("the robot has no '\(name)'") }

@@ -52,12 +52,12 @@ struct CallsProcess {
         #"{"message":{"apns":{"headers":{}},"notification":{"title":"Hi there","body":"20 % off everything until Sunday."},"android":{}}}"#
 
     func run(_ way: String) throws {
-        guard let exchange = FCM().account.credentials.lazy.compactMap(Self.exchange).first else {
+        guard let exchange = FCM().account.tokenExchange, case .assertion(let facts) = exchange.proof else {
             throw Diagnostic("FCM's tokens are not fetched")
         }
-        let account = try exchange.read(try JSONValue(parsing: RegularFile.bytes(of: accountFile, atMost: 1 << 20)))
+        let account = try facts.read(try JSONValue(parsing: RegularFile.bytes(of: accountFile, atMost: 1 << 20)))
         let endpoint = Endpoint(host: "localhost", port: port, certificateAuthorityFile: authorityFile)
-        let source = try FetchedTokenSource(exchange: exchange, key: account, server: endpoint)
+        let source = try FetchedTokenSource(exchange: exchange, identity: .key(account), server: endpoint)
         try source.start()
         defer { source.stop() }
         let options = PushOptions(topic: account.topic ?? "", pushType: .alert, priority: .high)
@@ -68,10 +68,6 @@ struct CallsProcess {
         if way == "libcurl" { settings.wire = .calls(inFlight: Self.inFlight) }
         let result = try TransportBenchmark(settings: settings, pushes: pushes, target: Self.target, payload: Self.payload).run()
         print(result.json)
-    }
-
-    private static func exchange(_ form: CredentialForm) -> TokenExchange? {
-        if case .fetchedToken(let exchange) = form.kind { exchange } else { nil }
     }
 
     /// A registration token: 22 characters that differ, and a signature that is the same for all.

@@ -165,7 +165,7 @@ enum ProjectKeys {
     }
 
     /// What an app shows who it is with.
-    static func credential(_ form: CredentialForm) -> KeyGroup { KeyGroup(form.key, valid: form.fields.map(\.key)) }
+    static func credential(_ form: CredentialForm) -> KeyGroup { KeyGroup(form.key, valid: form.fieldsBelow.map(\.key)) }
 
     /// All groups of a file in which an app uses a service.
     static func file(of service: any PushService) -> FileKeys {

@@ -66,7 +66,16 @@ struct AppReader {
                 "'\(key)' must be \(orList(choices.map(\.0))), not \(quoted(text.value))", at: text.position, remedy: meant)
             return nil
         }
-        return section.choice(key, choices)
+        return regional(section.choice(key, choices))
+    }
+
+    /// The same in the region that the app names. A server of one's own, and the simulator, are where they are.
+    private func regional(_ environment: Environment?) -> Environment? {
+        let regions = account.environments.regions
+        guard !regions.isEmpty, section.has(EnvironmentForm.regionKey) else { return environment }
+        guard let region = section.choice(EnvironmentForm.regionKey, regions.map { ($0.name, $0) }) else { return nil }
+        guard case .named(let server)? = environment else { return environment }
+        return .named(server.at(region))
     }
 
     /// What to write for a word of other tools.
@@ -101,10 +110,10 @@ struct AppReader {
                 remedy: "Keep the \(form.noun) itself out of this file; write, for example: \(form.shortExample).")
             return nil
         }
-        guard let section = subsection(form.key, ProjectKeys.credential(form), example: form.shortExample) else { return nil }
+        guard let below = subsection(form.key, ProjectKeys.credential(form), example: form.shortExample) else { return nil }
         var values: [String: SourceText] = [:]
-        for field in form.fields { values[field.key] = value(of: field, in: section, form) }
-        checkAlternatives(of: form, in: section)
+        for field in form.fields { values[field.key] = value(of: field, in: field.isBeside ? section : below, form) }
+        checkAlternatives(of: form, in: below)
         return form.isComplete(values.keys) ? CredentialReference(form: form.key, values: values) : nil
     }
 

@@ -95,14 +95,21 @@ public struct ProjectSchema {
             (
                 form.key,
                 SchemaNode.object(
-                    ProjectKeys.credential(form), form.description, required: form.fields.filter(form.requires).map(\.key),
+                    ProjectKeys.credential(form), form.description, required: form.fieldsBelow.filter(form.requires).map(\.key),
                     rules: form.alternatives.isEmpty
                         ? [] : [("allOf", .array([SchemaNode.hasOneOf(form.alternatives)] + notBoth(form.alternatives)))],
-                    Dictionary(uniqueKeysWithValues: form.fields.map { ($0.key, text($0)) }))
+                    Dictionary(uniqueKeysWithValues: form.fieldsBelow.map { ($0.key, text($0)) }))
             )
         }
+        let names = account.credentials.flatMap(\.fieldsBeside).map { ($0.key, text($0)) }
+        let regions = account.environments.regions.map(\.name)
+        let region =
+            regions.isEmpty
+            ? []
+            : [(EnvironmentForm.regionKey, SchemaNode.choice("Where the app's account is; \(regions[0]) if it is not said.", regions))]
         return Dictionary(
-            uniqueKeysWithValues: [(account.topic.key, text(account.topic)), (EnvironmentForm.key, environment(of: service))] + credentials)
+            uniqueKeysWithValues: [(account.topic.key, text(account.topic)), (EnvironmentForm.key, environment(of: service))] + names
+                + region + credentials)
     }
 
     /// A rule for each two of these keys: they cannot be combined.

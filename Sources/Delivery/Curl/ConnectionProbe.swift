@@ -73,8 +73,10 @@ public struct ConnectionProbe {
             guard case .ready(let current) = tokens.state() else { throw Diagnostic("there is no token to show to the server") }
             token = current
         }
-        let headers = try CurlHeaderList(CurlRoute.headerLines(settings.request, token))
-        prepare(easy.pointer, notes)
+        let template = settings.service.probeRequest(settings.options)
+        let signature = settings.credentials.signer?.lines(at: .now()) ?? []
+        let headers = try CurlHeaderList(CurlRoute.headerLines(template, token, signature: signature))
+        prepare(easy.pointer, notes, template)
         volley_easy_set_pointer(easy.pointer, CURLOPT_HTTPHEADER, headers.first)
         let before = Timestamp.now()
         let code = withExtendedLifetime(notes) { curl_easy_perform(easy.pointer) }
@@ -91,12 +93,12 @@ public struct ConnectionProbe {
         return result
     }
 
-    private func prepare(_ easy: UnsafeMutableRawPointer, _ notes: ProbeNotes) {
+    private func prepare(_ easy: UnsafeMutableRawPointer, _ notes: ProbeNotes, _ template: RequestTemplate) {
         CurlRoute(settings).apply(to: easy)
         let context = Unmanaged.passUnretained(notes).toOpaque()
         volley_easy_set_long(easy, CURLOPT_TIMEOUT_MS, Self.timeoutMilliseconds)
         let push = settings.service.probe.push(PushID(runSeed: settings.runSeed, recipient: 0))
-        let request = settings.request.single(push, at: Timestamp.now().epochSeconds)
+        let request = template.single(push, at: Timestamp.now().epochSeconds)
         volley_easy_set_string(easy, CURLOPT_REQUEST_TARGET, request.path)
         volley_easy_set_string(easy, CURLOPT_COPYPOSTFIELDS, String(decoding: request.body, as: UTF8.self))
         volley_easy_set_pointer(easy, CURLOPT_ERRORBUFFER, notes.errorText)

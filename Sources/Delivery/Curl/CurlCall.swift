@@ -33,6 +33,8 @@ final class CurlCall {
     /// `NAME: ID` and a zero: the only header that differs from request to request. libcurl reads it here.
     private let idLine: UnsafeMutableBufferPointer<UInt8>
     private let idHeader: UnsafeMutablePointer<curl_slist>
+    /// The other headers, where each request has its own.
+    private var ownHeaders: OwnHeaders?
     private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     private var body: [UInt8] = []
     private var bodyRead = 0
@@ -121,6 +123,16 @@ final class CurlCall {
             volley_easy_set_string(easy, CURLOPT_URL, setup.route.origin + path)
         }
         volley_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
+        if let signer = setup.signer { sign(signer) }
+    }
+
+    /// Gives the request header lines of its own.
+    private func sign(_ signer: RequestSigner) {
+        let lines = CurlRoute.headerLines(setup.template, nil, signature: signer.lines(at: .now()))
+        // Without memory the last signature stays, which the service refuses.
+        guard let own = try? OwnHeaders(lines) else { return }
+        idHeader.pointee.next = own.list.first
+        ownHeaders = own
     }
 
     // MARK: Meanwhile
@@ -162,6 +174,10 @@ final class CurlCall {
         var answer = DeliveryMachine.Answer(
             status: status, retryAfterSeconds: wait > 0 ? Double(wait) : nil, date: header("date"), body: answer, of: setup.service)
         answer.id = identity
+        if let names = setup.service.budgetHeaders, let reset = header(names.reset).flatMap(Self.seconds) {
+            if status == 429, answer.retryAfterSeconds == nil { answer.retryAfterSeconds = max(1, reset) }
+            if header(names.remaining).flatMap(Self.seconds) == 0 { answer.budgetReturnsAfterSeconds = max(1, reset) }
+        }
         // A page is not what a service wrote, even if it came whole.
         answer.isCutOff = isCutOff || header("content-type")?.lowercased().hasPrefix("text/html") == true
         return answer
@@ -170,6 +186,11 @@ final class CurlCall {
     private var identity: ServiceAnswer.Identity {
         guard let value = volley_easy_get_header(easy, setup.template.idHeader) else { return .missing }
         return UnsafeRawBufferPointer(start: value, count: strlen(value)).elementsEqual(UnsafeRawBufferPointer(id)) ? .own : .other
+    }
+
+    /// A number that is not negative; nil for anything else.
+    private static func seconds(_ text: String) -> Double? {
+        text.utf8.count <= 9 && !text.isEmpty && text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) ? Double(text) : nil
     }
 
     private func header(_ name: String) -> String? { volley_easy_get_header(easy, name).map { String(cString: $0) } }
@@ -190,4 +211,12 @@ final class CurlCall {
         default: return .unreachable(message)
         }
     }
+}
+
+/// A list of headers that a call owns.
+private final class OwnHeaders {
+    let list: CurlHeaderList
+
+    /// - Throws: a `Diagnostic` when there is not enough memory.
+    init(_ lines: [String]) throws(Diagnostic) { list = try CurlHeaderList(lines) }
 }

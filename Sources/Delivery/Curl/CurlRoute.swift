@@ -16,8 +16,9 @@ struct CurlRoute {
     /// The authorities to trust for the certificate of an `https` proxy; nil for the system's.
     let proxyAuthorityFile: String?
 
-    init(_ settings: SenderSettings) {
-        let host = settings.endpoint.host
+    /// - Parameter host: nil for the endpoint's own.
+    init(_ settings: SenderSettings, host: String? = nil) {
+        let host = host ?? settings.endpoint.host
         // An IPv6 address must be in brackets within a URL.
         origin = "https://\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(settings.endpoint.port)"
         authority = settings.endpoint.certificateAuthorityFile.map(CurlAuthority.init)
@@ -46,9 +47,11 @@ struct CurlRoute {
     }
 
     /// Returns the headers of a push in libcurl's form.
-    static func headerLines(_ request: RequestTemplate, _ token: ServiceToken?) -> [String] {
+    /// - Parameter signature: the lines that are for one request alone.
+    static func headerLines(_ request: RequestTemplate, _ token: ServiceToken?, signature: [String] = []) -> [String] {
         var lines = request.headers.map { "\($0.name): \($0.value)" }
-        if let token { lines.append("authorization: \(token.authorization)") }
+        if let token { lines.append("\(token.header): \(token.value)") }
+        lines += signature
         // As for pushes: this is the last place that can detect one.
         precondition(lines.allSatisfy(HTTP2Header.canHold), "a header with a control character")
         // A name without a value makes libcurl omit its own header. `Expect` would make each push wait for a 100.

@@ -16,8 +16,11 @@ final class CurlTransport: Transport {
     private let settings: SenderSettings
     private let epoll: EpollHandle
     private var ready = [epoll_event](repeating: epoll_event(), count: 64)
-    /// Made with the first connection.
+    /// Made with the first connection, and again for another server.
     private lazy var setup = CurlSetup(settings)
+    /// The endpoint's host and its spare ones: which one new connections go to, and since when.
+    private let hosts: [String]
+    private var host = 0, hostSince = Int64.min
     @exclusivity(unchecked) private var connections: [CurlConnection?] = []
     /// The token that each connection was opened with, also after it was closed.
     private var tokens: [ServiceToken?] = []
@@ -25,6 +28,7 @@ final class CurlTransport: Transport {
     /// - Throws: a `Diagnostic` when no more files can be opened.
     init(_ settings: SenderSettings) throws(Diagnostic) {
         self.settings = settings
+        hosts = [settings.endpoint.host] + settings.endpoint.spareHosts
         wakeup = try Wakeup()
         epoll = try EpollHandle()
         epoll.watch(wakeup.descriptor, for: EPOLLIN.rawValue, named: Self.wakeupName)
@@ -84,6 +88,23 @@ final class CurlTransport: Transport {
         if connection < connections.count, connections[connection] != nil { events.append(.alive(connection: connection)) }
     }
 
+    // MARK: Other servers
+
+    /// Services ask senders not to go from server to server at every failure. Source: RongCloud's SDK, 30 seconds.
+    private static let shortestStay: Int64 = 30_000_000_000
+
+    func changeServer() {
+        let now = monotonicNanoseconds()
+        guard hosts.count > 1, hostSince == .min || now - hostSince >= Self.shortestStay else { return }
+        (host, hostSince) = ((host + 1) % hosts.count, now)
+        setup = CurlSetup(settings, host: hosts[host])
+    }
+
+    /// A server that cannot be reached is left, too.
+    private func leaveUnreachableServer() {
+        for case .failed(connection: _, .unreachable) in events { return changeServer() }
+    }
+
     // MARK: Waiting
 
     func poll(until deadline: Int64) {
@@ -106,6 +127,7 @@ final class CurlTransport: Transport {
     /// Lets libcurl do what is due by its own clock, and reports what has ended.
     private func advance(at now: Int64) {
         for connection in connections { connection?.advance(at: now, &events) }
+        if hosts.count > 1 { leaveUnreachableServer() }
     }
 }
 
@@ -115,6 +137,8 @@ struct CurlSetup {
     let proxy: ProxyAddress?
     let template: RequestTemplate
     let service: any PushService
+    /// Signs each request; nil where they are not signed.
+    let signer: RequestSigner?
     /// The most requests at a time, and thus the most sockets.
     let inFlight: Int
     let timeoutMilliseconds: Int
@@ -122,8 +146,10 @@ struct CurlSetup {
     /// The machine gives a request up after its own wait, and knows what that means. libcurl's deadline is only there in case it does not.
     private static let graceSeconds = 2.0
 
-    init(_ settings: SenderSettings) {
-        route = CurlRoute(settings)
+    /// - Parameter host: nil for the endpoint's own.
+    init(_ settings: SenderSettings, host: String? = nil) {
+        route = CurlRoute(settings, host: host)
+        signer = settings.credentials.signer
         proxy = settings.proxyAddress
         template = settings.request
         service = settings.service

@@ -147,10 +147,13 @@ final class HTTP2Transport: Transport {
         return made
     }
 
+    /// Services of this wire have one server, behind which its owner has many.
+    func changeServer() {}
+
     private func headers(_ token: ServiceToken?) -> [HTTP2Header] {
         var list = template.headers.map { HTTP2Header($0.name, value: $0.value) }
         // A secret, which no intermediary may keep in a compression table.
-        if let token { list.append(HTTP2Header("authorization", value: token.authorization, isNeverIndexed: true)) }
+        if let token { list.append(HTTP2Header(token.header, value: token.value, isNeverIndexed: true)) }
         return list
     }
 }

@@ -10,6 +10,7 @@ extension DeliveryMachine {
         noteAnswer(on: connection, at: now)
         pushes[request].noteAnswer(status: answer.status, at: now.nanoseconds)
         noteClock(answer, at: now)
+        if let seconds = answer.budgetReturnsAfterSeconds { quota.spent(forSeconds: seconds, at: now.nanoseconds) }
         if batching.largestTargets > 1, let parts = parts(of: request, by: answer, targets: targets) {
             answered(in: parts, answer, on: connection, at: now)
         } else {
@@ -77,7 +78,7 @@ extension DeliveryMachine {
         case .retry(let retry):
             if retry == .quota {
                 serviceHealth.answered()
-            } else if retry == .serviceBusy {
+            } else if retry == .serviceBusy || retry == .otherServer {
                 lastServiceReason = "\(answer.status) \(answer.reason)"
                 _ = tokenHealth.isAlarming(afterBad: false)
             } else {
@@ -183,8 +184,12 @@ extension DeliveryMachine {
         switch retry {
         case .deviceBusy:
             retryLater(request, retryAfterSeconds: answer.retryAfterSeconds, at: now)
-        case .serviceBusy, .serviceLeaves:
+        case .serviceBusy, .serviceLeaves, .otherServer:
             if retry == .serviceLeaves { drain(connection) } else { serviceHealth.refused(at: now.nanoseconds) }
+            if retry == .otherServer {
+                actions.append(.changeServer)
+                drain(connection)
+            }
             retryLater(request, retryAfterSeconds: answer.retryAfterSeconds, at: now)
         case .quota: holdForQuota(request, answer, at: now)
         case .connectionIdle:

@@ -26,6 +26,8 @@ struct DeliveryMachine {
         /// Renew the provider token, as the service refused the one used on this connection as expired. Call
         /// `tokenRefused` if it cannot be renewed.
         case renewToken(connection: Int)
+        /// Open further connections at another of the service's servers.
+        case changeServer
         /// Note that the service let the token of this connection pass.
         case confirmToken(connection: Int)
     }
@@ -38,6 +40,8 @@ struct DeliveryMachine {
         var invalidSince: Timestamp?
         /// The `date` header of an answer that refuses the sender (401, 403).
         var serverTime: Timestamp?
+        /// After how many seconds the service takes more, if it has said that this was the last it takes; nil otherwise.
+        var budgetReturnsAfterSeconds: Double?
         /// What it says about single targets, by target (`AnswerDetails.targets`).
         var targets: [String: String] = [:]
         /// Whether the answer carries the request's own id, another one, or none.

@@ -37,6 +37,11 @@ struct QuotaHold {
         until = max(until ?? .min, nanoseconds + Int64(nanosecondsFromSeconds: (asked ?? own) * factor))
     }
 
+    /// Notes that the service took a push as the last one that it takes for a while.
+    mutating func spent(forSeconds seconds: Double, at nanoseconds: Int64) {
+        until = max(until ?? .min, nanoseconds + Int64(nanosecondsFromSeconds: min(seconds, Self.longestAskedSeconds)))
+    }
+
     /// Notes that another loop of the sender was told to wait. Only a loop that was refused itself may lose its patience.
     mutating func join(until end: Int64, at nanoseconds: Int64) {
         guard end > nanoseconds, end > until ?? .min else { return }

@@ -10,6 +10,7 @@ struct FetchSchedule {
     /// No server's retry-after is followed for longer.
     private static let longestRetryAfterSeconds = 3600.0
 
+    private let header: String, prefix: String
     private let renewEarlySeconds: Double
     /// The server is not asked for another token sooner than this after the last one.
     private let shortestRenewal: Int64
@@ -27,6 +28,7 @@ struct FetchSchedule {
     private var isFetching = false
 
     init(_ exchange: TokenExchange) {
+        (header, prefix) = (exchange.header, exchange.prefix)
         renewEarlySeconds = exchange.renewEarlySeconds
         shortestRenewal = Int64(nanosecondsFromSeconds: exchange.shortestRenewalSeconds)
     }
@@ -55,7 +57,7 @@ struct FetchSchedule {
         let early = min(renewEarlySeconds, given.seconds / 2)
         replacesRefused = isRefused || replacesRefused && !isConfirmed
         token = ServiceToken(
-            authorization: "Bearer \(given.text)", mintedAt: askedAt,
+            header: header, value: prefix + given.text, mintedAt: askedAt,
             usableUntil: askedAt + Int64(nanosecondsFromSeconds: given.seconds - reserve))
         renewAt = max(askedAt + Int64(nanosecondsFromSeconds: given.seconds - early), askedAt + shortestRenewal)
         (isRefused, isConfirmed, isFetching, failure, failuresInARow, retryAt) = (false, false, false, nil, 0, .min)

@@ -17,27 +17,24 @@ public final class FetchedTokenSource: Sendable {
     /// A source without a token yet; asks nothing before `start`.
     /// - Parameters:
     ///   - exchange: the service's facts.
-    ///   - key: what `TokenExchange.read` found in the app's file.
-    ///   - server: nil for the service's own environments: the token comes from `exchange.address`, and the system's authorities are
-    ///     trusted. Otherwise the endpoint of the pushes: the token comes from `https://HOST:PORT` and `exchange.path` there (without
-    ///     `:PORT` if it is 443), which is the claim `aud` as well, and `certificateAuthorityFile`, if there is one, is the only authority
-    ///     to trust. The file is read here.
+    ///   - identity: who asks.
+    ///   - server: the endpoint of the pushes, if it gives out the tokens: at a path of its own (without `:PORT` if it is 443), which is the
+    ///     claim `aud` of an assertion as well, and `certificateAuthorityFile`, if there is one, is the only authority to trust. The file is
+    ///     read here. nil if the service has a server of its own for tokens: the token comes from `AssertionFacts.address`, and the
+    ///     system's authorities are trusted.
     ///   - proxy: as `SenderSettings.proxy`; nil for none, whatever the environment says.
     ///   - file: where the key comes from, for messages; nil for no file.
     /// - Throws: a `Diagnostic` when the private key cannot be used, the proxy is not an address, or no more files can be opened.
     public convenience init(
-        exchange: TokenExchange, key: AssertionKey, server: Endpoint? = nil, proxy: String? = nil, file: String? = nil
+        exchange: TokenExchange, identity: TokenIdentity, server: Endpoint? = nil, proxy: String? = nil, file: String? = nil
     ) throws(Diagnostic) {
-        let signer = try RSASigningKey(pem: key.privateKeyPEM, file: file)
+        let question = try TokenQuestion(exchange, identity, at: server, file: file)
         var route: ProxyAddress?
         if let proxy { do throws(Mistake) { route = try ProxyAddress(proxy, .asInEnvironment) } catch { throw Diagnostic(error) } }
-        let address = server.map { "https://\($0.authority)\(exchange.path)" } ?? exchange.address
         let fetcher = TokenFetcher(
-            address: address, authority: server?.certificateAuthorityFile.map(CurlAuthority.init), proxy: route,
-            assertion: TokenAssertion(
-                issuer: key.issuer, keyID: key.keyID, scope: exchange.scope, audience: address, seconds: exchange.assertionSeconds,
-                key: signer))
-        try self.init(exchange, at: address, fetch: fetcher.fetch)
+            address: question.address, authority: server?.certificateAuthorityFile.map(CurlAuthority.init), proxy: route, question: question
+        )
+        try self.init(exchange, at: question.address, fetch: fetcher.fetch)
     }
 
     /// - Parameters:
@@ -110,7 +107,7 @@ public final class FetchedTokenSource: Sendable {
     }
 
     /// The header of requests as it is now, for a measurement of another sender; blank while there is no token. A secret.
-    package var authorization: String { if case .ready(let token) = state() { token.authorization } else { "" } }
+    package var authorization: String { if case .ready(let token) = state() { token.value } else { "" } }
 
     /// Ends what `start` began, at once: a fetch under way is given up. Call it when no sender uses the source any more; more than once
     /// does no harm.

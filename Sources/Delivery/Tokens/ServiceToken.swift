@@ -1,16 +1,18 @@
 import Base
 
-/// A token as the header `authorization` carries it.
+/// A token as a header of requests carries it.
 struct ServiceToken: Hashable, Sendable {
+    /// The header, in lower-case letters.
+    var header = "authorization"
     /// The header's value: `bearer …`. A secret.
-    var authorization: String
+    var value: String
     /// When it was minted, or asked for: monotonic nanoseconds, counting while the machine sleeps.
     var mintedAt: Int64
     /// From then on nothing leaves with it, by the same clock. Never, for a token that is replaced by its age alone.
     var usableUntil = Int64.max
 }
 
-/// What a sender has for the header `authorization`.
+/// What a sender has for the header that says who sends.
 enum TokenState: Hashable, Sendable {
     /// The token to use now.
     case ready(ServiceToken)
@@ -20,7 +22,7 @@ enum TokenState: Hashable, Sendable {
     case refused(TokenRefusal)
 }
 
-/// Where a sender's tokens come from: signed on this machine, or fetched from a server.
+/// Where a sender's tokens come from: signed on this machine, fetched from a server, or always the same.
 protocol TokenSource: AnyObject, Sendable {
     /// Returns what there is now. Never blocks for long.
     func state() -> TokenState
@@ -51,12 +53,13 @@ extension SignedTokenSource: TokenSource {
 }
 
 extension Credentials {
-    /// Where tokens come from; nil for a client certificate.
+    /// Where tokens come from; nil for a client certificate, and where each request is signed.
     var tokens: (any TokenSource)? {
         switch self {
         case .token(let source): source
         case .fetched(let source): source
-        case .certificate: nil
+        case .fixed(let source): source
+        case .signed, .certificate: nil
         }
     }
 }

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// A token as a server gave it.
 struct GivenToken: Hashable, Sendable {
@@ -28,19 +29,20 @@ struct TokenAnswer {
     var serverTime: Timestamp?
     var retryAfterSeconds: Double?
 
-    /// Reads the token (RFC 6749, section 5.1), or why there is none.
+    /// Reads the token, or why there is none.
     /// - Parameters:
+    ///   - facts: how the service writes its answers; nil for as RFC 6749 says (section 5.1).
     ///   - secret: what no message may repeat.
     ///   - localTime: this machine's clock, between request and answer.
-    func read(hiding secret: String, at localTime: Timestamp) -> TokenFetch {
+    func read(by facts: DigestFacts? = nil, hiding secret: String, at localTime: Timestamp) -> TokenFetch {
         let json = try? JSONValue(parsing: body, maximumDepth: 16)
+        if let facts, let json, !isWebPage { return read(facts.read(status, json), hiding: secret, at: localTime) }
         guard (200...299).contains(status) else { return .failed(refusal(json, hiding: secret, at: localTime)) }
         if isWebPage { return flawed(.webPage) }
         if body.allSatisfy({ $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }) { return flawed(.empty) }
         guard let json else { return flawed(.notJSON) }
         guard let token = json["access_token"]?.stringValue, !token.isEmpty else { return flawed(.noToken) }
-        guard token.utf8.count <= Self.longestToken else { return flawed(.longToken) }
-        guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return flawed(.unfitToken) }
+        if let flaw = Self.flaw(of: token) { return flawed(flaw) }
         let type = json["token_type"]?.stringValue ?? ""
         guard type.lowercased() == "bearer" else { return flawed(.otherType(Self.shown(type, hiding: token, maximumBytes: 40))) }
         switch json["expires_in"] {
@@ -48,6 +50,32 @@ struct TokenAnswer {
         case .double(let seconds): return given(token, seconds: seconds)
         default: return flawed(.noLifetime)
         }
+    }
+
+    private static func flaw(of token: String) -> TokenFetchFailure.Flaw? {
+        if token.isEmpty { return .noToken }
+        if token.utf8.count > longestToken { return .longToken }
+        return token.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? nil : .unfitToken
+    }
+
+    /// What an answer in a service's own form says. The end of a token's time is by the server's clock.
+    private func read(_ reading: DigestFacts.Reading, hiding secret: String, at localTime: Timestamp) -> TokenFetch {
+        switch reading {
+        case .token(let token, let end):
+            if let flaw = Self.flaw(of: token) { return flawed(flaw) }
+            return given(token, seconds: Double(end - (serverTime ?? localTime).epochMilliseconds) / 1000)
+        case .refused(let words, let mayPass):
+            var refusal = TokenRefusal(status: status, retryAfterSeconds: retryAfterSeconds)
+            refusal.error = Self.shown(words, hiding: secret, maximumBytes: 200)
+            refusal.mayPass = mayPass
+            refusal.clockLagSeconds = clockLag(at: localTime)
+            return .failed(.refused(refusal))
+        case .unreadable: return flawed(.noToken)
+        }
+    }
+
+    private func clockLag(at localTime: Timestamp) -> Double? {
+        serverTime.map { Double($0.epochMilliseconds - localTime.epochMilliseconds) / 1000 }
     }
 
     private func given(_ token: String, seconds: Double) -> TokenFetch {
@@ -63,7 +91,7 @@ struct TokenAnswer {
         var refusal = TokenRefusal(status: status, retryAfterSeconds: retryAfterSeconds)
         refusal.error = Self.shown(json?["error"]?.stringValue ?? "", hiding: secret, maximumBytes: 60)
         refusal.details = Self.shown(json?["error_description"]?.stringValue ?? "", hiding: secret, maximumBytes: 200)
-        refusal.clockLagSeconds = serverTime.map { Double($0.epochMilliseconds - localTime.epochMilliseconds) / 1000 }
+        refusal.clockLagSeconds = clockLag(at: localTime)
         return .refused(refusal)
     }
 

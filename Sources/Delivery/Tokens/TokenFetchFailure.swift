@@ -95,8 +95,13 @@ struct TokenRefusal: Hashable, Sendable {
     /// The server's clock minus this machine's; nil if the server does not tell the time.
     var clockLagSeconds: Double?
 
+    /// Whether the service says that it will give out a token later; nil if its status and error say it.
+    var mayPass: Bool?
+
     /// Whether another attempt would be refused, too.
-    var isFinal: Bool { (400...499).contains(status) && status != 408 && status != 429 && !Self.passing.contains(error) }
+    var isFinal: Bool { mayPass.map(!) ?? isFinalByRFC }
+
+    private var isFinalByRFC: Bool { (400...499).contains(status) && status != 408 && status != 429 && !Self.passing.contains(error) }
 
     /// How far this machine's clock is behind the server's, if that may be why; nil otherwise.
     var harmfulClockLagSeconds: Double? { clockLagSeconds.flatMap { abs($0) > Self.harmfulLagSeconds ? $0 : nil } }
@@ -119,6 +124,7 @@ struct TokenRefusal: Hashable, Sendable {
     fileprivate var remedy: String {
         guard isFinal else { return "Try again later." }
         if harmfulClockLagSeconds != nil { return "Set this machine's clock, then try again." }
+        if mayPass != nil { return "Check the app's names and its secret in volley.yaml, and that this machine's clock is right." }
         return "Check that the file that identifies the app is the right one, that its key was not deleted or disabled, and that this "
             + "machine's clock is right."
     }

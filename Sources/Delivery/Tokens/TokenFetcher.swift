@@ -30,7 +30,7 @@ struct TokenFetcher: Sendable {
     let authority: CurlAuthority?
     /// The proxy; nil for none, whatever the environment says.
     let proxy: ProxyAddress?
-    let assertion: TokenAssertion
+    let question: TokenQuestion
 
     /// Asks once. Blocks the calling thread for at most fifteen seconds, or until it is cancelled.
     func fetch(until cancellation: FetchCancellation) -> TokenFetch {
@@ -42,10 +42,10 @@ struct TokenFetcher: Sendable {
     private func ask(until cancellation: FetchCancellation) throws(Diagnostic) -> TokenFetch {
         let easy = try CurlEasyHandle()
         let notes = FetchNotes()
-        let headers = try CurlHeaderList(["Content-Type: application/x-www-form-urlencoded", "Accept: application/json", "Expect:"])
         let before = Timestamp.now()
-        let assertion = assertion.text(at: before)
-        prepare(easy.pointer, notes, form: TokenAssertion.form(assertion))
+        let asked = question.asked(at: before)
+        let headers = try CurlHeaderList(["Content-Type: \(asked.contentType)", "Accept: application/json", "Expect:"])
+        prepare(easy.pointer, notes, form: asked.body)
         volley_easy_set_pointer(easy.pointer, CURLOPT_HTTPHEADER, headers.first)
         let ended = try withExtendedLifetime(notes) { () throws(Diagnostic) -> CURLcode? in
             try CurlTransfer(easy.pointer).run(until: cancellation)
@@ -55,7 +55,7 @@ struct TokenFetcher: Sendable {
         if code != CURLE_OK { return .failed(failure(code, status: status, easy.pointer, notes)) }
         let after = Timestamp.now()
         let middle = Timestamp(epochMilliseconds: (before.epochMilliseconds + after.epochMilliseconds) / 2)
-        return answer(easy.pointer, status: status, body: notes.body).read(hiding: assertion, at: middle)
+        return answer(easy.pointer, status: status, body: notes.body).read(by: question.reading, hiding: asked.secret, at: middle)
     }
 
     private func prepare(_ easy: UnsafeMutableRawPointer, _ notes: FetchNotes, form: String) {

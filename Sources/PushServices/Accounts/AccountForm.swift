@@ -10,7 +10,10 @@ public struct AccountForm: Sendable {
     public let credentials: [CredentialForm]
 
     /// The keys below an app, in the order in which they are written.
-    public var keys: [String] { [topic.key, EnvironmentForm.key] + credentials.map(\.key) }
+    public var keys: [String] {
+        [topic.key, EnvironmentForm.key] + (environments.regions.isEmpty ? [] : [EnvironmentForm.regionKey])
+            + credentials.flatMap { $0.fieldsBeside.map(\.key) + [$0.key] }
+    }
 
     /// Lifetimes of signed tokens; nil for a service that takes none.
     public var signedToken: SignedTokenFacts? {
@@ -73,13 +76,17 @@ public struct AccountField: Sendable {
     public let source: String
     /// What it is, as a remedy continues after the option to add: "the ten characters that …". Blank where no remedy asks for it.
     public let whatToAdd: String
+    /// Whether it stands beside the credential that it belongs to, rather than below it: a public name that the service gives an app together
+    /// with a secret.
+    public let isBeside: Bool
     /// What else is wrong with a text; `shown` is the text as a message shows it.
     public let flaw: @Sendable (_ text: String, _ shown: String) -> Mistake?
 
     /// A field.
     public init(
         _ key: String, _ kind: Kind, description: String, example: String, otherNames: [String] = [], source: String = "",
-        whatToAdd: String = "", flaw: @escaping @Sendable (_ text: String, _ shown: String) -> Mistake? = { _, _ in nil }
+        whatToAdd: String = "", isBeside: Bool = false,
+        flaw: @escaping @Sendable (_ text: String, _ shown: String) -> Mistake? = { _, _ in nil }
     ) {
         self.key = key
         self.kind = kind
@@ -88,20 +95,34 @@ public struct AccountField: Sendable {
         self.otherNames = otherNames
         self.source = source
         self.whatToAdd = whatToAdd
+        self.isBeside = isBeside
         self.flaw = flaw
     }
 }
 
 /// A way for an app to authenticate.
 public struct CredentialForm: Sendable {
-    /// How the credential is used. Kinds for other services will be added with those services.
+    /// How the credential is used.
     public enum Kind: Sendable {
         /// A P-256 key, which signs tokens (JWT, ES256).
         case signingKey(SignedTokenFacts)
         /// A certificate for TLS.
         case clientCertificate
-        /// The file of an account, whose key signs for tokens that the service's own server gives out.
+        /// The file of an account, whose key signs for tokens that the service's own server gives out, or a secret that is proved there.
         case fetchedToken(TokenExchange)
+        /// A secret that each request shows together with the account's topic: `authorization: Basic …` (RFC 7617).
+        case basic
+        /// A secret with which each request is signed.
+        case signedRequest(RequestSignature)
+
+        /// Whether the credential is a text that the service gives out once: not a file that the service makes.
+        public var isPlainSecret: Bool {
+            switch self {
+            case .basic, .signedRequest: true
+            case .fetchedToken(let exchange): if case .digest = exchange.proof { true } else { false }
+            case .signingKey, .clientCertificate: false
+            }
+        }
     }
 
     /// Its key below an app.
@@ -152,6 +173,11 @@ public struct CredentialForm: Sendable {
         fields.allSatisfy { keys.contains($0.key) || !requires($0) }
             && (alternatives.isEmpty || alternatives.count(where: keys.contains) == 1)
     }
+
+    /// The fields below its key, and those beside it.
+    public var fieldsBelow: [AccountField] { fields.filter { !$0.isBeside } }
+    /// See `fieldsBelow`.
+    public var fieldsBeside: [AccountField] { fields.filter(\.isBeside) }
 
     /// The fields that name files.
     public var files: [AccountField] { fields.filter { $0.kind == .file } }

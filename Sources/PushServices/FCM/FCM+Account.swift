@@ -47,9 +47,11 @@ extension FCM {
     /// Source: Google, "Using OAuth 2.0 for server to server applications": an assertion is valid for at most an hour. Tokens are valid for
     /// an hour, too; so they are replaced five minutes early.
     static let tokens = TokenExchange(
-        noun: "access token", address: "https://oauth2.googleapis.com/token", path: "/token",
-        scope: "https://www.googleapis.com/auth/firebase.messaging", assertionSeconds: 3600, renewEarlySeconds: 300,
-        shortestRenewalSeconds: 10, read: ServiceAccountFile.key)
+        noun: "access token", proof: .assertion(assertion), renewEarlySeconds: 300, shortestRenewalSeconds: 10)
+
+    static let assertion = AssertionFacts(
+        address: "https://oauth2.googleapis.com/token", path: "/token", scope: "https://www.googleapis.com/auth/firebase.messaging",
+        seconds: 3600, read: ServiceAccountFile.key)
 
     /// What is wrong with a project's id. Source: Google Cloud, "Creating and managing projects": 6 to 30 lower-case letters, digits and
     /// hyphens, beginning with a letter, and not ending with a hyphen.

@@ -135,6 +135,9 @@ extension ServiceSettings {
 
 extension FrozenEnvironment {
     fileprivate var json: JSONValue {
+        if case .named(let server) = self, let region = server.region {
+            return .object(pairs: [("name", .string(server.name)), (EnvironmentForm.regionKey, .string(region))])
+        }
         guard case .server(let host, let port, let authority) = self else { return .string(name) }
         return .object(pairs: [
             ("host", .string(host)), ("port", .integer(Int64(port))), ("ca", authority.map { .string($0) } ?? .null),
@@ -149,6 +152,11 @@ extension FrozenEnvironment {
             }
             guard let environment = service.account.environments.named(name) else { return nil }
             self = .named(environment)
+        } else if let name = json["name"]?.stringValue {
+            guard let environment = service.account.environments.named(name),
+                let region = json[EnvironmentForm.regionKey]?.stringValue.flatMap(service.account.environments.region)
+            else { return nil }
+            self = .named(environment.at(region))
         } else {
             guard let host = json["host"]?.stringValue, let port = json["port"]?.integerValue else { return nil }
             self = .server(host: Self.normalized(host: host), port: Int(port), certificateAuthority: json["ca"]?.stringValue)

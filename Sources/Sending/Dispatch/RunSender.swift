@@ -67,8 +67,8 @@ package struct RunSender: Sendable {
     func senderSettings(_ access: ServiceAccess, startingAt start: Timestamp) -> SenderSettings {
         let settings = access.settings
         var sender = SenderSettings(
-            access.service, endpoint: access.endpoint, credentials: access.credentials, options: settings.options(startingAt: start),
-            runSeed: run.plan.seed)
+            access.service, endpoint: access.endpoint, credentials: access.credentials,
+            options: settings.options(startingAt: start, label: run.plan.id), runSeed: run.plan.seed)
         sender.pace = settings.firstService.pace
         sender.sharedPace = attendance.context.paces.shared(byRunsOf: run.plan.app, settings)
         sender.deadline = settings.deadline(startingAt: start)

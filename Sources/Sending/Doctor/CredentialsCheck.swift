@@ -17,10 +17,12 @@ public struct CredentialsCheck: Sendable {
     func step() -> CheckStep {
         if let credential = settings.firstService.credential, let form = service.account.credential(credential.form) {
             do {
+                if form.kind.isPlainSecret { return try secret(credential, form) }
                 switch form.kind {
                 case .clientCertificate: return try certificate(credential, form)
                 case .signingKey: return try key(credential, form)
                 case .fetchedToken(let exchange): return try account(credential, form, exchange)
+                case .basic, .signedRequest: preconditionFailure("a plain secret was checked before")
                 }
             } catch {
                 return .failed(form.key, error)
@@ -51,6 +53,18 @@ public struct CredentialsCheck: Sendable {
         let key = try secret.key(exchange, for: settings)
         let place = credential[form.files.first] ?? credential[form.variable] ?? ""
         var found = Findings("\(place): \(key.issuer), key \(key.keyID)")
+        found.add(secret.permissionWarning)
+        return found.step(form)
+    }
+
+    private func secret(_ credential: FrozenCredential, _ form: CredentialForm) throws(Diagnostic) -> CheckStep {
+        let secret = credential.plainSecret(form)
+        _ = try secret.text()
+        let place = credential[form.files.first] ?? credential[form.variable].map { "the variable \($0)" } ?? ""
+        let names =
+            [(service.account.topic.noun, settings.firstService.topic)]
+            + form.fieldsBeside.map { ($0.noun, credential[$0] ?? "") }
+        var found = Findings("\(place): for the \(names.map { "\($0.0) \($0.1)" }.joined(separator: ", "))")
         found.add(secret.permissionWarning)
         return found.step(form)
     }

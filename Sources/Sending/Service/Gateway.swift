@@ -46,23 +46,31 @@ package final class Gateway {
             authorityFile = file
             endpoint = Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: file.path)
         }
+        let endpoint = endpoint
+        let isOwn = if case .named = settings.firstService.environment { true } else { false }
+        func source(_ asking: TokenIdentity, _ exchange: TokenExchange) throws(Diagnostic) -> FetchedTokenSource {
+            // A service may have a server for tokens beside its own environments; any other server gives them out itself.
+            let server: Endpoint? = isOwn && exchange.host != nil ? nil : endpoint
+            let form = settings.firstService.credential.flatMap { settings.service.account.credential($0.form) }
+            return try FetchedTokenSource(
+                exchange: exchange, identity: asking, server: server, proxy: proxy,
+                file: settings.firstService.credential?[form?.files.first])
+        }
         switch identity {
         case .certificate(let certificate): credentials = .certificate(certificate)
         case .key(let key, let id, let issuer):
             credentials = .token(
                 SignedTokenSource(
                     key: key, keyID: id, teamID: issuer, history: context.signedTokens, facts: settings.service.signedToken ?? .standard))
-        case .account(let key, let exchange):
-            // The service's own environments have a server for tokens; any other server gives them out itself.
-            let server: Endpoint? = if case .named = settings.firstService.environment { nil } else { endpoint }
-            let form = settings.firstService.credential.flatMap { settings.service.account.credential($0.form) }
-            let source = try FetchedTokenSource(
-                exchange: exchange, key: key, server: server, proxy: proxy, file: settings.firstService.credential?[form?.files.first])
-            credentials = .fetched(source)
-            do { try source.start(failure, until: context.cancellation) } catch {
-                simulator?.stop()
-                throw error
-            }
+        case .account(let key, let exchange): credentials = .fetched(try source(.key(key), exchange))
+        case .secret(let secret, .fetchedToken(let exchange)): credentials = .fetched(try source(.secret(secret), exchange))
+        case .secret(let secret, .signedRequest(let signature)): credentials = .signed(RequestSigner(signature, secret))
+        case .secret(let secret, _): credentials = .fixed(FixedTokenSource(basic: secret))
+        }
+        guard case .fetched(let source) = credentials else { return }
+        do { try source.start(failure, until: context.cancellation) } catch {
+            simulator?.stop()
+            throw error
         }
     }
 
@@ -84,6 +92,7 @@ package final class Gateway {
         case .certificate(let certificate): return .certificate(certificate)
         case .key(let key, let id, let issuer): return .key(key, id: id, issuer: issuer)
         case .account(let key, let exchange): return .account(key, exchange)
+        case .secret(let secret, let kind): return .secret(secret, kind)
         case .none:
             let standIn = standIn(settings)
             switch (standIn.credential, settings.service.account.tokenExchange) {
@@ -92,6 +101,15 @@ package final class Gateway {
                 let key = AssertionKey(
                     issuer: made.clientEmail, keyID: made.keyID, privateKeyPEM: made.key.pem, topic: made.project)
                 return .account(key, exchange)
+            case (.secret(_, let names, let key), _):
+                guard let form = settings.service.account.credential(key) else { throw settings.service.noSimulator }
+                // A secret for this run alone: the simulator gets to know the same one.
+                var random = SystemRandomNumberGenerator()
+                let secret = AppSecret(
+                    topic: settings.firstService.topic,
+                    names: Dictionary(uniqueKeysWithValues: names.map { ($0.key, $0.value) }),
+                    secret: String(UInt64.random(in: .min ... .max, using: &random), radix: 16))
+                return .secret(secret, form.kind)
             default: return .key(.generate(), id: standIn.keyID, issuer: standIn.teamID)
             }
         }
@@ -103,6 +121,7 @@ private enum Identity {
     case certificate(ClientCertificate)
     case key(SigningKey, id: String, issuer: String)
     case account(AssertionKey, TokenExchange)
+    case secret(AppSecret, CredentialForm.Kind)
 
     /// Makes a simulator know it.
     /// - Parameter topic: the app's, for an account whose file does not name one.
@@ -112,6 +131,8 @@ private enum Identity {
         case .key(let key, let id, let issuer):
             configuration.keys.append(TrustedKey(keyID: id, teamID: issuer, key: key.verificationKey))
         case .account(let key, _): configuration.trust(try TrustedServiceAccount(key, topic: topic))
+        case .secret(let secret, _):
+            configuration.secrets.append(TrustedSecret(app: secret.topic, names: secret.names, secret: secret.secret))
         }
     }
 }

@@ -4,10 +4,15 @@ import Runs
 
 extension RunSettings {
     /// What all pushes of a run that begins at `start` have in common.
-    func options(startingAt start: Timestamp) -> PushOptions {
-        PushOptions(
+    /// - Parameter label: `PushOptions.label`.
+    func options(startingAt start: Timestamp, label: String = "") -> PushOptions {
+        var options = PushOptions(
             topic: firstService.topic, pushType: pushType, priority: priority, expiration: expiration(startingAt: start),
             collapseID: collapseID)
+        // Another server stands for the service's own.
+        if case .named(let environment) = firstService.environment { options.isProduction = environment.reachesPeople }
+        options.label = label
+        return options
     }
 
     /// When the pushes of a run that begins at `start` expire, in epoch seconds; 0 for now or never, nil for no expiry.

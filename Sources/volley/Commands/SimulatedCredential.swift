@@ -14,6 +14,9 @@ struct SimulatedCredential {
         case madeKey(SigningKey, keyID: String, teamID: String)
         case accounts([TrustedServiceAccount])
         case madeAccount(SimulatedServiceAccount)
+        case secrets([TrustedSecret])
+        /// With the keys of its parts in volley.yaml.
+        case madeSecret(TrustedSecret, names: [StandInName], key: String)
     }
 
     /// The file with the credential; nil if volley.yaml names credentials.
@@ -52,7 +55,23 @@ struct SimulatedCredential {
                 diagnostic.remedy = diagnostic.remedy ?? "Name another one with --key, which is made if it does not exist."
                 throw diagnostic
             }
+        case .secret(let app, let names, let key):
+            let secrets = try Self.trusted(settings.service, options, console).secrets
+            guard secrets.isEmpty else {
+                (file, kind) = (nil, .secrets(secrets))
+                return
+            }
+            file = name
+            let secret = FilePaths.exists(name) ? try PlainSecret(at: .file(name), noun: "secret").text() : Self.madeSecret()
+            let trusted = TrustedSecret(
+                app: app.value, names: Dictionary(uniqueKeysWithValues: names.map { ($0.key, $0.value) }), secret: secret)
+            kind = .madeSecret(trusted, names: [app] + names, key: key)
         }
+    }
+
+    private static func madeSecret() -> String {
+        var random = SystemRandomNumberGenerator()
+        return (0..<24).map { _ in String(Int.random(in: 0..<16, using: &random), radix: 16) }.joined()
     }
 
     /// Makes a simulator trust the credentials.
@@ -63,13 +82,16 @@ struct SimulatedCredential {
             configuration.keys = [TrustedKey(keyID: keyID, teamID: teamID, key: key.verificationKey)]
         case .accounts(let accounts): for account in accounts { configuration.trust(account) }
         case .madeAccount(let account): configuration.trust(account.trusted)
+        case .secrets(let secrets): configuration.secrets = secrets
+        case .madeSecret(let secret, _, _): configuration.secrets = [secret]
         }
     }
 
     /// The text of the file.
     func text(url: String) -> String {
         switch kind {
-        case .keys, .accounts: ""
+        case .keys, .accounts, .secrets: ""
+        case .madeSecret(let secret, _, _): secret.secret + "\n"
         case .madeKey(let key, _, _): key.pem
         case .madeAccount(let account): account.json(tokenURI: "\(url)/token")
         }
@@ -78,7 +100,9 @@ struct SimulatedCredential {
     /// The lines of volley.yaml that name the file.
     func settings(file: String) -> [String] {
         switch kind {
-        case .keys, .accounts: []
+        case .keys, .accounts, .secrets: []
+        case .madeSecret(_, let names, let key):
+            ["service: \(service)"] + names.map { "\($0.key): \($0.value)" } + ["\(key): {file: \(file)}"]
         case .madeKey(_, let keyID, let teamID): ["key: {file: \(file), id: \(keyID), team: \(teamID)}"]
         case .madeAccount(let account): ["service: \(service)", "project: \(account.project)", "service_account: {file: \(file)}"]
         }

@@ -22,7 +22,7 @@ struct FetchScheduleTests {
         let schedule = schedule()
         #expect(seconds(schedule.nextFetch) == 3300)
         let token = try #require(schedule.token)
-        #expect(token.authorization == "Bearer first")
+        #expect(token.value == "Bearer first")
         #expect(schedule.state(at: Self.start + 3590 * Self.second - 1) == .ready(token))
         #expect(schedule.state(at: Self.start + 3590 * Self.second) == .pending(nil))
     }

@@ -33,7 +33,7 @@ struct TokenFetchTests {
             Issue.record("there is no token")
             return
         }
-        #expect(token.authorization == "Bearer abc.DEF-123_~+/=")
+        #expect(token.value == "Bearer abc.DEF-123_~+/=")
         let request = try #require(server.requests.first)
         #expect(request.head.hasPrefix("POST /token HTTP/1.1\r\n"))
         #expect(request.head.lowercased().contains("content-type: application/x-www-form-urlencoded\r\n"))
@@ -121,7 +121,7 @@ struct TokenFetchTests {
             (nowhere, "there is no connection"), (stranger, "certificate is not trusted"),
             (misnamed.endpoint, "certificate is not trusted"),
         ] {
-            let source = try FetchedTokenSource(exchange: TokenServer.exchange(), key: TokenServer.account, server: endpoint)
+            let source = try FetchedTokenSource(exchange: TokenServer.exchange(), identity: .key(TokenServer.account), server: endpoint)
             let found = try #require(complaint(source))
             #expect(found.message.contains(words), "\(found)")
         }
@@ -143,9 +143,9 @@ struct TokenFetchTests {
     func misconfigured() throws {
         var account = TokenServer.account
         account.privateKeyPEM = "-----BEGIN PRIVATE KEY-----\nnonsense\n-----END PRIVATE KEY-----\n"
-        #expect(throws: Diagnostic.self) { try FetchedTokenSource(exchange: TokenServer.exchange(), key: account) }
+        #expect(throws: Diagnostic.self) { try FetchedTokenSource(exchange: TokenServer.exchange(), identity: .key(account)) }
         #expect(throws: Diagnostic.self) {
-            try FetchedTokenSource(exchange: TokenServer.exchange(), key: TokenServer.account, proxy: "gopher://x")
+            try FetchedTokenSource(exchange: TokenServer.exchange(), identity: .key(TokenServer.account), proxy: "gopher://x")
         }
     }
 
@@ -178,7 +178,7 @@ struct TokenFetchTests {
             Issue.record("\(source.state())")
             return
         }
-        #expect(token.authorization == "Bearer third")
+        #expect(token.value == "Bearer third")
         let refusing = try TokenServer { _, _ in TokenServer.answer("400 Bad Request", #"{"error":"invalid_grant"}"#) }
         let refused = try refusing.source()
         #expect(throws: Diagnostic.self) { try refused.start(.isWaitedOut) }
@@ -222,7 +222,7 @@ struct TokenFetchTests {
                 Issue.record("there is no second token")
                 return
             }
-            #expect(second.authorization == "Bearer token1")
+            #expect(second.value == "Bearer token1")
             #expect(source.renewed(after: first) == .ready(second))
         }
         var polled = pollfd(fd: gone.descriptor, events: Int16(POLLIN), revents: 0)

@@ -88,10 +88,11 @@ final class TokenServer {
 
     /// What a service's facts say.
     static func exchange(early: Double = 300, shortest: Double = 60) -> TokenExchange {
-        TokenExchange(
-            noun: "access token", address: "https://tokens.example/token", path: "/token", scope: "https://push.example/send",
-            assertionSeconds: 3600, renewEarlySeconds: early, shortestRenewalSeconds: shortest
+        let assertion = AssertionFacts(
+            address: "https://tokens.example/token", path: "/token", scope: "https://push.example/send", seconds: 3600
         ) { _ in account }
+        return TokenExchange(
+            noun: "access token", proof: .assertion(assertion), renewEarlySeconds: early, shortestRenewalSeconds: shortest)
     }
 
     static let account = AssertionKey(
@@ -100,6 +101,6 @@ final class TokenServer {
     /// A source of tokens from here.
     func source(early: Double = 300, shortest: Double = 60, proxy: String? = nil) throws -> FetchedTokenSource {
         try FetchedTokenSource(
-            exchange: Self.exchange(early: early, shortest: shortest), key: Self.account, server: endpoint, proxy: proxy)
+            exchange: Self.exchange(early: early, shortest: shortest), identity: .key(Self.account), server: endpoint, proxy: proxy)
     }
 }

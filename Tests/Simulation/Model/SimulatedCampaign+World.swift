@@ -116,7 +116,7 @@ extension SimulatedCampaign {
 
     /// The index of a token that a loop has. When it is first seen, it was just minted.
     func noteToken(_ token: ServiceToken) -> Int {
-        if let known = tokenHistory.lastIndex(where: { $0.text == token.authorization }) { return known }
+        if let known = tokenHistory.lastIndex(where: { $0.text == token.value }) { return known }
         precondition(fetched == nil, "the server knows every token that it gave")
         let now = clock.now
         if let last = tokenHistory.last {
@@ -125,9 +125,9 @@ extension SimulatedCampaign {
                 violate(.tokenMinted, "a token was minted \((now - last.seenAt) / Span.second) s after the last")
             }
         }
-        let issuedAt = IssuedAt.read(from: token.authorization)
+        let issuedAt = IssuedAt.read(from: token.value)
         if issuedAt != clock.moment.wall.epochSeconds { violate(.tokenAge, "a new token says \(issuedAt) where the clock says otherwise") }
-        tokenHistory.append(SeenToken(text: token.authorization, seenAt: now, issuedAt: issuedAt))
+        tokenHistory.append(SeenToken(text: token.value, seenAt: now, issuedAt: issuedAt))
         trace("a token is minted")
         return tokenHistory.count - 1
     }

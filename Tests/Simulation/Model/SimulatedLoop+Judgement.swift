@@ -65,7 +65,7 @@ extension SimulatedLoop {
 
     /// Notes whether an answer shows that the service let the connection's token pass, or refused it.
     func notePassage(on connection: Int, _ answer: ServerAnswer) {
-        guard campaign.fetched != nil, let token = peers[connection].token?.authorization else { return }
+        guard campaign.fetched != nil, let token = peers[connection].token?.value else { return }
         switch answer.meaning {
         case .accepted, .invalidToken, .rejected, .likeAll, .ofTargets, .quota: campaign.passedTokens.insert(token)
         case .temporary where answer.status == 429: campaign.passedTokens.insert(token)

@@ -271,6 +271,7 @@ final class SimulatedLoop {
             case .hold(let push): store.hold(push)
             case .ping(let connection): ping(connection)
             case .renewToken(let connection): renewToken(of: connection, at: now)
+            case .changeServer: break
             case .confirmToken(let connection): if let token = peers[connection].token { campaign.tokens?.confirm(token) }
             }
         }

@@ -31,10 +31,12 @@ struct FetchNature {
     }
 
     var exchange: TokenExchange {
-        TokenExchange(
-            noun: "token", address: "https://tokens.example/token", path: "/token", scope: "push", assertionSeconds: 60,
-            renewEarlySeconds: renewEarlySeconds, shortestRenewalSeconds: shortestRenewalSeconds
-        ) { _ in AssertionKey(issuer: "", keyID: "", privateKeyPEM: "", topic: nil) }
+        let assertion = AssertionFacts(address: "https://tokens.example/token", path: "/token", scope: "push", seconds: 60) { _ in
+            AssertionKey(issuer: "", keyID: "", privateKeyPEM: "", topic: nil)
+        }
+        return TokenExchange(
+            noun: "token", proof: .assertion(assertion), renewEarlySeconds: renewEarlySeconds,
+            shortestRenewalSeconds: shortestRenewalSeconds)
     }
 }
 
@@ -118,11 +120,11 @@ extension SimulatedCampaign {
         let last = tokenHistory.last?.text ?? ""
         guard let token = fetched?.token else { return }
         if refusedTokens.contains(last) || standInTokens.contains(last) && !passedTokens.contains(last) {
-            standInTokens.insert(token.authorization)
+            standInTokens.insert(token.value)
         }
         trace("a token is given")
         let end = askedAt + Int64(nature.lifetimeSeconds * 1e9)
-        tokenHistory.append(SeenToken(text: token.authorization, seenAt: askedAt, issuedAt: 0, endsAt: end))
+        tokenHistory.append(SeenToken(text: token.value, seenAt: askedAt, issuedAt: 0, endsAt: end))
     }
 }
 
@@ -130,8 +132,8 @@ extension SimulatedCampaign {
     /// Notes that the service refused a token. Returns whether that is the end: the token stands in for one that was refused, and has never
     /// passed.
     func noteRefusal(of token: ServiceToken, hadPassed: Bool) -> Bool {
-        let text = token.authorization
-        guard text == fetched?.token?.authorization, !refusedTokens.contains(text) else { return false }
+        let text = token.value
+        guard text == fetched?.token?.value, !refusedTokens.contains(text) else { return false }
         let isSecond = standInTokens.contains(text) && !hadPassed && clock.now < token.usableUntil
         if isSecond { tally.note(.secondRefusal) } else { refusedTokens.insert(text) }
         return isSecond

@@ -1,0 +1,57 @@
+public import Base
+import Glibc
+
+/// A secret text that a service gives out once, in a file of its own or in an environment variable.
+public struct PlainSecret: Sendable {
+    /// No service's secret is longer.
+    private static let longest = 256
+
+    private let place: SecretDocument.Place
+    private let noun: String
+
+    /// A secret that was not read yet.
+    /// - Parameter noun: what messages call it: "master secret".
+    public init(at place: SecretDocument.Place, noun: String) {
+        self.place = place
+        self.noun = noun
+    }
+
+    /// Reads it. White space around it does not count: editors end a file with a line break.
+    /// - Throws: a `Diagnostic` that does not repeat anything of the secret: it is missing, or something else.
+    public func text() throws(Diagnostic) -> String {
+        let bytes: [UInt8]
+        switch place {
+        case .file(let file): bytes = try SecretFile.read(file, kind: noun).withBytes { Array($0) }
+        case .variable(let name):
+            guard let value = getenv(name) else { throw mistake("which should hold the \(noun), is not set", joint: ", ") }
+            bytes = Array(String(cString: value).utf8)
+        }
+        let trimmed = bytes.drop(while: Self.isSpace)
+        let end = trimmed.lastIndex { !Self.isSpace($0) }
+        guard let end else { throw mistake("is blank") }
+        let secret = trimmed[...end]
+        guard secret.count <= Self.longest, secret.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw mistake("holds something else than the \(noun), which is one word")
+        }
+        return String(decoding: secret, as: UTF8.self)
+    }
+
+    /// A warning if other users of the machine may read the file, with the command that prevents this; nil if they may not.
+    public var permissionWarning: Diagnostic? {
+        guard case .file(let file) = place else { return nil }
+        return SecretFile.permissionWarning(file)
+    }
+
+    private func mistake(_ clause: String, joint: String = " ") -> Diagnostic {
+        switch place {
+        case .file(let file):
+            Diagnostic("this file \(clause)", file: file, remedy: "Copy the \(noun) from the service's console into it, and nothing else.")
+        case .variable(let name):
+            Diagnostic(
+                "the environment variable \(name)\(joint)\(clause)",
+                remedy: "Set it to the \(noun) from the service's console, for example with `read -s \(name); export \(name)`.")
+        }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+}
