@@ -62,6 +62,8 @@ public struct StandIn: Sendable {
     public let gone: SimulatedAnswer?, unknown: SimulatedAnswer?
     /// Whether it counts what it takes in a minute, and may be told how much (`IssuerSettings.messagesPerMinute`).
     public var isLimited = false
+    /// Whether its refusals have details that may be missing (`IssuerSettings.errorDetails`).
+    public var mayLackDetails = false
     /// Starts a simulator.
     /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread can be started.
     public let start: @Sendable (SimulatorConfiguration) throws -> any ServiceSimulator

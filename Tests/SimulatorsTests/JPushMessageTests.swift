@@ -41,7 +41,9 @@ struct JPushMessageTests {
         #expect(answer.status == status && answer.code == code)
     }
 
-    @Test("demands JSON, said to be JSON", arguments: [nil, "text/plain", "application/json; charset=gbk"]) func contentType(_ type: String?) {
+    @Test("demands JSON, said to be JSON", arguments: [nil, "text/plain", "application/json; charset=gbk"]) func contentType(
+        _ type: String?
+    ) {
         #expect(JPushDesk().send(JPushBody().text, type: type).code == 1009)
         #expect(JPushDesk().send(JPushBody().text, type: "application/json; charset=utf-8").status == 200)
         #expect(JPushDesk().send("{").code == 1009)
@@ -178,7 +180,9 @@ struct JPushMessageTests {
 
     // MARK: Registration ids
 
-    private static let malformed = ["short", "has blanks in it", "0000100300000000000", "1a0018970a8d-0001", String(repeating: "a", count: 31)]
+    private static let malformed = [
+        "short", "has blanks in it", "0000100300000000000", "1a0018970a8d-0001", String(repeating: "a", count: 31),
+    ]
 
     @Test("refuses a call with ids that are none, and names them in one of two places or not at all", arguments: RefusalDetails.allCases)
     func malformedIDs(_ details: RefusalDetails) {
@@ -232,7 +236,9 @@ struct JPushCallTests {
         #expect(cids.count == 10 && Set(cids).count == 10)
         #expect(cids.allSatisfy { $0.wholeMatch(of: /0a1b2c3d4e5f60718293a4b5-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/) != nil })
         #expect(desk.cids("").cids.count == 1)
-        for query in ["count=11", "count=0", "count=x", "count=1&type=other", "number=1"] { #expect(desk.cids(query).code == 1003, "\(query)") }
+        for query in ["count=11", "count=0", "count=x", "count=1&type=other", "number=1"] {
+            #expect(desk.cids(query).code == 1003, "\(query)")
+        }
         #expect(JPushDesk { $0.isPaid = true }.cids("count=1000&type=push").cids.count == 1000)
     }
 
@@ -256,7 +262,12 @@ struct JPushCallTests {
     @Test("a refused push for nothing: its cid is still good") func refusedCid() throws {
         let desk = JPushDesk()
         let cid = try #require(desk.cids("count=1").cids.first)
-        #expect(desk.send(JPushBody.with { $0.platform = nil; $0.more = #","cid":"\#(cid)""# }).code == 1002)
+        #expect(
+            desk.send(
+                JPushBody.with {
+                    $0.platform = nil; $0.more = #","cid":"\#(cid)""#
+                }
+            ).code == 1002)
         let request = JPushDesk.request(
             path: "/v3/push", type: "application/json", authorization: JPushDesk.authorization, body: Self.body(cid: cid))
         desk.rules.decide(request, hasBody: true, memory: ConnectionMemory(), now: noon)
@@ -279,7 +290,8 @@ struct JPushCallTests {
         let second = desk.send(JPushBody().text, at: noon.adding(seconds: 20.5))
         #expect(second.fields["x-rate-limit-limit"] == "3" && second.fields["x-rate-limit-quota"] == "3")
         #expect(second.fields["x-rate-limit-reset"] == "40")
-        #expect(desk.send(JPushBody().text, path: "/v3/push/validate", at: noon.adding(seconds: 59)).fields["x-rate-limit-remaining"] == "0")
+        #expect(
+            desk.send(JPushBody().text, path: "/v3/push/validate", at: noon.adding(seconds: 59)).fields["x-rate-limit-remaining"] == "0")
         let refused = desk.send(JPushBody().text, at: noon.adding(seconds: 59))
         #expect(refused.status == 429 && refused.code == 2002)
         #expect(refused.fields["x-rate-limit-remaining"] == "0" && refused.fields["x-rate-limit-reset"] == "1")

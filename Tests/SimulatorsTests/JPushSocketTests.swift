@@ -33,7 +33,9 @@ private struct JPushStand {
         return curl(path, "-H 'content-type: application/json' --data-binary @\(file)")
     }
 
-    func cid() throws -> String { try #require(curl("/v3/push/cid?count=1&type=push").output.firstMatch(of: /"cidlist":\["([^"]+)"/)).1.description }
+    func cid() throws -> String {
+        try #require(curl("/v3/push/cid?count=1&type=push").output.firstMatch(of: /"cidlist":\["([^"]+)"/)).1.description
+    }
 
     func ledger() throws -> [JSONValue] {
         try run("cat \(folder.path)/ledger.jsonl").output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
@@ -42,7 +44,9 @@ private struct JPushStand {
 
 @Suite("A simulator of JPush, reached with curl,", .enabled(if: isInstalled("curl"), "the program curl is not installed"))
 struct JPushSocketTests {
-    @Test("takes a push over HTTP/1.1 and HTTP/2, and has a line for each target", arguments: [false, true]) func sends(speaksHTTP1: Bool) throws {
+    @Test("takes a push over HTTP/1.1 and HTTP/2, and has a line for each target", arguments: [false, true]) func sends(speaksHTTP1: Bool)
+        throws
+    {
         let stand = try JPushStand(speaksHTTP1: speaksHTTP1)
         let cid = try stand.cid()
         let body = JPushBody.with { $0.more = #","cid":"\#(cid)""# }

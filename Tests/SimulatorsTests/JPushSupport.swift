@@ -35,7 +35,9 @@ final class JPushDesk {
     }
 
     /// Fetches cids.
-    func cids(_ query: String = "count=10&type=push", authorization: String = JPushDesk.authorization, at now: Timestamp = noon) -> JPushAnswer {
+    func cids(_ query: String = "count=10&type=push", authorization: String = JPushDesk.authorization, at now: Timestamp = noon)
+        -> JPushAnswer
+    {
         decide(Self.request(path: "/v3/push/cid?\(query)", method: "GET", type: nil, authorization: authorization, body: ""), at: now)
     }
 

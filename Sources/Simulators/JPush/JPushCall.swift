@@ -5,6 +5,8 @@ enum JPushCall: Equatable {
     case batch(String)
     /// How many cids are wanted; nil if the query is wrong.
     case cids(Int?)
+    /// What became of these pushes; nil if the query is wrong.
+    case report([Substring]?)
 
     /// Recognises a path; nil for one that there is not.
     init?(path: String) {
@@ -15,11 +17,25 @@ enum JPushCall: Equatable {
         case "/v3/push/batch/regid/single" where parts.count == 1: self = .batch("regid")
         case "/v3/push/batch/alias/single" where parts.count == 1: self = .batch("alias")
         case "/v3/push/cid": self = .cids(Self.count(in: parts.count == 2 ? parts[1] : ""))
+        case "/v3/received/detail": self = .report(Self.numbers(in: parts.count == 2 ? parts[1] : ""))
         default: return nil
         }
     }
 
-    var method: String { if case .cids = self { "GET" } else { "POST" } }
+    var method: String {
+        switch self {
+        case .cids, .report: "GET"
+        case .push, .validation, .batch: "POST"
+        }
+    }
+
+    /// The numbers in `msg_ids=1,2`: one to a hundred.
+    private static func numbers(in query: Substring) -> [Substring]? {
+        let key = "msg_ids="
+        guard query.hasPrefix(key) else { return nil }
+        let numbers = query.dropFirst(key.count).split(separator: ",", omittingEmptySubsequences: false)
+        return numbers.count <= 100 && numbers.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(isDigit) } ? numbers : nil
+    }
 
     /// The number in `count=10&type=push`; 1 if there is none.
     private static func count(in query: Substring) -> Int? {

@@ -100,7 +100,8 @@ struct JPushChecker {
     }
 
     private static func isNameScalar(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.isASCII ? isLetterOrDigit(UInt8(scalar.value)) || "_@!#$&*+=.|".unicodeScalars.contains(scalar)
+        scalar.isASCII
+            ? isLetterOrDigit(UInt8(scalar.value)) || "_@!#$&*+=.|".unicodeScalars.contains(scalar)
             : scalar == "￥" || scalar.properties.isIdeographic
     }
 

@@ -2,7 +2,7 @@ import Base
 
 /// A refusal of JPush: `{"error":{"code":1011,"message":"…"}}`.
 /// Source: docs.jiguang.cn, Push API v3, return codes; the names of registration ids that are wrong are in calvinit/jiguang-sdk-go.
-struct JPushError: Error, Equatable {
+struct JPushError: Equatable {
     var code: Int
     var message: String
     /// The registration ids that are wrong, where the refusal is about them.

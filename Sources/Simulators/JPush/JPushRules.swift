@@ -18,6 +18,10 @@ final class JPushRules: ServiceRules {
     private var usedApps: Set<String> = []
     /// What `take` notes about the call that was accepted last.
     private var acceptedCids: [(cid: String, messageID: String)] = []
+    /// See `acceptedCids`: the number of devices by the push's number.
+    private var acceptedCounts: [String: Int] = [:]
+    /// How many devices each push went to.
+    private var reached: [String: Int] = [:]
 
     init(_ configuration: SimulatorConfiguration) {
         details = configuration.issuer.errorDetails
@@ -35,7 +39,7 @@ final class JPushRules: ServiceRules {
     func isPush(_ request: PushRequest) -> Bool {
         switch JPushCall(path: text(request[.path])) {
         case .push, .batch: true
-        case .validation, .cids, nil: false
+        case .validation, .cids, .report, nil: false
         }
     }
 
@@ -43,27 +47,44 @@ final class JPushRules: ServiceRules {
 
     func decide(_ request: PushRequest, hasBody: Bool, memory: ConnectionMemory, now: Timestamp) {
         request.kind = .other
-        acceptedCids = []
-        do {
-            let (call, app) = try admit(request, now: now)
-            switch call {
-            case .cids(let count):
-                guard let count, (1...plan.mostCids).contains(count) else { throw JPushError(1003, "count is from 1 to \(plan.mostCids)") }
-                let given = cids.give(count, to: app, now: now)
-                answer(request, .object(pairs: [("cidlist", .array(given.map { .string($0) }))]))
-            case .push, .validation: try decidePush(request, of: app, isValidation: call == .validation, hasBody: hasBody, now: now)
-            case .batch(let kind): try decideBatch(request, of: app, kind: kind, hasBody: hasBody, now: now)
+        (acceptedCids, acceptedCounts) = ([], [:])
+        switch admit(request, now: now) {
+        case .refused(let error): refuse(request, with: error)
+        case .done(let (call, app)):
+            if let error = carryOut(call, request, of: app, hasBody: hasBody, now: now) { refuse(request, with: error) }
+        }
+    }
+
+    /// Something, or the refusal in its place.
+    private enum Finding<Value> {
+        case done(Value), refused(JPushError)
+    }
+
+    /// Answers a call, or returns its refusal.
+    private func carryOut(_ call: JPushCall, _ request: PushRequest, of app: String, hasBody: Bool, now: Timestamp) -> JPushError? {
+        switch call {
+        case .cids(let count):
+            guard let count, (1...plan.mostCids).contains(count) else { return JPushError(1003, "count is from 1 to \(plan.mostCids)") }
+            let given = cids.give(count, to: app, now: now)
+            answer(request, .object(pairs: [("cidlist", .array(given.map { .string($0) }))]))
+            return nil
+        case .report(let numbers):
+            guard let numbers else { return JPushError(1003, "msg_ids has 1 to 100 numbers") }
+            answer(request, .array(numbers.compactMap { report(of: String($0)) }))
+            return nil
+        case .push, .validation, .batch:
+            switch body(of: request, hasBody: hasBody, call) {
+            case .refused(let error): return error
+            case .done(let body):
+                if case .batch(let kind) = call { return decideBatch(request, body, of: app, kind: kind, now: now) }
+                return decidePush(request, body, of: app, isValidation: call == .validation, now: now)
             }
-        } catch let error as JPushError {
-            refuse(request, with: error)
-        } catch {
-            preconditionFailure("\(error)")
         }
     }
 
     /// Finds out what a request is, and whose.
-    private func admit(_ request: PushRequest, now: Timestamp) throws -> (JPushCall, app: String) {
-        guard let call = JPushCall(path: text(request[.path])) else { throw JPushError(1020, "There is no such path") }
+    private func admit(_ request: PushRequest, now: Timestamp) -> Finding<(JPushCall, app: String)> {
+        guard let call = JPushCall(path: text(request[.path])) else { return .refused(JPushError(1020, "There is no such path")) }
         if case .push = call { request.kind = .push }
         if case .batch = call { request.kind = .push }
         if case .validation = call { request.kind = .dryRun }
@@ -72,14 +93,19 @@ final class JPushRules: ServiceRules {
             request.addressees = addressees(of: body, call)
         }
         guard text(request[.method]) == call.method, !request.hasDuplicateHeader else {
-            throw JPushError(1001, "Only \(call.method) is supported")
+            return .refused(JPushError(1001, "Only \(call.method) is supported"))
         }
-        let app = try Self.app(showing: request[.authorization], secrets)
+        let app: String
+        switch Self.app(showing: request[.authorization], secrets) {
+        case .refused(let error): return .refused(error)
+        case .done(let name): app = name
+        }
         usedApps.insert(app)
+        // Reports have a budget of their own, which is larger.
+        if case .report = call { return .done((call, app)) }
         let isInTime = budgets[app, default: CallBudget(limit: callsPerMinute)].take(at: now)
         request.answerFields = budgets[app]?.fields(at: now) ?? []
-        guard isInTime else { throw JPushError.fault(status: 429) }
-        return (call, app)
+        return isInTime ? .done((call, app)) : .refused(.fault(status: 429))
     }
 
     private func addressees(of body: JSONValue, _ call: JPushCall) -> [PushRequest.Addressee] {
@@ -92,50 +118,55 @@ final class JPushRules: ServiceRules {
     }
 
     /// The app key of a Basic credential.
-    private static func app(showing header: UnsafeBufferPointer<UInt8>?, _ secrets: [String: String]) throws -> String {
+    private static func app(showing header: UnsafeBufferPointer<UInt8>?, _ secrets: [String: String]) -> Finding<String> {
         let words = header.map { String(decoding: $0, as: UTF8.self).split(separator: " ") } ?? []
         let characters = words.last?.utf8.prefix { $0 != UInt8(ascii: "=") }.map { byte in
             byte == UInt8(ascii: "+") ? UInt8(ascii: "-") : byte == UInt8(ascii: "/") ? UInt8(ascii: "_") : byte
         }
         guard words.count == 2, words[0] == "Basic", words[1].utf8.count % 4 == 0,
             let bytes = characters.flatMap({ decodeBase64URL($0[...]) }), let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
-        else { throw JPushError(1004, "basic authentication failed") }
+        else { return .refused(JPushError(1004, "basic authentication failed")) }
         let app = String(decoding: bytes[..<colon], as: UTF8.self)
-        guard let secret = secrets[app] else { throw JPushError(1008, "The app_key is invalid") }
-        guard bytes[(colon + 1)...].elementsEqual(secret.utf8) else { throw JPushError(1004, "basic authentication failed") }
-        return app
+        guard let secret = secrets[app] else { return .refused(JPushError(1008, "The app_key is invalid")) }
+        let isRight = bytes[(colon + 1)...].elementsEqual(secret.utf8)
+        return isRight ? .done(app) : .refused(JPushError(1004, "basic authentication failed"))
     }
 
     /// The body of a call.
-    private func body(of request: PushRequest, hasBody: Bool) throws -> JSONValue {
+    private func body(of request: PushRequest, hasBody: Bool, _ call: JPushCall) -> Finding<JSONValue> {
+        if case .batch = call, !plan.isVIP { return .refused(JPushError(2006, "The app has no right to use this call")) }
         // What was not read is not accepted: a front end that answers early is busy.
-        guard hasBody else { throw JPushError.fault(status: 503) }
+        guard hasBody else { return .refused(.fault(status: 503)) }
         let type = text(request[.contentType]).lowercased().split(separator: ";").map { $0.filter { $0 != " " } }
         guard type.first == "application/json", type.dropFirst().allSatisfy({ $0 == "charset=utf-8" }) else {
-            throw JPushError(1009, "The content type is not application/json")
+            return .refused(JPushError(1009, "The content type is not application/json"))
         }
-        guard request.payloadBytes <= keptBodyBytes else { throw JPushError(1005, "The body is too large") }
-        guard let body = try? JSONValue(parsing: Array(request.payload)) else { throw JPushError(1009, "The body is not JSON") }
-        return body
+        guard request.payloadBytes <= keptBodyBytes else { return .refused(JPushError(1005, "The body is too large")) }
+        let body = try? JSONValue(parsing: Array(request.payload))
+        return body.map { .done($0) } ?? .refused(JPushError(1009, "The body is not JSON"))
     }
 
-    private func decidePush(_ request: PushRequest, of app: String, isValidation: Bool, hasBody: Bool, now: Timestamp) throws {
-        let body = try body(of: request, hasBody: hasBody)
+    private func decidePush(
+        _ request: PushRequest, _ body: JSONValue, of app: String, isValidation: Bool, now: Timestamp
+    ) -> JPushError? {
         let checker = JPushChecker(body: body, plan: plan)
-        if let flaw = checker.flaw { throw JPushError.malformed(flaw) }
+        if let flaw = checker.flaw { return .malformed(flaw) }
         let cid = body["cid"]?.stringValue
         switch cid.map({ cids.finding($0, of: app, now: now) }) ?? .fresh {
-        case .unknown: throw JPushError(1003, "The cid is invalid")
+        case .unknown: return JPushError(1003, "The cid is invalid")
         case .taken(let messageID):
             if !isValidation { request.kind = .dryRun }
-            return answer(request, Self.success(of: body, messageID: messageID))
+            answer(request, Self.success(of: body, messageID: messageID))
+            return nil
         case .fresh: break
         }
-        if let refusal = targets.refusal(of: checker.registrationIDs) { throw refusal }
+        if let refusal = targets.refusal(of: checker.registrationIDs) { return refusal }
         let messageID = nextMessageID()
         if !isValidation, let cid { acceptedCids = [(cid, messageID)] }
+        if !isValidation { acceptedCounts = [messageID: request.addressees.count] }
         for index in request.addressees.indices { request.addressees[index].id = messageID }
         answer(request, Self.success(of: body, messageID: messageID))
+        return nil
     }
 
     private static func success(of body: JSONValue, messageID: String) -> JSONValue {
@@ -145,20 +176,18 @@ final class JPushRules: ServiceRules {
 
     // MARK: Batches
 
-    private func decideBatch(_ request: PushRequest, of app: String, kind: String, hasBody: Bool, now: Timestamp) throws {
-        guard plan.isVIP else { throw JPushError(2006, "The app has no right to use this call") }
-        let body = try body(of: request, hasBody: hasBody)
-        if let flaw = JPushShape.object(["pushlist": .anyObject]).flaw(in: body) { throw JPushError.malformed(flaw) }
+    private func decideBatch(_ request: PushRequest, _ body: JSONValue, of app: String, kind: String, now: Timestamp) -> JPushError? {
+        if let flaw = JPushShape.object(["pushlist": .anyObject]).flaw(in: body) { return .malformed(flaw) }
         guard case .object(let pushes)? = body["pushlist"], (1...1000).contains(pushes.count) else {
-            throw JPushError(1003, "pushlist has 1 to 1000 pushes")
+            return JPushError(1003, "pushlist has 1 to 1000 pushes")
         }
         var results: [(String, JSONValue)] = []
         for (index, push) in pushes.enumerated() {
             switch single(push, of: app, kind: kind, now: now) {
-            case .success(let messageID):
+            case .done(let messageID):
                 request.addressees[index].id = messageID
                 results.append((push.name, .object(pairs: [("msg_id", .string(messageID))])))
-            case .failure(let error):
+            case .refused(let error):
                 request.addressees[index].answer = error.answer
                 // An error may come with a number all the same.
                 let number = details == .both ? [("msg_id", JSONValue.string(nextMessageID()))] : []
@@ -166,23 +195,35 @@ final class JPushRules: ServiceRules {
             }
         }
         answer(request, .object(pairs: results))
+        return nil
     }
 
-    private func single(_ push: JSONMember, of app: String, kind: String, now: Timestamp) -> Result<String, JPushError> {
+    private func single(_ push: JSONMember, of app: String, kind: String, now: Timestamp) -> Finding<String> {
         switch cids.finding(push.name, of: app, now: now) {
-        case .unknown: return .failure(JPushError(1003, "The cid is invalid"))
-        case .taken(let messageID): return .success(messageID)
+        case .unknown: return .refused(JPushError(1003, "The cid is invalid"))
+        case .taken(let messageID): return .done(messageID)
         case .fresh: break
         }
-        if let flaw = JPushChecker(body: push.value, plan: plan).flaw(ofSingle: kind) { return .failure(.malformed(flaw)) }
+        if let flaw = JPushChecker(body: push.value, plan: plan).flaw(ofSingle: kind) { return .refused(.malformed(flaw)) }
         let ids = kind == "regid" ? [push.value["target"]?.stringValue ?? ""] : []
-        if let refusal = targets.refusal(of: ids) { return .failure(refusal) }
+        if let refusal = targets.refusal(of: ids) { return .refused(refusal) }
         let messageID = nextMessageID()
         acceptedCids.append((push.name, messageID))
-        return .success(messageID)
+        acceptedCounts[messageID] = 1
+        return .done(messageID)
     }
 
     // MARK: Answers
+
+    /// What became of a push, as if each of its devices were a phone with Android that is online; nil if there is none.
+    private func report(of number: String) -> JSONValue? {
+        reached[number].map {
+            .object(pairs: [
+                ("msg_id", .string(number)), ("jpush_received", .integer(Int64($0))), ("android_pns_sent", .null), ("ios_apns_sent", .null),
+                ("ios_apns_received", .null), ("ios_msg_received", .null),
+            ])
+        }
+    }
 
     private func nextMessageID() -> String {
         messages += 1
@@ -191,6 +232,7 @@ final class JPushRules: ServiceRules {
 
     func take(_ request: PushRequest) {
         for (cid, messageID) in acceptedCids { cids.take(cid, messageID: messageID) }
+        reached.merge(acceptedCounts) { $1 }
     }
 
     func refuse(_ request: PushRequest, as fault: Answer) { refuse(request, with: .fault(status: fault.status)) }

@@ -8,5 +8,5 @@ extension StandIn {
             """,
         credential: .secret(app: StandInName("app_key", "0123456789abcdef01234567"), names: [], key: "master_secret"),
         keyFile: "jpush-master-secret.txt", ignoresCase: false, gone: SimulatedAnswer(status: 400, reason: "1011"),
-        unknown: SimulatedAnswer(status: 400, reason: "1003"), start: { try JPushSimulator($0) })
+        unknown: SimulatedAnswer(status: 400, reason: "1003"), isLimited: true, mayLackDetails: true, start: { try JPushSimulator($0) })
 }
