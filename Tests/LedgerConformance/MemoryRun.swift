@@ -29,6 +29,7 @@ public final class MemoryRun: Sendable {
         case takesOrdersForNobody, takesOrdersThatDoNotFit
         case stopsAnything, stopsTheWrongLeg, keepsStopsOfLegs, countsOneServiceForAll, mixesTheAnswersOfServices, readsOneServiceForAll,
             forgetsReceipts, mixesReceipts
+        case namesWhoIsUnclaimed, namesHalf, forgetsWhomItDoubts, forgetsAllCalls
     }
 
     /// Everything that is known about the run.
@@ -49,6 +50,15 @@ public final class MemoryRun: Sendable {
         var noted: NotedLife?
         /// By services.
         var receipts: [Int: [String]] = [:]
+        var calls: [NamedCall] = []
+        var lastCall = 0
+
+        mutating func append(_ call: NamedCall) {
+            lastCall += 1
+            var call = call
+            call.number = lastCall
+            calls.append(call)
+        }
 
         var claimed: ClaimSet { ClaimSet(claims.map(\.ids)) }
 
