@@ -194,6 +194,8 @@ extension WarningName {
     public static let audienceDropped = WarningName("audience-dropped", from: [.rows])
     /// `last-run-unfinished`
     public static let lastRunUnfinished = WarningName("last-run-unfinished", from: [.rows])
+    /// `may-get-it-twice`
+    public static let mayGetItTwice = WarningName("may-get-it-twice", from: [.headers, .rows])
     /// `sent-recently`
     public static let sentRecently = WarningName("sent-recently", from: [.rows])
     /// `pace-too-slow`
@@ -219,7 +221,7 @@ extension WarningName {
         .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound, .noneNotExcluded, .conditionNeverHolds,
         .cellsNotCompared, .valueNotFound, .languageNotSpoken, .timezonesUnknown, .sentInQuietHours, .languageFormsUnknown,
         .audienceEmpty, .serviceWithoutDevices, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished,
-        .sentRecently,
+        .mayGetItTwice, .sentRecently,
         .paceTooSlow, .certificateExpires, .secretReadable,
     ]
 }

@@ -36,6 +36,8 @@ public struct Campaign: Sendable {
 public struct CampaignAudience: Sendable {
     /// Where `audience` is.
     public var position: SourcePosition
+    /// The service that chooses the devices, to which only names are sent; nil where Volley chooses them in the exports. (`by: …`)
+    public var by: SourceText?
     /// Paths or globs; empty when the app's default export is meant.
     public var devices: [SourceText] = []
     /// Devices with at least one of these tags. (`tags: [a]`, `tags: {any: [a]}`)

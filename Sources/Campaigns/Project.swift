@@ -109,6 +109,34 @@ extension App {
 
     /// The service of that name, or nil.
     public func service(named name: String) -> AppService? { services.first { $0.service.name == name } }
+
+    /// The app as it sends to audiences that one of its services keeps: through that one alone, and without what is about single devices. nil
+    /// if it has no such service.
+    public func sending(toAudiencesOf name: String) -> App? {
+        guard var account = service(named: name), let own = account.service.ownAudience else { return nil }
+        account.service = own.service
+        var app = self
+        (app.services, app.frequency, app.testDevices) = ([account], nil, [])
+        return app
+    }
+
+    /// The app as it sends through one of its services alone; nil if it lacks it.
+    public func sending(through name: String) -> App? {
+        guard let number = services.firstIndex(where: { $0.service.name == name }) else { return nil }
+        var app = self
+        app.services = [services[number]]
+        app.testDevices = testDevices.filter { $0.service == number }.map { device in
+            var device = device
+            device.service = 0
+            return device
+        }
+        return app
+    }
+
+    /// The app as a run of it was planned: to audiences that one of its services keeps, if the run goes through such a service.
+    public func sending(asThrough service: any PushService) -> App {
+        service.accountName == service.name ? self : sending(toAudiencesOf: service.accountName) ?? self
+    }
 }
 
 /// `proxy:` of volley.yaml.

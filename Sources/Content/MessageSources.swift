@@ -32,7 +32,7 @@ struct MessageSources {
     init(_ content: MessageContent, _ variants: [MessageVariant], for service: any PushService) {
         base = content
         self.service = service
-        ofService = content.services.first { $0.service.value == service.name }?.content
+        ofService = content.services.first { $0.service.value == service.accountName }?.content
         var tags: [Tag] = []
         var warnings: [Diagnostic] = []
         // Numbers of messages must not depend on the service.

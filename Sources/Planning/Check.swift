@@ -16,16 +16,21 @@ public struct CheckResult: Sendable {
 public func check(_ campaign: CampaignFile, at now: Timestamp) -> CheckResult {
     do {
         let context = try CampaignContext.read(campaign, now: now)
-        let query = try context.audienceQuery(now: now)
-        let columnWarnings = try query.checkColumns()
         let settings = try RunSettings(context)
-        let age = ExportAge.warnings(of: query.files, isRehearsal: settings.isRehearsal, now: now)
+        let audienceWarnings: [Diagnostic]
+        if let own = context.ownAudience {
+            audienceWarnings = try context.audienceCalls(own).warnings
+        } else {
+            let query = try context.audienceQuery(now: now)
+            audienceWarnings =
+                try query.checkColumns() + ExportAge.warnings(of: query.files, isRehearsal: settings.isRehearsal, now: now)
+        }
         let keyWarnings = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
         try context.checkRoutes(settings)
         return CheckResult(
             errors: [],
             lint: Lint(
-                context.warnings + columnWarnings + age + keyWarnings, allowed: context.campaign.allowed,
+                context.warnings + audienceWarnings + keyWarnings, allowed: context.campaign.allowed,
                 lookedAt: [.files, .headers, .credentials]))
     } catch let mistakes as Diagnostics {
         return CheckResult(

@@ -52,7 +52,7 @@ public func plan(
 public func planTest(
     _ campaign: CampaignFile, _ attendance: PlanningAttendance, at now: Timestamp
 ) throws -> any RecordedRun {
-    let context = try CampaignContext.read(campaign, now: now)
+    let context = try CampaignContext.read(campaign, now: now, isTest: true)
     let settings = try RunSettings(context)
     try context.checkRoutes(settings)
     _ = try context.placingCredentials { try AppCredentials.check(settings, now: now) }

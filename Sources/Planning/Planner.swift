@@ -119,6 +119,7 @@ struct Planner {
     private func scan(
         samples: Int, _ times: SendTimes?, writer: RunWriter?, in catalog: any RunCatalog, compares: Bool = true
     ) throws -> (preview: Preview, fields: [String]) {
+        if let own = context.ownAudience { return try scanCalls(own, samples: samples, times, writer: writer, in: catalog) }
         var query = try context.audienceQuery(now: now)
         let clocks = try deviceClocks(times)
         query.carriesTimezone = clocks != nil
@@ -192,7 +193,7 @@ struct Planner {
         ]
     }
 
-    private func earlierRuns(_ catalog: any RunCatalog) throws -> EarlierRuns {
+    func earlierRuns(_ catalog: any RunCatalog) throws -> EarlierRuns {
         try EarlierRuns(
             of: context.campaign.name.value, app: context.app.name.value, in: RunSettings(context), catalog: catalog, now: now
         )
@@ -255,7 +256,7 @@ struct Planner {
 
     /// A hash that identifies a plan: equal when the campaign, the rules, and all facts in the exports about the selected devices are
     /// equal.
-    private func planHash(_ result: AudienceResult, _ times: SendTimes?, _ counts: [Int: Int]) -> String {
+    func planHash(_ result: AudienceResult, _ times: SendTimes?, _ counts: [Int: Int]) -> String {
         var hash = SHA256()
         for part in [Self.rules, context.campaign.source, context.app.main.topic.value, context.app.main.destination] + furtherParts {
             hash.update(Array(part.utf8) + [0])
@@ -267,6 +268,7 @@ struct Planner {
 
     /// What else identifies the plan of an app with several services.
     private var furtherParts: [String] {
+        if context.ownAudience != nil { return [context.app.main.service.name] }
         guard context.app.services.count > 1 else { return [] }
         return [context.app.main.service.name]
             + context.app.services.dropFirst().flatMap { [$0.service.name, $0.topic.value, $0.destination] }

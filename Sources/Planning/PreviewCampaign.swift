@@ -27,6 +27,11 @@ public func explain(
     _ who: String, _ campaign: CampaignFile, _ attendance: PlanningAttendance, at now: Timestamp
 ) throws -> Explanation {
     let context = try CampaignContext.read(campaign, now: now)
+    if let own = context.ownAudience {
+        throw Diagnostic(
+            "\(own.service.displayName) chooses the devices of this campaign, so Volley does not know whether one gets it",
+            at: context.campaign.audience.position, remedy: "`volley preview \(campaign.path)` shows the calls.")
+    }
     // A single device needs little memory, so the limit does not apply.
     var attendance = attendance
     attendance.memory = nil

@@ -54,6 +54,12 @@ public protocol PushService: Sendable {
     var recognizesRepeats: Bool { get }
     /// By what it recognizes a request or a push that it gets again, if it can be relied on to do nothing then.
     var repeatProtection: RepeatProtection { get }
+    /// The audiences that it keeps itself, to which campaigns may go; nil if it keeps none.
+    var ownAudience: OwnAudience? { get }
+    /// The name of the service whose account in volley.yaml it uses: its own, but for a service that sends to audiences of another one.
+    var accountName: String { get }
+    /// What a recipient of a run is: a device, or a call after which the service chooses devices.
+    var recipientNoun: String { get }
     /// The system that shows the pushes; nil if there are several.
     var system: PhoneSystem? { get }
     /// Whether `Simulators` has a stand-in for it.
@@ -135,6 +141,21 @@ extension PushService {
 
     /// None.
     public var repeatProtection: RepeatProtection { .none }
+
+    /// It keeps none.
+    public var ownAudience: OwnAudience? { nil }
+
+    /// Its own.
+    public var accountName: String { name }
+
+    /// One app on one device, as with most services.
+    public var recipientNoun: String { "device" }
+
+    /// Whether it chooses the devices itself, so that recipients are calls.
+    public var choosesDevices: Bool { recipientNoun != "device" }
+
+    /// `3 devices`, `3 calls`
+    public func recipients(_ count: Int) -> String { TextFormat.counted(count, one: recipientNoun) }
 
     /// None: every refusal may be due to wrong settings.
     public var goneReasons: [String] { [] }

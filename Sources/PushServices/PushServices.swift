@@ -14,8 +14,14 @@ public enum PushServices {
     /// The columns that hold a push's id in results: a table with such a column is a report.
     public static let idColumns = all.map(\.idColumn) + [commonIDColumn]
 
+    /// All that a run may go through: the services, and those by which it goes to audiences that they keep, which volley.yaml does not name.
+    public static let ofRuns = all + all.compactMap { $0.ownAudience?.service }
+
     /// The service with this name; nil if there is none.
-    public static func named(_ name: String) -> (any PushService)? { all.first { $0.name == name } }
+    public static func named(_ name: String) -> (any PushService)? { ofRuns.first { $0.name == name } }
+
+    /// Those that keep audiences to which campaigns may go.
+    public static let keepingAudiences = all.filter { $0.ownAudience != nil }
 }
 
 extension WarningName {

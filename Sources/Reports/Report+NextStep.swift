@@ -80,10 +80,10 @@ extension Report {
         if failed + unknown > 0 {
             let words =
                 unknown == 0
-                ? "\(TextFormat.devices(failed)) failed temporarily; this sends to \(TextFormat.plural(failed, one: "it", many: "them")) again:"
+                ? "\(service.recipients(failed)) failed temporarily; this sends to \(TextFormat.plural(failed, one: "it", many: "them")) again:"
                 : failed == 0
-                    ? "\(TextFormat.devices(unknown)) gave no answer and may have got it; if twice is better than never:"
-                    : "\(TextFormat.devices(failed)) failed temporarily; this sends to them again, but not to devices that gave no answer and may have got it:"
+                    ? "\(service.recipients(unknown)) gave no answer and may have got it; if twice is better than never:"
+                    : "\(service.recipients(failed)) failed temporarily; this sends to them again, but not to devices that gave no answer and may have got it:"
             let outcome = unknown == 0 || failed > 0 ? "failed" : "unknown"
             steps.append((failed + unknown, NextStep(words: words, command: "volley retry \(plan.id) --outcome \(outcome)")))
         }
@@ -93,7 +93,7 @@ extension Report {
                     missedForGood,
                     NextStep(
                         words:
-                            "\(TextFormat.devices(missedForGood)) \(TextFormat.plural(missedForGood, one: "was", many: "were")) never sent to; if the message still holds:",
+                            "\(service.recipients(missedForGood)) \(TextFormat.plural(missedForGood, one: "was", many: "were")) never sent to; if the message still holds:",
                         command: "volley retry \(plan.id) --outcome unsent")
                 ))
         }
@@ -113,7 +113,7 @@ extension Report {
                     rejected,
                     NextStep(
                         words:
-                            "\(TextFormat.devices(rejected)) \(TextFormat.plural(rejected, one: "was", many: "were")) refused permanently; see the reasons."
+                            "\(service.recipients(rejected)) \(TextFormat.plural(rejected, one: "was", many: "were")) refused permanently; see the reasons."
                     )
                 ))
         }

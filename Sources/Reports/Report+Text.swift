@@ -41,11 +41,13 @@ extension Report {
     var headline: String {
         let all = TextFormat.count(plan.audience)
         let accepted = TextFormat.count(count(.accepted))
-        guard plan.audience > 0 else { return "There was no device in the audience, so nothing was sent." }
-        let share = "\(accepted) of \(all) pushes (\(TextFormat.percent(Double(count(.accepted)) / Double(plan.audience))))"
+        guard plan.audience > 0 else { return "There was no \(service.recipientNoun) in the audience, so nothing was sent." }
+        let pushes = service.choosesDevices ? "\(service.recipientNoun)s" : "pushes"
+        let share = "\(accepted) of \(all) \(pushes) (\(TextFormat.percent(Double(count(.accepted)) / Double(plan.audience))))"
         switch status.state {
         case .planned:
-            return "Planned, not sent yet: \(all) \(TextFormat.plural(plan.audience, one: "device is", many: "devices are")) waiting."
+            let noun = service.recipientNoun
+            return "Planned, not sent yet: \(all) \(TextFormat.plural(plan.audience, one: "\(noun) is", many: "\(noun)s are")) waiting."
         case .running:
             return "\(status.isSenderHidden ? "Running, or cut off" : "Still running"): \(takers) accepted \(share) so far."
         case .paused: return "Paused: \(takers) accepted \(share) so far."
@@ -56,7 +58,7 @@ extension Report {
         case .finished:
             if count(.accepted) == plan.audience {
                 return plan.audience == 1
-                    ? "\(takers) accepted the push." : "\(takers) accepted all \(all) pushes."
+                    ? "\(takers) accepted the \(service.choosesDevices ? service.recipientNoun : "push")." : "\(takers) accepted all \(all) \(pushes)."
             }
             return [missedSentence, "\(takers) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
         }
@@ -109,9 +111,16 @@ extension Report {
             facts.append(("Ended", text))
         }
         if let prunedAt { facts.append(("Pruned", "\(TextStyle.moment(prunedAt)); recipients were removed, figures are as they were")) }
-        let devices = TextFormat.devices(plan.audience)
-        facts.append(("Audience", "\(devices) from \(TextFormat.counted(plan.rows, one: "row"))"))
+        let recipients = service.recipients(plan.audience)
+        facts.append(
+            ("Audience", recipients + (service.choosesDevices ? ": \(whoKnows)" : " from \(TextFormat.counted(plan.rows, one: "row"))")))
         return table(facts, style)
+    }
+
+    /// Who knows how many devices were reached, where a service chose them.
+    var whoKnows: String {
+        "\(service.displayName) chooses the devices, and it alone knows how many they are"
+            + (service.statistics == nil ? "" : "; `volley report \(plan.id) --refresh` asks it")
     }
 
     /// Where it was sent, or will be; nil when the plan does not say.

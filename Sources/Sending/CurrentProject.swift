@@ -58,7 +58,7 @@ package struct CurrentProject {
     /// not go where the file no longer sends. A key is identified by its id, its team and its public half, wherever its file is now.
     /// - Throws: `Diagnostic` with every difference.
     func checkUnchanged(_ settings: RunSettings) throws {
-        guard let app else {
+        guard let app = app?.sending(asThrough: settings.service) else {
             throw changed(["the app '\(plan.app)' is no longer there"], in: project)
         }
         let now = try RunSettings(app, projectFile: project.file, pushType: settings.pushType)
@@ -99,7 +99,7 @@ package struct CurrentProject {
     /// The settings of a plan, with the files that volley.yaml names now where these mean the same credentials. Since the plan was made, a
     /// secret may have been moved, or rotated behind a symbolic link.
     func withPresentFiles(_ settings: RunSettings) -> RunSettings {
-        guard let app, let now = try? RunSettings(app, projectFile: project.file, pushType: settings.pushType) else {
+        guard let app = app?.sending(asThrough: settings.service), let now = try? RunSettings(app, projectFile: project.file, pushType: settings.pushType) else {
             return settings
         }
         var settings = settings

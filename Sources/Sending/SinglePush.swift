@@ -1,4 +1,4 @@
-import PushServices
+public import PushServices
 public import Workspace
 public import Base
 public import Delivery
@@ -23,11 +23,14 @@ public struct SinglePush {
     private let seed = RunSeed.random()
 
     /// Opens the credentials that the settings name.
+    /// - Parameter other: makes its request instead of the settings' service; nil for that one.
     /// - Throws: `Diagnostic`: the key or certificate cannot be used.
-    public init(_ settings: RunSettings, _ route: ProxyRoute, _ context: SendingContext, at now: Timestamp) throws {
+    public init(
+        _ settings: RunSettings, _ route: ProxyRoute, _ context: SendingContext, at now: Timestamp, as other: (any PushService)? = nil
+    ) throws {
         gateway = try Gateway(settings, context, proxy: route.tokenProxyURL, now: now)
         var sender = SenderSettings(
-            settings.service, endpoint: gateway.endpoint, credentials: gateway.credentials, options: settings.options(startingAt: now),
+            other ?? settings.service, endpoint: gateway.endpoint, credentials: gateway.credentials, options: settings.options(startingAt: now),
             runSeed: seed)
         route.apply(to: &sender)
         sender.connections = 1

@@ -123,6 +123,9 @@ public struct HashedLines: Sendable {
     /// - Parameter key: `tags`, `aliases` or `registration_ids`.
     public init(key: String, first: [SourceText], count: Int) { (self.key, self.first, self.count) = (key, first, count) }
 
+    /// The warning about the first of them; nil if there is none.
+    public var warning: Diagnostic? { first.first.map(warning) }
+
     /// - Parameter name: the line that is shown.
     public func warning(_ name: SourceText) -> Diagnostic {
         let shown = TextFormat.foreign(name.value, maximumBytes: 60)

@@ -1,5 +1,6 @@
 public import Base
 public import Campaigns
+import PushServices
 import Reports
 package import Runs
 
@@ -22,6 +23,8 @@ public struct Notice: Sendable {
     /// The campaign file.
     var file: String?
     var audience: Int?
+    /// What a recipient of the run is.
+    var recipientNoun = "device"
     var outcomes: [Outcome: Int] = [:]
     /// The reason, in a sentence or two; empty where the event says everything.
     var reason = ""
@@ -64,7 +67,7 @@ public struct Notice: Sendable {
         let name = campaign ?? file.map(TextFormat.inLine) ?? "Volley"
         let time = occurrence.map { " (\($0))" } ?? ""
         let because = reason.isEmpty ? "" : ": \(reason)"
-        let devices = audience.map { " to \(TextFormat.devices($0))" } ?? ""
+        let devices = audience.map { recipientNoun == "device" ? " to \(TextFormat.devices($0))" : " in \(TextFormat.counted($0, one: recipientNoun))" } ?? ""
         switch event {
         case .started: return "\(name)\(time) is being sent\(devices)."
         case .finished where missed != nil:
@@ -97,6 +100,7 @@ extension Notice {
         app = run.plan.app
         self.run = run.plan.id
         audience = run.plan.audience
+        recipientNoun = run.plan.services[0].recipientNoun
         file = run.plan.campaignFile
         self.occurrence = occurrence
         guard let status = try? run.status() else { return }

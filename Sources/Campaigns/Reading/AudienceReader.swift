@@ -1,8 +1,11 @@
 import Base
+import PushServices
 
 /// Reads `audience`: who gets a campaign.
 struct AudienceReader {
     let section: Section
+    /// Those that take the app's pushes.
+    let services: [any PushService]
 
     /// The audience; what is wrong in it was reported.
     func read() -> CampaignAudience {
@@ -19,6 +22,9 @@ struct AudienceReader {
             section.parsed("max_bad_rows", example: "max_bad_rows: 1%", Percentage.share) ?? audience.maximumBadRowShare
         audience.shrinkLimit = section.parsed("shrinks_at_most", example: "shrinks_at_most: 50%", ShrinkNotation.limit)
         if section.has("shrinks_at_most") { audience.shrinkLimitPosition = section.place(of: "shrinks_at_most") }
+        let reader = OwnAudienceReader(section: section, services: services)
+        audience.by = reader.by()
+        if let own = audience.ownAudience, !reader.check(audience, own) { return audience }
         checkSelectors(of: audience)
         return audience
     }

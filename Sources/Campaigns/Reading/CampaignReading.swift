@@ -14,20 +14,23 @@ struct CampaignReader {
     func read() -> CampaignDraft {
         let name = root.requiredText("name", example: "name: spring-sale").flatMap { root.accepted($0, CampaignName.check) }
         let app = root.requiredText("app", example: "app: shop")
-        let services = services(app?.value ?? "")
+        let appServices = services(app?.value ?? "")
         let description = root.text("description", example: "description: Spring sale")
         let audience = section("audience", CampaignKeys.audience, example: "audience: {tags: [discount]}")
         let content = section("content", CampaignKeys.content, example: "content: {title: Hello, body: \"How are you?\"}")
         let delivery = root.has("delivery") ? section("delivery", CampaignKeys.delivery, example: "delivery: {expires: 4h}") : nil
         let schedule = root.has("schedule") ? section("schedule", CampaignKeys.schedule, example: ScheduleReader.example) : nil
 
-        let readAudience = audience.map { AudienceReader(section: $0).read() }
+        let readAudience = audience.map { AudienceReader(section: $0, services: appServices).read() }
+        let own = readAudience?.ownAudience
+        let services = own.map { [$0.service] } ?? appServices
         let readContent = content.map { ContentReader(section: $0, source: source, services: services).read() }
         let (variants, dealing) = VariantReader(root: root, source: source, services: services, content: readContent).read()
         let readDelivery = delivery.map { DeliveryReader(section: $0, now: now, services: services).read() } ?? CampaignDelivery()
         let readSchedule = schedule.flatMap { ScheduleReader(section: $0, now: now).read() }
         if let schedule, let readSchedule { checkExpiry(of: readDelivery, for: readSchedule, schedule) }
         if let text = delivery?.node("expires")?.text, let readSchedule { checkZone(of: text, readDelivery.expiry, for: readSchedule) }
+        if let own { OwnAudienceReader.check(root, readContent, (delivery, schedule), own) }
         let allowed = AllowReader(root: root).read()
         if let readContent { checkPriority(of: readDelivery, for: readContent, services) }
         var draft = CampaignDraft(app: app, audience: readAudience, content: readContent, variants: variants)

@@ -3,7 +3,7 @@ import Scheduling
 
 /// Reads `timezone` and `fallback_timezone` of a schedule.
 struct ScheduleZoneReader {
-    private static let ownClock = "recipient"
+    static let ownClock = "recipient"
 
     let section: Section
 

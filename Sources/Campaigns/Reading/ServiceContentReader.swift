@@ -15,7 +15,7 @@ struct ServiceContentReader {
 
     /// The contents, in the order of the file; what is wrong in them was reported.
     func read() -> [ServiceContent] {
-        let example = "services: {\(services[0].name): {title: \"…\"}}"
+        let example = "services: {\(services[0].accountName): {title: \"…\"}}"
         guard let node = section.node(CampaignKeys.services),
             let named = Section(node, CampaignKeys.namedServices, of: CampaignKeys.file, example: example, findings: findings)
         else { return [] }
@@ -24,10 +24,10 @@ struct ServiceContentReader {
         }
         return named.entries.compactMap { entry in
             guard let service = PushServices.named(entry.key.value) else { return nil }
-            guard services.contains(where: { $0.name == service.name }) else {
+            guard services.contains(where: { $0.accountName == service.name }) else {
                 findings.error(
                     "\(service.displayName) is not among the app's services", at: entry.key.position,
-                    remedy: "The app has \(services.map(\.name).joined(separator: ", ")).")
+                    remedy: "The app has \(services.map(\.accountName).joined(separator: ", ")).")
                 return nil
             }
             return content(of: service, entry)

@@ -67,6 +67,9 @@ public struct CampaignSchema {
 
     private static let selectors = ["tags", "aliases", "registration_ids"]
 
+    /// The names of services that keep audiences.
+    private var keepers: [String] { services.filter { $0.ownAudience != nil }.map(\.name) }
+
     private var audience: JSONValue {
         let rules = [
             (
@@ -74,16 +77,23 @@ public struct CampaignSchema {
                 JSONValue.array([
                     .object(pairs: [("anyOf", .array(Self.selectors.map(SchemaNode.has) + [isForEveryone]))]),
                     .object(pairs: SchemaNode.whereTrue("everyone", SchemaNode.hasNone(of: Self.selectors))),
-                ])
+                ] + (keepers.isEmpty ? [] : [
+                    SchemaNode.whereThere(OwnAudienceReader.key, SchemaNode.hasNone(of: OwnAudienceReader.keysOfExports))
+                ]))
             )
         ]
+        var group = CampaignKeys.audience
+        if keepers.isEmpty { group.valid.removeAll { $0 == OwnAudienceReader.key } }
         return SchemaNode.object(
-            CampaignKeys.audience,
+            group,
             "Who gets it: devices that any of tags, aliases and registration_ids names (or everyone), if all of where holds and nothing in exclude does.",
             rules: rules,
             [
                 "devices": files(
                     "Device exports: .csv .tsv .json .jsonl, each also .gz; without it the app's.", example: "exports/devices.csv"),
+                OwnAudienceReader.key: SchemaNode.choice(
+                    "The service that chooses the devices, by tags and aliases that apps registered with it; no export is read. Without it, Volley chooses the devices of an export.",
+                    keepers),
                 "tags": SchemaNode.anyOf(
                     "Devices with at least one of these tags; or any, all and none of several.",
                     [

@@ -193,7 +193,7 @@ struct RenderedLint {
             ShownText.warnings(
                 key, text: text, isWhole: true, template: templates[key]?.value,
                 at: templates[key]?.position ?? content.payload?.position ?? content.position,
-                note: " for \(sample.token.redacted)")
+                note: " for \(sample.shownToken)")
         }
     }
 }

@@ -13,6 +13,7 @@ extension Preview {
     public func text(width: Int, colour: Bool, isVerbose: Bool = false, cards: Int = .max) -> String {
         var lines = [headline(colour)]
         lines.append("")
+        lines += callLines(width)
         lines += table("Selected by", audience.selectedBy.map { ($0.selector, $0.recipients) }, of: audience.audience, width: width)
         lines += table("Languages", languages.map { ($0.name, $0.recipients) }, of: audience.audience, width: width)
         lines += table("Texts", groups.texts.map { ($0.name, $0.recipients) }, of: audience.audience, width: width)
@@ -61,15 +62,30 @@ extension Preview {
             return TextFormat.padded(number == 0 ? "Services" : "", to: 14)
                 + ([
                     TextFormat.padded("\(service.service.displayName), \(service.destination)", to: 20),
-                    TextFormat.devices(service.recipients),
+                    service.service.recipients(service.recipients),
                 ]
                 + parts).joined(separator: "  ")
         }
     }
 
+    /// How many calls are shown one by one.
+    private static let shownCalls = 12
+
+    /// Each call, with what it names.
+    private func callLines(_ width: Int) -> [String] {
+        guard let calls else { return [] }
+        let more = calls.count - Self.shownCalls
+        return ["Calls"]
+            + calls.prefix(Self.shownCalls).flatMap { hanging($0.words, width: width) }
+            + (more > 0 ? ["  and \(TextFormat.count(more)) more"] : []) + [""]
+    }
+
     private func headline(_ colour: Bool) -> String {
-        let devices = TextFormat.devices(audience.audience)
+        let devices = service.recipients(audience.audience)
         let strong = colour ? "\u{1B}[1m\(devices)\u{1B}[0m" : devices
+        if calls != nil {
+            return "\(campaign) would go out in \(strong) for \(app) (\(destination)); \(service.displayName) chooses the devices"
+        }
         return "\(campaign) would go to \(strong) of \(app) (\(destination)), from \(TextFormat.count(audience.rows)) rows"
     }
 
@@ -116,7 +132,7 @@ extension Preview {
         let through = services.count > 1 ? sample.service.displayName : ""
         let names = ([through, sample.variant, sample.language].filter { !$0.isEmpty } + sample.selectedBy).joined(separator: ", ")
         let json = isVerbose ? payload.indentedText.split(separator: "\n").map { "    \($0)" } : []
-        return ["", "Sample for \(sample.token.redacted) (\(names))"]
+        return ["", "Sample for \(sample.shownToken)\(names.isEmpty ? "" : " (\(names))")"]
             + PhoneCard(app: app, push: sample.service.shown(payload)).lines(width: width) + json
     }
 }

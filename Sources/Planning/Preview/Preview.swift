@@ -26,6 +26,8 @@ public struct Preview: Sendable {
     var schedule: PreviewSchedule?
     var lint: Lint
     var planHash: String
+    /// The calls where a service chooses the devices, so that recipients are calls; nil where Volley does.
+    var calls: [AudienceCall]?
 
     /// The most samples that are shown where the preview is not the main output.
     public static let cardsBesidePlan = 6
@@ -69,6 +71,7 @@ public struct Preview: Sendable {
         if let schedule { pairs.append(("schedule", schedule.json)) }
         if let comparison { pairs.append(("compared_with", comparison.json)) }
         if services.count > 1 { pairs.append(("services", .array(services.map(\.json)))) }
+        if let calls { pairs += [("by", .string(service.accountName)), ("calls", .array(calls.map(\.json)))] }
         return pairs
     }
 
@@ -94,6 +97,20 @@ public struct Preview: Sendable {
 
     static func counts(_ pairs: [(String, Int)]) -> JSONValue {
         .object(pairs: pairs.map { ($0.0, .integer(Int64($0.1))) })
+    }
+}
+
+extension AudienceCall {
+    /// How many names are listed; a list may have thousands.
+    private static var listedNames: Int { 20 }
+
+    /// Its member of `calls` in `preview --json`.
+    var json: JSONValue {
+        guard let selector else { return .object(pairs: [("everyone", .bool(true))]) }
+        return .object(pairs: [
+            ("selector", .string(selector.rawValue)), ("count", .integer(Int64(names.count))),
+            ("first", .array(names.prefix(Self.listedNames).map { .string($0) })),
+        ])
     }
 }
 
@@ -136,7 +153,7 @@ extension PreviewSample {
         }
         return .object(
             pairs: [
-                ("device_token", .string(token.redacted)),
+                (service.choosesDevices ? "call" : "device_token", .string(shownToken)),
                 ("selected_by", .array(selectedBy.map { .string($0) })),
                 ("payload", shownPayload),
             ] + names)
@@ -160,6 +177,9 @@ struct PreviewSample: Sendable {
     var selectedBy: [String]
 
     var token: Target { recipient.token }
+
+    /// For people: the call where the service chooses the devices.
+    var shownToken: String { AudienceCall(target: token.text.utf8).map(\.words) ?? token.redacted }
 
     /// The payload as it may be shown: tokens that a text prints from a column are shortened.
     var shownPayload: JSONValue {

@@ -54,7 +54,8 @@ struct AudienceCompiler {
             audience.anyTags, audience.allTags, audience.noneTags, audience.aliases, audience.registrationIDs, audience.excludedTags,
             audience.excludedAliases, audience.excludedRegistrationIDs,
         ].compactMap(\.file)
-        return exportFiles(now, &mistakes) + expand(audience.excludedDevices, besideFile: file, now: now, &mistakes)
+        return (audience.by == nil ? exportFiles(now, &mistakes) : [])
+            + expand(audience.excludedDevices, besideFile: file, now: now, &mistakes)
             + lists.map { FilePaths.resolve($0.value, besideFile: file) }
     }
 
@@ -109,7 +110,7 @@ struct AudienceCompiler {
 
     private func names(_ lists: NameList...) -> [SourceText] { lists.flatMap(\.names) }
 
-    private func load(
+    func load(
         _ list: NameList, key: String, _ sources: SourceFiles, _ lists: inout NameLists, _ mistakes: inout [Diagnostic]
     ) -> [String] {
         var names = list.names.map(\.value)
@@ -146,6 +147,10 @@ extension CampaignContext {
 
     /// The exports and lists that the audience is read from.
     func inputFiles(now: Timestamp) -> [String] { audienceCompiler.inputFiles(now: now) }
+
+    /// The calls to audiences that a service keeps.
+    /// - Throws: every list that cannot be read, and every name of a list that the service cannot have.
+    func audienceCalls(_ own: OwnAudience) throws -> AudienceCalls { try audienceCompiler.calls(to: own) }
 
     /// The audience as a query that can run.
     /// - Throws: every list or export that cannot be read, and with them every column that is missing.

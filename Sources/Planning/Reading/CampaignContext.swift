@@ -17,9 +17,13 @@ package struct CampaignContext {
     /// Where its runs are kept.
     package var catalog: any RunCatalog
 
+    /// The audiences of the service that chooses the devices; nil if Volley does.
+    package var ownAudience: OwnAudience? { campaign.audience.ownAudience }
+
     /// Reads a campaign file and its volley.yaml.
+    /// - Parameter isTest: whether it goes to the app's test devices, which are devices also where a service chooses those of the audience.
     /// - Throws: every mistake of both at once.
-    package static func read(_ named: CampaignFile, now: Timestamp) throws -> CampaignContext {
+    package static func read(_ named: CampaignFile, now: Timestamp, isTest: Bool = false) throws -> CampaignContext {
         let file = named.path
         var (projectMistakes, projectWarnings): ([Diagnostic], [Diagnostic]) = ([], [])
         let project = project(of: named, &projectMistakes, &projectWarnings)
@@ -32,7 +36,8 @@ package struct CampaignContext {
             draft.app.flatMap { name in
                 let app = project.app(named: name.value)
                 if app == nil { mistakes.append(unknownApp(name, in: project)) }
-                return app
+                guard let app, let by = draft.audience?.by else { return app }
+                return (isTest ? app.sending(through: by.value) : app.sending(toAudiencesOf: by.value)) ?? app
             }
         }
         let messages = draft.content.flatMap { content in
@@ -50,6 +55,7 @@ package struct CampaignContext {
                 return (messages, messages.warnings)
             }
             mistakes += found.filter { $0.position.map { !known.contains($0) } ?? true }
+            if let own = draft.audience?.ownAudience { mistakes += placeholders(in: messages, own) }
             warnings += TextDay.past(in: messages?.texts ?? [], now: now)
             return messages
         }
@@ -62,6 +68,15 @@ package struct CampaignContext {
         return CampaignContext(
             campaign: campaign, project: project, app: app, messages: messages, warnings: warnings + ServiceLint(app: app).environments,
             catalog: project.catalog(named.project))
+    }
+
+    /// Mistakes of texts that would differ from device to device, where a service chooses the devices.
+    private static func placeholders(in messages: MessageCatalog?, _ own: OwnAudience) -> [Diagnostic] {
+        (messages?.columns ?? []).map { column in
+            Diagnostic(
+                "'\(column.value)' differs from device to device, but \(own.service.displayName) chooses the devices", at: column.position,
+                remedy: "Write the same text for all; or remove 'by' under 'audience', so that Volley chooses the devices of an export.")
+        }
     }
 
     /// The audience of a campaign that has mistakes elsewhere; nil if it has none that can be read.
@@ -78,7 +93,11 @@ package struct CampaignContext {
     /// Mistakes in the lists, exports and columns of an audience.
     private static func audienceMistakes(_ compiler: AudienceCompiler, now: Timestamp) -> [Diagnostic] {
         do {
-            _ = try compiler.query(now: now).checkColumns()
+            if compiler.audience.by == nil {
+                _ = try compiler.query(now: now).checkColumns()
+            } else if let own = compiler.audience.ownAudience {
+                _ = try compiler.calls(to: own)
+            }
             return []
         } catch {
             return Diagnostics(explaining: error).all

@@ -8,8 +8,11 @@ extension JPush {
     /// JPush checks it as it checks a push, and sends nothing.
     public func probeRequest(_ options: PushOptions) -> RequestTemplate { template("/v3/push/validate", options) }
 
-    private func template(_ path: String, _ options: PushOptions) -> RequestTemplate {
-        let body = JPushRequestBody(options)
+    /// A request to an audience that JPush keeps.
+    func audienceRequest(_ path: String, _ options: PushOptions) -> RequestTemplate { template(path, options, .own) }
+
+    private func template(_ path: String, _ options: PushOptions, _ kind: JPushRequestBody.Audience = .devices) -> RequestTemplate {
+        let body = JPushRequestBody(options, kind)
         return RequestTemplate(
             pathPrefix: path, headers: [.init("content-type", value: "application/json")], idHeader: Self.idHeader
         ) { call, now, bytes in body.append(call, now: now, to: &bytes) }
@@ -41,8 +44,18 @@ struct JPushRequestBody: Sendable {
     /// Members without their braces, as JSON; with a comma behind them for the notification of Android, which has others.
     private let android: [UInt8], options: [UInt8]
     private let expiration: Int64?
+    private let audience: Audience
 
-    init(_ options: PushOptions) {
+    /// What its targets are.
+    enum Audience {
+        /// Registration ids.
+        case devices
+        /// One call to an audience that JPush keeps.
+        case own
+    }
+
+    init(_ options: PushOptions, _ audience: Audience = .devices) {
+        self.audience = audience
         expiration = options.expiration
         android = Self.priority(options.priority).map { Array("\"priority\":\($0),".utf8) } ?? []
         // JPush and its SDKs disagree about what holds if it is not there.
@@ -74,14 +87,12 @@ struct JPushRequestBody: Sendable {
             JSONWriter.appendString(name, to: &bytes)
             bytes.append(UInt8(ascii: ","))
         }
-        bytes += "\"audience\":{\"registration_id\":[".utf8
-        for (index, push) in call.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            bytes.append(UInt8(ascii: "\""))
-            bytes += push.target
-            bytes.append(UInt8(ascii: "\""))
+        bytes += "\"audience\":".utf8
+        switch audience {
+        case .devices: appendDevices(call, to: &bytes)
+        case .own: appendOwn(call, to: &bytes)
         }
-        bytes += "]},".utf8
+        bytes.append(UInt8(ascii: ","))
         bytes += Self.opening.utf8.dropFirst()
         bytes += android
         let rest = payload.dropFirst(Self.opening.utf8.count).dropLast(Self.end.utf8.count)
@@ -90,5 +101,31 @@ struct JPushRequestBody: Sendable {
         bytes += options
         if let expiration { bytes += ",\"time_to_live\":\(min(max(0, expiration - now), Self.longestSeconds))".utf8 }
         bytes += Self.end.utf8
+    }
+
+    private func appendDevices(_ call: RequestCall, to bytes: inout [UInt8]) {
+        bytes += "{\"registration_id\":[".utf8
+        for (index, push) in call.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(UInt8(ascii: "\""))
+            bytes += push.target
+            bytes.append(UInt8(ascii: "\""))
+        }
+        bytes += "]}".utf8
+    }
+
+    private func appendOwn(_ call: RequestCall, to bytes: inout [UInt8]) {
+        guard let own = call.first.flatMap({ AudienceCall(target: $0.target) }) else {
+            preconditionFailure("a run to audiences of JPush has calls for targets")
+        }
+        let key: String? =
+            switch own.selector {
+            case nil: nil
+            case .tags: "tag"
+            case .aliases: "alias"
+            case .registrationIDs: "registration_id"
+            }
+        let value = key.map { JSONValue.object(pairs: [($0, .array(own.names.map { .string($0) }))]) } ?? .string("all")
+        value.append(to: &bytes)
     }
 }

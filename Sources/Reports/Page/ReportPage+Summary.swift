@@ -7,7 +7,7 @@ extension ReportPage {
     var summary: HTML {
         let share: HTML =
             hasBegun && report.plan.audience > 0
-            ? "<p class=\"big\"><b>\(percent(report.count(.accepted)))</b> got it\(state == .running || state == .paused ? " so far" : "" as HTML)</p>\(whole)"
+            ? "<p class=\"big\"><b>\(percent(report.count(.accepted)))</b> \(report.service.choosesDevices ? "of its calls accepted" : "got it")\(state == .running || state == .paused ? " so far" : "" as HTML)</p>\(whole)"
             : ""
         let note: HTML = hasBegun && report.plan.audience > 0 ? "<p class=\"note\">\(whatGettingItMeans)</p>" : ""
         return """
@@ -24,6 +24,7 @@ extension ReportPage {
     }
 
     private var whatGettingItMeans: String {
+        if report.service.choosesDevices { return "An accepted call says that \(report.takers) took the push over, for as many devices as it finds." }
         if isSimulated { return "This run went to the built-in simulator, for practice: no device got anything." }
         return
             "“Got it” means that \(report.guide.introduction.replacing("'", with: "’"))\(report.services.isEmpty ? "," : "") took the push over. A device that is switched off gets it later; "
@@ -42,8 +43,10 @@ extension ReportPage {
     /// The run in a few sentences, for readers who read nothing else.
     private var story: HTML {
         let (plan, accepted) = (report.plan, report.count(.accepted))
+        if report.service.choosesDevices, plan.audience > 0, hasBegun { return calls }
         guard plan.audience > 0 else { return "There was no device in the audience, so nothing was sent." }
-        let all: HTML = "\(figure("audience", number: plan.audience)) \(TextFormat.plural(plan.audience, one: "device"))"
+        let noun = report.service.recipientNoun
+        let all: HTML = "\(figure("audience", number: plan.audience)) \(TextFormat.plural(plan.audience, one: noun))"
         guard state != .planned, hasBegun || state.hasEnded else { return "Planned for \(all), and not sent yet." }
         let beginning: HTML =
             switch state {
@@ -77,6 +80,14 @@ extension ReportPage {
             place == 0 ? part : place == parts.count - 1 ? " and \(part)" : ", \(part)"
         }
         return parts.isEmpty ? beginning : "\(beginning) \(HTML(joined: list))."
+    }
+
+    /// The same where the service chose the devices.
+    private var calls: HTML {
+        let (all, accepted) = (report.plan.audience, report.count(.accepted))
+        let figures: HTML = "\(figure("outcomes/accepted", number: accepted)) of \(figure("audience", number: all))"
+        let calls: HTML = "\(report.takers) accepted \(figures) \(TextFormat.plural(all, one: report.service.recipientNoun))"
+        return "\(calls). It chooses the devices, and it alone knows how many they are."
     }
 
     /// The audience as one bar.

@@ -5,7 +5,7 @@ import Scheduling
 /// Settings as the run file keeps them.
 extension RunSettings {
     /// The settings as JSON.
-    var json: JSONValue { json(of: PushServices.all) }
+    var json: JSONValue { json(of: PushServices.ofRuns) }
 
     /// The settings as JSON. What belongs to the first service stands where files of every version have it; further services are listed.
     /// - Parameter known: the services that they may name.
@@ -40,7 +40,7 @@ extension RunSettings {
     /// Reads what `json` wrote.
     /// - Parameter services: those that it may name.
     /// - Throws: a `Diagnostic` when a member is missing or invalid: another program wrote the run file.
-    init(json: JSONValue, runFile: String, services: [any PushService] = PushServices.all) throws(Diagnostic) {
+    init(json: JSONValue, runFile: String, services: [any PushService] = PushServices.ofRuns) throws(Diagnostic) {
         func need<Value>(_ value: Value?, name: String) throws(Diagnostic) -> Value { try Self.need(value, name, runFile) }
         self.services = [try ServiceSettings(json: json, of: services, runFile: runFile)]
         if let further = json["services"] {

@@ -42,12 +42,12 @@ struct RetryPlanner {
                 id: id, campaign: first.campaign, app: first.app, campaignFile: first.campaignFile, campaignSource: first.campaignSource,
                 projectFile: first.projectFile, seed: seed, fields: first.fields, plannedAt: now, planHash: hash.finalizeHex(),
                 rows: count, audience: count, skipped: [:], settings: .success(settings), preview: first.preview,
-                previewText: previewText(count), retryOf: first.id, serviceLegs: writer.legs))
+                previewText: previewText(count, settings.service.recipientNoun), retryOf: first.id, serviceLegs: writer.legs))
     }
 
-    private func previewText(_ count: Int) -> String {
+    private func previewText(_ count: Int, _ noun: String) -> String {
         let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
-        let devices = TextFormat.counted(count, one: "device that is", many: "devices that are")
+        let devices = TextFormat.counted(count, one: "\(noun) that is", many: "\(noun)s that are")
         return "A retry for \(devices) \(words) in \(run.plan.id), whose preview follows.\n\n\(run.plan.previewText)"
     }
 

@@ -39,7 +39,7 @@ package final class Gateway {
         case .simulator:
             var configuration = SimulatorConfiguration()
             try identity.add(to: &configuration, topic: settings.firstService.topic)
-            guard let standIn = Simulators.named(settings.firstService.serviceName) else { throw settings.service.noSimulator }
+            guard let standIn = Simulators.named(settings.service.accountName) else { throw settings.service.noSimulator }
             let simulator = try standIn.start(configuration)
             let file = try AuthorityFile(simulator.certificateAuthorityPEM)
             self.simulator = simulator
@@ -76,7 +76,7 @@ package final class Gateway {
 
     /// The credential that Volley makes for a run without one: that which the service's simulator trusts, or else the standard one's.
     package static func standIn(_ settings: RunSettings) -> StandIn {
-        Simulators.named(settings.firstService.serviceName) ?? Simulators.standard
+        Simulators.named(settings.service.accountName) ?? Simulators.standard
     }
 
     /// Stops the built-in simulator.

@@ -14,16 +14,20 @@ struct JPushChecker {
     let body: JSONValue
     let plan: JPushPlan
 
-    /// The registration ids and aliases that the push is for.
+    /// What the push is for: everyone, or registration ids, aliases and tags.
     var addressees: [PushRequest.Addressee] {
         let cid = body["cid"]?.stringValue
-        return ["registration_id", "alias"].flatMap { kind in
+        if let everyone = body["audience"]?.stringValue { return [PushRequest.Addressee(kind: "audience", target: everyone, name: cid)] }
+        return ["registration_id", "alias", "tag"].flatMap { kind in
             Self.texts(body["audience"]?[kind]).map { PushRequest.Addressee(kind: kind, target: $0, name: cid) }
         }
     }
 
     /// Its registration ids.
     var registrationIDs: [String] { Self.texts(body["audience"]?["registration_id"]) }
+
+    /// Its aliases and tags.
+    var names: [String] { ["alias", "tag"].flatMap { Self.texts(body["audience"]?[$0]) } }
 
     /// The first flaw of a push; nil if it has none.
     var flaw: JPushFlaw? {

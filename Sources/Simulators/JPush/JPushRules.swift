@@ -160,7 +160,7 @@ final class JPushRules: ServiceRules {
             return nil
         case .fresh: break
         }
-        if let refusal = targets.refusal(of: checker.registrationIDs) { return refusal }
+        if let refusal = targets.refusal(of: checker.registrationIDs) ?? targets.refusal(ofNames: checker.names) { return refusal }
         let messageID = nextMessageID()
         if !isValidation, let cid { acceptedCids = [(cid, messageID)] }
         if !isValidation { acceptedCounts = [messageID: request.addressees.count] }

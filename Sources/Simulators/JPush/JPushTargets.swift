@@ -8,6 +8,9 @@
 /// | `00000500` | 1000 for its call the first time, then taken |
 /// | `00000503` | 1030 for its call the first time, then taken |
 ///
+/// Aliases and tags that begin with `00001011` belong to no device, and those with `00000429`, `00000500` and `00000503` make their call fail
+/// once; all others have devices.
+///
 /// JPush does not document what registration ids look like. Those of today have 18 or 19 hex digits, those of its pages 11 and 12 letters
 /// and digits.
 struct JPushTargets {
@@ -40,9 +43,21 @@ struct JPushTargets {
         return unknown == ids.count && !ids.isEmpty ? JPushError(1011, "cannot find user by this audience") : nil
     }
 
+    /// The refusal of a call to aliases or tags; nil if it is taken.
+    mutating func refusal(ofNames names: [String]) -> JPushError? {
+        let kinds = names.map { kind(ofDigits: $0) }
+        for kind in kinds { if case .failing(let status) = kind { return .fault(status: status) } }
+        let hasDevices = kinds.contains { if case .unknown = $0 { false } else { true } }
+        return hasDevices || names.isEmpty ? nil : JPushError(1011, "cannot find user by this audience")
+    }
+
     private mutating func kind(of id: String) -> Kind {
         if let answer = fixedAnswer(id) { return answer.reason == "1011" ? .unknown : .malformed }
         guard Self.lengths.contains(id.utf8.count), id.utf8.allSatisfy(isLetterOrDigit) else { return .malformed }
+        return kind(ofDigits: id)
+    }
+
+    private mutating func kind(ofDigits id: String) -> Kind {
         switch id.prefix(8) {
         case "00001003": return .malformed
         case "00001011": return .unknown

@@ -79,11 +79,17 @@ struct Preview: ParsableCommand {
         completion: .file(extensions: ["html"]))
     var html: String?
 
+    @Flag(
+        name: .long,
+        help: "Ask the service to check the calls of a campaign whose devices it chooses (`by` under `audience`). It sends nothing.")
+    var ask = false
+
     @OptionGroup var planning: PlanningOptions
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
+        guard why == nil || !ask else { throw ValidationError("--why is about one device, and --ask about all calls.") }
         guard why == nil || html == nil else { throw ValidationError("--why answers in text or JSON; it makes no page.") }
         guard (0...500).contains(show ?? 0) else { throw ValidationError("--show takes a number from 0 to 500.") }
     }
@@ -93,7 +99,7 @@ struct Preview: ParsableCommand {
         try perform(console, json) {
             let options = shared.common(json: json, planning: planning)
             if let why { return try PreviewCommand.explain(file: file, who: why, options: options, console: console) }
-            return try PreviewCommand.run(file: file, samples: show, page: html, options: options, console: console)
+            return try PreviewCommand.run(file: file, samples: show, page: html, asks: ask, options: options, console: console)
         }
     }
 }

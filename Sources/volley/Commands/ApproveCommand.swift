@@ -61,7 +61,7 @@ public enum ApproveCommand {
     }
 
     private static func question(_ run: any RecordedRun, _ settings: RunSettings, name: String) -> String {
-        let devices = TextFormat.devices(run.plan.audience)
+        let devices = settings.service.recipients(run.plan.audience)
         return "Approve '\(run.plan.campaign)' for \(devices) of \(run.plan.app) (\(environments(settings))) as \(name)?"
     }
 }

@@ -11,8 +11,10 @@ public enum PreviewCommand {
     /// - Parameters:
     ///   - samples: how many rendered payloads to show of each text; nil for three, or for one of each if there are several texts.
     ///   - page: a file for the preview as an HTML page; nil for none.
-    public static func run(file: String, samples: Int?, page: String? = nil, options: CommonOptions, console: Console) throws -> ExitStatus
-    {
+    ///   - asks: whether the service that chooses the devices is asked to check the calls.
+    public static func run(
+        file: String, samples: Int?, page: String? = nil, asks: Bool = false, options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
         Interruption.install()
         let now = Timestamp.now()
         let preview = try Planning.preview(CampaignFile(file, in: options.project), samples: samples, console.planning(options), at: now) {
@@ -21,12 +23,27 @@ public enum PreviewCommand {
             try checkEnding(of: page)
         }
         if let page { try write(PreviewPage(preview: preview, madeAt: now), to: page, console) }
+        let answers = asks ? try AskCommand.ask(CampaignFile(file, in: options.project), options: options, console: console) : []
         if options.isJSON {
-            try console.out(preview.json)
+            let asked = asks ? [JSONMember("asked", .array(answers.map(\.json)))] : []
+            guard case .object(let members) = preview.json else { preconditionFailure("a preview is an object") }
+            try console.out(.object(members + asked))
         } else {
-            try console.out(preview.text(width: console.width, colour: console.colour, isVerbose: console.options.isVerbose))
+            let text = preview.text(width: console.width, colour: console.colour, isVerbose: console.options.isVerbose)
+            try console.out(([text] + asked(answers, console)).joined(separator: "\n"))
         }
-        return .done
+        return answers.allSatisfy(\.isAccepted) ? .done : .doneWithFailures
+    }
+
+    /// What the service answered to each call.
+    private static func asked(_ answers: [AskCommand.Answer], _ console: Console) -> [String] {
+        guard !answers.isEmpty else { return [] }
+        return ["", "Checked by the service; nothing was sent"]
+            + answers.flatMap { answer in
+                TextWidth.wrapped("\(answer.call.words): \(answer.words)", to: max(40, console.width - 4)).enumerated().map {
+                    ($0 == 0 ? "  " : "    ") + $1
+                }
+            }
     }
 
     /// Checks the file's extension: programs choose by it how to open the file.

@@ -30,7 +30,7 @@ public enum ResumeCommand {
         let figures = try run.figures()
         let unsent = figures.outcomes[.unsent, default: 0]
         console.say(
-            "Resuming \(run.plan.id): \(TextFormat.count(unsent)) of \(TextFormat.count(run.plan.audience)) devices are unsent\(parts(figures, settings))."
+            "Resuming \(run.plan.id): \(TextFormat.count(unsent)) of \(settings.service.recipients(run.plan.audience)) are unsent\(parts(figures, settings))."
         )
         for number in settings.services.indices {
             let (own, unknown) = (settings.ofService(number), figures.figures(ofService: number).outcomes[.unknown, default: 0])
@@ -54,8 +54,8 @@ public enum ResumeCommand {
     static func warning(unknown: Int, _ policy: UnknownPolicy, _ service: any PushService) -> String {
         let devices =
             unknown == 1
-            ? "1 device is unknown: its push went out, or was about to,"
-            : "\(TextFormat.count(unknown)) devices are unknown: their pushes went out, or were about to,"
+            ? "1 \(service.recipientNoun) is unknown: its push went out, or was about to,"
+            : "\(service.recipients(unknown)) are unknown: their pushes went out, or were about to,"
         let fate =
             switch policy {
             case .resend:

@@ -38,10 +38,14 @@ struct SendQuestion {
 
     /// Five short lines; the last one asks for a yes.
     var text: String {
-        let devices = TextFormat.devices(plan.audience)
+        let service = settings.service
+        let goes =
+            service.choosesDevices
+            ? "goes out in \(service.recipients(plan.audience)) to \(service.displayName), which chooses the devices of \(plan.app)"
+            : "goes to \(service.recipients(plan.audience)) of \(plan.app)"
         let again = plan.retryOf.map { ", which \($0) did not reach" } ?? ""
         return """
-            '\(plan.campaign)' goes to \(devices) of \(plan.app)\(again).
+            '\(plan.campaign)' \(goes)\(again).
               Environment  \(environment)
               Last run     \(unaccounted ?? last?.words(here: settings.firstService.environment.name) ?? "none: it was never sent from here")
               Expires      \(expiry)
@@ -50,7 +54,7 @@ struct SendQuestion {
     }
 
     private var ask: String {
-        if plan.retryOf != nil { return "Send it again to these?" }
+        if plan.retryOf != nil { return settings.service.choosesDevices ? "Make these calls again?" : "Send it again to these?" }
         return last?.isRecent(in: settings.firstService.environment) ?? false ? "It was sent only hours ago. Send it again?" : "Send it?"
     }
 

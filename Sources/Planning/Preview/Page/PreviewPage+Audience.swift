@@ -5,7 +5,19 @@ import Reports
 
 /// Who gets it and who does not: the way from the export to the audience, one count for each condition, and the groups of the audience.
 extension PreviewPage {
+    /// What each call names, where the service chooses the devices.
+    private func list(_ calls: [AudienceCall]) -> HTML {
+        let items: [HTML] = calls.map { "<li dir=\"auto\">\($0.words)</li>" }
+        return """
+            <section class="panel"><h2>Who gets it</h2>
+            <p class="note">\(preview.service.displayName) chooses the devices, and it alone knows how many they are. It gets these calls:</p>
+            <ul class="plain">\(items)</ul>
+            </section>
+            """
+    }
+
     var audience: HTML {
+        if let calls = preview.calls { return list(calls) }
         let notes = Dictionary(grouping: preview.notes, by: \.reason).mapValues { $0.map { Funnel.Note($0.text, isTrouble: $0.isTrouble) } }
         let funnel = Funnel(
             rows: preview.audience.rows, skipped: preview.audience.skipped, audience: preview.audience.audience,
@@ -55,6 +67,7 @@ extension PreviewPage {
     }
 
     var groups: HTML {
+        if preview.calls != nil { return "" }
         let total = preview.audience.audience
         let selectors = preview.audience.selectedBy.map {
             ("<span dir=\"auto\">\($0.selector)</span>" as HTML, figure("selected_by/\($0.selector)", number: $0.recipients), $0.recipients)

@@ -11,7 +11,7 @@ extension PreviewPage {
         return """
             <section class="panel hero" aria-label="The campaign at a glance">
             <div>
-            <p class="big"><b>\(figure("audience", number: count))</b> \(TextFormat.plural(count, one: "device")) would get it</p>
+            <p class="big"><b>\(figure("audience", number: count))</b> \(whoGetsIt)</p>
             <p class="lead" dir="auto">\(preview.words.audience)</p>
             <dl class="facts">\(rows)</dl>
             </div>
@@ -20,13 +20,21 @@ extension PreviewPage {
             """
     }
 
+    private var whoGetsIt: String {
+        let count = preview.audience.audience, service = preview.service
+        return preview.calls == nil
+            ? "\(TextFormat.plural(count, one: "device")) would get it"
+            : "\(TextFormat.plural(count, one: service.recipientNoun)) to \(service.displayName), which chooses the devices"
+    }
+
     private var answers: [(name: String, value: HTML)] {
         var answers: [(String, HTML)] = [
             ("Where", "\(preview.app) \(badge.html)"), ("When", "\(preview.schedule?.headline ?? "when it is sent")"), ("Takes", duration),
             ("Expires", "\(preview.words.expiry)"),
         ]
         if let priority = preview.words.priority { answers.append(("Priority", "\(priority)")) }
-        answers += [("Frequency", "\(preview.words.frequency)"), ("Export", exports)]
+        answers.append(("Frequency", "\(preview.words.frequency)"))
+        if preview.calls == nil { answers.append(("Export", exports)) }
         if preview.services.count > 1 { answers.append(("Services", services)) }
         if let bytes = preview.payloadBytes {
             let size =
@@ -88,7 +96,9 @@ extension PreviewPage {
         "<aside>\(PushCard(app: preview.app, sample.service.shown(sample.shownPayload)).html)<p class=\"note\">\(words)</p></aside>"
     }
 
-    private func recipient(_ sample: PreviewSample) -> String { "the device \(sample.token.redacted)" }
+    private func recipient(_ sample: PreviewSample) -> String {
+        preview.calls == nil ? "the device \(sample.token.redacted)" : "every device"
+    }
 
     private func name(_ number: Int) -> String {
         let group = preview.groups.messages[number]

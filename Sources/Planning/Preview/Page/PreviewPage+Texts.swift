@@ -22,7 +22,7 @@ extension PreviewPage {
         let note: HTML =
             groups.count > 1
             ? "<p class=\"note\">\(groups.count) texts, each as one of its devices gets it. A text that no device gets is shown as in the campaign file.</p>"
-            : "<p class=\"note\">One text, as the first of its devices gets it.</p>"
+            : "<p class=\"note\">One text, as \(preview.calls == nil ? "the first of its devices" : "every device") gets it.</p>"
         return "<section class=\"panel\"><h2>What people read</h2>\(note)\(TextMatrix(cells).html)\(holdout)</section>"
     }
 
@@ -38,7 +38,7 @@ extension PreviewPage {
         let card = PushCard(app: preview.app, sample.service.shown(payload))
         let names = sample.selectedBy.joined(separator: ", ")
         let detail: HTML = """
-            \(card.marks)<p class="note">\(sample.token.redacted)\(names.isEmpty ? "" : " · \(names)")</p><pre dir="ltr">\(payload.indentedText)</pre>
+            \(card.marks)<p class="note">\(sample.shownToken)\(names.isEmpty ? "" : " · \(names)")</p><pre dir="ltr">\(payload.indentedText)</pre>
             """
         return "<article>\(card.html)\(Fold("Payload, \(sample.payload.count) bytes", detail).html)</article>"
     }

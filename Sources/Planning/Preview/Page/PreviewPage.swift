@@ -32,7 +32,7 @@ public struct PreviewPage: Sendable {
             \(groups)
             \(schedule)
             \(comparison)
-            <footer>Plan hash \(String(preview.planHash.prefix(16))) · made by Volley \(volleyVersion) at \(moment(madeAt)) · \(preview.service.target.nouns) are shortened\
+            <footer>Plan hash \(String(preview.planHash.prefix(16))) · made by Volley \(volleyVersion) at \(moment(madeAt)) \(preview.calls == nil ? " · \(preview.service.target.nouns) are shortened" : "")\
             <span class="when-printed"> · folded sections are not printed</span></footer>
             """)
     }

@@ -18,8 +18,12 @@ struct AudienceWords {
             (isClear ? Self.listed(selectors, with: "and") : selectors.joined(separator: ", and also "))
             + (conditions.isEmpty ? "" : ", where \(Self.listed(conditions, with: "and"))")
         let left = exclusions
-        return Self.capitalised(meant) + "." + (left.isEmpty ? "" : " Left out: \(left.joined(separator: "; ")).")
+        let chosen = audience.by == nil ? "" : " \(keeper) chooses them."
+        return Self.capitalised(meant) + "." + chosen + (left.isEmpty ? "" : " Left out: \(left.joined(separator: "; ")).")
     }
+
+    /// The service that chooses the devices.
+    private var keeper: String { audience.ownAudience?.service.displayName ?? "" }
 
     /// `language is en or de`
     static func words(_ condition: ColumnCondition) -> String { "\(condition.column.value) \(words(condition.test))" }
@@ -41,7 +45,7 @@ struct AudienceWords {
     }
 
     private var selectors: [String] {
-        if audience.everyone { return ["every device of the export"] }
+        if audience.everyone { return [audience.by == nil ? "every device of the export" : "every device that \(keeper) knows"] }
         var parts: [String] = []
         let tags = [
             Self.names(audience.anyTags, with: "or").map { "with the tag \($0)" },

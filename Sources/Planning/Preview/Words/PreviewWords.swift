@@ -35,7 +35,9 @@ struct PreviewWords: Sendable {
         expiry = Self.words(settings.expiry, settings.service)
         priority = settings.service.rules.deliveryKeys.contains(.priority) ? Self.words(settings.priority) : nil
         frequency =
-            settings.frequencyCaps.isEmpty
+            settings.service.choosesDevices
+            ? "no limit, as \(settings.service.displayName) chooses the devices"
+            : settings.frequencyCaps.isEmpty
             ? "no limit"
             : settings.frequencyCaps.map { "\($0.description) for each device" }.joined(separator: ", ")
         exports = files.map { Export(file: $0, writtenAt: Self.writtenAt($0)) }

@@ -1,0 +1,116 @@
+import Base
+public import PushServices
+
+/// Reads what says that a service chooses the devices: `audience: {by: …}`. Then nothing may need to know them.
+struct OwnAudienceReader {
+    /// The audience.
+    let section: Section
+    /// Those that take the app's pushes.
+    let services: [any PushService]
+
+    static let key = "by"
+    /// Keys of an audience that are about the devices of an export.
+    static let keysOfExports = ["devices", "where", "exclude", "alias_limit", "max_bad_rows", "shrinks_at_most"]
+
+    private var findings: Findings { section.findings }
+
+    /// The service that chooses the devices, as named; nil if Volley does. What is wrong with it was reported.
+    func by() -> SourceText? {
+        let keeping = PushServices.keepingAudiences
+        guard let name = section.text(Self.key, example: "\(Self.key): \(keeping.first?.name ?? "")") else { return nil }
+        let names = orList(keeping.map(\.name))
+        guard let service = PushServices.all.first(where: { $0.name == name.value }) else {
+            let meant = nearestName(to: name.value.lowercased(), among: keeping.map(\.name))
+            findings.error(
+                "there is no service \(quoted(name.value)) that chooses devices", at: name.position,
+                remedy: meant.map { "Did you mean '\($0)'?" }
+                    ?? "Write \(Self.key): \(names), or remove the key: then Volley chooses the devices of an export.")
+            return name
+        }
+        if service.ownAudience == nil {
+            findings.error(
+                "\(service.displayName) keeps no audiences, so it cannot choose devices", at: name.position,
+                remedy: "Remove the key: then Volley chooses the devices of an export. Those that keep audiences: \(names).")
+        } else if !services.contains(where: { $0.name == name.value }) {
+            findings.error(
+                "\(service.displayName) is not among the app's services", at: name.position,
+                remedy: "The app has \(services.map(\.name).joined(separator: ", ")). Add \(service.displayName) to it in volley.yaml, or remove the key.")
+        }
+        return name
+    }
+
+    // MARK: - The audience
+
+    /// Reports what an audience cannot have whose devices a service chooses.
+    /// - Returns: whether its tags are a plain list, so that other checks of them make sense.
+    func check(_ audience: CampaignAudience, _ own: OwnAudience) -> Bool {
+        let chooser = own.service.displayName
+        for key in Self.keysOfExports where section.has(key) {
+            findings.error(
+                "'\(key)' is about the devices of an export, but \(chooser) chooses the devices", at: section.place(of: key),
+                remedy: "Remove it; or remove '\(Self.key)', so that Volley chooses the devices.")
+        }
+        for (selector, list) in audience.selectors { check(list, of: selector, own) }
+        guard case .mapping(let entries)? = section.node("tags")?.content else { return true }
+        let forms = entries.filter { ["all", "none"].contains($0.key.value) }
+        for entry in forms {
+            findings.error(
+                "\(chooser) sends to devices that have any of the tags, and knows no '\(entry.key.value)' in a campaign",
+                at: entry.key.position, remedy: "Write a list: tags: [one, two].")
+        }
+        return forms.isEmpty
+    }
+
+    private func check(_ list: NameList, of selector: AudienceCall.Selector, _ own: OwnAudience) {
+        guard section.has(selector.rawValue) else { return }
+        guard let kind = own.names(selector) else {
+            return findings.error(
+                "\(own.service.displayName) keeps no audiences of \(selector.nouns)", at: section.place(of: selector.rawValue),
+                remedy: "It chooses devices by \(orList(own.names.map(\.selector.nouns))).")
+        }
+        for name in list.names {
+            if let mistake = kind.mistake(about: name.value, in: own.service.displayName) { findings.error(mistake, at: name.position) }
+        }
+    }
+
+    // MARK: - The campaign around it
+
+    /// Reports what a campaign cannot have whose devices a service chooses.
+    static func check(_ root: Section, _ content: MessageContent?, _ sections: (delivery: Section?, schedule: Section?), _ own: OwnAudience) {
+        let chooser = own.service.displayName
+        func refuse(_ what: String, because: String, at place: SourcePosition, remedy: String) {
+            root.findings.error("\(what) \(because), but \(chooser) chooses the devices", at: place, remedy: remedy)
+        }
+        if root.has("variants") {
+            refuse(
+                "'variants'", because: "are parts of an audience that Volley knows", at: root.place(of: "variants"),
+                remedy: "Remove them; for texts to compare, write a campaign for each tag.")
+        }
+        let languages = (content?.languages ?? []) + (content?.services.flatMap(\.content.languages) ?? [])
+        if let first = languages.first {
+            refuse(
+                "'languages'", because: "need the language of each device", at: first.language.position,
+                remedy: "Write one text, or a campaign for the tag of each language.")
+        }
+        if let section = sections.delivery, section.has("frequency") {
+            refuse(
+                "'frequency'", because: "counts the pushes of each device", at: section.place(of: "frequency"),
+                remedy: "Remove it.")
+        }
+        if let zone = sections.schedule?.node("timezone")?.text, zone.value == ScheduleZoneReader.ownClock {
+            refuse(
+                "'timezone: \(zone.value)'", because: "needs the time zone of each device", at: zone.position,
+                remedy: "Name one zone, for example: timezone: Asia/Shanghai.")
+        }
+    }
+}
+
+extension CampaignAudience {
+    /// The names that choose devices where a service does, by their kind.
+    public var selectors: [(selector: AudienceCall.Selector, list: NameList)] {
+        [(.tags, anyTags), (.aliases, aliases), (.registrationIDs, registrationIDs)]
+    }
+
+    /// The audiences of the service that chooses the devices; nil if Volley does.
+    public var ownAudience: OwnAudience? { by.flatMap { PushServices.named($0.value)?.ownAudience } }
+}

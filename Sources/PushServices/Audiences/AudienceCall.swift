@@ -1,0 +1,110 @@
+public import Base
+
+/// One call to an audience that a service keeps itself: everyone, or the devices under some names of one kind.
+public struct AudienceCall: Hashable, Sendable {
+    /// A kind of names that choose devices.
+    public enum Selector: String, CaseIterable, Hashable, Sendable {
+        /// Devices with at least one of the tags.
+        case tags
+        /// Every device of the aliases.
+        case aliases
+        /// Exactly these devices.
+        case registrationIDs = "registration_ids"
+
+        /// After a number, and before names: "aliases".
+        public var nouns: String { self == .registrationIDs ? "registration ids" : rawValue }
+        /// One of them: "alias".
+        public var noun: String {
+            switch self {
+            case .tags: "tag"
+            case .aliases: "alias"
+            case .registrationIDs: "registration id"
+            }
+        }
+    }
+
+    /// What the names are; nil for everyone.
+    public let selector: Selector?
+    /// Empty for everyone.
+    public let names: [String]
+
+    /// A call to everyone.
+    public static let everyone = AudienceCall()
+
+    /// A call to the devices under some names.
+    public init(_ selector: Selector, _ names: [String]) {
+        self.selector = selector
+        self.names = names
+    }
+
+    private init() { (selector, names) = (nil, []) }
+
+    // MARK: - As a target
+
+    private static let everyoneText = "everyone"
+    private static let plain = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~")
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    /// The target of the run that makes the call: `everyone`, `tags/vip,new`, `aliases/%E6%9D%8E`. What is neither a letter of ASCII nor a digit
+    /// is written in percent, apart from `_-.~`.
+    public var target: Target {
+        guard let selector else { return Target(normalized: Self.everyoneText) }
+        return Target(normalized: "\(selector.rawValue)/\(names.map(Self.escaped).joined(separator: ","))")
+    }
+
+    /// Reads what `target` wrote; nil for anything else.
+    public init?(target: some Sequence<UInt8>) {
+        let text = String(decoding: Array(target), as: UTF8.self)
+        guard text != Self.everyoneText else {
+            self.init()
+            return
+        }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let selector = Selector(rawValue: String(parts[0])) else { return nil }
+        let names = parts[1].split(separator: ",", omittingEmptySubsequences: false).map { Self.unescaped($0) }
+        guard names.allSatisfy({ $0.map { !$0.isEmpty } ?? false }) else { return nil }
+        self.init(selector, names.compactMap(\.self))
+    }
+
+    private static func escaped(_ name: String) -> String {
+        var bytes: [UInt8] = []
+        for byte in name.utf8 {
+            if plain.contains(byte) { bytes.append(byte) } else { bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func unescaped(_ text: Substring) -> String? {
+        var (bytes, rest): ([UInt8], ArraySlice<UInt8>) = ([], Array(text.utf8)[...])
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                guard plain.contains(byte) else { return nil }
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(digits.firstIndex), let low = rest.popFirst().flatMap(digits.firstIndex) else { return nil }
+            bytes.append(UInt8(high << 4 | low))
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// What targets of such runs look like.
+    static let form = TargetForm(
+        .text(ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~%,/"), length: 1...1 << 20),
+        tellingLength: nil, noun: "call", example: "tags/vip…", writing: "as Volley writes it",
+        rule: "A call names everyone, or tags, aliases or registration ids", remedy: "Plan the campaign again.")
+
+    // MARK: - For people
+
+    /// How many names are shown one by one.
+    private static let shownNames = 5
+
+    /// `everyone`, `tags vip, new`, `aliases u1, u2, u3, u4, u5 and 995 more`.
+    public var words: String {
+        guard let selector else { return Self.everyoneText }
+        let shown = names.prefix(names.count > Self.shownNames + 1 ? Self.shownNames : names.count)
+        let list = shown.map { TextFormat.foreign($0, maximumBytes: 60) }.joined(separator: ", ")
+        let more = names.count - shown.count
+        return "\(names.count == 1 ? selector.noun : selector.nouns) \(list)\(more > 0 ? " and \(TextFormat.count(more)) more" : "")"
+    }
+}

@@ -1,0 +1,87 @@
+import Base
+
+/// A service as it is used for audiences that it keeps itself: a target is a call, and what an answer says concerns the call, never a device.
+/// Everything else is as with the service.
+struct AudienceService: PushService {
+    typealias MakeRequest = @Sendable (PushOptions) -> RequestTemplate
+
+    let base: any PushService
+    private let makeRequest: MakeRequest
+    private let explanations: [String: String]
+    let repeatProtection: RepeatProtection
+
+    init(
+        base: any PushService, makeRequest: @escaping MakeRequest, explanations: [String: String], repeatProtection: RepeatProtection? = nil
+    ) {
+        self.base = base
+        self.makeRequest = makeRequest
+        self.explanations = explanations
+        self.repeatProtection = repeatProtection ?? base.repeatProtection
+    }
+
+    // MARK: - What differs
+
+    var name: String { "\(base.name)-audience" }
+    var accountName: String { base.name }
+    var recipientNoun: String { "call" }
+    var target: TargetForm { AudienceCall.form }
+    var batching: Batching { Batching(largestTargets: 1, hasOwnTexts: true, paceUnit: base.batching.paceUnit) }
+    var goneReasons: [String] { [] }
+    var blamingReasons: Set<String> { [] }
+    var probe: ProbePush { ProbePush(target: AudienceCall.everyone.target.text, payload: base.probe.payload) }
+
+    func request(_ options: PushOptions) -> RequestTemplate { makeRequest(options) }
+
+    func meaning(of answer: ServiceAnswer) -> AnswerMeaning { Self.meaning(base.meaning(of: answer)) }
+
+    /// No answer says that a device is gone. What would divide a request among devices is about the names of the call or about the text.
+    private static func meaning(_ meaning: AnswerMeaning) -> AnswerMeaning {
+        switch meaning {
+        case .invalidTarget: .rejected
+        case .split: .rejectedLikeAll
+        default: meaning
+        }
+    }
+
+    func words(about reason: String) -> ReasonWords? {
+        base.words(about: reason).map {
+            ReasonWords(explanation: explanations[reason] ?? $0.explanation, meaning: Self.meaning($0.meaning), mayBeClock: $0.mayBeClock)
+        }
+    }
+
+    // MARK: - What is the same
+
+    var displayName: String { base.displayName }
+    var introduction: String { base.introduction }
+    var reasonsPage: String { base.reasonsPage }
+    var idColumn: String { base.idColumn }
+    var ports: String { base.ports }
+    var networks: String { base.networks }
+    var owner: String { base.owner }
+    var account: AccountForm { base.account }
+    var rules: CampaignRules { base.rules }
+    var terms: ServiceTerms { base.terms }
+    var warnings: [WarningName] { base.warnings }
+    var pushTypes: [PushType] { base.pushTypes }
+    var wire: Wire { base.wire }
+    var readsAcceptedBodies: Bool { base.readsAcceptedBodies }
+    var retry: RetryPolicy { base.retry }
+    var usualPace: ServicePace? { base.usualPace }
+    var budgetHeaders: BudgetHeaders? { base.budgetHeaders }
+    var statistics: StatisticsFacts? { base.statistics }
+    var answersCarryID: Bool { base.answersCarryID }
+    var recognizesRepeats: Bool { base.recognizesRepeats }
+    var system: PhoneSystem? { base.system }
+    var hasSimulator: Bool { base.hasSimulator }
+
+    func payload(of content: MessageContent) -> PayloadDraft { base.payload(of: content) }
+    func lint(payload: [ContentMember]) -> PayloadLint { base.lint(payload: payload) }
+    func shown(_ payload: JSONValue) -> ShownPush { base.shown(payload) }
+    func topic(ofCertificate commonName: String, userID: String) -> String { base.topic(ofCertificate: commonName, userID: userID) }
+    func payloadLimit(of type: PushType) -> Int { base.payloadLimit(of: type) }
+    func topicSuffix(of type: PushType) -> String { base.topicSuffix(of: type) }
+    func probeRequest(_ options: PushOptions) -> RequestTemplate { makeRequest(options) }
+    func details(of body: JSONValue) -> AnswerDetails { base.details(of: body) }
+    func advice(status: Int, reason: String) -> String { base.advice(status: status, reason: reason) }
+    func probeMeaning(status: Int, reason: String) -> ProbeMeaning { base.probeMeaning(status: status, reason: reason) }
+}

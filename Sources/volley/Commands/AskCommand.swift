@@ -1,0 +1,53 @@
+import Base
+import Planning
+import PushServices
+import Sending
+import Workspace
+
+/// `volley preview --ask`: a service that chooses the devices checks the calls, and sends nothing.
+enum AskCommand {
+    /// What the service answered to a call.
+    struct Answer {
+        var call: AudienceCall
+        var isAccepted: Bool
+        /// In words: `accepted`, or the status, the reason and what it means.
+        var words: String
+        var json: JSONValue
+    }
+
+    /// Asks about each call, one after the other.
+    /// - Throws: `Diagnostic`: Volley chooses the devices of the campaign, the service checks nothing, or it cannot be reached.
+    static func ask(_ campaign: CampaignFile, options: CommonOptions, console: Console) throws -> [Answer] {
+        let now = Timestamp.now()
+        let calls = try callsToAsk(campaign, at: now)
+        let settings = calls.settings
+        let route = try ProxyRoute(calls.proxy, to: settings.firstService.environment, tokens: settings.service.account.tokenExchange)
+        return try calls.calls.map { call in
+            let attendance = console.running(options)
+            let single = try SinglePush(settings, route, attendance.context, at: now, as: calls.checker)
+            let result = try single.send(calls.payload, to: call.target, attendance)
+            switch result.end {
+            case .finished: break
+            case .interrupted: throw CancellationError()
+            case .stopped(let cause):
+                // A refusal of the call itself is its answer.
+                if result.settlement.status == 0 { throw Diagnostic("\(settings.service.displayName) did not answer: \(cause.sentence)") }
+            }
+            return answer(call, result, settings.service)
+        }
+    }
+
+    private static func answer(_ call: AudienceCall, _ result: SinglePush.Result, _ service: any PushService) -> Answer {
+        let settlement = result.settlement, isAccepted = settlement.outcome == .accepted
+        let advice = ReasonText.explanation(of: settlement.reason, by: service)
+        let status = settlement.status == 0 ? "no answer" : "\(settlement.status)"
+        let words = isAccepted ? "accepted" : [[status, settlement.reason].filter { !$0.isEmpty }.joined(separator: " "), advice].compactMap(\.self).joined(separator: ": ")
+        return Answer(
+            call: call, isAccepted: isAccepted, words: words,
+            json: .object(pairs: [
+                ("call", .string(call.words)), ("accepted", .bool(isAccepted)),
+                ("status", settlement.status == 0 ? .null : .integer(Int64(settlement.status))),
+                ("reason", settlement.reason.isEmpty ? .null : .string(settlement.reason)), ("advice", advice.map { .string($0) } ?? .null),
+            ]))
+    }
+}
