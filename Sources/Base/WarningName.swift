@@ -194,6 +194,8 @@ extension WarningName {
     public static let sentRecently = WarningName("sent-recently", from: [.rows])
     /// `pace-too-slow`
     public static let paceTooSlow = WarningName("pace-too-slow", from: [.rows])
+    /// `slow-texts`
+    public static let slowTexts = WarningName("slow-texts", from: [.rows])
 
     // What keys and certificates show.
     /// `certificate-expires`
@@ -214,7 +216,7 @@ extension WarningName {
         .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound, .noneNotExcluded, .conditionNeverHolds,
         .cellsNotCompared, .valueNotFound, .languageNotSpoken, .timezonesUnknown, .sentInQuietHours, .languageFormsUnknown,
         .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished, .sentRecently,
-        .paceTooSlow, .certificateExpires, .secretReadable,
+        .paceTooSlow, .slowTexts, .certificateExpires, .secretReadable,
     ]
 }
 
