@@ -1,7 +1,7 @@
 /// The stand-ins for push services. They do not use `PushServices`: the judge must not share tables with the code that it judges.
 public enum Simulators {
     /// All stand-ins. This is the only place that lists them.
-    public static let all = [StandIn.apns, .fcm, .jpush]
+    public static let all = [StandIn.apns, .fcm, .jpush, .rongcloud]
 
     /// The stand-in for the service of apps whose project does not name one.
     public static let standard = all[0]

@@ -14,7 +14,9 @@ struct QuotaHold {
 
     /// When the hold ends, in monotonic nanoseconds; nil for none. It stays until a push has shown that the hold is over.
     private(set) var until: Int64?
-    /// Since when every push was refused for the quota: monotonic nanoseconds.
+    /// Whether the service named that end itself.
+    private(set) var isAsked = false
+    /// Since when nothing could leave for the quota: monotonic nanoseconds; nil while another loop, or another process, was told.
     private(set) var since: Int64?
     private let firstSeconds: Double
     private var holdsInARow = 0
@@ -31,19 +33,25 @@ struct QuotaHold {
         since = since ?? nanoseconds
         let asked = retryAfterSeconds.map { min($0, Self.longestAskedSeconds) }
         if until != nil, submittedAt <= beganAt {
-            if let asked { until = max(until ?? .min, nanoseconds + Int64(nanosecondsFromSeconds: asked)) }
+            if let asked { prolong(nanoseconds + Int64(nanosecondsFromSeconds: asked), isAsked: true) }
             return
         }
         holdsInARow += 1
         beganAt = nanoseconds
         let own = min(Self.longestSeconds, firstSeconds * Double(1 << min(holdsInARow - 1, 10)))
         let factor = 1 + Double.random(in: asked == nil ? Self.jitter : Self.jitterOfAsked, using: &random)
-        until = max(until ?? .min, nanoseconds + Int64(nanosecondsFromSeconds: (asked ?? own) * factor))
+        prolong(nanoseconds + Int64(nanosecondsFromSeconds: (asked ?? own) * factor), isAsked: asked != nil)
+    }
+
+    private mutating func prolong(_ end: Int64, isAsked asked: Bool) {
+        guard end > until ?? .min else { return }
+        (until, isAsked) = (end, asked)
     }
 
     /// Notes that the service took a push as the last one that it takes for a while.
     mutating func spent(forSeconds seconds: Double, at nanoseconds: Int64) {
-        until = max(until ?? .min, nanoseconds + Int64(nanosecondsFromSeconds: min(seconds, Self.longestAskedSeconds)))
+        since = since ?? nanoseconds
+        prolong(nanoseconds + Int64(nanosecondsFromSeconds: min(seconds, Self.longestAskedSeconds)), isAsked: true)
     }
 
     /// Notes that another loop of the sender was told to wait. Only a loop that was refused itself may lose its patience.
@@ -73,11 +81,19 @@ extension DeliveryMachine {
         wait(request, until: now.adding(nanoseconds: max(0, until - now.nanoseconds)))
     }
 
-    /// When waiting for the quota has lasted too long, in monotonic nanoseconds: as long as any outage.
+    /// When waiting for the quota has lasted too long, in monotonic nanoseconds: as long as any outage. A hold that was known before the run was
+    /// resumed, or that another loop was told of, has no such end.
     var quotaPatienceEnds: Int64? { quota.since.map { $0 + Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) } }
 
     mutating func stopIfQuotaStaysUsedUp(at now: Moment) {
-        guard let since = quota.since, let end = quotaPatienceEnds, now.nanoseconds > end else { return }
+        guard let since = quota.since, let end = quotaPatienceEnds, ending == nil else { return }
+        if quota.isAsked, let until = quota.until, until > end, until > now.nanoseconds {
+            let moment = now.adding(nanoseconds: until - now.nanoseconds).wall
+            // Records know whole seconds.
+            return stopForService(
+                .quotaUsedUp(reason: lastServiceReason, until: Timestamp(epochSeconds: moment.epochSeconds + 1)), at: now)
+        }
+        guard now.nanoseconds > end else { return }
         stopForService(.outage(lastReason: lastServiceReason, seconds: Double(now.nanoseconds - since) / 1e9), at: now)
     }
 }
