@@ -157,6 +157,33 @@ struct JPushCampaignTests {
         #expect(entries.count == 30 && Set(entries.map(\.message)).count == 30)
     }
 
+    @Test("texts that differ from device to device are counted before anything is sent, and a preview says how long that takes")
+    func slowTexts() throws {
+        let bench = try Bench(devices: 40_000)
+        func preview(_ content: String) throws -> (seconds: Int?, warnings: String, text: String) {
+            try bench.folder.writeCampaign(content: content)
+            let json = try bench.folder.volley("preview", "campaign.yaml", "--json").json()
+            guard case .double(let seconds)? = json["seconds_at_pace"] else { return (nil, "", "") }
+            return (Int(seconds), json["warnings"]?.text ?? "", try bench.folder.volley("preview", "campaign.yaml").output)
+        }
+        let personal = try preview("title: Hello {{ first_name }}\nbody: World"), seconds = try #require(personal.seconds)
+        // 40,000 calls at 540 a minute are 4,444 s; the number of texts is about right.
+        #expect((4100...4445).contains(seconds), "\(seconds)")
+        #expect(
+            personal.warnings.contains("slow-texts") && personal.warnings.contains("the same text for all would be 40 calls"), "\(personal)"
+        )
+        #expect(personal.text.contains(/Time +[0-9,]+ calls, 1 h 1[0-9] min.* at 540\/min \(calls\)/), "\(personal.text)")
+        // A pace for devices is no reason to make more calls than JPush takes.
+        try bench.writeProject(more: "pace: 9000/s")
+        #expect(try preview("title: Hello {{ first_name }}\nbody: World").seconds == seconds)
+        let same = try preview("title: Hello\nbody: World")
+        #expect(same.seconds == 4 && !same.warnings.contains("slow-texts"), "\(same)")
+        #expect(same.text.contains("40 calls"), "\(same.text)")
+        // Two texts are two, whoever gets them.
+        let two = try preview("title: \"Hello{% if first_name == 'Name7' %} you{% endif %}\"\nbody: World")
+        #expect(two.seconds == 4 && !two.warnings.contains("slow-texts"), "\(two)")
+    }
+
     @Test("what JPush refuses for now goes out after ten seconds, the whole call")
     func waits() throws {
         let bench = try Bench(devices: 50, firstDigits: [7: "00000503"])
