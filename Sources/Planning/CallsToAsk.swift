@@ -1,4 +1,4 @@
-import Base
+public import Base
 public import Campaigns
 import Content
 public import PushServices
@@ -28,7 +28,9 @@ public func callsToAsk(_ campaign: CampaignFile, at now: Timestamp) throws -> Ca
     guard let own = context.ownAudience else {
         throw Diagnostic(
             "Volley chooses the devices of this campaign, so no service can check it", at: context.campaign.audience.position,
-            remedy: "Omit --ask: the preview shows who gets it. A service checks campaigns with audience: {by: \(names.joined(separator: " or "))}.")
+            remedy:
+                "Omit --ask: the preview shows who gets it. A service checks campaigns with audience: {by: \(names.joined(separator: " or "))}."
+        )
     }
     guard let checker = own.checker else {
         throw Diagnostic("\(own.service.displayName) checks no pushes without sending them", remedy: "Omit --ask.")

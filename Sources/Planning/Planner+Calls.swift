@@ -4,6 +4,7 @@ import Campaigns
 import Content
 import PushServices
 import Runs
+import Workspace
 
 /// Campaigns whose devices a service chooses: no export is read, and the recipients are the calls.
 extension Planner {

@@ -58,7 +58,8 @@ extension Report {
         case .finished:
             if count(.accepted) == plan.audience {
                 return plan.audience == 1
-                    ? "\(takers) accepted the \(service.choosesDevices ? service.recipientNoun : "push")." : "\(takers) accepted all \(all) \(pushes)."
+                    ? "\(takers) accepted the \(service.choosesDevices ? service.recipientNoun : "push")."
+                    : "\(takers) accepted all \(all) \(pushes)."
             }
             return [missedSentence, "\(takers) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
         }

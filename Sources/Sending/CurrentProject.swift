@@ -99,7 +99,9 @@ package struct CurrentProject {
     /// The settings of a plan, with the files that volley.yaml names now where these mean the same credentials. Since the plan was made, a
     /// secret may have been moved, or rotated behind a symbolic link.
     func withPresentFiles(_ settings: RunSettings) -> RunSettings {
-        guard let app = app?.sending(asThrough: settings.service), let now = try? RunSettings(app, projectFile: project.file, pushType: settings.pushType) else {
+        guard let app = app?.sending(asThrough: settings.service),
+            let now = try? RunSettings(app, projectFile: project.file, pushType: settings.pushType)
+        else {
             return settings
         }
         var settings = settings

@@ -23,7 +23,8 @@ final class PaceRegistry: Sendable {
         let account = settings.firstService, usual = account.pace == nil ? account.service.usualPace : nil
         guard let pace = account.appPace ?? usual?.pace else { return nil }
         return paces.withLock { paces in
-            let app = App(name: name, service: account.service.accountName, environment: account.environment, pace: pace, rises: usual != nil)
+            let app = App(
+                name: name, service: account.service.accountName, environment: account.environment, pace: pace, rises: usual != nil)
             let shared = paces[app] ?? SharedPace(pace, account.service.batching, rampSeconds: usual?.rampSeconds ?? 0)
             paces[app] = shared
             return shared

@@ -30,7 +30,8 @@ public struct SinglePush {
     ) throws {
         gateway = try Gateway(settings, context, proxy: route.tokenProxyURL, now: now)
         var sender = SenderSettings(
-            other ?? settings.service, endpoint: gateway.endpoint, credentials: gateway.credentials, options: settings.options(startingAt: now),
+            other ?? settings.service, endpoint: gateway.endpoint, credentials: gateway.credentials,
+            options: settings.options(startingAt: now),
             runSeed: seed)
         route.apply(to: &sender)
         sender.connections = 1

@@ -80,7 +80,8 @@ struct OwnAudienceTests {
     func lacking() {
         #expect(
             found { () throws(Diagnostics) in try readPart("audience: {by: jpush, tags: [a]}\n") }
-                == "campaign.yaml:1:16: JPush is not among the app's services. The app has apns. Add JPush to it in volley.yaml, or remove the key.")
+                == "campaign.yaml:1:16: JPush is not among the app's services. The app has apns. Add JPush to it in volley.yaml, or remove the key."
+        )
     }
 
     @Test("takes one service of the app, with its account, and test devices of that one")

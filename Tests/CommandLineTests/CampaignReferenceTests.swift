@@ -55,7 +55,11 @@ struct CampaignReferenceTests {
         let row =
             ",\(ProjectFolder.token(1)),191e35f7e07,user42,daily,en,Europe/Berlin,2026-11-01,2026-10-01,Ada,Lyon,3.10.0,1250,2026-12-24,3,gold"
         let android = "cJ8xk2LmQz0:APA91b" + String(repeating: "x", count: 120) + "," + row.dropFirst(1 + ProjectFolder.token(1).count)
-        let services = hasFCM ? "\nservices:\n  fcm: {project: shop-1a2b, environment: simulator}" : ""
+        // One whose devices a service chooses is of an app that has it.
+        let further =
+            (hasFCM ? ["fcm: {project: shop-1a2b, environment: simulator}"] : [])
+            + (example.yaml.contains("by: jpush") ? ["jpush: {app_key: 0123456789abcdef01234567, environment: simulator}"] : [])
+        let services = further.isEmpty ? "" : "\nservices: {\(further.joined(separator: ", "))}"
         let folder = try ProjectFolder(app: "environment: simulator\ndevices: exports/devices.csv" + services)
         try FileManager.default.createDirectory(at: folder.url.appendingPathComponent("exports"), withIntermediateDirectories: true)
         try folder.write("exports/devices.csv", columns + "\n" + row + "\n" + (hasFCM ? android + "\n" : ""))

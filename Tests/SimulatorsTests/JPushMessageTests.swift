@@ -115,6 +115,20 @@ struct JPushMessageTests {
         #expect(code(JPushBody.to([jpushID(1), jpushID(2), jpushID(1)])) == 1003)
     }
 
+    @Test("takes everyone, tags and aliases, names them in the ledger, and knows names that no device has")
+    func ownAudiences() {
+        let desk = JPushDesk()
+        func send(_ audience: String) -> JPushAnswer { desk.send(JPushBody.with { $0.audience = audience }) }
+        let everyone = send(#""all""#), tags = send(#"{"tag":["a","b"]}"#), aliases = send(#"{"alias":["c"]}"#)
+        #expect([everyone, tags, aliases].allSatisfy { $0.status == 200 && $0.messageID != nil })
+        #expect(everyone.request.addressees.map { [$0.kind, $0.target] } == [["audience", "all"]])
+        #expect(tags.request.addressees.map { [$0.kind, $0.target] } == [["tag", "a"], ["tag", "b"]])
+        #expect(aliases.request.addressees.map { [$0.kind, $0.target] } == [["alias", "c"]])
+        #expect(send(#"{"tag":["00001011x"]}"#).code == 1011 && send(#"{"alias":["00001011x"]}"#).code == 1011)
+        #expect(send(#"{"tag":["00001011x","a"]}"#).status == 200)
+        #expect(send(#"{"tag":["00000503x"]}"#).code == 1030 && send(#"{"tag":["00000503x"]}"#).status == 200)
+    }
+
     @Test(
         "measures tags and aliases in bytes, and looks at their characters",
         arguments: [

@@ -45,7 +45,9 @@ extension AudienceResult {
         if let reason = check.reason {
             skipped[reason, default: 0] += 1
             skippedGroups[reason, default: [:]][check.group, default: 0] += 1
-            if reason == .payloadTooLarge { largestSkippedPayload = max(largestSkippedPayload, min(check.payloadBytes, Self.measurablePayload)) }
+            if reason == .payloadTooLarge {
+                largestSkippedPayload = max(largestSkippedPayload, min(check.payloadBytes, Self.measurablePayload))
+            }
             return false
         }
         audience += 1

@@ -67,7 +67,10 @@ public struct Notice: Sendable {
         let name = campaign ?? file.map(TextFormat.inLine) ?? "Volley"
         let time = occurrence.map { " (\($0))" } ?? ""
         let because = reason.isEmpty ? "" : ": \(reason)"
-        let devices = audience.map { recipientNoun == "device" ? " to \(TextFormat.devices($0))" : " in \(TextFormat.counted($0, one: recipientNoun))" } ?? ""
+        let devices =
+            audience.map {
+                recipientNoun == "device" ? " to \(TextFormat.devices($0))" : " in \(TextFormat.counted($0, one: recipientNoun))"
+            } ?? ""
         switch event {
         case .started: return "\(name)\(time) is being sent\(devices)."
         case .finished where missed != nil:

@@ -67,7 +67,8 @@ enum CampaignKeys {
     static let audience = KeyGroup(
         "audience",
         valid: [
-            "devices", OwnAudienceReader.key, "tags", "aliases", "registration_ids", "everyone", "where", "exclude", "alias_limit", "max_bad_rows",
+            "devices", OwnAudienceReader.key, "tags", "aliases", "registration_ids", "everyone", "where", "exclude", "alias_limit",
+            "max_bad_rows",
             "shrinks_at_most",
         ])
     static let tags = KeyGroup("tags", valid: ["any", "all", "none", "file"])

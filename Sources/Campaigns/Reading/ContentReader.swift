@@ -68,7 +68,8 @@ struct ContentReader {
 
     /// Whether each service has a payload written by hand, so that nothing else is needed.
     private func hasPayloads(_ content: MessageContent) -> Bool {
-        services.allSatisfy { service in content.services.contains { $0.service.value == service.accountName && $0.content.payload != nil } }
+        services.allSatisfy { service in content.services.contains { $0.service.value == service.accountName && $0.content.payload != nil }
+        }
     }
 
     /// Only a payload written by hand can change a payload written by hand.

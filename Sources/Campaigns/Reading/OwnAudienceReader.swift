@@ -5,7 +5,7 @@ public import PushServices
 struct OwnAudienceReader {
     /// The audience.
     let section: Section
-    /// Those that take the app's pushes.
+    /// Those that take the app's pushes; of a run's frozen campaign, the one by which it goes to the audience.
     let services: [any PushService]
 
     static let key = "by"
@@ -31,10 +31,12 @@ struct OwnAudienceReader {
             findings.error(
                 "\(service.displayName) keeps no audiences, so it cannot choose devices", at: name.position,
                 remedy: "Remove the key: then Volley chooses the devices of an export. Those that keep audiences: \(names).")
-        } else if !services.contains(where: { $0.name == name.value }) {
+        } else if !services.contains(where: { $0.accountName == name.value }) {
             findings.error(
                 "\(service.displayName) is not among the app's services", at: name.position,
-                remedy: "The app has \(services.map(\.name).joined(separator: ", ")). Add \(service.displayName) to it in volley.yaml, or remove the key.")
+                remedy:
+                    "The app has \(services.map(\.accountName).joined(separator: ", ")). Add \(service.displayName) to it in volley.yaml, or remove the key."
+            )
         }
         return name
     }
@@ -76,7 +78,8 @@ struct OwnAudienceReader {
     // MARK: - The campaign around it
 
     /// Reports what a campaign cannot have whose devices a service chooses.
-    static func check(_ root: Section, _ content: MessageContent?, _ sections: (delivery: Section?, schedule: Section?), _ own: OwnAudience) {
+    static func check(_ root: Section, _ content: MessageContent?, _ sections: (delivery: Section?, schedule: Section?), _ own: OwnAudience)
+    {
         let chooser = own.service.displayName
         func refuse(_ what: String, because: String, at place: SourcePosition, remedy: String) {
             root.findings.error("\(what) \(because), but \(chooser) chooses the devices", at: place, remedy: remedy)

@@ -74,12 +74,16 @@ public struct CampaignSchema {
         let rules = [
             (
                 "allOf",
-                JSONValue.array([
-                    .object(pairs: [("anyOf", .array(Self.selectors.map(SchemaNode.has) + [isForEveryone]))]),
-                    .object(pairs: SchemaNode.whereTrue("everyone", SchemaNode.hasNone(of: Self.selectors))),
-                ] + (keepers.isEmpty ? [] : [
-                    SchemaNode.whereThere(OwnAudienceReader.key, SchemaNode.hasNone(of: OwnAudienceReader.keysOfExports))
-                ]))
+                JSONValue.array(
+                    [
+                        .object(pairs: [("anyOf", .array(Self.selectors.map(SchemaNode.has) + [isForEveryone]))]),
+                        .object(pairs: SchemaNode.whereTrue("everyone", SchemaNode.hasNone(of: Self.selectors))),
+                    ]
+                        + (keepers.isEmpty
+                            ? []
+                            : [
+                                SchemaNode.whereThere(OwnAudienceReader.key, SchemaNode.hasNone(of: OwnAudienceReader.keysOfExports))
+                            ]))
             )
         ]
         var group = CampaignKeys.audience

@@ -52,7 +52,8 @@ extension AudienceCompiler {
                 message: "\(kinds.joined(separator: ", ")) are \(TextFormat.count(calls.count)) calls to \(own.service.displayName): "
                     + "a device that several of them reach gets the push from each",
                 at: audience.position,
-                remedy: "To be sure, give all these devices one tag in the app, and name that; or let Volley choose the devices of an export.")
+                remedy:
+                    "To be sure, give all these devices one tag in the app, and name that; or let Volley choose the devices of an export.")
         ]
     }
 }

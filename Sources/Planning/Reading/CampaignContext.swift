@@ -18,7 +18,7 @@ package struct CampaignContext {
     package var catalog: any RunCatalog
 
     /// The audiences of the service that chooses the devices; nil if Volley does.
-    package var ownAudience: OwnAudience? { campaign.audience.ownAudience }
+    var ownAudience: OwnAudience? { campaign.audience.ownAudience }
 
     /// Reads a campaign file and its volley.yaml.
     /// - Parameter isTest: whether it goes to the app's test devices, which are devices also where a service chooses those of the audience.

@@ -42,14 +42,16 @@ public struct AudienceCall: Hashable, Sendable {
     // MARK: - As a target
 
     private static let everyoneText = "everyone"
+    /// Not a comma, which would divide the cell of a CSV.
+    private static let separator = ":"
     private static let plain = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~")
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// The target of the run that makes the call: `everyone`, `tags/vip,new`, `aliases/%E6%9D%8E`. What is neither a letter of ASCII nor a digit
+    /// The target of the run that makes the call: `everyone`, `tags/vip:new`, `aliases/%E6%9D%8E`. What is neither a letter of ASCII nor a digit
     /// is written in percent, apart from `_-.~`.
     public var target: Target {
         guard let selector else { return Target(normalized: Self.everyoneText) }
-        return Target(normalized: "\(selector.rawValue)/\(names.map(Self.escaped).joined(separator: ","))")
+        return Target(normalized: "\(selector.rawValue)/\(names.map(Self.escaped).joined(separator: Self.separator))")
     }
 
     /// Reads what `target` wrote; nil for anything else.
@@ -61,7 +63,7 @@ public struct AudienceCall: Hashable, Sendable {
         }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let selector = Selector(rawValue: String(parts[0])) else { return nil }
-        let names = parts[1].split(separator: ",", omittingEmptySubsequences: false).map { Self.unescaped($0) }
+        let names = parts[1].split(separator: Self.separator, omittingEmptySubsequences: false).map { Self.unescaped($0) }
         guard names.allSatisfy({ $0.map { !$0.isEmpty } ?? false }) else { return nil }
         self.init(selector, names.compactMap(\.self))
     }
@@ -69,7 +71,11 @@ public struct AudienceCall: Hashable, Sendable {
     private static func escaped(_ name: String) -> String {
         var bytes: [UInt8] = []
         for byte in name.utf8 {
-            if plain.contains(byte) { bytes.append(byte) } else { bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+            if plain.contains(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
         }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -82,7 +88,9 @@ public struct AudienceCall: Hashable, Sendable {
                 bytes.append(byte)
                 continue
             }
-            guard let high = rest.popFirst().flatMap(digits.firstIndex), let low = rest.popFirst().flatMap(digits.firstIndex) else { return nil }
+            guard let high = rest.popFirst().flatMap(digits.firstIndex), let low = rest.popFirst().flatMap(digits.firstIndex) else {
+                return nil
+            }
             bytes.append(UInt8(high << 4 | low))
         }
         return String(validating: bytes, as: UTF8.self)
@@ -90,7 +98,7 @@ public struct AudienceCall: Hashable, Sendable {
 
     /// What targets of such runs look like.
     static let form = TargetForm(
-        .text(ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~%,/"), length: 1...1 << 20),
+        .text(ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~%:/"), length: 1...1 << 20),
         tellingLength: nil, noun: "call", example: "tags/vip…", writing: "as Volley writes it",
         rule: "A call names everyone, or tags, aliases or registration ids", remedy: "Plan the campaign again.")
 

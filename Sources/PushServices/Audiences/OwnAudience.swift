@@ -53,7 +53,9 @@ public struct OwnAudience: Sendable {
     ) {
         self.names = names
         self.service = AudienceService(base: service, makeRequest: request, explanations: words)
-        checker = check.map { AudienceService(base: service, makeRequest: $0, explanations: words, repeatProtection: RepeatProtection.none) }
+        checker = check.map {
+            AudienceService(base: service, makeRequest: $0, explanations: words, repeatProtection: RepeatProtection.none)
+        }
     }
 
     /// The facts about a kind of names; nil if the service has none of it.

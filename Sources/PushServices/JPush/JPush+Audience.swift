@@ -33,10 +33,11 @@ extension JPush {
 
     /// Source: docs.jiguang.cn, "Push API v3", audience, tag and alias.
     @Sendable private static func isName(_ name: String) -> Bool {
-        (1...mostNameBytes).contains(name.utf8.count) && name.unicodeScalars.allSatisfy { scalar in
-            guard scalar.isASCII else { return scalar == "￥" || scalar.properties.isIdeographic }
-            let byte = UInt8(truncatingIfNeeded: scalar.value)
-            return ASCIISet.lettersAndDigits.contains(byte) || "_@!#$&*+=.|".utf8.contains(byte)
-        }
+        (1...mostNameBytes).contains(name.utf8.count)
+            && name.unicodeScalars.allSatisfy { scalar in
+                guard scalar.isASCII else { return scalar == "￥" || scalar.properties.isIdeographic }
+                let byte = UInt8(truncatingIfNeeded: scalar.value)
+                return ASCIISet.lettersAndDigits.contains(byte) || "_@!#$&*+=.|".utf8.contains(byte)
+            }
     }
 }

@@ -7,7 +7,7 @@ extension RongCloud {
         let body = RongCloudRequestBody(options)
         return RequestTemplate(
             pathPrefix: "/push/user.json", headers: [.init("content-type", value: "application/json")], idHeader: Self.idHeader
-        ) { call, _, bytes in body.append(call.pushes, to: &bytes) }
+        ) { call, _, bytes in body.append(call, to: &bytes) }
     }
 
     /// A notification with the campaign's own data in it.

@@ -24,7 +24,9 @@ extension ReportPage {
     }
 
     private var whatGettingItMeans: String {
-        if report.service.choosesDevices { return "An accepted call says that \(report.takers) took the push over, for as many devices as it finds." }
+        if report.service.choosesDevices {
+            return "An accepted call says that \(report.takers) took the push over, for as many devices as it finds."
+        }
         if isSimulated { return "This run went to the built-in simulator, for practice: no device got anything." }
         return
             "“Got it” means that \(report.guide.introduction.replacing("'", with: "’"))\(report.services.isEmpty ? "," : "") took the push over. A device that is switched off gets it later; "

@@ -1,6 +1,7 @@
 import Base
 import Content
 import Cryptography
+import PushServices
 import Runs
 import Workspace
 

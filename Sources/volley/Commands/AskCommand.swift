@@ -1,6 +1,9 @@
 import Base
+import Delivery
 import Planning
 import PushServices
+import Reports
+import Runs
 import Sending
 import Workspace
 
@@ -41,13 +44,14 @@ enum AskCommand {
         let settlement = result.settlement, isAccepted = settlement.outcome == .accepted
         let advice = ReasonText.explanation(of: settlement.reason, by: service)
         let status = settlement.status == 0 ? "no answer" : "\(settlement.status)"
-        let words = isAccepted ? "accepted" : [[status, settlement.reason].filter { !$0.isEmpty }.joined(separator: " "), advice].compactMap(\.self).joined(separator: ": ")
+        let refusal = settlement.reason.isEmpty ? status : "\(status) \(settlement.reason)"
+        let members: [(String, JSONValue)] = [
+            ("call", .string(call.words)), ("accepted", .bool(isAccepted)),
+            ("status", settlement.status == 0 ? .null : .integer(Int64(settlement.status))),
+            ("reason", settlement.reason.isEmpty ? .null : .string(settlement.reason)), ("advice", advice.map { .string($0) } ?? .null),
+        ]
         return Answer(
-            call: call, isAccepted: isAccepted, words: words,
-            json: .object(pairs: [
-                ("call", .string(call.words)), ("accepted", .bool(isAccepted)),
-                ("status", settlement.status == 0 ? .null : .integer(Int64(settlement.status))),
-                ("reason", settlement.reason.isEmpty ? .null : .string(settlement.reason)), ("advice", advice.map { .string($0) } ?? .null),
-            ]))
+            call: call, isAccepted: isAccepted, words: isAccepted ? "accepted" : refusal + (advice.map { ": \($0)" } ?? ""),
+            json: .object(pairs: members))
     }
 }

@@ -3,6 +3,7 @@ import Campaigns
 import Content
 import Reports
 import Planning
+import PushServices
 import Runs
 
 /// `volley preview`: shows which devices would get a campaign, and what they would get. Nothing is written or sent.

@@ -38,8 +38,8 @@ struct PreviewWords: Sendable {
             settings.service.choosesDevices
             ? "no limit, as \(settings.service.displayName) chooses the devices"
             : settings.frequencyCaps.isEmpty
-            ? "no limit"
-            : settings.frequencyCaps.map { "\($0.description) for each device" }.joined(separator: ", ")
+                ? "no limit"
+                : settings.frequencyCaps.map { "\($0.description) for each device" }.joined(separator: ", ")
         exports = files.map { Export(file: $0, writtenAt: Self.writtenAt($0)) }
     }
 
