@@ -47,7 +47,8 @@ struct OutcomeGuide {
     private var whatResumingDoes: String {
         let names = services.filter { if case .none = $0.repeatProtection { false } else { true } }.map(\.displayName)
         guard !names.isEmpty, state == .stopped || state == .cancelled else { return "" }
-        return " If Volley was cut off before the answer came, volley resume sends the push again, and \(Report.listed(names, by: "or")) delivers it once."
+        return
+            " If Volley was cut off before the answer came, volley resume sends the push again, and \(Report.listed(names, by: "or")) delivers it once."
     }
 
     private var isUnderway: Bool { state == .running || state == .paused }

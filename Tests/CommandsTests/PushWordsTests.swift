@@ -80,6 +80,7 @@ struct PushWordsTests {
                 == "1 device may have its push already. Volley sends it again, and Toypush delivers it once: it knows it by name.")
         #expect(
             ResumeCommand.note(recognized: 1200, Toypush())
-                == "1,200 devices may have their pushes already. Volley sends them again, and Toypush delivers them once: it knows them by name.")
+                == "1,200 devices may have their pushes already. Volley sends them again, and Toypush delivers them once: it knows them by name."
+        )
     }
 }

@@ -71,7 +71,9 @@ struct NameFetcher: Sendable {
     func read(_ body: [UInt8], status: Int, retryAfterSeconds: Double?) -> NameFetch {
         let json = try? JSONValue(parsing: body, maximumDepth: 16)
         if status == 200, let texts = json.flatMap(names.read) {
-            let usable = texts.filter { !$0.isEmpty && $0.utf8.count <= Self.longestName && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+            let usable = texts.filter {
+                !$0.isEmpty && $0.utf8.count <= Self.longestName && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+            }
             return usable.isEmpty ? failed("it gave out none that can be used") : .given(usable)
         }
         let reason = TextFormat.foreign(json.map(settings.service.details(of:))?.reason ?? "", maximumBytes: 100)
@@ -79,7 +81,8 @@ struct NameFetcher: Sendable {
         guard case .stop = meaning else {
             return .failed(
                 NameTrouble(
-                    text: "no names for calls: it answered \(status) \(reason.isEmpty ? StatusReason.text(status) : reason)", status: status,
+                    text: "no names for calls: it answered \(status) \(reason.isEmpty ? StatusReason.text(status) : reason)",
+                    status: status,
                     retryAfterSeconds: retryAfterSeconds))
         }
         return .failed(NameTrouble(text: reason.isEmpty ? StatusReason.text(status) : reason, status: status, isFinal: true))

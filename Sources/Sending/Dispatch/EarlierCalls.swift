@@ -21,7 +21,9 @@ struct EarlierCalls {
         for (number, service) in services {
             let lost = run.plan.ids(ofService: number).intersection(of: claimed)
             let calls = try run.calls(ofService: number)
-            guard let review = try CallReview(calls, lost: lost, service.repeatProtection, claimedAt: run.firstClaim, at: now) else { continue }
+            guard let review = try CallReview(calls, lost: lost, service.repeatProtection, claimedAt: run.firstClaim, at: now) else {
+                continue
+            }
             switch service.repeatProtection {
             case .none: continue
             case .fetched: repeats[number] = review.repeats

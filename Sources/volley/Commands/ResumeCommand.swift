@@ -57,7 +57,8 @@ public enum ResumeCommand {
     static func note(recognized count: Int, _ service: any PushService) -> String {
         let (devices, pushes) =
             count == 1 ? ("1 device may have its push", "it") : ("\(TextFormat.count(count)) devices may have their pushes", "them")
-        return "\(devices) already. Volley sends \(pushes) again, and \(service.displayName) delivers \(pushes) once: it knows \(pushes) by name."
+        return
+            "\(devices) already. Volley sends \(pushes) again, and \(service.displayName) delivers \(pushes) once: it knows \(pushes) by name."
     }
 
     /// What happens to pushes without an answer.

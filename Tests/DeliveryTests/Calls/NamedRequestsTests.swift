@@ -232,7 +232,8 @@ struct NamedRequestsTests {
         loop.machine.sourceEnded()
         loop.machine.interrupt(at: loop.now)
         for question in questions {
-            loop.machine.named(question.request, question: question.number, RequestName(text: "late", usableUntil: loop.now.wall), at: loop.now)
+            loop.machine.named(
+                question.request, question: question.number, RequestName(text: "late", usableUntil: loop.now.wall), at: loop.now)
         }
         _ = loop.advance()
         #expect(loop.machine.end == .interrupted)

@@ -89,7 +89,9 @@ extension SimulatedLoop {
         if wire.count > 1 { campaign.tally.note(.together) }
         if machine.serviceHealth.probes > 0, batching.largestTargets > 1 {
             campaign.tally.note(.probedWithOne)
-            if wire.count > 1, !isRepeat(wire) { campaign.violate(.requests, "\(wire.count) pushes are risked to see whether the service is well") }
+            if wire.count > 1, !isRepeat(wire) {
+                campaign.violate(.requests, "\(wire.count) pushes are risked to see whether the service is well")
+            }
         }
         var text: UInt8?
         for push in machine.pushes(of: request) {
