@@ -34,6 +34,12 @@ struct CallReaderTests {
         #expect(Self.read(String(text.dropLast()), piece: size).progress == .needsMore)
     }
 
+    @Test("a request that asks for something needs no length") func withoutBody() {
+        let (progress, request) = Self.read("GET /v3/push/cid?count=10 HTTP/1.1\r\n\(Self.host)\r\n")
+        #expect(progress == .complete && request.payloadBytes == 0)
+        #expect(request[.path].map(Array.init) == Array("/v3/push/cid?count=10".utf8))
+    }
+
     @Test("the next request on a connection is another one")
     func next() {
         var reader = CallReader()

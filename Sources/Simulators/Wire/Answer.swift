@@ -1,4 +1,11 @@
-/// The answer of a service to a request.
+/// A header of an answer.
+struct AnswerField {
+    /// The name as HTTP/2 writes it, in lower case.
+    let name: StaticString
+    let value: String
+}
+
+/// The answer of a service to a request, or what it means for one of the pushes of the request.
 struct Answer: Equatable {
     /// The HTTP status.
     var status: Int

@@ -20,7 +20,7 @@ final class PushRequest {
     enum Kind {
         /// A push: it meets faults, and is in the ledger.
         case push
-        /// A push that the sender only wants to have checked: it meets faults, but is not in the ledger.
+        /// A push that the sender only wants to have checked, or that the service took before: it meets faults, but is not in the ledger.
         case dryRun
         /// Another request, of a token for example: it meets no faults of pushes, and is not in the ledger.
         case other
@@ -33,6 +33,8 @@ final class PushRequest {
         var target: String
         /// What the service calls the accepted push; empty if it was refused.
         var id = ""
+        /// What became of this push, where an answer says something else about it than about the others of its request; nil if not.
+        var answer: Answer?
     }
 
     /// The range of a header's value in `bytes`; the header is absent if the count is negative.
@@ -66,8 +68,10 @@ final class PushRequest {
     /// Whether trailers follow the body.
     @exclusivity(unchecked) var hasTrailers = false
     @exclusivity(unchecked) var kind = Kind.push
-    /// Whom the push is for, if the body says so; nil if the path does, or nothing does.
-    @exclusivity(unchecked) var addressee: Addressee?
+    /// Further headers of the answer, of services whose rules write them when they decide.
+    @exclusivity(unchecked) var answerFields: [AnswerField] = []
+    /// Whom the pushes of the request are for, if the body says so; empty if the path does, or nothing does.
+    @exclusivity(unchecked) var addressees: [Addressee] = []
 
     /// - Parameter keptPayloadBytes: the bytes of a payload that are kept: more than any payload limit, so that every payload that is
     ///   checked is complete.
@@ -82,9 +86,22 @@ final class PushRequest {
         hasDuplicateHeader = false
         state = .receiving
         kind = .push
-        if addressee != nil { addressee = nil }
+        if !addressees.isEmpty { addressees.removeAll(keepingCapacity: true) }
+        if !answerFields.isEmpty { answerFields = [] }
         generation += 1
         self.streamID = streamID
+    }
+
+    /// The number of pushes that the request carries.
+    var pushCount: Int { max(1, addressees.count) }
+
+    /// What became of one of the pushes.
+    func answer(to push: Int) -> Answer { addressees.isEmpty ? answer : addressees[push].answer ?? answer }
+
+    /// Whom the push is for, of services whose requests carry one; nil if the body does not say so.
+    var addressee: Addressee? {
+        get { addressees.first }
+        set { addressees = newValue.map { [$0] } ?? [] }
     }
 
     /// Adds a header. The first value of a duplicate stays.
