@@ -49,7 +49,7 @@ final class PushRequest {
     private let keptPayloadBytes: Int
 
     @exclusivity(unchecked) private(set) var bytes = ByteArena(capacity: 2048)
-    @exclusivity(unchecked) private var places = InlineArray<10, Place>(repeating: Place())
+    @exclusivity(unchecked) private var places = InlineArray<11, Place>(repeating: Place())
     @exclusivity(unchecked) private var payloadStart = 0
     /// The payload's size in bytes, kept or not.
     @exclusivity(unchecked) private(set) var payloadBytes = 0
