@@ -51,6 +51,8 @@ extension WarningName {
     public static let passwordInFile = WarningName("password-in-file", from: [.files])
     /// `not-carried`
     public static let notCarried = WarningName("not-carried", from: [.files])
+    /// `simulator-and-production`
+    public static let simulatorAndProduction = WarningName("simulator-and-production", from: [.files])
     /// `expiry-too-long`
     public static let expiryTooLong = WarningName("expiry-too-long", from: [.files])
     /// `expires-soon`
@@ -182,6 +184,8 @@ extension WarningName {
     public static let languageFormsUnknown = WarningName("language-forms-unknown", from: [.rows])
     /// `audience-empty`
     public static let audienceEmpty = WarningName("audience-empty", from: [.rows])
+    /// `service-without-devices`
+    public static let serviceWithoutDevices = WarningName("service-without-devices", from: [.rows])
     /// `audience-nearly-everyone`
     public static let audienceNearlyEveryone = WarningName("audience-nearly-everyone", from: [.rows])
     /// `audience-changed`
@@ -204,7 +208,8 @@ extension WarningName {
     /// All of Volley's own warnings.
     public static let own: [WarningName] = [
         .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .oddTimezone,
-        .passwordInFile, .notCarried, .expiryTooLong, .expiresSoon, .schedulePast, .scheduleFar, .timeInQuietHours, .timeInGap,
+        .passwordInFile, .notCarried, .simulatorAndProduction, .expiryTooLong, .expiresSoon, .schedulePast, .scheduleFar, .timeInQuietHours,
+        .timeInGap,
         .expiresBeforeSchedule, .expiresInUTC, .daysUnited, .repeatUneven, .dayIsMidnight, .unusedAllow, .partlyTranslated,
         .variantNotTranslated, .sameVariants, .pluralFormMissing, .textCutOff, .doubleBlank, .placeholderInText, .markupInText,
         .escapeInText, .garbledText, .invisibleInText, .soundNotPlayable, .variantGetsText, .linkWithoutScheme,
@@ -213,7 +218,8 @@ extension WarningName {
         .oddExport, .commentInList, .roundedNumber, .badRow, .keyTwice, .rowForEachTag, .tagSeparator, .tagSpelling,
         .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound, .noneNotExcluded, .conditionNeverHolds,
         .cellsNotCompared, .valueNotFound, .languageNotSpoken, .timezonesUnknown, .sentInQuietHours, .languageFormsUnknown,
-        .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished, .sentRecently,
+        .audienceEmpty, .serviceWithoutDevices, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished,
+        .sentRecently,
         .paceTooSlow, .certificateExpires, .secretReadable,
     ]
 }

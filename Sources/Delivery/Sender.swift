@@ -46,6 +46,9 @@ public struct Sender: Sendable {
     ) -> SendEnd {
         defer { if closingResults { results.close() } }
         let team = LoopGroup(control: control, largest: largestTeam)
+        if let seconds = settings.heldUntil.map({ Double($0.epochMilliseconds - Timestamp.now().epochMilliseconds) / 1000 }), seconds > 0 {
+            _ = team.hold(until: monotonicNanoseconds() + Int64(nanosecondsFromSeconds: seconds))
+        }
         let share = settings.sharedPace?.join()
         defer { share?.leave() }
         func startLoop(isHelper: Bool) throws(Diagnostic) -> WorkerThread<SendEnd> {

@@ -175,6 +175,7 @@ struct SenderLoop<Carrier: Transport> {
         for event in transport.events {
             switch event {
             case .answered(let request, let answer):
+                if !answer.receipt.isEmpty { settings.receipts?.add(answer.receipt) }
                 machine.answered(request, answer, targets: answer.targets.isEmpty ? [] : targets(of: request, answer), at: now)
             case .notProcessed(let request): machine.notProcessed(request, at: now)
             case .refused(let request): machine.streamRefused(request, at: now)

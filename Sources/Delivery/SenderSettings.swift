@@ -83,6 +83,10 @@ public struct SenderSettings: Sendable {
     public var stopLimits: StopLimits?
     /// When and how often a refused push is tried again.
     public var retry: RetryPolicy
+    /// The moment before which the service takes no pushes, as it said to an earlier life of the run; nil for none.
+    public var heldUntil: Timestamp?
+    /// Gets the receipts of the service's answers, each before the settlements that came with it are in the queue of results; nil for nobody.
+    public var receipts: ReceiptBook?
     /// A proxy (`http://user:password@host:3128`, `socks5h://host:1080`; user and password percent-encoded); nil for none, whatever the
     /// environment says.
     public var proxy: String?

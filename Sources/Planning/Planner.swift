@@ -225,6 +225,7 @@ struct Planner {
         let rows =
             unknownLanguages(result) + result.warnings + result.badRows.map(asWarning)
             + AudienceLint(context: context, result: result).warnings
+            + ServiceLint(app: context.app).withoutDevices(result, in: context.messages)
             + RenderedLint(context: context, samples: samples, known: Set(result.warnings.compactMap(\.name))).warnings
             + further
             + (schedule?.warnings(context.campaign) ?? [])

@@ -27,6 +27,7 @@ struct TestPlanner {
                 remedy: "Add them to it, for example: \(context.app.main.service.testDevicesExample).")
         }
         try checkWhoseDevices()
+        attendance.observer(.warnings(untestedServices))
         let examples = try examples(catalog)
         let pushes = context.app.testDevices.flatMap { device in
             messages(for: device).map { Push(device: device, message: $0, fields: fields(device, message: $0, examples)) }
@@ -49,6 +50,17 @@ struct TestPlanner {
             "the volley.yaml of the campaign requires approval, or cannot be read, but the test devices are those of \(context.project.file)",
             at: context.app.name.position,
             remedy: "Leave out --config: a test goes to the devices that the campaign's own volley.yaml names.")
+    }
+
+    /// Services of several that reach no test device: nobody sees what their devices get.
+    private var untestedServices: [Diagnostic] {
+        context.app.services.indices.filter { number in !context.app.testDevices.contains { $0.service == number } }.map { number in
+            let service = context.app.services[number].service
+            return Diagnostic(
+                "no test device is reached through \(service.displayName), so what it delivers is not tested",
+                at: context.app.services[number].position, remedy: "Add one to the app: \(service.testDevicesExample).",
+                severity: .warning)
+        }
     }
 
     // MARK: - What each device gets

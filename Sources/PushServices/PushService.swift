@@ -46,6 +46,8 @@ public protocol PushService: Sendable {
     var usualPace: ServicePace? { get }
     /// The headers in which it says how much more it takes; nil for a service that does not say it.
     var budgetHeaders: BudgetHeaders? { get }
+    /// What it says of pushes some time after it took them; nil if nothing can be asked.
+    var statistics: StatisticsFacts? { get }
     /// Whether each answer carries the id of its request, so that an answer without it comes from something else.
     var answersCarryID: Bool { get }
     /// Whether the service may recognize a push that it gets a second time, as it carries the same id, and then delivers it once.
@@ -119,6 +121,9 @@ extension PushService {
 
     /// A push like any other.
     public func probeRequest(_ options: PushOptions) -> RequestTemplate { request(options) }
+
+    /// Nothing can be asked.
+    public var statistics: StatisticsFacts? { nil }
 
     /// Not promised.
     public var answersCarryID: Bool { false }

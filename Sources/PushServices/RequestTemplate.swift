@@ -96,6 +96,8 @@ public struct AnswerDetails: Hashable, Sendable {
     public var reason = ""
     /// When the target stopped being valid.
     public var invalidSince: Timestamp?
+    /// The id under which the service can be asked about the pushes later (`PushService.statistics`); blank for none.
+    public var receipt = ""
     /// What the answer says about single targets of the request, in the service's words, by target as the request named it; empty if the
     /// answer is for the request as a whole.
     public var targets: [String: String] = [:]

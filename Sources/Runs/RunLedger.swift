@@ -137,6 +137,13 @@ public protocol RunLedger: AnyObject, Sendable {
     /// - Parameter parts: settlements, which are not copied together.
     func record(_ parts: [[Settlement]]) throws
 
+    /// Keeps receipts of a service's answers: ids under which it can be asked about its pushes later.
+    /// - Parameter service: its number.
+    func note(receipts: [String], ofService service: Int) throws
+
+    /// The receipts of a service's answers, each once, in the order in which they came.
+    func receipts(ofService service: Int) throws -> [String]
+
     /// Takes back the outcomes of recipients that are about to be sent again, so that they are claimed and nothing else: a crash leaves them unknown. Must return
     /// before any of them goes onto the wire.
     /// - Parameter ids: ascending.

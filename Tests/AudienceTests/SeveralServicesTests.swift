@@ -148,6 +148,89 @@ import Testing
         #expect(try digest("ios", "a.csv") != digest("android", "b.csv"))
     }
 
+    // MARK: - Lists of suppressed devices and caps
+
+    /// Lists with targets; `byPerson` are those of an import.
+    private func suppress(_ gone: [String], byPerson: [String] = [], since: String = "2026-05-01T00:00:00Z") throws -> SuppressedDevices {
+        let moment = try #require(Timestamp(since))
+        return SuppressedDevices(capacity: gone.count + byPerson.count) { insert in
+            for target in gone { Array(target.utf8).withUnsafeBufferPointer { insert($0, moment) } }
+            for target in byPerson { Array(target.utf8).withUnsafeBufferPointer { insert($0, moment, isByPerson: true) } }
+        }
+    }
+
+    @Test(
+        "a target that its service called gone makes way for the row's next one, unless the row registered later; where all are gone, the device is suppressed",
+        arguments: ExportColumns.Rows.allCases)
+    func gone(rules: ExportColumns.Rows) throws {
+        let rows = [
+            "\(token(1)),\(registration(1)),a,", "\(token(2)),\(registration(2)),b,2026-06-01", "\(token(3)),\(registration(3)),c,",
+            "\(token(4)),,d,", "\(token(5)),\(registration(5)),e,",
+        ]
+        let suppressed = try suppress([token(1), token(2), token(3), registration(3), token(4), registration(5)])
+        let query = query("token,fcm_token,alias,registered_at\n" + rows.joined(separator: "\n") + "\n") { $0.rows = rules }.with {
+            $0.suppressed = suppressed
+        }
+        let (result, sink) = try query.run()
+        #expect(sink.recipients.map(\.alias) == ["a", "b", "e"] && sink.services == [1, 0, 0])
+        #expect(sink.recipients.first?.token.text == registration(1))
+        #expect(result.skipped == [.suppressed: 2] && result.isBalanced)
+        let trace = try query.trace(TraceSubject("a", services.map(\.target)))
+        #expect(trace.rows.map(\.service) == [1] && trace.rows.allSatisfy { $0.suppressedSince == nil })
+        let other = try query.trace(TraceSubject("c", services.map(\.target)))
+        #expect(other.rows.map(\.service) == [0] && other.rows.allSatisfy { $0.suppressedSince != nil })
+    }
+
+    @Test(
+        "what a person put on a list of one service holds for the whole row, unless it registered later",
+        arguments: ExportColumns.Rows.allCases)
+    func complaints(rules: ExportColumns.Rows) throws {
+        let rows = [
+            "\(token(1)),\(registration(1)),a,", "\(token(2)),\(registration(2)),b,2026-06-01", "\(token(3)),\(registration(3)),c,",
+            "\(token(4)),\(registration(4)),d,",
+        ]
+        let suppressed = try suppress([], byPerson: [registration(1), registration(2), token(3)])
+        let query = query("token,fcm_token,alias,registered_at\n" + rows.joined(separator: "\n") + "\n") { $0.rows = rules }.with {
+            $0.suppressed = suppressed
+        }
+        let (result, sink) = try query.run()
+        #expect(sink.recipients.map(\.alias) == ["b", "d"] && sink.services == [0, 0])
+        #expect(result.skipped == [.suppressed: 2] && result.isBalanced)
+        let trace = try query.trace(TraceSubject("a", services.map(\.target)))
+        #expect(trace.rows.count == 1 && trace.rows.allSatisfy { $0.suppressedSince == Timestamp("2026-05-01T00:00:00Z") })
+    }
+
+    @Test("pushes that a phone got through one service count when another reaches it", arguments: ExportColumns.Rows.allCases)
+    func capped(rules: ExportColumns.Rows) throws {
+        let text =
+            "token,fcm_token,alias\n\(token(1)),\(registration(1)),a\n\(token(2)),\(registration(2)),b\n\(token(3)),\(registration(3)),c\n"
+        let capped = CappedDevices([FrequencyCap(pushes: 1, seconds: 86_400)], beside: nil) { add in
+            for target in [registration(1), token(2)] { Array(target.utf8).withUnsafeBufferPointer { add($0) { _ in true } } }
+        }
+        let query = query(text) { $0.rows = rules }.with { $0.capped = capped }
+        let (result, sink) = try query.run()
+        #expect(sink.recipients.map(\.alias) == ["c"] && result.skipped == [.frequency: 2] && result.isBalanced)
+        #expect(try query.trace(TraceSubject("a", services.map(\.target))).rows.map(\.isCapped) == [true])
+    }
+
+    @Test("a service whose targets no export has a column for is warned of once; exports for one service each, and JSON, are not")
+    func unfoundTargets() throws {
+        let (result, sink) = try query("token,fcmToken\n\(token(1)),\(registration(1))\n").run()
+        let warnings = result.warnings.filter { $0.name == .columnNotFound }
+        #expect(
+            warnings.map(\.message) == [
+                "the export has no column 'fcm_token', so FCM reaches no device: its columns are 'token', 'fcmToken'"
+            ])
+        #expect(warnings.map(\.remedy) == ["Name the column in volley.yaml: `columns: {fcm_token: fcmToken}`."])
+        #expect(sink.services == [0] && result.servicesWithoutColumn == [1])
+        let apple = folder.file("apple.csv", "token,alias\n\(token(1)),a\n")
+        let apart = try query("fcm_token,alias\n\(registration(2)),b\n", "google.csv").with { $0.files.append(apple) }.run().result
+        #expect(apart.audience == 2 && apart.warnings.isEmpty && apart.servicesWithoutColumn.isEmpty)
+        let json = try query("{\"token\": \"\(token(1))\"}\n", "some.jsonl").run().result
+        #expect(json.warnings.isEmpty && json.servicesWithoutColumn.isEmpty)
+        #expect(try query("token,platform\n\(token(1)),ios\n", "by.csv", change: byPlatform).run().result.warnings.isEmpty)
+    }
+
     /// The rules of `columns: {service: …}` and of columns of single services a second time, slow and obvious.
     @Test("of random rows, planning and `--why` say what the rules say", arguments: 0..<40)
     func oracle(seed: Int) throws {

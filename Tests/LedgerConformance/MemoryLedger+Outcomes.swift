@@ -134,6 +134,22 @@ extension MemoryLedger {
 
     func noteEvidenceAtRest() throws {}
 
+    // MARK: - Receipts
+
+    func note(receipts: [String], ofService service: Int) throws {
+        run.account.withLock { account in
+            let key = has(.mixesReceipts) ? 0 : service
+            account.receipts[key] = (has(.forgetsReceipts) ? [] : account.receipts[key] ?? []) + receipts
+        }
+    }
+
+    func receipts(ofService service: Int) throws -> [String] {
+        run.account.withLock { account in
+            var seen: Set<String> = []
+            return account.receipts[service, default: []].filter { seen.insert($0).inserted }
+        }
+    }
+
     // MARK: - Orders
 
     func order() throws -> RunOrder? { RunOrder(try status().state) }

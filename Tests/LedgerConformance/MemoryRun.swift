@@ -27,7 +27,8 @@ public final class MemoryRun: Sendable {
             forgetsWhoWasReopened
         case settlesTwice, recordsHalf, settlesWhoIsUnclaimed, losesNobody, defersWhoIsUnderWay, handsOutTheSettled
         case takesOrdersForNobody, takesOrdersThatDoNotFit
-        case stopsAnything, stopsTheWrongLeg, keepsStopsOfLegs, countsOneServiceForAll, mixesTheAnswersOfServices, readsOneServiceForAll
+        case stopsAnything, stopsTheWrongLeg, keepsStopsOfLegs, countsOneServiceForAll, mixesTheAnswersOfServices, readsOneServiceForAll,
+            forgetsReceipts, mixesReceipts
     }
 
     /// Everything that is known about the run.
@@ -46,6 +47,8 @@ public final class MemoryRun: Sendable {
         /// By the first ids of legs.
         var legs: [Int: LegState] = [:]
         var noted: NotedLife?
+        /// By services.
+        var receipts: [Int: [String]] = [:]
 
         var claimed: ClaimSet { ClaimSet(claims.map(\.ids)) }
 

@@ -87,7 +87,7 @@ extension SuppressionList {
         #expect(try list(folder).summary == ["0 shop 1"] && rehearsal.reasons().map(\.devices) == [2])
         let lent = try list(folder).withTokens { _, forEach in
             var lent: [String] = []
-            try forEach { token, _ in lent.append(String(decoding: token, as: UTF8.self)) }
+            try forEach { token, _, _ in lent.append(String(decoding: token, as: UTF8.self)) }
             return lent
         }
         #expect(lent == [token(0)])
@@ -129,10 +129,10 @@ extension SuppressionList {
         try list.add((1, "x", 10), (2, "y", 20))
         var seen: [String] = []
         let count = try list.withTokens { count, forEach in
-            try forEach { seen.append("\(String(decoding: $0, as: UTF8.self)) \($1.epochMilliseconds)") }
+            try forEach { seen.append("\(String(decoding: $0, as: UTF8.self)) \($1.epochMilliseconds) \($2)") }
             return count
         }
-        #expect(count == 2 && seen == ["\(token(1)) 10", "\(token(2)) 20"])
+        #expect(count == 2 && seen == ["\(token(1)) 10 true", "\(token(2)) 20 true"], "what no run found out was imported")
     }
 
     @Test("reasons are counted, the most frequent first, and the newest entries come first; a reason has no control characters")

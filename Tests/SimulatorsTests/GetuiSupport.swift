@@ -96,12 +96,13 @@ func getuiRequest(
     to call: String, of app: String = GetuiDesk.app.app, method: String = "POST", token: String? = nil,
     type: String? = "application/json;charset=utf-8", body: String
 ) -> PushRequest {
-    let request = PushRequest(keptPayloadBytes: 4 << 20)
+    let request = PushRequest(keptPayloadBytes: 4 << 20, ownHeaders: [GetuiTokens.header])
     request.begin(streamID: 1)
     let headers: [(HeaderName, String?)] = [
-        (.method, method), (.path, "/v2/\(app)/\(call)"), (.contentType, type), (.token, token),
+        (.method, method), (.path, "/v2/\(app)/\(call)"), (.contentType, type),
     ]
     for (name, value) in headers { if let value { withBytes(of: value) { request.add(name, $0) } } }
+    if let token { withBytes(of: "token") { name in withBytes(of: token) { request.add(named: name, $0) } } }
     withBytes(of: body) { request.addPayload($0) }
     return request
 }

@@ -108,7 +108,8 @@ struct LedgerTests {
         #expect(summary?.peakPerSecond == 4)
     }
 
-    @Test("writes a line for each push of a request, each with its target and its answer, and the payload once") func linesOfCalls() throws {
+    @Test("writes a line for each push of a request, each with its target and its answer, and the payload once") func linesOfCalls() throws
+    {
         let folder = TemporaryFolder(), path = folder.path + "/ledger.jsonl"
         let file = try LedgerFile(path: path, recordsPayloads: true)
         file.append(Self.call, describedBy: FCMDesk().rules, connection: 3, isAnswered: false, now: noon)

@@ -9,8 +9,24 @@ public final class SuppressedDevices: @unchecked Sendable {
     private struct Entry: BitwiseCopyable {
         /// 0 is free.
         var fingerprint: UInt64 = 0
-        /// Milliseconds since 1970.
-        var invalidSince: Int64 = 0
+        /// Milliseconds since 1970, times two; the lowest bit says whether a person put the device on a list.
+        var mark: Int64 = 0
+
+        var invalidSince: Int64 { mark >> 1 }
+        var isByPerson: Bool { mark & 1 == 1 }
+    }
+
+    /// Takes a suppressed device.
+    public struct Insertion {
+        fileprivate let body: (UnsafeBufferPointer<UInt8>, Timestamp, Bool) -> Void
+
+        /// Takes a device.
+        /// - Parameters:
+        ///   - token: in the form in which it is kept.
+        ///   - isByPerson: whether a person put it on the list, such as for a complaint, and not an answer of the service.
+        public func callAsFunction(_ token: UnsafeBufferPointer<UInt8>, _ invalidSince: Timestamp, isByPerson: Bool = false) {
+            body(token, invalidSince, isByPerson)
+        }
     }
 
     /// How far ahead the places of entries are looked for, while they are filled in.
@@ -25,10 +41,9 @@ public final class SuppressedDevices: @unchecked Sendable {
 
     /// - Parameters:
     ///   - capacity: how many devices there are at most.
-    ///   - fill: is called once, with a closure that takes a device: its token (lower-case hex digits), and since when it is invalid. For a
-    ///           token that
-    ///     comes again, the later moment counts. The closure must not be called afterwards.
-    public init(capacity: Int, _ fill: (_ insert: @escaping (UnsafeBufferPointer<UInt8>, Timestamp) -> Void) throws -> Void) rethrows {
+    ///   - fill: is called once, with what takes a device: its token, and since when it is invalid. For a token that comes again, the later
+    ///     moment counts. It must not be used afterwards.
+    public init(capacity: Int, _ fill: (_ insert: Insertion) throws -> Void) rethrows {
         // Filled to three quarters.
         entries = .allocate(capacity: capacity + capacity / 3 + 8)
         entries.initialize(repeating: Entry())
@@ -36,14 +51,16 @@ public final class SuppressedDevices: @unchecked Sendable {
         filter.initialize(repeating: 0)
         var waiting = [Entry](repeating: Entry(), count: Self.prefetched)
         var next = 0
-        try fill { token, invalidSince in
-            let entry = Entry(fingerprint: Self.used(self.hash.token(token)), invalidSince: invalidSince.epochMilliseconds)
-            self.prefetch(entry.fingerprint)
-            volley_prefetch(self.entries.baseAddress.map { $0 + self.place(of: entry.fingerprint) })
-            self.insert(waiting[next])
-            waiting[next] = entry
-            next = (next + 1) % Self.prefetched
-        }
+        try fill(
+            Insertion { token, invalidSince, isByPerson in
+                let mark = invalidSince.epochMilliseconds << 1 | (isByPerson ? 1 : 0)
+                let entry = Entry(fingerprint: Self.used(self.hash.token(token)), mark: mark)
+                self.prefetch(entry.fingerprint)
+                volley_prefetch(self.entries.baseAddress.map { $0 + self.place(of: entry.fingerprint) })
+                self.insert(waiting[next])
+                waiting[next] = entry
+                next = (next + 1) % Self.prefetched
+            })
         for entry in waiting { insert(entry) }
     }
 
@@ -63,7 +80,8 @@ public final class SuppressedDevices: @unchecked Sendable {
         var place = place(of: entry.fingerprint)
         while entries[place].fingerprint != 0, entries[place].fingerprint != entry.fingerprint { place = next(place) }
         if entries[place].fingerprint == entry.fingerprint {
-            entries[place].invalidSince = max(entries[place].invalidSince, entry.invalidSince)
+            let known = entries[place].mark
+            entries[place].mark = max(known, entry.mark) | (known | entry.mark) & 1
             return
         }
         precondition(count + 1 < entries.count, "more devices than were said")
@@ -81,16 +99,21 @@ public final class SuppressedDevices: @unchecked Sendable {
     @inline(__always) func invalidSince(_ fingerprint: UInt64) -> Int64? {
         let fingerprint = Self.used(fingerprint)
         let bits = Self.bits(of: fingerprint)
-        return filter[word(of: fingerprint)] & bits == bits ? find(fingerprint) : nil
+        return filter[word(of: fingerprint)] & bits == bits ? find(fingerprint)?.invalidSince : nil
     }
 
-    private func find(_ fingerprint: UInt64) -> Int64? {
+    /// The same, and whether a person put the device on a list.
+    func entry(_ fingerprint: UInt64) -> (invalidSince: Int64, isByPerson: Bool)? {
+        find(Self.used(fingerprint)).map { ($0.invalidSince, $0.isByPerson) }
+    }
+
+    private func find(_ fingerprint: UInt64) -> Entry? {
         var place = place(of: fingerprint)
         while entries[place].fingerprint != fingerprint {
             if entries[place].fingerprint == 0 { return nil }
             place = next(place)
         }
-        return entries[place].invalidSince
+        return entries[place]
     }
 
     /// 0 means a free entry.

@@ -9,8 +9,10 @@ struct MixedTargets: TargetReader {
     private let named: [[UInt8]: Int]?
     /// Numbers of services, the best first.
     private let order: [Int]
+    private let suppressed: SuppressedDevices?
 
     init(_ query: AudienceQuery) {
+        suppressed = query.suppressed
         readers = query.services.map { ChosenTargets($0.target) }
         let names = query.services.map(\.name)
         let preferred = query.columns.preference.compactMap { names.firstIndex(of: $0.value) }
@@ -55,14 +57,25 @@ struct MixedTargets: TargetReader {
         }
     }
 
+    /// The best target that its service has not called gone; if all are gone, the best one.
     private func best(of row: CellRow, _ columns: ColumnPlan) -> TargetReading {
-        var flawed: TargetReading?
+        var gone: TargetReading?, flawed: TargetReading?
         for service in order where !Blank.isCell(row.bytes(columns.targets[service])) {
             let reading = read(row, columns, service)
-            if reading.target != nil { return reading }
-            if flawed == nil { flawed = reading }
+            guard let target = reading.target else {
+                if flawed == nil { flawed = reading }
+                continue
+            }
+            if !isGone(target, row, columns) { return reading }
+            if gone == nil { gone = reading }
         }
-        return flawed ?? TargetReading(target: nil, cell: row.bytes(columns.blankCell), isReached: false)
+        return gone ?? flawed ?? TargetReading(target: nil, cell: row.bytes(columns.blankCell), isReached: false)
+    }
+
+    /// Whether a service called the target gone, and the row does not say that it registered later.
+    private func isGone(_ target: UnsafeBufferPointer<UInt8>, _ row: CellRow, _ columns: ColumnPlan) -> Bool {
+        guard let suppressed, let entry = suppressed.entry(suppressed.hash.token(target)), !entry.isByPerson else { return false }
+        return !registered(after: entry.invalidSince, row, columns)
     }
 
     private func read(_ row: CellRow, _ columns: ColumnPlan, _ service: Int) -> TargetReading {

@@ -12,6 +12,11 @@ protocol TargetReader: ~Copyable {
     func forEachOther(of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>) -> Void)
 }
 
+/// Whether a row says that its device registered later than a moment, in milliseconds since 1970: then it has the app again.
+func registered(after moment: Int64, _ row: CellRow, _ columns: ColumnPlan) -> Bool {
+    latestMilliseconds(row.bytes(columns.registeredAt)).map { $0 > moment } ?? false
+}
+
 /// How the device of a row is reached, as its cells say.
 struct TargetReading {
     /// In the form in which it is kept, valid until the next row; nil if the row has none.

@@ -45,6 +45,8 @@ public struct AudienceResult: Sendable {
     /// What the column that says which service reaches a device holds in rows that none reaches, selected or not, the most frequent first;
     /// at least a hundred different cells are known.
     public var unreachedCells: [(cell: String, rows: Int)]
+    /// Numbers of services of several whose targets no export has a column for.
+    public var servicesWithoutColumn: Set<Int>
     /// The first ten rows that could not be read, with file and line.
     public var badRows: [Diagnostic]
     /// Warnings: unknown selectors, columns that appear twice, …

@@ -39,7 +39,8 @@ extension BlockMerger {
             selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },
             languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytesOfGroups: byPayloadBytes, groups: byGroup, waves: byWave,
             skippedGroups: skippedByGroup, exclusions: exclusions(skippedByGroup[.excluded] ?? [:]),
-            conditions: conditionCounts, badTokens: badTokens.list, unreachedCells: unreachedCells, badRows: badRows.map(\.mistake),
+            conditions: conditionCounts, badTokens: badTokens.list, unreachedCells: unreachedCells,
+            servicesWithoutColumn: servicesWithoutColumn, badRows: badRows.map(\.mistake),
             warnings: warnings + duplicateKeys + lookalikes + rowsForTags + tagSeparators + hashedNames + unseenNames() + spellings
                 + uselessNames
                 + plan.excluded.warnings(listedDevices) + conditionWarnings + comparisonWarnings
@@ -53,6 +54,11 @@ extension BlockMerger {
             largestSkippedPayload: largestSkipped,
             digest: digestWords(settled))
         return (result, settled)
+    }
+
+    private var servicesWithoutColumn: Set<Int> {
+        guard plan.query.services.count > 1 else { return [] }
+        return Set(plan.query.services.indices.filter { number in plan.files.allSatisfy { $0.plan.targets[number] == $0.plan.blankCell } })
     }
 
     /// The most frequent first.

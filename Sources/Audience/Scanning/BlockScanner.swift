@@ -148,7 +148,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let fingerprint = plan.hash.fingerprint(token)
         let (listed, others) = otherTargets(row, columns, of: reading, fingerprint, &blockResult)
         let lastActive = lastActive(row, columns, &blockResult)
-        let device = Device(token: token, service: reading.service, fingerprint: fingerprint, lastActive: lastActive)
+        let device = Device(
+            token: token, service: reading.service, fingerprint: fingerprint, lastActive: lastActive,
+            otherReason: others.isEmpty ? nil : reasonOfOthers(others, row, columns))
         if samplesTags { sampleTags(row, columns, of: device, &blockResult) }
         if let reason {
             let exclusions = reason == .excluded ? exclusions(row, columns, fingerprint) : []
@@ -196,7 +198,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             return reading.reason
         }
         let fingerprint = plan.hash.fingerprint(token)
-        let listed = otherTargets(row, columns, of: reading, fingerprint, &blockResult).listed
+        let (listed, others) = otherTargets(row, columns, of: reading, fingerprint, &blockResult)
         let isExcluded = !selector.exclusions.subtracting(.tags).isEmpty || listed != nil || isIDListed
         var facts = selector.facts
         if !passes { facts.append(RowFacts.OfNewest.filtered.rawValue) }
@@ -207,7 +209,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         if isExcluded { facts += RowFacts.excluded(by: exclusions(row, columns, listed ?? fingerprint).subtracting(.tags)) }
         let lastActive = lastActive(row, columns, &blockResult)
         if passes && !isExcluded && reading.isReached {
-            let device = Device(token: token, service: reading.service, fingerprint: fingerprint, lastActive: lastActive)
+            let device = Device(
+                token: token, service: reading.service, fingerprint: fingerprint, lastActive: lastActive,
+                otherReason: others.isEmpty ? nil : reasonOfOthers(others, row, columns))
             add(row, columns, of: device, selected: facts, &blockResult)
         } else {
             blockResult.devices.append(
@@ -225,6 +229,18 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let fingerprint: TokenFingerprint
         /// Milliseconds since 1970, or `never`.
         let lastActive: Int64
+        /// Why the row's other targets keep it from getting anything.
+        let otherReason: SkipReason?
+    }
+
+    /// What a person complained of holds for a phone whatever reaches it, and so do the pushes that it got. What a service called gone does
+    /// not.
+    private func reasonOfOthers(_ others: [TokenFingerprint], _ row: CellRow, _ columns: ColumnPlan) -> SkipReason? {
+        let isSuppressed = others.contains { other in
+            suppressed?.entry(other.word).map { $0.isByPerson && !registered(after: $0.invalidSince, row, columns) } ?? false
+        }
+        if isSuppressed { return .suppressed }
+        return others.contains { capped?.contains($0.word) ?? false } ? .frequency : nil
     }
 
     private mutating func sampleTags(_ row: CellRow, _ columns: ColumnPlan, of device: Device, _ blockResult: inout BlockResult) {
@@ -279,6 +295,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         }
         // Checked last, when the prefetched data has arrived; as reasons they come before those of the check.
         if let capped, capped.contains(fingerprint.word) { recipientCheck = RecipientCheck(reason: .frequency) }
+        if let reason = device.otherReason { recipientCheck = RecipientCheck(reason: reason) }
         if let validity = columns.validity, isInvalid(row.bytes(validity)) {
             recipientCheck = RecipientCheck(reason: .suppressed, group: AudienceResult.groupOfInvalid)
         }

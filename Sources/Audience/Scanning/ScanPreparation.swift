@@ -49,7 +49,25 @@ struct ScanPreparation {
             }
         }
         if !mistakes.isEmpty { throw Diagnostics(mistakes) }
-        warnings += oddFiles
+        warnings += oddFiles + unfoundTargets
+    }
+
+    /// Services of several whose targets no export has a column for, under its usual name. One that volley.yaml names is warned of in each
+    /// file.
+    private var unfoundTargets: [Diagnostic] {
+        guard query.services.count > 1, query.columns.service == nil, let first = files.first else { return [] }
+        return query.services.indices.compactMap { number in
+            let (service, key) = (query.services[number], query.services[number].target.column)
+            guard query.columns.targets[key] == nil, files.allSatisfy({ $0.plan.targets[number] == $0.plan.blankCell }) else { return nil }
+            let names = query.columns.candidates(forTargets: key)
+            let nearest = files.lazy.compactMap { nearestName(to: names[0], among: $0.header.filter { !$0.isEmpty }) }.first
+            let columns = files.count == 1 ? ": its columns are \(ColumnResolver.list(first.header))" : ""
+            return .warning(
+                .columnNotFound,
+                message: "\(files.count == 1 ? "the export has no column" : "no export has a column") "
+                    + "\(names.map { "'\($0)'" }.joined(separator: " or ")), so \(service.displayName) reaches no device\(columns)",
+                file: first.path, remedy: "Name the column in volley.yaml: `columns: {\(key): \(nearest ?? "NAME")}`.")
+        }
     }
 
     /// Files that have nothing in common with the others except devices: probably a list in the same folder.

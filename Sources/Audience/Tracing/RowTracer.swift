@@ -163,9 +163,12 @@ struct RowTracer {
             }
         // Where rows are united, other rows' tags may select it.
         if ownReason == nil || plan.selectors.unitesRows, let digits, let fingerprint {
-            traced.suppressedSince = suppressedSince(fingerprint, row, columns)
+            let others = others.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }
+            traced.suppressedSince =
+                suppressedSince(fingerprint, row, columns)
+                ?? others.lazy.compactMap { suppressedSince($0, row, columns, onlyByPerson: true) }.first
             traced.isInvalid = columns.validity.map { isInvalid(row.bytes($0)) } ?? false
-            traced.isCapped = plan.query.capped?.contains(fingerprint) ?? false
+            traced.isCapped = ([fingerprint] + others).contains { plan.query.capped?.contains($0) ?? false }
             if asksJudge { (traced.recipientCheck, traced.recipient) = judged(row, columns, digits, service: reading.service) }
         }
         if digits == nil { traced.tokenFlaw = BadTokens.flaw(of: reading.cell, plan.query.services[Int(reading.service)].target) }
@@ -181,10 +184,12 @@ struct RowTracer {
             excludedTags: excludedTags, ownReason: ownReason)
     }
 
-    private func suppressedSince(_ fingerprint: UInt64, _ row: CellRow, _ columns: ColumnPlan) -> Timestamp? {
-        guard let since = plan.query.suppressed?.invalidSince(fingerprint) else { return nil }
-        if let registered = latestMilliseconds(row.bytes(columns.registeredAt)), registered > since { return nil }
-        return Timestamp(epochMilliseconds: since)
+    /// - Parameter onlyByPerson: for a target that is not used.
+    private func suppressedSince(
+        _ fingerprint: UInt64, _ row: CellRow, _ columns: ColumnPlan, onlyByPerson: Bool = false
+    ) -> Timestamp? {
+        guard let entry = plan.query.suppressed?.entry(fingerprint), entry.isByPerson || !onlyByPerson else { return nil }
+        return registered(after: entry.invalidSince, row, columns) ? nil : Timestamp(epochMilliseconds: entry.invalidSince)
     }
 
     private func judged(_ row: CellRow, _ columns: ColumnPlan, _ digits: [UInt8], service: UInt8) -> (RecipientCheck, Recipient?) {

@@ -40,6 +40,8 @@ struct DeliveryMachine {
         var serverTime: Timestamp?
         /// After how many seconds the service takes more, if it has said that this was the last it takes; nil otherwise.
         var budgetReturnsAfterSeconds: Double?
+        /// The id under which the service can be asked about the pushes later; blank for none.
+        var receipt = ""
         /// What it says about single targets, by target (`AnswerDetails.targets`).
         var targets: [String: String] = [:]
         /// Whether the answer carries the request's own id, another one, or none.
@@ -113,7 +115,7 @@ struct DeliveryMachine {
     // The run.
     var pacer: Pacer?
     var throttle = Throttle()
-    var quota = QuotaHold()
+    var quota: QuotaHold
     /// The share in a pace that several runs keep together: the only thing that the machine does not own.
     var paceShare: PaceShare?
     var tokenHealth: ShareAlarm
@@ -142,6 +144,7 @@ struct DeliveryMachine {
         self.settings = settings
         batching = settings.service.batching
         largestRequest = batching.largestRequest(at: Pace.slower(settings.pace, settings.sharedPace))
+        quota = QuotaHold(firstSeconds: settings.retry.firstQuotaSeconds)
         random = SplitMix(seed: settings.jitterSeed)
         window = StreamWindow(largest: settings.streamsPerConnection)
         pacer = settings.pace.map { [batching] in Pacer($0, batching) }

@@ -60,7 +60,7 @@ package struct CampaignContext {
             throw Diagnostics(mistakes)
         }
         return CampaignContext(
-            campaign: campaign, project: project, app: app, messages: messages, warnings: warnings,
+            campaign: campaign, project: project, app: app, messages: messages, warnings: warnings + ServiceLint(app: app).environments,
             catalog: project.catalog(named.project))
     }
 

@@ -6,17 +6,15 @@ extension [SuppressionList] {
     /// All devices on the lists; nil when no device is suppressed.
     func suppressedDevices() throws -> SuppressedDevices? { try devices(on: self[...], capacity: 0) { _ in } }
 
-    private typealias Insert = (UnsafeBufferPointer<UInt8>, Timestamp) -> Void
-
     /// Opens one list after the other, so that their sizes are known together, then reads them.
     private func devices(
-        on rest: ArraySlice<SuppressionList>, capacity: Int, _ fill: (@escaping Insert) throws -> Void
+        on rest: ArraySlice<SuppressionList>, capacity: Int, _ fill: (SuppressedDevices.Insertion) throws -> Void
     ) throws -> SuppressedDevices? {
         guard let list = rest.first else { return capacity == 0 ? nil : try SuppressedDevices(capacity: capacity, fill) }
         let found = try list.withTokens { count, forEach in
             try devices(on: rest.dropFirst(), capacity: capacity + count) { insert in
                 try fill(insert)
-                try forEach(insert)
+                try forEach { insert($0, $1, isByPerson: $2) }
             }
         }
         return try found ?? devices(on: rest.dropFirst(), capacity: capacity, fill)

@@ -112,8 +112,8 @@ public struct SuppressionList: Sendable {
         return devices
     }
 
-    /// A device's token (lower-case hex, lent until the call returns), and since when it is invalid.
-    public typealias TokenBody = (UnsafeBufferPointer<UInt8>, Timestamp) -> Void
+    /// A device's token (lent until the call returns), since when it is invalid, and whether a person put it on the list by an import.
+    public typealias TokenBody = (_ token: UnsafeBufferPointer<UInt8>, _ invalidSince: Timestamp, _ isImported: Bool) -> Void
 
     /// Lends what planning needs, as the list is at one moment; nil when it is empty.
     /// - Parameter body: takes how many devices there are, and what goes through them once. Must not use this list.
@@ -128,7 +128,7 @@ public struct SuppressionList: Sendable {
                 try select.forEachRow { row in
                     let token = row.text(0)
                     guard targets.contains(token) else { throw SuppressionDiagnostics.damaged(path, what: "a device token cannot be read") }
-                    body(token, Timestamp(epochMilliseconds: Int64(row.number(1))))
+                    body(token, Timestamp(epochMilliseconds: Int64(row.number(1))), row.number(2) == 1)
                     return true
                 }
             }

@@ -62,7 +62,9 @@ enum SuppressionSchema {
         WHERE environment = ? AND device_token > ? ORDER BY device_token LIMIT ?
         """
 
-    static let selectTokens = "SELECT coalesce(device_token, ''), invalid_since FROM suppressed WHERE environment = ?"
+    static let selectTokens = """
+        SELECT coalesce(device_token, ''), invalid_since, coalesce(run, '') = '' FROM suppressed WHERE environment = ?
+        """
 
     static let selectNewest = """
         SELECT coalesce(device_token, ''), invalid_since, coalesce(reason, ''), added_at, coalesce(run, '') FROM suppressed

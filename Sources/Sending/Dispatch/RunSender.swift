@@ -189,12 +189,16 @@ package struct RunSender: Sendable {
             legs = try self.legs(of: ids, besides: rounds)
         } catch { return (.stopped(.notSent("\(error)")), nil) }
         state.claims.start(at: try run.claimCount())
+        let holds = try holdsOfServices()
         var threads = LegThreads(results)
         do throws(Diagnostic) {
             threads.recorder = try WorkerThread("record") { record(from: results, state, legs) }
             for leg in legs {
                 let earlier = rounds.answers(of: leg.leg.service, figures)
-                let sender = try Sender(senderSettings(leg.access, startingAt: start))
+                var settings = senderSettings(leg.access, startingAt: start)
+                settings.heldUntil = holds[leg.leg.service]
+                if leg.access.service.statistics != nil { settings.receipts = leg.receipts }
+                let sender = try Sender(settings)
                 // The thread that claims starts last: if another one cannot start, nothing was claimed.
                 threads.senders.append(
                     try WorkerThread("deliver") {
@@ -227,11 +231,21 @@ package struct RunSender: Sendable {
     private func roundEnd(_ ends: [(leg: RunLeg, end: SendEnd)], _ rounds: inout SendRounds) throws -> SendEnd {
         for (leg, end) in ends {
             guard case .stopped(let cause) = end else { continue }
+            if let held = cause.heldUntil { try run.setState(LegState(heldUntil: held), of: leg) }
             guard services.count > 1, cause.isOfService else { return end }
             rounds.stopped[leg.service] = cause
-            try run.setState(LegState(cause: cause), of: leg)
+            try run.setState(LegState(heldUntil: cause.heldUntil, cause: cause), of: leg)
         }
         return ends.contains { $0.end == .interrupted } ? .interrupted : .finished
+    }
+
+    /// Until when services take no pushes, by their numbers, as they said to this life or an earlier one.
+    private func holdsOfServices() throws -> [Int: Timestamp] {
+        let states = try run.legStates()
+        return run.plan.legs.reduce(into: [:]) { holds, leg in
+            guard let held = states[leg.ids.lowerBound]?.heldUntil else { return }
+            holds[leg.service] = max(held, holds[leg.service] ?? held)
+        }
     }
 
     /// The legs of some recipients that are still to be sent.

@@ -10,6 +10,7 @@ import Cryptography
 final class GetuiRules: ServiceRules {
     /// More than 200 messages with all that they may hold.
     let keptBodyBytes = 4 << 20
+    let ownHeaders = [GetuiTokens.header]
     @exclusivity(unchecked) private var tokens: GetuiTokens
     @exclusivity(unchecked) private var targets: CidRules
     private let callsPerMinute: Int
@@ -60,7 +61,7 @@ final class GetuiRules: ServiceRules {
 
     /// The refusal of a request that is no caller's, or one too many.
     private func refusal(of request: PushRequest, app: String, now: Timestamp) -> GetuiReply? {
-        guard tokens.accepts(request[.token], app: app, now: now) else { return .refusal(10001) }
+        guard tokens.accepts(request.own(GetuiTokens.header), app: app, now: now) else { return .refusal(10001) }
         guard quotas[app, default: MinuteQuota(limit: callsPerMinute)].take(at: now) else { return .refusal(10005) }
         return nil
     }

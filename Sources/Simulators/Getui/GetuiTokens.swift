@@ -14,6 +14,8 @@ struct GetuiTokens {
     /// How far a sender's clock may be off. A guess: the documentation does not say.
     static let clockSkewSeconds: Int64 = 600
     static let mostAuthenticationsPerMinute = 100
+    /// The header that carries a token.
+    static let header: StaticString = "token"
     /// The name of an app that belongs to its master secret.
     static let appKey = "app_key"
     /// From this number on, tokens that have ended are forgotten.
@@ -37,9 +39,9 @@ struct GetuiTokens {
     // MARK: Use
 
     /// Whether a header `token` is one of an app's.
-    mutating func accepts(_ header: UnsafeBufferPointer<UInt8>?, app: String, now: Timestamp) -> Bool {
+    mutating func accepts(_ header: [UInt8]?, app: String, now: Timestamp) -> Bool {
         guard let header,
-            let index = tokens.lastIndex(where: { areEqual(header, right: $0.bytes) && $0.app == app }), now < tokens[index].end,
+            let index = tokens.lastIndex(where: { header == $0.bytes && $0.app == app }), now < tokens[index].end,
             mostUses == 0 || tokens[index].uses < mostUses
         else { return false }
         if tokens[index].uses == 0 { usedTokens += 1 }

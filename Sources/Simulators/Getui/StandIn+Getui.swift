@@ -12,6 +12,6 @@ extension StandIn {
             app: StandInName("app_id", "SimulatorAppId00000000"), names: [StandInName("app_key", "SimulatorAppKey0000000")],
             key: "master_secret"),
         keyFile: "getui-master-secret.txt", ignoresCase: true, gone: SimulatedAnswer(status: 200, reason: "successed_ignore"),
-        unknown: SimulatedAnswer(status: 400, reason: "20001"), givesOutTokens: true,
+        unknown: SimulatedAnswer(status: 400, reason: "20001"), isLimited: true, givesOutTokens: true,
         start: { try GetuiSimulator($0) })
 }

@@ -114,9 +114,7 @@ struct CallReader {
             case "expect": return .refused(status: 417, "nothing is expected here")
             case "connection": isLast = isLast || value.elementsEqual("close".utf8)
             default:
-                name.withUnsafeBufferPointer { name in
-                    if let known = HeaderName(name) { value.withUnsafeBufferPointer { request.add(known, $0) } }
-                }
+                name.withUnsafeBufferPointer { name in value.withUnsafeBufferPointer { request.add(named: name, $0) } }
             }
         }
         // RFC 9112 section 6.3: without a length there is no body. Only methods whose requests have one are refused then.

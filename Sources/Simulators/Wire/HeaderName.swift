@@ -1,6 +1,7 @@
-/// The headers that the rules of some service read. A request keeps these and no others.
+/// The headers that requests name fast. Besides these, a request keeps those that its service's rules read (`ServiceRules.ownHeaders`),
+/// and no others.
 enum HeaderName: Int, CaseIterable {
-    case method, path, authorization, topic, pushType, id, expiration, priority, collapseID, contentType, token
+    case method, path, authorization, topic, pushType, id, expiration, priority, collapseID, contentType
 
     /// The name as HTTP/2 writes it.
     var text: StaticString {
@@ -15,7 +16,6 @@ enum HeaderName: Int, CaseIterable {
         case .priority: "apns-priority"
         case .collapseID: "apns-collapse-id"
         case .contentType: "content-type"
-        case .token: "token"
         }
     }
 
@@ -23,7 +23,7 @@ enum HeaderName: Int, CaseIterable {
     init?(_ name: UnsafeBufferPointer<UInt8>) {
         let candidate: HeaderName
         switch name.count {
-        case 5: candidate = name[0] == UInt8(ascii: ":") ? .path : .token
+        case 5: candidate = .path
         case 7: candidate = name[0] == UInt8(ascii: ":") ? .method : .id
         case 10: candidate = .topic
         case 12: candidate = .contentType

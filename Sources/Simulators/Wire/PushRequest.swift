@@ -49,7 +49,7 @@ final class PushRequest {
     private let keptPayloadBytes: Int
 
     @exclusivity(unchecked) private(set) var bytes = ByteArena(capacity: 2048)
-    @exclusivity(unchecked) private var places = InlineArray<11, Place>(repeating: Place())
+    @exclusivity(unchecked) private var places = InlineArray<10, Place>(repeating: Place())
     @exclusivity(unchecked) private var payloadStart = 0
     /// The payload's size in bytes, kept or not.
     @exclusivity(unchecked) private(set) var payloadBytes = 0
@@ -73,14 +73,25 @@ final class PushRequest {
     /// Whom the pushes of the request are for, if the body says so; empty if the path does, or nothing does.
     @exclusivity(unchecked) var addressees: [Addressee] = []
 
-    /// - Parameter keptPayloadBytes: the bytes of a payload that are kept: more than any payload limit, so that every payload that is
-    ///   checked is complete.
-    init(keptPayloadBytes: Int = PushRequest.usualBodyBytes) { self.keptPayloadBytes = keptPayloadBytes }
+    /// The names of the service's own headers, and their values.
+    private let ownNames: [StaticString]
+    @exclusivity(unchecked) private var ownPlaces: [Place]
+
+    /// - Parameters:
+    ///   - keptPayloadBytes: the bytes of a payload that are kept: more than any payload limit, so that every payload that is checked is
+    ///     complete.
+    ///   - ownHeaders: see `ServiceRules.ownHeaders`.
+    init(keptPayloadBytes: Int = PushRequest.usualBodyBytes, ownHeaders: [StaticString] = []) {
+        self.keptPayloadBytes = keptPayloadBytes
+        ownNames = ownHeaders
+        ownPlaces = ownHeaders.map { _ in Place() }
+    }
 
     /// Prepares the object for a new stream.
     func begin(streamID: Int32) {
         bytes.removeAll()
         places = InlineArray(repeating: Place())
+        for index in ownPlaces.indices { ownPlaces[index] = Place() }
         payloadStart = 0
         payloadBytes = 0
         hasDuplicateHeader = false
@@ -102,6 +113,18 @@ final class PushRequest {
     var addressee: Addressee? {
         get { addressees.first }
         set { addressees = newValue.map { [$0] } ?? [] }
+    }
+
+    /// Adds a header if the rules read it.
+    /// - Parameter name: in lower-case letters.
+    func add(named name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        if let known = HeaderName(name) { return add(known, value) }
+        guard !ownNames.isEmpty, let index = ownNames.firstIndex(where: { areEqual(name, $0.bytes) }) else { return }
+        guard ownPlaces[index].count < 0 else {
+            hasDuplicateHeader = true
+            return
+        }
+        ownPlaces[index] = keep(value)
     }
 
     /// Adds a header. The first value of a duplicate stays.
@@ -126,14 +149,26 @@ final class PushRequest {
     func replace(_ name: HeaderName, by value: [UInt8]) { value.withUnsafeBufferPointer { place(name, $0) } }
 
     private func place(_ name: HeaderName, _ value: UnsafeBufferPointer<UInt8>) {
-        places[name.rawValue] = Place(start: Int32(bytes.count), count: Int32(value.count))
+        places[name.rawValue] = keep(value)
+    }
+
+    private func keep(_ value: UnsafeBufferPointer<UInt8>) -> Place {
+        let place = Place(start: Int32(bytes.count), count: Int32(value.count))
         bytes.append(value)
+        return place
     }
 
     /// A header's value, valid until the request changes; nil if the header is absent.
     subscript(name: HeaderName) -> UnsafeBufferPointer<UInt8>? {
         let place = places[name.rawValue]
         return place.count < 0 ? nil : bytes[Int(place.start)..<Int(place.start + place.count)]
+    }
+
+    /// The value of a header of the service's own; nil if it is absent.
+    func own(_ name: StaticString) -> [UInt8]? {
+        guard let index = ownNames.firstIndex(where: { areEqual($0.bytes, name.bytes) }), ownPlaces[index].count >= 0 else { return nil }
+        let place = ownPlaces[index]
+        return Array(bytes[Int(place.start)..<Int(place.start + place.count)])
     }
 
     /// The kept part of the payload, valid until the request changes.

@@ -29,6 +29,7 @@ final class Server {
     let callbacks: HTTP2ServerCallbacks
     let rules: any ServiceRules
     let keptBodyBytes: Int
+    let ownHeaders: [StaticString]
     @exclusivity(unchecked) var plan: FaultPlan
     private var delayed = DelayedAnswers()
     private var connections: [Connection] = []
@@ -57,6 +58,7 @@ final class Server {
         ledger = Ledger(file: file)
         self.rules = rules
         keptBodyBytes = rules.keptBodyBytes
+        ownHeaders = rules.ownHeaders
         plan = FaultPlan(configuration.faults)
     }
 

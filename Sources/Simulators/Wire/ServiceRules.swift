@@ -9,6 +9,9 @@ protocol ServiceRules: AnyObject {
     /// The bytes of a body that are kept: more than any body that the service accepts, so that what is checked is complete.
     var keptBodyBytes: Int { get }
 
+    /// The headers that only this service reads (`PushRequest.own`): in lower-case letters.
+    var ownHeaders: [StaticString] { get }
+
     /// The number of distinct credentials that were accepted.
     var acceptedCredentials: Int { get }
 
@@ -46,6 +49,9 @@ protocol ServiceRules: AnyObject {
 }
 
 extension ServiceRules {
+    /// None: `HeaderName` has all.
+    var ownHeaders: [StaticString] { [] }
+
     func take(_ request: PushRequest) {}
 }
 

@@ -17,7 +17,7 @@ struct ListOption: ParsableArguments {
     @Option(name: .long, help: "The app's name in volley.yaml; may be omitted if there is only one.")
     var app: String?
 
-    @Option(name: .long, help: "One of the app's services; may be omitted if there is only one.")
+    @Option(name: .long, help: "One of the app's services; may be omitted if there is only one. `list` without it shows all.")
     var service: String?
 
     var choice: SuppressionCommand.ListChoice { .init(app: app, service: service) }

@@ -26,30 +26,32 @@ public enum SuppressionCommand {
         public init(app: String?, service: String?) { (self.app, self.service) = (app, service) }
     }
 
-    /// Shows how many devices are suppressed, and why. No token is shown in full.
+    /// Shows how many devices are suppressed, and why: of one service, or of all services of an app. No token is shown in full.
     public static func list(_ choice: ListChoice, options: CommonOptions, console: Console) throws -> ExitStatus {
-        let list = try self.list(choice, options).list
-        let (reasons, newest) = (try list.reasons(), try list.newest(shownEntries))
-        let count = reasons.reduce(0) { $0 + $1.devices }
+        let contents = try lists(choice, options).map(Contents.init)
         if options.isJSON {
-            let devices: [JSONValue] = newest.map { device in
-                .object(pairs: [
-                    ("device_token", .string(device.token.redacted)), ("reason", .string(device.reason)),
-                    ("invalid_since", .string(device.invalidSince.description)), ("added_at", .string(device.addedAt.description)),
-                    ("run", device.run.isEmpty ? .null : .string(device.run)),
-                ])
-            }
-            try console.out(
-                document(
-                    list,
-                    [
-                        ("devices", .integer(Int64(count))),
-                        ("reasons", .object(pairs: reasons.map { ($0.reason, .integer(Int64($0.devices))) })), ("newest", .array(devices)),
-                    ]))
+            let documents = contents.map(document)
+            // An app with one service has one document, as ever.
+            try console.out(contents.count == 1 ? documents[0] : .object(pairs: [("lists", .array(documents))]))
         } else {
-            try console.out(text(list, count: count, reasons, newest))
+            // All lists of an app are in one file.
+            let place = contents.contains { $0.count > 0 } ? ["List: \(contents[0].list.place)"] : []
+            try console.out((contents.map(text) + place).joined(separator: "\n\n"))
         }
         return .done
+    }
+
+    /// What a list holds, in short.
+    private struct Contents {
+        let list: SuppressionList
+        let reasons: [(reason: String, devices: Int)]
+        let newest: [SuppressedDevice]
+        var count: Int { reasons.reduce(0) { $0 + $1.devices } }
+
+        init(_ list: SuppressionList) throws {
+            self.list = list
+            (reasons, newest) = (try list.reasons(), try list.newest(shownEntries))
+        }
     }
 
     /// A file of devices: tokens one a line, or a CSV or TSV with a column of tokens, and perhaps `reason` and `invalid_since`.
@@ -206,21 +208,38 @@ public enum SuppressionCommand {
 
     /// The app, and its list for the environment in volley.yaml.
     private static func list(_ choice: ListChoice, _ options: CommonOptions) throws -> (list: SuppressionList, app: App) {
-        guard let project = try Project.find(with: options.project) else {
-            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
-        }
+        let project = try project(options)
         let app = try project.app(calledOrOnly: choice.app)
         guard choice.service != nil || app.services.count == 1 else {
             throw Diagnostic(
                 "the app '\(app.name.value)' has several services, and each has a list of its own", file: project.file,
                 remedy: "Name one with --service: \(app.services.map(\.service.name).joined(separator: ", ")).")
         }
-        let account = try choice.service.map { try app.service(called: $0) } ?? app.main
-        let settings = try RunSettings(app, projectFile: project.file, pushType: .alert)
-        let environment = settings.services.first { $0.serviceName == account.service.name }?.listName ?? ""
-        let list = project.catalog(options.project).suppression(
-            app: app.name.value, service: account.service, environment: environment)
-        return (list, app)
+        return (try lists(of: app, choice, project, options)[0], app)
+    }
+
+    /// The list of the service that was chosen, or those of all services of the app.
+    private static func lists(_ choice: ListChoice, _ options: CommonOptions) throws -> [SuppressionList] {
+        let project = try project(options)
+        return try lists(of: project.app(calledOrOnly: choice.app), choice, project, options)
+    }
+
+    private static func lists(
+        of app: App, _ choice: ListChoice, _ project: Project, _ options: CommonOptions
+    ) throws -> [SuppressionList] {
+        let chosen = try choice.service.map { try app.service(called: $0).service.name }
+        return try RunSettings(app, projectFile: project.file, pushType: .alert).services.filter {
+            chosen == nil || $0.serviceName == chosen
+        }.map {
+            project.catalog(options.project).suppression(app: app.name.value, service: $0.service, environment: $0.listName)
+        }
+    }
+
+    private static func project(_ options: CommonOptions) throws -> Project {
+        guard let project = try Project.find(with: options.project) else {
+            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
+        }
+        return project
     }
 
     // MARK: - Messages
@@ -234,9 +253,24 @@ public enum SuppressionCommand {
         return .object(pairs: head + members)
     }
 
-    private static func text(
-        _ list: SuppressionList, count: Int, _ reasons: [(reason: String, devices: Int)], _ newest: [SuppressedDevice]
-    ) -> String {
+    private static func document(_ contents: Contents) -> JSONValue {
+        let devices: [JSONValue] = contents.newest.map { device in
+            .object(pairs: [
+                ("device_token", .string(device.token.redacted)), ("reason", .string(device.reason)),
+                ("invalid_since", .string(device.invalidSince.description)), ("added_at", .string(device.addedAt.description)),
+                ("run", device.run.isEmpty ? .null : .string(device.run)),
+            ])
+        }
+        return document(
+            contents.list,
+            [
+                ("devices", .integer(Int64(contents.count))),
+                ("reasons", .object(pairs: contents.reasons.map { ($0.reason, .integer(Int64($0.devices))) })), ("newest", .array(devices)),
+            ])
+    }
+
+    private static func text(_ contents: Contents) -> String {
+        let (list, count, reasons, newest) = (contents.list, contents.count, contents.reasons, contents.newest)
         guard count > 0 else { return "No device of \(name(list)) is suppressed." }
         var lines = ["\(TextFormat.devices(count)) of \(name(list)) \(TextFormat.plural(count, one: "is", many: "are")) suppressed.", ""]
         let width = reasons.map(\.reason.count).max() ?? 0
@@ -251,6 +285,6 @@ public enum SuppressionCommand {
             let reason = TextFormat.padded(device.reason, to: newest.map(\.reason.count).max() ?? 0)
             lines.append("  \(device.token.redacted)  \(reason)  since \(device.invalidSince)  \(device.run)")
         }
-        return (lines + ["", "List: \(list.place)"]).map { $0.last == " " ? String($0.dropLast(2)) : $0 }.joined(separator: "\n")
+        return lines.map { $0.last == " " ? String($0.dropLast(2)) : $0 }.joined(separator: "\n")
     }
 }

@@ -136,6 +136,7 @@ extension SimulatedLoop {
         if settings.stopLimits != nil, case .limit = cause { return true }
         if causes.fruitless >= settings.fruitlessConnectionLimit || causes.busy >= 100 { return true }
         if causes.busy > 0, case .service(_, .outage) = cause { return true }
+        if causes.busy > 0, cause.heldUntil != nil { return true }
         if causes.hasAwaitedTokenInVain, case .service(_, .tokenMissing) = cause { return true }
         // At the end of the canary, half of it is enough to judge.
         return causes.badTokens > 25 || causes.rejections > 25 || causes.fruitless > 1

@@ -1,0 +1,56 @@
+import Audience
+import Base
+import Campaigns
+import Content
+import PushServices
+import Workspace
+
+/// Warnings about the services of an app with several: that one reaches nobody, or that only some of them are rehearsed.
+struct ServiceLint {
+    let app: App
+
+    /// Services that go to a simulator beside others that reach people: a rehearsal that is none, or a campaign that half of its audience
+    /// does not get.
+    var environments: [Diagnostic] {
+        let rehearsed = app.services.filter { if case .simulator = $0.environment { true } else { false } }
+        let real = app.services.filter { if case .named(let environment) = $0.environment { environment.reachesPeople } else { false } }
+        guard let first = rehearsed.first, !real.isEmpty else { return [] }
+        let destinations = real.map { "\($0.service.displayName) to \($0.destination)" }.joined(separator: " and ")
+        return [
+            .warning(
+                .simulatorAndProduction,
+                message: "pushes through \(rehearsed.map(\.service.displayName).joined(separator: " and ")) go to a simulator, "
+                    + "but those through \(destinations), where they reach people",
+                at: first.position,
+                remedy: "To rehearse, write environment: simulator for every service; to reach everyone, for none.")
+        ]
+    }
+
+    /// Services that reach no device of an audience. A column that no export has is said by the scan.
+    func withoutDevices(_ result: AudienceResult, in messages: MessageCatalog) -> [Diagnostic] {
+        guard app.services.count > 1, result.audience > 0 else { return [] }
+        return app.services.indices.filter { number in
+            !result.servicesWithoutColumn.contains(number)
+                && !messages.messages.indices.contains {
+                    messages.messages[$0].service == number && result.groups[$0, default: 0] > 0
+                }
+        }.map { number in
+            let account = app.services[number]
+            return .warning(
+                .serviceWithoutDevices, message: "no device of the audience is reached through \(account.service.displayName)",
+                at: account.position, remedy: remedy(account))
+        }
+    }
+
+    private func remedy(_ account: AppService) -> String {
+        let rest = "If the audience has no such devices, allow the warning in the campaign."
+        if let column = app.columns.service {
+            let cells = column.map.filter { $0.service.value == account.service.name }.map { "'\($0.cell.value)'" }
+            let shown = column.map.isEmpty ? "'\(account.service.name)'" : cells.isEmpty ? "no cell" : cells.joined(separator: " or ")
+            return "Its devices are rows with \(shown) in the column '\(column.column.value)'. \(rest)"
+        }
+        let names = app.columns.candidates(forTargets: account.service.target.column).map { "'\($0)'" }.joined(separator: " or ")
+        return "Its devices are rows with \(account.service.target.aNoun) in the column \(names)"
+            + "\(app.columns.preference.isEmpty ? "" : ", unless a service that 'prefer' puts before it reaches them"). \(rest)"
+    }
+}
