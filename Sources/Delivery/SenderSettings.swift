@@ -105,6 +105,9 @@ public struct SenderSettings: Sendable {
     var canaryPushes = Canary.usualSize
     /// What carries the requests: what the service asks for. Only tests and measurements choose another.
     package var wire: Wire
+    /// Commits the names of calls before they leave, where the service recognizes repeats; returns false if they could not be committed: then
+    /// they never leave. Called on a thread of its own.
+    package var commitCalls: @Sendable ([NamedCall]) -> Bool = { _ in true }
     /// The longest time to connect, including TLS.
     public var connectTimeoutSeconds: Double
     /// The longest wait from submitting a push to its answer.

@@ -52,6 +52,8 @@ public protocol PushService: Sendable {
     var answersCarryID: Bool { get }
     /// Whether the service may recognize a push that it gets a second time, as it carries the same id, and then delivers it once.
     var recognizesRepeats: Bool { get }
+    /// By what it recognizes a request or a push that it gets again, if it can be relied on to do nothing then.
+    var repeatProtection: RepeatProtection { get }
     /// The system that shows the pushes; nil if there are several.
     var system: PhoneSystem? { get }
     /// Whether `Simulators` has a stand-in for it.
@@ -130,6 +132,9 @@ extension PushService {
 
     /// Not promised.
     public var recognizesRepeats: Bool { false }
+
+    /// None.
+    public var repeatProtection: RepeatProtection { .none }
 
     /// None: every refusal may be due to wrong settings.
     public var goneReasons: [String] { [] }

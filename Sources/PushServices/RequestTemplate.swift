@@ -31,7 +31,7 @@ public struct PushOptions: Hashable, Sendable {
 public struct RequestTemplate: Sendable {
     /// Appends the body of a request to `bytes`: the pushes that it carries, in their order.
     /// - Parameter now: epoch seconds, for services that are told how long a push lives rather than until when.
-    public typealias Body = @Sendable (_ pushes: [RequestPush], _ now: Int64, _ bytes: inout [UInt8]) -> Void
+    public typealias Body = @Sendable (_ pushes: RequestCall, _ now: Int64, _ bytes: inout [UInt8]) -> Void
 
     /// A header field.
     public struct Header: Hashable, Sendable {
@@ -72,7 +72,7 @@ extension RequestTemplate {
     public func single(_ push: RequestPush, at now: Int64) -> (path: String, body: [UInt8]) {
         guard let body else { return (pathPrefix + String(decoding: push.target, as: UTF8.self), Array(push.payload)) }
         var bytes: [UInt8] = []
-        body([push], now, &bytes)
+        body(RequestCall([push]), now, &bytes)
         return (pathPrefix, bytes)
     }
 }

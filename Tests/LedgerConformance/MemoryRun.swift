@@ -27,6 +27,7 @@ public final class MemoryRun: Sendable {
             forgetsWhoWasReopened
         case settlesTwice, recordsHalf, settlesWhoIsUnclaimed, losesNobody, defersWhoIsUnderWay, handsOutTheSettled
         case takesOrdersForNobody, takesOrdersThatDoNotFit
+        case namesWhoIsUnclaimed, namesHalf, forgetsWhomItDoubts, forgetsAllCalls
         case stopsAnything, stopsTheWrongLeg, keepsStopsOfLegs, countsOneServiceForAll, mixesTheAnswersOfServices, readsOneServiceForAll,
             forgetsReceipts, mixesReceipts
     }
@@ -49,6 +50,15 @@ public final class MemoryRun: Sendable {
         var noted: NotedLife?
         /// By services.
         var receipts: [Int: [String]] = [:]
+        var calls: [NamedCall] = []
+        var lastCall = 0
+
+        mutating func append(_ call: NamedCall) {
+            lastCall += 1
+            var call = call
+            call.number = lastCall
+            calls.append(call)
+        }
 
         var claimed: ClaimSet { ClaimSet(claims.map(\.ids)) }
 

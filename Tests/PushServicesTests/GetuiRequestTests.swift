@@ -24,7 +24,7 @@ struct GetuiRequestTests {
     private static func body(_ pushes: [RequestPush], at now: Int64 = 1_000_000, _ change: (inout PushOptions) -> Void = { _ in }) -> String
     {
         var bytes: [UInt8] = []
-        Getui().request(options(change)).body?(pushes, now, &bytes)
+        Getui().request(options(change)).body?(RequestCall(pushes), now, &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -63,6 +63,21 @@ struct GetuiRequestTests {
         let names = (0..<1000).map { Self.name(Self.push(Self.plain, recipient: $0)) }
         #expect(Set(names).count == 1000 && names.allSatisfy { $0.wholeMatch(of: /[0-9a-f]{32}/) != nil })
         #expect(names[3] == Self.name(Self.push(Self.inApp, to: Self.other, recipient: 3)))
+        #expect(names[3] == Self.push(Self.plain, recipient: 3).id.description.replacing("-", with: ""))
+    }
+
+    @Test("a push that Getui refused gets a new name, as those of refused messages may be lost")
+    func generations() {
+        let names = (0..<50).flatMap { recipient in
+            (0..<20).map { generation in
+                var push = Self.push(Self.plain, recipient: recipient)
+                push.generation = generation
+                return Self.name(push)
+            }
+        }
+        #expect(Set(names).count == 1000 && names.allSatisfy { $0.wholeMatch(of: /[0-9a-f]{32}/) != nil })
+        guard case .derived(let seconds) = Getui().repeatProtection else { return #expect(Bool(false)) }
+        #expect(seconds >= Getui().retry.maximumTotalSeconds, "a push is not tried under a name that may be forgotten")
     }
 
     @Test("pushes are counted by the run's label")

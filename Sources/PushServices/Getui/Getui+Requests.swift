@@ -110,9 +110,10 @@ struct GetuiMessage: Sendable {
         bytes += Self.endOfNotification.utf8
     }
 
-    /// 32 hex digits that no other push of any run has: those of the push's id.
+    /// 32 hex digits that no other push of any run has: those of the push's id, changed by its generation in the half that all pushes of a
+    /// run share.
     static func appendName(of push: RequestPush, to bytes: inout [UInt8]) {
-        for half in [push.id.high, push.id.low] {
+        for half in [push.id.high ^ UInt64(push.generation) << 16, push.id.low] {
             for shift in stride(from: 60, through: 0, by: -4) {
                 let digit = UInt8(truncatingIfNeeded: half >> UInt64(shift) & 15)
                 bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)

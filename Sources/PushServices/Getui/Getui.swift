@@ -52,6 +52,10 @@ public struct Getui: PushService {
     /// A `request_id` that comes again loses its message. Source: docs.getui.com, "push".
     public let recognizesRepeats = true
 
+    /// Getui does not say how long it knows a `request_id`: an hour is a guess, and as long as a push is tried. Whether it knows those of
+    /// messages that it refused, it does not say either, so that they get new ones.
+    public let repeatProtection = RepeatProtection.derived(windowSeconds: 3600)
+
     /// Getui publishes nothing about waits. Its service starts again within seconds, and its limits are those of minutes.
     public let retry = {
         var policy = RetryPolicy()
