@@ -96,6 +96,8 @@ struct GetuiCampaignTests {
         #expect(
             csv.contains("successed_ignore") && csv.contains("20001 (target user is invalid)") && csv.contains("getui_request_id"),
             "\(csv.prefix(300))")
+        let refreshed = try bench.folder.volley("report", "last", "--refresh").output
+        #expect(refreshed.contains("1,997 passed on to phones") && refreshed.contains("1,996 received by phones"), "\(refreshed)")
         let answers = try bench.answers()
         #expect(answers.count == 2000 && answers.values.filter { $0.last == "sent" }.count == 1997)
         #expect(answers.values.allSatisfy { $0.count { $0 == "sent" } <= 1 })

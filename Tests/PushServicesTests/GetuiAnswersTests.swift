@@ -156,4 +156,18 @@ struct GetuiAnswersTests {
         #expect(getui.probeMeaning(status: 400, reason: "20001 (request_id length error)") == .notTheService)
         for status in [200, 302, 400, 404] { #expect(getui.probeMeaning(status: status, reason: "") == .notTheService) }
     }
+
+    @Test("statistics are asked by the run's label, and read from the total of its group")
+    func statistics() throws {
+        let facts = try #require(Getui().statistics)
+        #expect(facts.subject == .label && facts.question("app", ["run-1"], nil) == .init(path: "/v2/app/report/push/task_group/run-1"))
+        let total = #"{"msg_num":9,"target_num":7,"receive_num":5,"display_num":3,"click_num":1}"#
+        let answer = try JSONValue(parsing: #"{"code":0,"msg":"","data":{"run-1":{"total":\#(total),"gt":\#(total)}}}"#)
+        let counts = try #require(facts.read(answer))
+        #expect(facts.counts.map { counts[$0.key] } == [7, 5, 3, 1])
+        #expect(try facts.read(JSONValue(parsing: #"{"code":0,"data":{}}"#)) == [:])
+        for other in [#"{"code":10001,"msg":"token is invalid"}"#, "[]", #"{"data":{}}"#] {
+            #expect(try facts.read(JSONValue(parsing: other)) == nil)
+        }
+    }
 }

@@ -367,3 +367,30 @@ struct GetuiListTests {
         #expect(kept.code == 0 && kept.request.kind == .other)
     }
 }
+
+@Suite("A report of Getui")
+struct GetuiReportTests {
+    private func report(_ desk: GetuiDesk, _ group: String, token: String? = nil) -> GetuiAnswer {
+        desk.decide(getuiRequest(to: "report/push/task_group/\(group)", method: "GET", token: token ?? desk.token(), body: ""))
+    }
+
+    @Test("counts what was delivered in a group, and what phones received")
+    func counts() {
+        let desk = GetuiDesk(), group = #","group_name":"run-1""#
+        let messages = [
+            getuiMessage(1, members: group), getuiMessage(2, cid: cid(2, after: "00000200"), members: group),
+            getuiMessage(3, cid: cid(3, after: "00000090"), members: group), getuiMessage(4),
+        ]
+        for _ in 0..<2 { #expect(desk.send(getuiBatchBody(messages)).code == 0) }
+        let answer = report(desk, "run-1")
+        #expect(answer.code == 0 && answer.request.kind == .other)
+        let total = answer.body?["data"]?["run-1"]?["total"]
+        #expect(total?["target_num"] == .integer(2) && total?["receive_num"] == .integer(1) && total?["click_num"] == .integer(0))
+    }
+
+    @Test("of a group without a push is empty, and needs a token")
+    func empty() {
+        #expect(report(GetuiDesk(), "run-2").body?["data"] == .object(pairs: []))
+        #expect(report(GetuiDesk(), "run-2", token: "x").code == 10001)
+    }
+}

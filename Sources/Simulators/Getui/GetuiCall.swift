@@ -10,15 +10,23 @@ struct GetuiCall {
         /// Keeps a content for lists.
         case listMessage
         case list
+        /// What became of the pushes of a group.
+        case report(group: String)
 
         var isPush: Bool {
             switch self {
             case .single, .batch, .list: true
-            case .authentication, .removal, .listMessage: false
+            case .authentication, .removal, .listMessage, .report: false
             }
         }
 
-        var method: StaticString { if case .removal = self { "DELETE" } else { "POST" } }
+        var method: StaticString {
+            switch self {
+            case .removal: "DELETE"
+            case .report: "GET"
+            case .authentication, .single, .batch, .listMessage, .list: "POST"
+            }
+        }
 
         /// What the body of a push looks like.
         var shape: GetuiShape? {
@@ -26,7 +34,7 @@ struct GetuiCall {
             case .single: GetuiKeys.single
             case .batch: GetuiKeys.batch
             case .list: GetuiKeys.list
-            case .authentication, .removal, .listMessage: nil
+            case .authentication, .removal, .listMessage, .report: nil
             }
         }
 
@@ -35,17 +43,17 @@ struct GetuiCall {
             switch self {
             case .single: [body]
             case .batch: body["msg_list"]?.values ?? []
-            case .authentication, .removal, .listMessage, .list: []
+            case .authentication, .removal, .listMessage, .list, .report: []
             }
         }
 
         /// The targets of a body, well formed or not.
         func entries(of body: JSONValue) -> [GetuiEntry] {
             if case .list = self {
-                return body.cids.map { GetuiEntry(cid: $0, id: nil, task: body["taskid"]?.stringValue) }
+                return body.cids.map { GetuiEntry(cid: $0, id: nil, task: body["taskid"]?.stringValue, group: nil) }
             }
             return messages(in: body).flatMap { message in
-                message.cids.map { GetuiEntry(cid: $0, id: message["request_id"]?.stringValue, task: nil) }
+                message.cids.map { GetuiEntry(cid: $0, id: message["request_id"]?.stringValue, task: nil, group: message["group_name"]?.stringValue) }
             }
         }
     }
@@ -65,6 +73,7 @@ struct GetuiCall {
         case ["push", "single", "batch", "cid"]: kind = .batch
         case ["push", "list", "message"]: kind = .listMessage
         case ["push", "list", "cid"]: kind = .list
+        case let words where words.count == 4 && words.starts(with: ["report", "push", "task_group"]): kind = .report(group: words[3])
         default: return nil
         }
     }
@@ -77,6 +86,8 @@ struct GetuiEntry {
     let id: String?
     /// The task of a list, which exists before its targets are named.
     let task: String?
+    /// The `group_name`; nil for none.
+    let group: String?
 
     var idHash: TokenHash? { id.map { TokenHash(text: $0) } }
     var addressee: PushRequest.Addressee { PushRequest.Addressee(kind: "cid", target: cid, id: id ?? task ?? "") }

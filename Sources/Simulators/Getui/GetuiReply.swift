@@ -62,3 +62,22 @@ struct GetuiReply: Equatable {
         21001: "push failed, user is invalid", 30019: "service is busy",
     ]
 }
+
+/// What Getui says of the pushes of a group.
+struct GroupReport {
+    private var targets: Int64 = 0, received: Int64 = 0
+
+    mutating func add(_ status: String) {
+        targets += 1
+        if status == CidRules.online { received += 1 }
+    }
+
+    /// Nobody looks at a simulated phone.
+    var json: JSONValue {
+        let counts = JSONValue.object(pairs: [
+            ("msg_num", .integer(targets)), ("target_num", .integer(targets)), ("receive_num", .integer(received)),
+            ("display_num", .integer(0)), ("click_num", .integer(0)),
+        ])
+        return .object(pairs: [("total", counts), ("gt", counts)])
+    }
+}

@@ -18,8 +18,11 @@ final class GetuiRules: ServiceRules {
     /// Contents of lists, by their task ids.
     private var tasks: [String: (app: String, end: Timestamp)] = [:]
     private var seenIDs: Set<TokenHash> = []
-    /// The ids of the request that was accepted last, which count as seen once it is taken.
+    /// The ids of the request that was accepted last, which count as seen once it is taken, and the groups and statuses of what it delivers.
     private var acceptedIDs: [TokenHash] = []
+    private var accepted: [(group: String, status: String)] = []
+    /// What reports say, by app and group.
+    private var reports: [String: GroupReport] = [:]
     private var taskNumber: UInt64 = 0
 
     init(_ configuration: SimulatorConfiguration) {
@@ -48,6 +51,7 @@ final class GetuiRules: ServiceRules {
             tokens.remove(token.utf8, app: call.app)
             answer(request, .success(nil))
         case .listMessage: answer(request, keep(request, app: call.app, now: now))
+        case .report(let group): answer(request, report(on: group, request, app: call.app, now: now))
         case .single, .batch, .list:
             request.kind = .push
             decide(request, call, hasBody: hasBody, now: now)
@@ -74,6 +78,13 @@ final class GetuiRules: ServiceRules {
         let task = nextTask("RASL")
         tasks[task] = (app, now.adding(seconds: Double(GetuiContent.lifeMilliseconds(of: body)) / 1000))
         return .success(.object(pairs: [("taskid", .string(task))]))
+    }
+
+    /// Answers for a group; nothing for one that has no push.
+    private func report(on group: String, _ request: PushRequest, app: String, now: Timestamp) -> GetuiReply {
+        if let refusal = refusal(of: request, app: app, now: now) { return refusal }
+        guard let report = reports["\(app)/\(group)"] else { return .success(.object(pairs: [])) }
+        return .success(.object(pairs: [(group, report.json)]))
     }
 
     private func decide(_ request: PushRequest, _ call: GetuiCall, hasBody: Bool, now: Timestamp) {
@@ -123,6 +134,9 @@ final class GetuiRules: ServiceRules {
             if result.status == CidRules.ignored { addressee.answer = Answer(status: 200, reason: result.status) }
             return addressee
         }
+        accepted = delivered.compactMap { result in
+            result.status == CidRules.ignored ? nil : result.entry.group.map { ("\(call.app)/\($0)", result.status) }
+        }
         // All of them were repeats: Getui says yes, and sends nothing.
         if delivered.isEmpty { request.kind = .dryRun }
         let data: [(String, JSONValue)] =
@@ -134,7 +148,10 @@ final class GetuiRules: ServiceRules {
         answer(request, .success(isSilent ? nil : .object(pairs: data)))
     }
 
-    func take(_ request: PushRequest) { seenIDs.formUnion(acceptedIDs) }
+    func take(_ request: PushRequest) {
+        seenIDs.formUnion(acceptedIDs)
+        for (group, status) in accepted { reports[group, default: GroupReport()].add(status) }
+    }
 
     func refuse(_ request: PushRequest, as fault: Answer) {
         let code =
