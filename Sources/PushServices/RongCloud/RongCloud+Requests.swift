@@ -39,7 +39,7 @@ struct RongCloudRequestBody: Sendable {
     }
 
     /// - Parameter pushes: at least one, all with the same payload.
-    func append(_ pushes: [RequestPush], to bytes: inout [UInt8]) {
+    func append(_ pushes: RequestCall, to bytes: inout [UInt8]) {
         guard let payload = pushes.first?.payload else { return }
         precondition(payload.starts(with: Self.opening.utf8), "payloads begin as RongCloudPayload has them written")
         bytes += "{\"userIds\":[".utf8
