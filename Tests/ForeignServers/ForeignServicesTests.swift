@@ -304,7 +304,7 @@ struct ForeignServicesTests {
         let starts = [3: "dead", 40: "1d1e", 41: "0ff", 42: "0dd", 43: "a55", 250: "dead"]
         let stand = try Stand(.getui, devices: 300, starts: starts)
         let sent = try stand.send()
-        #expect(sent.status == 0, "\(sent)")
+        #expect(sent.status == 1, "some were rejected: \(sent)")
         #expect(try stand.reported("invalid_token") == Set([3, 250].map { JudgedService.getui.target($0, after: "dead") }))
         #expect(
             try stand.reported("rejected")
@@ -315,7 +315,7 @@ struct ForeignServicesTests {
 
     @Test(
         "Getui: tokens that end, are revoked, or are the only one, are renewed", .enabled(if: isWhole && plays(.getui)),
-        arguments: [["--token-seconds=2", "--latency=300"], ["--revoke-each=2"], ["--one-token"]])
+        arguments: [["--token-seconds=2", "--latency=300"], ["--revoke-each=5"], ["--one-token"]])
     func tokens(options: [String]) throws {
         let stand = try Stand(.getui, devices: 60, title: "Hi {{ first_name }}", delivery: "pace: 20/s", options: options)
         let sent = try stand.send()
