@@ -148,7 +148,7 @@ let package = Package(
         tests("Content", ["Base", "Content", "PushServices", "TestSupport"]),
         .testTarget(
             name: "PushServicesTests", dependencies: ["Base", "PushServices", "TestSupport"],
-            exclude: ["apns_answers.csv", "fcm_answers.csv"],
+            exclude: ["Answers"],
             swiftSettings: strict),
         tests(
             "Delivery",

@@ -112,6 +112,8 @@ public final class ScheduleDaemon {
             looker.join()
             throw error
         }
+        // Without it only the statistics of reports are missing.
+        let asker = try? startAsker()
         var failure: (any Error)?
         do {
             try loop()
@@ -127,6 +129,7 @@ public final class ScheduleDaemon {
         looks.close()
         planner.join()
         looker.join()
+        asker?.join()
         for thread in sending.values { thread.join() }
         // Each thread may be joined only once.
         sending = [:]
@@ -195,6 +198,18 @@ public final class ScheduleDaemon {
                     events.add(.found(scheduledRun.key, heartbeats.during(.looking(scheduledRun.key)) { work.examine(scheduledRun) }))
                 case .withdraw(let scheduledRun): heartbeats.during(.looking(scheduledRun.key)) { work.withdraw(scheduledRun) }
                 }
+            }
+        }
+    }
+
+    /// It is not watched: it only waits for services, and nobody waits for it.
+    private func startAsker() throws(Diagnostic) -> WorkerThread<Void> {
+        let (catalog, choice, context) = (work.catalog, work.choice, work.attendance.context)
+        return try WorkerThread("ask") { [observer, cancellation] in
+            var rounds = StatisticsRounds(catalog: catalog, choice: choice, context: context, observer: observer)
+            while !cancellation.isRequested {
+                rounds.look(at: .now(), until: cancellation)
+                cancellation.waitForRequest(atMost: StatisticsRounds.secondsPerLook)
             }
         }
     }

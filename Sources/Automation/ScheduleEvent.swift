@@ -41,6 +41,8 @@ public enum ScheduleEvent: Sendable {
     case planNotCancelled(run: String, any Error)
     /// The file of an ended run cannot be closed.
     case fileNotClosed(run: String, any Error)
+    /// A service did not say what became of a run's pushes.
+    case statisticsMissing(run: String, Diagnostic)
     /// A notice was posted.
     case notice(Notice)
 

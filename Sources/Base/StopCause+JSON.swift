@@ -121,6 +121,8 @@ extension ServiceStop {
         case .notTheService(let status): CauseFields("not_the_service", ("status", .integer(Int64(status))))
         case .notHTTP2(let endpoint): CauseFields("not_http2", ("endpoint", .string(endpoint)))
         case .outage(let reason, let seconds): CauseFields("outage", ("reason", .string(reason)), ("seconds", .double(seconds)))
+        case .quotaUsedUp(let reason, let until):
+            CauseFields("quota_used_up", ("reason", .string(reason)), ("until", .string(until.description)))
         case .mostTargetsRefused(let reason): CauseFields("most_targets_refused", ("reason", .string(reason)))
         case .targetsRefused(let reason, let refusals):
             CauseFields(
@@ -148,6 +150,9 @@ extension ServiceStop {
             self = .notTheService(status: status)
         case "not_http2": self = .notHTTP2(endpoint: read.text("endpoint") ?? "")
         case "outage": self = .outage(lastReason: reason, seconds: read.seconds("seconds") ?? 0)
+        case "quota_used_up":
+            guard let until = read.text("until").flatMap({ Timestamp($0) }) else { return nil }
+            self = .quotaUsedUp(reason: reason, until: until)
         case "most_targets_refused": self = .mostTargetsRefused(lastReason: reason)
         case "targets_refused":
             guard let refused = read.number("refused"), let answers = read.number("answers"), let accepted = read.number("accepted")

@@ -30,6 +30,11 @@ extension StopCause {
     }
 }
 
+extension StopCause {
+    /// Until when the service takes no pushes, as it said; nil when it did not, and in a run that stopped for other reasons.
+    public var heldUntil: Timestamp? { if case .service(_, .quotaUsedUp(_, let until)) = self { until } else { nil } }
+}
+
 /// The services of a run that stopped while others went on.
 public struct PartialStop: Hashable, Sendable {
     /// A service, named as in run files, and why it stopped.
@@ -72,6 +77,8 @@ public enum ServiceStop: Hashable, Sendable {
     case notHTTP2(endpoint: String)
     /// The service accepted nothing for this long.
     case outage(lastReason: String, seconds: Double)
+    /// The quota is used up for longer than a run waits; the service says until when.
+    case quotaUsedUp(reason: String, until: Timestamp)
     /// Most targets are refused, while the run is being sent.
     case mostTargetsRefused(lastReason: String)
     /// Most targets were refused, at the end of the run.

@@ -14,6 +14,7 @@ extension DeliveryMachine.Answer {
         reason = TextFormat.foreign(details.reason, maximumBytes: 100)
         invalidSince = details.invalidSince
         targets = details.targets
+        receipt = TextFormat.foreign(details.receipt, maximumBytes: 100)
     }
 
     /// Whether the body of an answer with this status may say something: it may name single targets, or contradict the status.

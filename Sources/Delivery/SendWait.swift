@@ -54,6 +54,7 @@ extension DeliveryMachine {
         guard end == nil, openPushes > 0 else { return nil }
         if let hold = hold(at: now) { return hold }
         if let since = serviceHealth.lastsSince { return .outage(seconds: Int((now.nanoseconds - since) / 1_000_000_000)) }
+        if let since = namesMissingSince { return .outage(seconds: Int((now.nanoseconds - since) / 1_000_000_000)) }
         guard !fresh.isEmpty || !again.isEmpty else {
             return isSourceEnded || ending != nil ? .last(answers: inFlightCount, again: waitingPushes) : nil
         }

@@ -46,15 +46,23 @@ public struct Sender: Sendable {
     ) -> SendEnd {
         defer { if closingResults { results.close() } }
         let team = LoopGroup(control: control, largest: largestTeam)
+        if let seconds = settings.heldUntil.map({ Double($0.epochMilliseconds - Timestamp.now().epochMilliseconds) / 1000 }), seconds > 0 {
+            _ = team.hold(until: monotonicNanoseconds() + Int64(nanosecondsFromSeconds: seconds))
+        }
         let share = settings.sharedPace?.join()
         defer { share?.leave() }
+        let desk: CallDesk?
+        do throws(Diagnostic) { desk = try CallDesk(settings) } catch { return Self.refuse(source, results, because: error) }
+        // After the loops have ended.
+        defer { desk?.stop() }
         func startLoop(isHelper: Bool) throws(Diagnostic) -> WorkerThread<SendEnd> {
             try WorkerThread("deliver") { [settings] in
                 withPipeSignalBlocked {
                     do throws(Diagnostic) {
                         return try Self.runLoop(
                             settings, machine: MachineSettings(settings, after: earlier, isHelper: isHelper),
-                            queues: SenderQueues(source: source, results: results), team: LoopTeam(group: team, paceShare: share))
+                            queues: SenderQueues(source: source, results: results),
+                            team: LoopTeam(group: team, paceShare: share, desk: desk))
                     } catch {
                         team.leave()
                         // If a helper cannot start, the other loops do its work.
@@ -96,7 +104,11 @@ public struct Sender: Sendable {
     {
         source.close()
         while let batch = source.takeIfReady() {
-            results.put(batch.pushes.map { Settlement(recipient: $0.recipient, outcome: .unsent, own: .stopped, settledAt: .now()) })
+            results.put(
+                batch.pushes.map { push in
+                    let isInDoubt = batch.call != nil || batch.pasts[push.recipient]?.isInDoubt ?? false
+                    return Settlement(recipient: push.recipient, outcome: isInDoubt ? .unknown : .unsent, own: .stopped, settledAt: .now())
+                })
         }
         return .stopped(.described(mistake.description))
     }
@@ -118,4 +130,6 @@ struct SenderQueues: Sendable {
 struct LoopTeam: Sendable {
     let group: LoopGroup
     let paceShare: PaceShare?
+    /// Names requests; nil where the service needs no names.
+    var desk: CallDesk?
 }

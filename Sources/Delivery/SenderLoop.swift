@@ -28,6 +28,8 @@ struct SenderLoop<Carrier: Transport> {
     /// Where the connections' tokens come from; nil with a client certificate.
     private let tokens: (any TokenSource)?
     private var tokenWatch = CredentialRenewal()
+    /// Names requests; nil where the service needs no names.
+    private let desk: CallDesk?
     private var load = ThreadLoad()
     private var hasAskedForHelp = false
     private var pushesTaken = 0
@@ -50,6 +52,8 @@ struct SenderLoop<Carrier: Transport> {
         machine = DeliveryMachine(machineSettings)
         machine.paceShare = team.paceShare
         place = self.team.join(transport.wakeup)
+        desk = team.desk
+        desk?.join(client: place, transport.wakeup)
         tokens?.attach(transport.wakeup)
     }
 
@@ -58,6 +62,7 @@ struct SenderLoop<Carrier: Transport> {
             let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
             listenToTeam(at: now)
             checkToken(at: now)
+            takeNames(at: now)
             takeBatches(at: now)
             machine.advance(to: now)
             carryOut(at: now)
@@ -66,6 +71,7 @@ struct SenderLoop<Carrier: Transport> {
             tellWait(at: now)
             if let end = machine.end {
                 tokens?.detach(transport.wakeup)
+                desk?.leave(client: place)
                 team.control.forget(place)
                 team.leave()
                 return end
@@ -158,11 +164,30 @@ struct SenderLoop<Carrier: Transport> {
         guard !batch.pushes.isEmpty else { return }
         pushesTaken += batch.pushes.count
         let stored = store.insert(batch)
+        if batch.call != nil || !batch.pasts.isEmpty { return add(batch, withPast: stored, at: now) }
         for (index, push) in batch.pushes.enumerated() {
             if machine.largestRequest > 1 {
                 texts.add(push.recipient, in: (stored, index), &store, to: &machine, at: now)
             } else {
                 store.assign(machine.add(recipient: push.recipient, at: now), batch: stored, index: index)
+            }
+        }
+    }
+
+    /// Adds what an earlier process left.
+    private mutating func add(_ batch: PushBatch, withPast stored: Int, at now: Moment) {
+        if let call = batch.call, case .fetched(let names) = settings.service.repeatProtection {
+            let name = RequestName(text: call.name, usableUntil: call.namedAt.adding(seconds: names.usableSeconds))
+            let slots = machine.add(call: batch.pushes.map(\.recipient), name: name, at: now)
+            for (index, slot) in slots.enumerated() { store.assign(slot, batch: stored, index: index) }
+            return
+        }
+        for (index, push) in batch.pushes.enumerated() {
+            let past = batch.pasts[push.recipient] ?? PushPast()
+            if machine.largestRequest > 1 {
+                texts.add(push.recipient, in: (stored, index), after: past, &store, to: &machine, at: now)
+            } else {
+                store.assign(machine.add(recipient: push.recipient, after: past, at: now), batch: stored, index: index)
             }
         }
     }
@@ -175,6 +200,7 @@ struct SenderLoop<Carrier: Transport> {
         for event in transport.events {
             switch event {
             case .answered(let request, let answer):
+                if !answer.receipt.isEmpty { settings.receipts?.add(answer.receipt) }
                 machine.answered(request, answer, targets: answer.targets.isEmpty ? [] : targets(of: request, answer), at: now)
             case .notProcessed(let request): machine.notProcessed(request, at: now)
             case .refused(let request): machine.streamRefused(request, at: now)
@@ -207,6 +233,7 @@ struct SenderLoop<Carrier: Transport> {
             case .open(let connection): transport.open(connection)
             case .close(let connection): transport.close(connection)
             case .submit(let request, let connection): submit(request, on: connection, at: now)
+            case .name(let request, let question): askForName(of: request, question)
             case .abandon(let request, let connection): transport.abandon(request: request, on: connection)
             case .hold(let push): store.hold(push)
             case .ping(let connection): transport.ping(connection)
@@ -228,11 +255,13 @@ struct SenderLoop<Carrier: Transport> {
             }
         }
         body.removeAll(keepingCapacity: true)
-        makeBody(
-            machine.pushes(of: request).map { push in
-                let (target, payload) = store.bytes(of: push)
-                return RequestPush(id: self.id(of: push), target: target, payload: payload)
-            }, now.wall.epochSeconds, &body)
+        let generation = Int(machine.pushes[request].generation)
+        let pushes = machine.pushes(of: request).map { push in
+            let (target, payload) = store.bytes(of: push)
+            return RequestPush(id: self.id(of: push), target: target, payload: payload, generation: generation)
+        }
+        let name = machine.nameRule == .calls ? machine.names[request]?.text : nil
+        makeBody(RequestCall(pushes, name: name), now.wall.epochSeconds, &body)
         body.withUnsafeBufferPointer {
             transport.submit(request: request, id: id, on: connection, target: .init(start: nil, count: 0), body: $0)
         }
@@ -243,6 +272,29 @@ struct SenderLoop<Carrier: Transport> {
     /// Returns what an answer says about each push of its request; blank for a push that it does not name.
     private func targets(of request: Int, _ answer: DeliveryMachine.Answer) -> [String] {
         machine.pushes(of: request).map { answer.targets[String(decoding: store.bytes(of: $0).target, as: UTF8.self)] ?? "" }
+    }
+
+    // MARK: Names
+
+    private func askForName(of request: Int, _ question: Int) {
+        desk?.ask(
+            CallQuestion(
+                client: place, request: request, number: question,
+                recipients: machine.pushes(of: request).map { machine.pushes[$0].recipient },
+                generation: Int(machine.pushes[request].generation)))
+    }
+
+    /// Takes the names that have been committed.
+    private mutating func takeNames(at now: Moment) {
+        guard !machine.unnamed.isEmpty, let desk else { return }
+        let (answers, trouble) = desk.take(client: place)
+        for answer in answers.reversed() { machine.named(answer.request, question: answer.number, answer.name, at: now) }
+        guard let trouble else { return }
+        if trouble.isFinal {
+            machine.namesRefused(trouble.text, status: trouble.status, at: now)
+        } else {
+            machine.namesPending(because: trouble.text, at: now)
+        }
     }
 
     // MARK: Token

@@ -83,6 +83,10 @@ public struct SenderSettings: Sendable {
     public var stopLimits: StopLimits?
     /// When and how often a refused push is tried again.
     public var retry: RetryPolicy
+    /// The moment before which the service takes no pushes, as it said to an earlier life of the run; nil for none.
+    public var heldUntil: Timestamp?
+    /// Gets the receipts of the service's answers, each before the settlements that came with it are in the queue of results; nil for nobody.
+    public var receipts: ReceiptBook?
     /// A proxy (`http://user:password@host:3128`, `socks5h://host:1080`; user and password percent-encoded); nil for none, whatever the
     /// environment says.
     public var proxy: String?
@@ -101,6 +105,9 @@ public struct SenderSettings: Sendable {
     var canaryPushes = Canary.usualSize
     /// What carries the requests: what the service asks for. Only tests and measurements choose another.
     package var wire: Wire
+    /// Commits the names of calls before they leave, where the service recognizes repeats; returns false if they could not be committed: then
+    /// they never leave. Called on a thread of its own.
+    package var commitCalls: @Sendable ([NamedCall]) -> Bool = { _ in true }
     /// The longest time to connect, including TLS.
     public var connectTimeoutSeconds: Double
     /// The longest wait from submitting a push to its answer.

@@ -18,17 +18,19 @@ struct TextIndex {
     }
 
     /// Adds a push of a stored batch to a request that it fits, or to a new one.
+    /// - Parameter past: what an earlier process did with the push; pushes with different pasts share no request.
     mutating func add(
-        _ recipient: Int, in stored: (batch: Int, index: Int), _ store: inout PushStore, to machine: inout DeliveryMachine, at now: Moment
+        _ recipient: Int, in stored: (batch: Int, index: Int), after past: PushPast = PushPast(), _ store: inout PushStore,
+        to machine: inout DeliveryMachine, at now: Moment
     ) {
         let (batch, index) = stored
         let payload = store.payload(batch: batch, index: index)
         let place = hasOwnTexts ? 0 : Self.place(of: payload)
         let known = Int(requests[place])
-        if known >= 0, machine.mayJoin(known), hasOwnTexts || store.bytes(of: known).payload == payload {
+        if known >= 0, machine.mayJoin(known, after: past), hasOwnTexts || store.bytes(of: known).payload == payload {
             store.assign(machine.add(recipient: recipient, to: known, at: now), batch: batch, index: index)
         } else {
-            let request = machine.add(recipient: recipient, at: now)
+            let request = machine.add(recipient: recipient, after: past, at: now)
             store.assign(request, batch: batch, index: index)
             requests[place] = Int32(request)
         }

@@ -50,11 +50,36 @@ public struct RequestPush: Sendable {
     public var target: ArraySlice<UInt8>
     /// The rendered payload; the same for all pushes of a request where the service takes one text.
     public var payload: ArraySlice<UInt8>
+    /// How often the service refused it under another name, where the service recognizes it by a name that follows from this and its id
+    /// (`RepeatProtection.derived`); otherwise 0.
+    public var generation: Int
 
     /// A push of a request.
-    public init(id: PushID, target: ArraySlice<UInt8>, payload: ArraySlice<UInt8>) {
+    public init(id: PushID, target: ArraySlice<UInt8>, payload: ArraySlice<UInt8>, generation: Int = 0) {
         self.id = id
         self.target = target
         self.payload = payload
+        self.generation = generation
     }
+}
+
+/// The pushes that a request carries, in their order.
+public struct RequestCall: RandomAccessCollection, Sendable {
+    /// The pushes.
+    public var pushes: [RequestPush]
+    /// The name that the service gave out for the request (`RepeatProtection.fetched`); nil for none.
+    public var name: String?
+
+    /// A request.
+    public init(_ pushes: [RequestPush], name: String? = nil) {
+        self.pushes = pushes
+        self.name = name
+    }
+
+    /// The first place.
+    public var startIndex: Int { 0 }
+    /// The place after the last push.
+    public var endIndex: Int { pushes.count }
+    /// The push at a place.
+    public subscript(position: Int) -> RequestPush { pushes[position] }
 }

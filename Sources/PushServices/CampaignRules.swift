@@ -22,8 +22,8 @@ public struct CampaignRules: Sendable {
     public var ownKeys: [(key: String, description: String)] = []
     /// What a campaign may ask of the service.
     public var deliveryKeys = Set(DeliveryKey.allCases)
-    /// The longest time, in days, that a push waits for a device that is off.
-    public let longestStorageDays: Int
+    /// The longest time, in days, that a push waits for a device that is off; nil if the service does not say it.
+    public let longestStorageDays: Int?
     /// The most bytes that a collapse id may have; 0 for a service that has none.
     public let collapseIDBytes: Int
     /// The only priority that silent pushes may have; nil if any may be used.

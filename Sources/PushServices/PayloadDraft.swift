@@ -14,6 +14,40 @@ public indirect enum PayloadNode: Sendable {
     case address(SourceText, mustBeSecure: Bool = false)
     /// Members in the order in which they are written.
     case object([(name: String, value: PayloadNode)])
+    /// Values in their order.
+    case list([PayloadNode])
+    /// The JSON of a value as a text, for services that carry an app's own data in one.
+    case encoded(PayloadNode)
+    /// A value of which the service takes only so much. A device for which there is more gets no push.
+    case limited(PayloadNode, PayloadLimit)
+}
+
+/// The most that a service takes of a part of a payload.
+public struct PayloadLimit: Hashable, Sendable {
+    /// What is counted.
+    public enum Unit: String, Hashable, Sendable {
+        /// Characters of a text, in units of UTF-16, as most vendors' software counts them.
+        case characters
+        /// Bytes of the JSON of any value.
+        case bytes
+    }
+
+    /// The most.
+    public let most: Int
+    /// What is counted.
+    public let unit: Unit
+    /// What the part is called in sentences: "title".
+    public let noun: String
+    /// Where it comes from in the campaign.
+    public let place: SourcePosition
+
+    /// A limit.
+    public init(_ most: Int, _ unit: Unit, of noun: String, at place: SourcePosition) {
+        self.most = most
+        self.unit = unit
+        self.noun = noun
+        self.place = place
+    }
 }
 
 /// What a service makes of a campaign's content.

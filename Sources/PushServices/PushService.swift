@@ -46,10 +46,14 @@ public protocol PushService: Sendable {
     var usualPace: ServicePace? { get }
     /// The headers in which it says how much more it takes; nil for a service that does not say it.
     var budgetHeaders: BudgetHeaders? { get }
+    /// What it says of pushes some time after it took them; nil if nothing can be asked.
+    var statistics: StatisticsFacts? { get }
     /// Whether each answer carries the id of its request, so that an answer without it comes from something else.
     var answersCarryID: Bool { get }
     /// Whether the service may recognize a push that it gets a second time, as it carries the same id, and then delivers it once.
     var recognizesRepeats: Bool { get }
+    /// By what it recognizes a request or a push that it gets again, if it can be relied on to do nothing then.
+    var repeatProtection: RepeatProtection { get }
     /// The system that shows the pushes; nil if there are several.
     var system: PhoneSystem? { get }
     /// Whether `Simulators` has a stand-in for it.
@@ -120,11 +124,17 @@ extension PushService {
     /// A push like any other.
     public func probeRequest(_ options: PushOptions) -> RequestTemplate { request(options) }
 
+    /// Nothing can be asked.
+    public var statistics: StatisticsFacts? { nil }
+
     /// Not promised.
     public var answersCarryID: Bool { false }
 
     /// Not promised.
     public var recognizesRepeats: Bool { false }
+
+    /// None.
+    public var repeatProtection: RepeatProtection { .none }
 
     /// None: every refusal may be due to wrong settings.
     public var goneReasons: [String] { [] }

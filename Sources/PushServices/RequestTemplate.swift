@@ -31,7 +31,7 @@ public struct PushOptions: Hashable, Sendable {
 public struct RequestTemplate: Sendable {
     /// Appends the body of a request to `bytes`: the pushes that it carries, in their order.
     /// - Parameter now: epoch seconds, for services that are told how long a push lives rather than until when.
-    public typealias Body = @Sendable (_ pushes: [RequestPush], _ now: Int64, _ bytes: inout [UInt8]) -> Void
+    public typealias Body = @Sendable (_ pushes: RequestCall, _ now: Int64, _ bytes: inout [UInt8]) -> Void
 
     /// A header field.
     public struct Header: Hashable, Sendable {
@@ -72,7 +72,7 @@ extension RequestTemplate {
     public func single(_ push: RequestPush, at now: Int64) -> (path: String, body: [UInt8]) {
         guard let body else { return (pathPrefix + String(decoding: push.target, as: UTF8.self), Array(push.payload)) }
         var bytes: [UInt8] = []
-        body([push], now, &bytes)
+        body(RequestCall([push]), now, &bytes)
         return (pathPrefix, bytes)
     }
 }
@@ -96,6 +96,8 @@ public struct AnswerDetails: Hashable, Sendable {
     public var reason = ""
     /// When the target stopped being valid.
     public var invalidSince: Timestamp?
+    /// The id under which the service can be asked about the pushes later (`PushService.statistics`); blank for none.
+    public var receipt = ""
     /// What the answer says about single targets of the request, in the service's words, by target as the request named it; empty if the
     /// answer is for the request as a whole.
     public var targets: [String: String] = [:]

@@ -8,6 +8,8 @@ public struct RetryPolicy: Hashable, Sendable {
     public var firstDelaySeconds = 0.5
     /// The longest wait, unless the server's retry-after asks for more.
     public var longestDelaySeconds = 60.0
+    /// How long nothing leaves after a refusal because of a used-up quota, unless the server says it; doubled with each one in a row.
+    public var firstQuotaSeconds = 60.0
     /// How long after its first attempt a push is given up.
     public var maximumTotalSeconds = 900.0
 

@@ -25,6 +25,7 @@ extension Report {
         for service in services {
             lines += reasonLines("Reasons of \(service.displayName)", service.reasons, service.service, style)
         }
+        if !afterwards.isEmpty { lines += ["", style.paint("Afterwards", .bold)] + table(afterwardsTable, style) }
         lines += groupLines("Languages", languages, style)
         lines += groupLines(
             "Variants", variants, style, last: holdout.map { ("holdout", "\(TextFormat.devices($0)) kept back: they got nothing") })

@@ -13,6 +13,8 @@ public struct Report: Sendable {
     private let evidence: [RunEvidence]
     /// Why services stopped while others were still sent to, by their names.
     let legStops: [String: StopCause]
+    /// What services said of the pushes after they took them.
+    let statistics: [ServiceStatistics]
     /// nil when no approval was needed.
     let approval: RunApproval?
     /// When its recipients were removed; nil when they are there.
@@ -41,6 +43,7 @@ public struct Report: Sendable {
             RunEvidence(figures.tokenEvidence(ofService: $0, in: run.plan), before: try run.evidenceBeforeLives(ofService: $0))
         }
         legStops = try ServiceReport.stops(of: run, status)
+        statistics = try run.statistics()
         approval = try run.approval()
         prunedAt = run.prunedAt
         testPushes = try run.plan.isTest && run.prunedAt == nil ? TestPush.all(of: run) : []

@@ -56,6 +56,12 @@ public protocol RecordedRun: RunLedger {
     /// - Throws: `Diagnostic` when a recipient is missing or invalid, or its recipients were pruned. Whatever `body` throws.
     func forEachStoredResult(_ body: (StoredResult) throws -> Void) throws
 
+    /// What services said last of its pushes, by their numbers; nothing of those that were not asked.
+    func statistics() throws -> [ServiceStatistics]
+
+    /// Keeps what a service said of its pushes, in place of what it said before.
+    func record(_ statistics: ServiceStatistics) throws
+
     /// Calls `body` with the token (lower-case hex digits, lent) of each device that some outcome is recorded of.
     /// - Parameter isWanted: asked of each of them before its token is looked for.
     /// - Throws: `Diagnostic` when somebody's outcome or token cannot be read. Whatever the closures throw.

@@ -103,6 +103,19 @@ public protocol RunLedger: AnyObject, Sendable {
     /// When recipients were claimed last; nil when none were.
     func lastClaim() throws -> Timestamp?
 
+    // MARK: - Calls
+
+    /// Commits the names of calls, all or none. Must return before any of them goes onto the wire.
+    /// - Throws: `NotSending`; `Diagnostic` when a recipient of one was never claimed; nothing is recorded then.
+    func name(_ calls: [NamedCall]) throws
+
+    /// The named calls of a service that were not forgotten, in the order in which they were named. Recipients who were recorded as unknown and
+    /// then reopened, after a call was named, are in one with a blank name.
+    func calls(ofService service: Int) throws -> [NamedCall]
+
+    /// Forgets calls that say nothing more about anybody.
+    func forgetCalls(_ numbers: [Int]) throws
+
     // MARK: - Legs
 
     /// What holds legs, or stopped them, by their first ids; nothing of those that go on.
@@ -136,6 +149,13 @@ public protocol RunLedger: AnyObject, Sendable {
     /// may be replaced; so is one that was never claimed, unless it is `unsent`.
     /// - Parameter parts: settlements, which are not copied together.
     func record(_ parts: [[Settlement]]) throws
+
+    /// Keeps receipts of a service's answers: ids under which it can be asked about its pushes later.
+    /// - Parameter service: its number.
+    func note(receipts: [String], ofService service: Int) throws
+
+    /// The receipts of a service's answers, each once, in the order in which they came.
+    func receipts(ofService service: Int) throws -> [String]
 
     /// Takes back the outcomes of recipients that are about to be sent again, so that they are claimed and nothing else: a crash leaves them unknown. Must return
     /// before any of them goes onto the wire.

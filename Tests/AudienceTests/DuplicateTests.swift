@@ -126,6 +126,31 @@ import Testing
             zip(tokens, found).allSatisfy { token, found in Array(token.utf8).withUnsafeBufferPointer { hash.token($0) } == found.word })
     }
 
+    @Test("texts of 64 characters that are not hex digits are told apart, also where their letters have the values of the same digits")
+    func otherTexts() {
+        let hash = KeyedHash(key: (1, 2))
+        func fingerprint(_ text: String) -> TokenFingerprint { Array(text.utf8).withUnsafeBufferPointer { hash.fingerprint($0) } }
+        let digits = token(1)
+        // Each byte at each place once, in a text that otherwise consists of digits: only hex digits make a token of it.
+        for place in [0, 7, 8, 31, 63] {
+            var texts: Set<[UInt8]> = [], words: Set<UInt64> = [], rests: Set<UInt32> = []
+            for byte in UInt8.min ... .max {
+                var text = Array(digits.utf8)
+                text[place] = byte
+                let found = text.withUnsafeBufferPointer { hash.fingerprint($0) }
+                texts.insert(text)
+                words.insert(found.word)
+                rests.insert(found.rest)
+                #expect(text.withUnsafeBufferPointer { hash.token($0) } == found.word)
+            }
+            #expect(texts.count == 256 && words.count == 256 && rests.count == 256)
+        }
+        // The same digits, if a digit were the lower half of a byte, and nine more for a letter.
+        let users = ["p", "9", "P", "y", "I"].map { String(repeating: $0, count: 64) }
+        #expect(Set(users.map { fingerprint($0).word }).count == users.count)
+        #expect(fingerprint(digits.uppercased()) != fingerprint(digits))
+    }
+
     @Test("moments keep their order when they are compressed, also the oddest")
     func compressedMoments() {
         let year: Int64 = 31_556_952_000

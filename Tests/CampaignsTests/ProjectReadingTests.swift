@@ -59,7 +59,7 @@ struct ProjectReadingTests {
             #expect(try readProject(app(line)).0.app(named: "shop")?.main.service.name == "apns")
         }
         let found = found { () throws(Diagnostics) in try readProject(app("service: nobody")) }
-        #expect(found == "volley.yaml:5:14: 'service' must be apns or fcm, not 'nobody'. For example: service: apns.")
+        #expect(found == "volley.yaml:5:14: 'service' must be \(serviceNames), not 'nobody'. For example: service: apns.")
     }
 
     @Test("a separator of tags is any single character", arguments: [",", "|", "，", "؛", "•"])

@@ -7,6 +7,9 @@ import Testing
 /// The time at which every test reads.
 let now = Timestamp(epochSeconds: 1_795_219_200)  // 2026-11-21T00:00:00Z
 
+/// The names of all services, as sentences list them.
+let serviceNames = orList(PushServices.all.map(\.name))
+
 /// The findings of a reading, as a terminal shows them.
 func found<Value>(_ read: () throws(Diagnostics) -> (Value, [Diagnostic])) -> String {
     do throws(Diagnostics) {

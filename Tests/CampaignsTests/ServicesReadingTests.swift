@@ -69,7 +69,7 @@ struct ServicesReadingTests {
             "volley.yaml:5:16: the app has the keys of APNs already. Keep them in the app itself, or below 'services'."),
         MistakeCase(
             "no services below 'services'", "services: {}",
-            "volley.yaml:5:15: 'services' is empty. Name a service, apns or fcm, or remove the key."),
+            "volley.yaml:5:15: 'services' is empty. Name a service, \(serviceNames), or remove the key."),
         MistakeCase(
             "an account that is not complete", "services: {fcm: {environment: production}}",
             """

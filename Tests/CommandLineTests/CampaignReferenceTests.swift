@@ -47,14 +47,18 @@ struct CampaignReferenceTests {
 
     @Test("each is as fine, or as wrong, as it says", arguments: examples)
     func isTrue(_ example: Example) throws {
+        // An example that speaks of FCM is of an app that has it, and a phone there.
+        let hasFCM = example.yaml.contains("fcm:")
         let columns =
-            "device_token,registration_id,alias,tags,language,timezone,last_active,registered_at,first_name,store,app_version,"
+            "fcm_token,device_token,registration_id,alias,tags,language,timezone,last_active,registered_at,first_name,store,app_version,"
             + "points,points_expire,files,level"
         let row =
-            "\(ProjectFolder.token(1)),191e35f7e07,user42,daily,en,Europe/Berlin,2026-11-01,2026-10-01,Ada,Lyon,3.10.0,1250,2026-12-24,3,gold"
-        let folder = try ProjectFolder(app: "environment: simulator\ndevices: exports/devices.csv")
+            ",\(ProjectFolder.token(1)),191e35f7e07,user42,daily,en,Europe/Berlin,2026-11-01,2026-10-01,Ada,Lyon,3.10.0,1250,2026-12-24,3,gold"
+        let android = "cJ8xk2LmQz0:APA91b" + String(repeating: "x", count: 120) + "," + row.dropFirst(1 + ProjectFolder.token(1).count)
+        let services = hasFCM ? "\nservices:\n  fcm: {project: shop-1a2b, environment: simulator}" : ""
+        let folder = try ProjectFolder(app: "environment: simulator\ndevices: exports/devices.csv" + services)
         try FileManager.default.createDirectory(at: folder.url.appendingPathComponent("exports"), withIntermediateDirectories: true)
-        try folder.write("exports/devices.csv", columns + "\n" + row + "\n")
+        try folder.write("exports/devices.csv", columns + "\n" + row + "\n" + (hasFCM ? android + "\n" : ""))
         try folder.write("vip.txt", "user42\n")
         try folder.write("suppressed.csv", ProjectFolder.token(2) + "\n")
         // Parts that an example leaves out are added after it, so that it keeps its places.

@@ -170,9 +170,11 @@ struct CommandTests {
         let broken = try folder.volley("simulate", "--service", "fcm", "--port", "0", "--for", "1")
         #expect(broken.status == 2 && broken.errors.contains("service-account.json: this is not the file of a service account"))
         let unknown = try folder.volley("simulate", "--service", "mqtt")
-        #expect(unknown.status == 2 && unknown.errors.contains("There is no simulator for 'mqtt'. --service takes apns or fcm."))
+        #expect(unknown.status == 2 && unknown.errors.contains("There is no simulator for 'mqtt'. --service takes apns"))
         let foreign = try folder.volley("simulate", "--token-seconds", "60")
         #expect(foreign.status == 2 && foreign.errors.contains("are for --service fcm"))
+        let unlimited = try folder.volley("simulate", "--limit-per-minute", "60")
+        #expect(unlimited.status == 2 && unlimited.errors.contains("--limit-per-minute is for --service fcm"), "\(unlimited)")
     }
 
     @Test("wrong arguments end with 2 and say what is right")

@@ -146,6 +146,24 @@ struct FCMCampaignTests {
         #expect(answers[Bench.token(20, after: "00000429")] == [429, 200])
     }
 
+    @Test("a quota that is used up for hours stops the run at once, and says when to resume it; resumed before, it waits and sends nothing")
+    func quotaOfTheDay() throws {
+        let bench = try Bench(devices: 30, firstDigits: [20: "00000429"], faults: ["--retry-after", "7200"])
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 3 && sent.errors.contains("is used up (429 QUOTA_EXCEEDED), and it takes nothing before 20"), "\(sent)")
+        let report = try sent.json()
+        #expect(report["state"]?.stringValue == "stopped" && report["outcomes"]?.int("failed") == 0, "\(report)")
+        let unsent = try #require(report["outcomes"]?.int("unsent"))
+        #expect(unsent > 0)
+        let resumed = try VolleyBinary.start(["resume", "last"], in: bench.folder.url)
+        Thread.sleep(forTimeInterval: 2)
+        resumed.interrupt()
+        #expect(resumed.finish().status == 130)
+        let after = try bench.folder.volley("report", "last", "--format", "json").json()
+        #expect(after["outcomes"]?.int("unsent") == unsent)
+        #expect(try bench.answers().values.flatMap(\.self).count { $0 == 200 } == 30 - unsent)
+    }
+
     @Test("a message that FCM does not accept stops the run at the first device, and says what to do")
     func badMessage() throws {
         let bench = try Bench(devices: 50)

@@ -24,6 +24,13 @@ struct SendQuestionTests {
         return settings
     }
 
+    /// It does not say how long it keeps a push.
+    private static var rongCloud: ServiceSettings {
+        var settings = ServiceSettings(environment: .simulator, topic: "e0x9wycfx7flq")
+        settings.serviceName = RongCloud().name
+        return settings
+    }
+
     @Test("it says of each service where pushes go, and how long a push that does not expire is kept")
     func several() {
         let text = text([Self.apns, Self.fcm])
@@ -36,5 +43,12 @@ struct SendQuestionTests {
         let text = text([Self.apns])
         #expect(text.contains("  Environment  production") && text.contains("after 30 days"), "\(text)")
         #expect(text.contains(": until then APNs keeps it for phones that are off\n"), "\(text)")
+    }
+
+    @Test("where a service does not say how long it keeps a push, it says that")
+    func unsaid() {
+        #expect(text([Self.rongCloud]).contains("when RongCloud drops it: how long it keeps it for phones that are off, it does not say\n"))
+        let both = text([Self.apns, Self.rongCloud])
+        #expect(both.contains(": APNs keeps it 30 days, RongCloud does not say how long it keeps it for phones that are off\n"), "\(both)")
     }
 }

@@ -81,6 +81,23 @@ struct QuotaTests {
         #expect((60...73).contains(wait(&bench).seconds))
     }
 
+    @Test("a service that counts by the second is asked again after one, which doubles")
+    func short() {
+        var bench = bench { ($0.retry.maximumTotalSeconds, $0.retry.firstQuotaSeconds) = (1e6, 1) }
+        for push in 1...10 { bench.answer(push, 429, "QuotaUsedUp") }
+        for expected in [1, 2, 4, 8, 16] {
+            let (seconds, pushes) = wait(&bench)
+            #expect((expected...expected * 6 / 5 + 1).contains(seconds), "\(seconds) instead of \(expected)")
+            bench.answer(pushes[0], 429, "QuotaUsedUp")
+        }
+        let (_, pushes) = wait(&bench)
+        bench.answer(pushes[0], 200)
+        let others = submitted(bench.advance())
+        bench.answer(others[0], 429, "QuotaUsedUp")
+        for push in others.dropFirst() { bench.answer(push, 200) }
+        #expect((1...2).contains(wait(&bench).seconds))
+    }
+
     @Test("it is no attempt: a push that has only one is sent again, with the same number of attempts")
     func attempts() {
         var bench = bench(pushes: 2) { $0.retry.maximumAttempts = 1 }
@@ -111,6 +128,29 @@ struct QuotaTests {
         #expect(bench.machine.settlements.allSatisfy { $0.outcome == .accepted || $0.outcome == .unsent })
     }
 
+    @Test(
+        "a hold that the service says will outlast the run's patience ends the run at once, with the moment at which it goes on",
+        arguments: [429, 200])
+    func untilTomorrow(status: Int) {
+        var bench = bench()
+        bench.answer(1, status, status == 429 ? "QuotaUsedUp" : "", retryAfter: status == 429 ? 5000 : nil) {
+            if status == 200 { $0.budgetReturnsAfterSeconds = 5000 }
+        }
+        let answered = bench.now.wall
+        bench.advance(seconds: 1)
+        #expect(bench.machine.end == nil, "others are in flight")
+        for push in 2...10 { bench.answer(push, 200) }
+        bench.advance(seconds: 1)
+        guard case .stopped(let cause) = bench.machine.end, let until = cause.heldUntil else {
+            Issue.record("it does not stop: \(String(describing: bench.machine.end))")
+            return
+        }
+        #expect((5000...5102).contains(until.epochSeconds - answered.epochSeconds))
+        #expect(cause.sentence.contains("used up\(status == 429 ? " (429 QuotaUsedUp)" : "")"), "\(cause.sentence)")
+        #expect(bench.machine.settlements.allSatisfy { $0.outcome == .accepted || $0.outcome == .unsent })
+        #expect(StopCause(json: cause.json) == cause)
+    }
+
     @Test("what expires during a hold is unsent, and an interruption ends the hold")
     func ends() {
         var late = bench { $0.deadline = Timestamp(epochSeconds: 1_800_000_030) }
@@ -125,7 +165,7 @@ struct QuotaTests {
         #expect(stopped.machine.end == .interrupted)
     }
 
-    @Test("it says until when it waits; a hold that outlasts the run's patience is an outage")
+    @Test("it says until when it waits")
     func words() {
         var bench = bench()
         for push in 1...10 { bench.answer(push, 429, "QuotaUsedUp", retryAfter: 100) }
@@ -137,10 +177,6 @@ struct QuotaTests {
         let seconds = until.epochSeconds - bench.now.wall.epochSeconds
         #expect((100...102).contains(seconds))
         #expect(SendWait.together([.quota(until: until), nil, .outage(seconds: 3)]) == .quota(until: until))
-        var long = self.bench()
-        for push in 1...10 { long.answer(push, 429, "QuotaUsedUp", retryAfter: 5000) }
-        long.advance(seconds: 7)
-        #expect(long.machine.wait(at: long.now) == .outage(seconds: 7))
     }
 
     @Test("the canary still waits for a push that the quota held up")

@@ -3,8 +3,9 @@
 struct SwiftText {
     let code: String
 
-    init(_ source: String) {
-        var reader = Reader(source: Array(source.utf8))
+    /// - Parameter keepsLiterals: whether only comments are left out.
+    init(_ source: String, keepsLiterals: Bool = false) {
+        var reader = Reader(source: Array(source.utf8), keepsLiterals: keepsLiterals)
         reader.readCode(untilParenthesis: false)
         code = String(decoding: reader.code, as: UTF8.self)
     }
@@ -12,6 +13,7 @@ struct SwiftText {
 
 private struct Reader {
     let source: [UInt8]
+    let keepsLiterals: Bool
     var place = 0
     var code: [UInt8] = []
 
@@ -86,6 +88,9 @@ private struct Reader {
                 code.append(UInt8(ascii: ")"))
             } else if stands(escape) {
                 place += escape.count + 1
+            } else if keepsLiterals {
+                code.append(source[place])
+                place += 1
             } else {
                 skip()
             }

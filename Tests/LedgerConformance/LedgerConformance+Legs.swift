@@ -99,6 +99,20 @@ extension LedgerConformance {
                 ledger.crash()
             }
         },
+        Behaviour("receipts are kept by services, in order, each once, over lives") { bench in
+            let open = try bench.run(of: 10, legs: two)
+            let first = try open()
+            try first.start()
+            try expect(first.receipts(ofService: 0), [], "receipts before any")
+            try first.note(receipts: ["b", "a"], ofService: 1)
+            try first.note(receipts: ["x"], ofService: 0)
+            first.crash()
+            let second = try open()
+            try second.start()
+            try second.note(receipts: ["a", "c"], ofService: 1)
+            try expect(second.receipts(ofService: 1), ["b", "a", "c"], "receipts of the second service")
+            try expect(second.receipts(ofService: 0), ["x"], "receipts of the first service")
+        },
         Behaviour("a leg's stop is kept, with what holds it, until the next life tries again") { bench in
             let open = try bench.run(of: 10, legs: two)
             let first = try open()

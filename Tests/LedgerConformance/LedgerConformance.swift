@@ -27,7 +27,7 @@ public struct LedgerConformance: Sendable {
     }
 
     /// All of them.
-    public static let behaviours = claims + legs + outcomes + reading + lives + crashes + orders + ends
+    public static let behaviours = claims + calls + legs + outcomes + reading + lives + crashes + orders + ends
 
     private let make: @Sendable (RunPlan, [Recipient]) throws -> Open
 

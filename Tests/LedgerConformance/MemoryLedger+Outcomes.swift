@@ -56,6 +56,28 @@ extension MemoryLedger {
         }
     }
 
+    // MARK: - Calls
+
+    func name(_ calls: [NamedCall]) throws {
+        try run.account.withLock { account throws in
+            try checkSending(account)
+            let before = account.calls
+            for call in calls {
+                guard has(.namesWhoIsUnclaimed) || call.recipients.allSatisfy(account.claimed.contains) else {
+                    if !has(.namesHalf) { account.calls = before }
+                    throw Diagnostic("a recipient of a call was never claimed")
+                }
+                account.append(call)
+            }
+        }
+    }
+
+    func calls(ofService service: Int) throws -> [NamedCall] { run.account.withLock { $0.calls.filter { $0.service == service } } }
+
+    func forgetCalls(_ numbers: [Int]) throws {
+        run.account.withLock { account in account.calls.removeAll { numbers.contains($0.number) || has(.forgetsAllCalls) } }
+    }
+
     // MARK: - Outcomes
 
     func record(_ parts: [[Settlement]]) throws {
@@ -68,6 +90,10 @@ extension MemoryLedger {
             var attempts: [Int: Int] = [:]
             for id in ids {
                 guard let settlement = account.outcomes[id], Self.isOpen(settlement, resendsUnknown) else { continue }
+                if settlement.outcome == .unknown, account.lastCall > 0, !has(.forgetsWhomItDoubts) {
+                    account.append(
+                        NamedCall(service: plan.service(of: id), name: "", namedAt: settlement.settledAt, recipients: [id]))
+                }
                 if settlement.attempts > 0 { attempts[id] = settlement.attempts }
                 account.outcomes[id] = nil
             }
@@ -133,6 +159,22 @@ extension MemoryLedger {
     }
 
     func noteEvidenceAtRest() throws {}
+
+    // MARK: - Receipts
+
+    func note(receipts: [String], ofService service: Int) throws {
+        run.account.withLock { account in
+            let key = has(.mixesReceipts) ? 0 : service
+            account.receipts[key] = (has(.forgetsReceipts) ? [] : account.receipts[key] ?? []) + receipts
+        }
+    }
+
+    func receipts(ofService service: Int) throws -> [String] {
+        run.account.withLock { account in
+            var seen: Set<String> = []
+            return account.receipts[service, default: []].filter { seen.insert($0).inserted }
+        }
+    }
 
     // MARK: - Orders
 

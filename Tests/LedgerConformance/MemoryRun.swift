@@ -27,7 +27,9 @@ public final class MemoryRun: Sendable {
             forgetsWhoWasReopened
         case settlesTwice, recordsHalf, settlesWhoIsUnclaimed, losesNobody, defersWhoIsUnderWay, handsOutTheSettled
         case takesOrdersForNobody, takesOrdersThatDoNotFit
-        case stopsAnything, stopsTheWrongLeg, keepsStopsOfLegs, countsOneServiceForAll, mixesTheAnswersOfServices, readsOneServiceForAll
+        case namesWhoIsUnclaimed, namesHalf, forgetsWhomItDoubts, forgetsAllCalls
+        case stopsAnything, stopsTheWrongLeg, keepsStopsOfLegs, countsOneServiceForAll, mixesTheAnswersOfServices, readsOneServiceForAll,
+            forgetsReceipts, mixesReceipts
     }
 
     /// Everything that is known about the run.
@@ -46,6 +48,17 @@ public final class MemoryRun: Sendable {
         /// By the first ids of legs.
         var legs: [Int: LegState] = [:]
         var noted: NotedLife?
+        /// By services.
+        var receipts: [Int: [String]] = [:]
+        var calls: [NamedCall] = []
+        var lastCall = 0
+
+        mutating func append(_ call: NamedCall) {
+            lastCall += 1
+            var call = call
+            call.number = lastCall
+            calls.append(call)
+        }
 
         var claimed: ClaimSet { ClaimSet(claims.map(\.ids)) }
 

@@ -20,7 +20,7 @@ struct APNsTests {
 
     /// The description of APNs, as a file next to this one.
     private static func described() throws -> [Row] {
-        let path = String(#filePath.dropLast("APNsTests.swift".count)) + "apns_answers.csv"
+        let path = String(#filePath.dropLast("APNsTests.swift".count)) + "Answers/apns.csv"
         let file = try #require(fopen(path, "r"))
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 1 << 16)

@@ -46,7 +46,7 @@ struct FCMAnswersTests {
 
     /// The description of FCM, as a file next to this one.
     private static func described() throws -> [Row] {
-        let path = String(#filePath.dropLast("FCMAnswersTests.swift".count)) + "fcm_answers.csv"
+        let path = String(#filePath.dropLast("FCMAnswersTests.swift".count)) + "Answers/fcm.csv"
         let file = try #require(fopen(path, "r"))
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 1 << 16)

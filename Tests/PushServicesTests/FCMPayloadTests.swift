@@ -19,12 +19,15 @@ struct FCMPayloadTests {
     /// The payload as JSON, with templates as they are written.
     static func payload(_ change: (inout MessageContent) -> Void) -> String { json(draft(change).root).text }
 
-    private static func json(_ node: PayloadNode) -> JSONValue {
+    static func json(_ node: PayloadNode) -> JSONValue {
         switch node {
         case .constant(let value): value
         case .content(let node): json(node)
         case .text(let text), .shown(let text, _, _), .address(let text, _): .string(text.value)
         case .object(let members): .object(members.map { JSONMember($0.name, json($0.value)) })
+        case .list(let nodes): .array(nodes.map(json))
+        case .encoded(let node): .string(json(node).text)
+        case .limited(let node, _): json(node)
         }
     }
 

@@ -137,6 +137,18 @@ struct WaveSendingTests {
         #expect(bench.ledger() == (100, 100))
     }
 
+    @Test("nothing leaves before a service takes pushes again, as it said to an earlier life of the run")
+    func held() throws {
+        let bench = try Bench([(devices: 30, zone: "Asia/Tokyo", due: "2026-12-01 00:00")])
+        let end = Timestamp.now().adding(seconds: 2)
+        try bench.run.setState(LegState(heldUntil: end), of: bench.run.plan.legs[0])
+        #expect(try bench.send(TestClock("2026-11-30 10:00").clock()) == .finished)
+        var settled: [Timestamp] = []
+        try bench.run.forEachResult { _, _, result, _ in settled.append(try #require(result?.settledAt)) }
+        #expect(settled.count == 30 && settled.allSatisfy { $0 >= end }, "\(settled.min()?.description ?? "") is before \(end)")
+        #expect(bench.ledger() == (30, 30))
+    }
+
     @Test("to whom it has become too late is unsent, says why, and stays so when the run goes on")
     func tooLate() throws {
         let waves = [

@@ -34,6 +34,29 @@ struct CallReaderTests {
         #expect(Self.read(String(text.dropLast()), piece: size).progress == .needsMore)
     }
 
+    @Test("a request that asks for something needs no length") func withoutBody() {
+        let (progress, request) = Self.read("GET /v3/push/cid?count=10 HTTP/1.1\r\n\(Self.host)\r\n")
+        #expect(progress == .complete && request.payloadBytes == 0)
+        #expect(request[.path].map(Array.init) == Array("/v3/push/cid?count=10".utf8))
+    }
+
+    @Test("headers that a service alone reads are kept for it, once, and others are not")
+    func ownHeaders() {
+        var reader = CallReader()
+        let request = PushRequest(ownHeaders: ["app-key", "nonce"])
+        func read(_ headers: String) {
+            Array("POST / HTTP/1.1\r\n\(Self.host)\(headers)content-length: 0\r\n\r\n".utf8).withUnsafeBytes { reader.take($0) }
+            #expect(reader.read(into: request) == .complete)
+        }
+        read("App-Key: shop\r\nNONCE: 17\r\nTimestamp: 5\r\n")
+        #expect(request.own("app-key") == Array("shop".utf8) && request.own("nonce") == Array("17".utf8))
+        #expect(request.own("timestamp") == nil && !request.hasDuplicateHeader)
+        read("app-key: shop\r\napp-key: news\r\n")
+        #expect(request.own("app-key") == Array("shop".utf8) && request.own("nonce") == nil && request.hasDuplicateHeader)
+        read("")
+        #expect(request.own("app-key") == nil && !request.hasDuplicateHeader)
+    }
+
     @Test("the next request on a connection is another one")
     func next() {
         var reader = CallReader()

@@ -35,12 +35,13 @@ struct LedgerTests {
 
     @Test("counts requests, refusals by reason, repeats and the busiest second") func counting() {
         var ledger = Ledger(file: nil)
+        let rules = APNsRules(SimulatorConfiguration())
         func count(_ token: String, _ id: String, _ answer: Answer = .accepted, seconds: Double) {
             var push = Push(authorization: nil, token: token)
             push[.id] = id
             let request = push.request
             request.answer = answer
-            ledger.count(request, now: noon.adding(seconds: seconds))
+            ledger.count(request, by: rules, now: noon.adding(seconds: seconds))
         }
         count("aaaaaaaa", "1", seconds: 0)
         count("bbbbbbbb", "2", seconds: 0.9)
@@ -68,7 +69,7 @@ struct LedgerTests {
         push[.expiration] = nil
         let request = push.request
         request.answer = .badRequest("MissingProviderToken")
-        file.append(request, connection: 3, isAnswered: true, now: noon)
+        file.append(request, describedBy: APNsRules(SimulatorConfiguration()), connection: 3, isAnswered: true, now: noon)
         file.flush()
         let lines = run("cat \(path)").output.split(separator: "\n")
         #expect(lines.count == 1)
@@ -85,5 +86,40 @@ struct LedgerTests {
         #expect(line["payload"]?.stringValue == push.payload)
         #expect(line["payload_bytes"]?.integerValue == Int64(push.payload.utf8.count))
         #expect(line["answered"] == .bool(true))
+    }
+
+    /// A request that carries three pushes: two have what the answer says of the request, and one has an answer of its own.
+    private static var call: PushRequest {
+        let request = fcmRequest(path: fcmPath, type: "application/json", body: "{}")
+        request.addressees = ["one", "two", "three"].map { PushRequest.Addressee(kind: "token", target: $0, id: "call-7") }
+        request.addressees[1].answer = Answer(status: 404, reason: "UNREGISTERED")
+        request.answer = .accepted
+        return request
+    }
+
+    @Test("counts each push of a request, and the request once") func countingCalls() {
+        var ledger = Ledger(file: nil)
+        let rules = FCMDesk().rules
+        ledger.count(Self.call, by: rules, now: noon)
+        ledger.count(Self.call, by: rules, now: noon)
+        let summary = ledger.takeChangedSummary()
+        #expect((summary?.requests, summary?.accepted, summary?.acceptedTokens, summary?.repeatedIDs) == (2, 4, 2, 2))
+        #expect(summary?.reasons == ["UNREGISTERED": 2])
+        #expect(summary?.peakPerSecond == 4)
+    }
+
+    @Test("writes a line for each push of a request, each with its target and its answer, and the payload once") func linesOfCalls() throws
+    {
+        let folder = TemporaryFolder(), path = folder.path + "/ledger.jsonl"
+        let file = try LedgerFile(path: path, recordsPayloads: true)
+        file.append(Self.call, describedBy: FCMDesk().rules, connection: 3, isAnswered: false, now: noon)
+        file.flush()
+        let lines = try run("cat \(path)").output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        #expect(lines.map { $0["target"]?.stringValue } == ["one", "two", "three"])
+        #expect(lines.map { $0["status"]?.integerValue } == [200, 404, 200])
+        #expect(lines.map { $0["error_code"] } == [.null, .string("UNREGISTERED"), .null])
+        #expect(lines.map { $0["name"] } == [.string("call-7"), .null, .string("call-7")])
+        #expect(lines.map { $0["payload"]?.stringValue } == ["{}", nil, nil])
+        #expect(lines.allSatisfy { $0["connection"] == .integer(3) && $0["stream"] == .integer(1) && $0["answered"] == .bool(false) })
     }
 }

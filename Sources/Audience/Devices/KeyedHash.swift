@@ -10,20 +10,18 @@ struct TokenFingerprint: BitwiseCopyable, Hashable {
 
 /// Hashes that are keyed with random numbers, so that no one can craft an export whose tokens collide.
 ///
-/// Texts of any length go through SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"). Tokens of 64 digits, which are
-/// nearly all, have a function of their own, a quarter as expensive: MULTILINEAR (Lemire and Kaser, "Strongly universal string hashing is
-/// fast"), the upper half of k₀ + Σ kᵢ·wᵢ modulo 2¹²⁸ over a token's four words. Its keys are drawn after the export was written, and of
-/// any two different tokens the hashes are then independent and evenly distributed: they are the same with a probability of 2⁻⁶⁴, whatever
-/// the tokens.
+/// Texts of any length go through SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"). Tokens of 64 hex digits, which
+/// are nearly all where the service has such tokens, have a function of their own, a quarter as expensive: MULTILINEAR (Lemire and Kaser,
+/// "Strongly universal string hashing is fast"), the upper half of k₀ + Σ kᵢ·wᵢ modulo 2¹²⁸ over a token's four words. Its keys are drawn
+/// after the export was written, and of any two different tokens the hashes are then independent and evenly distributed: they are the same
+/// with a probability of 2⁻⁶⁴, whatever the tokens. Which function a text goes through follows from its bytes alone, so the target of a
+/// service whose targets are other texts of 64 characters is found again in lists, too.
 struct KeyedHash: Sendable {
     let key: (UInt64, UInt64)
     private let wordKeys: TokenKeys
     private let restKeys: TokenKeys
     /// For the rest of a text that is not a token of 64 digits.
     private let otherKey: (UInt64, UInt64)
-
-    /// The digits of a token.
-    private static let digits = 64
 
     init(key: (UInt64, UInt64)) {
         self.key = key
@@ -59,19 +57,18 @@ struct KeyedHash: Sendable {
     }
 
     /// The word of a token's fingerprint.
-    /// - Parameter digits: hex, lower case.
-    @inline(__always) func token(_ digits: UnsafeBufferPointer<UInt8>) -> UInt64 {
-        guard digits.count == Self.digits else { return Self.hash(digits, key) }
-        return wordKeys.hash(TokenWords(digits))
+    /// - Parameter token: as it is kept; hex digits in lower case.
+    @inline(__always) func token(_ token: UnsafeBufferPointer<UInt8>) -> UInt64 {
+        guard let words = TokenWords(token) else { return Self.hash(token, key) }
+        return wordKeys.hash(words)
     }
 
     /// The fingerprint of a token.
-    /// - Parameter digits: hex, lower case.
-    @inline(__always) func fingerprint(_ digits: UnsafeBufferPointer<UInt8>) -> TokenFingerprint {
-        guard digits.count == Self.digits else {
-            return TokenFingerprint(word: Self.hash(digits, key), rest: UInt32(truncatingIfNeeded: Self.hash(digits, otherKey)))
+    /// - Parameter token: as it is kept; hex digits in lower case.
+    @inline(__always) func fingerprint(_ token: UnsafeBufferPointer<UInt8>) -> TokenFingerprint {
+        guard let words = TokenWords(token) else {
+            return TokenFingerprint(word: Self.hash(token, key), rest: UInt32(truncatingIfNeeded: Self.hash(token, otherKey)))
         }
-        let words = TokenWords(digits)
         return TokenFingerprint(word: wordKeys.hash(words), rest: UInt32(truncatingIfNeeded: restKeys.hash(words) >> 32))
     }
 }
@@ -91,27 +88,38 @@ private struct KeySource {
     }
 }
 
-/// 64 hex digits as four words; different digits make different words.
+/// 64 hex digits in lower case as four words; different digits make different words.
 private struct TokenWords {
     let first: UInt64, second: UInt64, third: UInt64, fourth: UInt64
 
-    @inline(__always) init(_ digits: UnsafeBufferPointer<UInt8>) {
-        let raw = UnsafeRawBufferPointer(digits)
-        first = Self.word(raw, offset: 0)
-        second = Self.word(raw, offset: 16)
-        third = Self.word(raw, offset: 32)
-        fourth = Self.word(raw, offset: 48)
+    private static let digits = 64
+
+    /// nil for any other text: two letters that are no hex digits could make the same word.
+    @inline(__always) init?(_ text: UnsafeBufferPointer<UInt8>) {
+        guard text.count == Self.digits else { return nil }
+        let raw = UnsafeRawBufferPointer(text)
+        var others: UInt64 = 0
+        first = Self.word(raw, offset: 0, &others)
+        second = Self.word(raw, offset: 16, &others)
+        third = Self.word(raw, offset: 32, &others)
+        fourth = Self.word(raw, offset: 48, &others)
+        if others != 0 { return nil }
     }
 
     /// Two digits take up a byte.
-    @inline(__always) private static func word(_ raw: UnsafeRawBufferPointer, offset: Int) -> UInt64 {
-        let high = values(raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-        return high << 4 | values(raw.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self))
+    @inline(__always) private static func word(_ raw: UnsafeRawBufferPointer, offset: Int, _ others: inout UInt64) -> UInt64 {
+        let high = values(raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self), &others)
+        return high << 4 | values(raw.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self), &others)
     }
 
-    /// The values of eight lower-case hex digits, each in the low half of its byte.
-    @inline(__always) private static func values(_ digits: UInt64) -> UInt64 {
-        (digits & 0x0F0F_0F0F_0F0F_0F0F) &+ (digits >> 6 & 0x0101_0101_0101_0101) &* 9
+    /// The values of eight lower-case hex digits, each in the low half of its byte. Without a branch, `others` gets bits for each byte that
+    /// is no such digit: either its value is 16 or more, or the digit of its value is another byte.
+    @inline(__always) private static func values(_ digits: UInt64, _ others: inout UInt64) -> UInt64 {
+        let values = (digits & 0x0F0F_0F0F_0F0F_0F0F) &+ (digits >> 6 & 0x0101_0101_0101_0101) &* 9
+        let isLetter = (values &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        let meant = values &+ 0x3030_3030_3030_3030 &+ isLetter &* 0x27
+        others |= (values & 0xF0F0_F0F0_F0F0_F0F0) | (meant ^ digits)
+        return values
     }
 }
 

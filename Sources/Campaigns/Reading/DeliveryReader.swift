@@ -77,8 +77,8 @@ struct DeliveryReader {
                 message: "the expiry is \(seconds) seconds away: phones that are off or busy at that moment never get the push",
                 at: text.position, remedy: "Write a later moment, for example expires: 4h, or 0 for now or never.")
         }
-        guard let service = services.min(by: { $0.rules.longestStorageDays < $1.rules.longestStorageDays }) else { return expiry }
-        let days = service.rules.longestStorageDays
+        let known = services.compactMap { service in service.rules.longestStorageDays.map { (service: service, days: $0) } }
+        guard let (service, days) = known.min(by: { $0.days < $1.days }) else { return expiry }
         if seconds > days * 86_400 {
             section.findings.warning(
                 .expiryTooLong,

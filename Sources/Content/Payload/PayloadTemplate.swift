@@ -118,6 +118,7 @@ public struct PayloadTemplate: Sendable {
         case .notHTTPS: .notHTTPS(column: column, place: output.place)
         case .blankText: .blankText(place: output.place)
         case .gap: .gap(column: column, place: output.place)
+        case .tooLong: .tooLong(output.limit ?? PayloadLimit(0, .bytes, of: "", at: output.place), count: failure.count)
         }
     }
 }
@@ -135,13 +136,15 @@ public enum RenderFailure: Hashable, Sendable, CustomStringConvertible {
     case blankText(place: SourcePosition)
     /// This column, or a condition on it, printed nothing, and left punctuation behind: `Hi , welcome`.
     case gap(column: String, place: SourcePosition)
+    /// There is so much of a part of the payload, and the service takes less.
+    case tooLong(PayloadLimit, count: Int)
     /// The payload has this many bytes.
     case tooLarge(bytes: Int)
 
     /// The reason under which the row is counted.
     public var skipReason: SkipReason {
         switch self {
-        case .blank, .notADate, .notANumber, .notHTTPS, .blankText, .gap: .renderError
+        case .blank, .notADate, .notANumber, .notHTTPS, .blankText, .gap, .tooLong: .renderError
         case .tooLarge: .payloadTooLarge
         }
     }
@@ -155,6 +158,8 @@ public enum RenderFailure: Hashable, Sendable, CustomStringConvertible {
         case .notHTTPS(let column, let place): "\(place): \(column) does not make an address that begins with https://"
         case .blankText(let place): "\(place): the text comes out blank"
         case .gap(let column, let place): "\(place): without \(column), punctuation is left over"
+        case .tooLong(let limit, let count):
+            "\(limit.place): the \(limit.noun) has \(count) \(limit.unit.rawValue), more than \(limit.most)"
         case .tooLarge(let bytes): "the payload has \(bytes) bytes"
         }
     }

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// Compiles templates in any kind of text into steps.
 extension PayloadWriter {
@@ -35,6 +36,32 @@ extension PayloadWriter {
         let first = Int32(compiled.outputs.count)
         compile(nodes)
         emit(.init(kind: .addressEnd, output: first, mustBeSecure: mustBeSecure && compiled.outputs.count > Int(first)))
+    }
+
+    /// The JSON of a value, as a text.
+    mutating func compileEncoded(_ node: PayloadNode) {
+        append(raw: "\"")
+        emit(.init(kind: .mark))
+        append(node)
+        emit(.init(kind: .encode))
+        append(raw: "\"")
+    }
+
+    /// A value of which there may be only so much. If it is always the same, too much of it is a mistake.
+    mutating func compileLimited(_ node: PayloadNode, _ limit: PayloadLimit) {
+        emit(.init(kind: .mark))
+        let (steps, start) = (compiled.steps.count, compiled.constants.count)
+        append(node)
+        if compiled.steps.count == steps {
+            let count = compiled.constants.withUnsafeBufferPointer { limit.count(in: UnsafeBufferPointer(rebasing: $0[start...])) }
+            if count > limit.most {
+                error(
+                    "the \(limit.noun) has \(TextFormat.count(count)) \(limit.unit.rawValue), at most \(TextFormat.count(limit.most)) are allowed",
+                    at: limit.place, remedy: "Shorten it.")
+            }
+        }
+        emit(.init(kind: .limit, output: Int32(compiled.outputs.count)))
+        compiled.outputs.append(.init(column: -1, place: limit.place, limit: limit))
     }
 
     /// Ends the payload: after this nothing may be appended.

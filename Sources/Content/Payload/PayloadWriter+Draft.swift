@@ -13,6 +13,15 @@ extension PayloadWriter {
             let nodes = appendAddress(text, mustBeSecure: mustBeSecure)
             if mustBeSecure { checkImage(text, nodes) }
         case .object(let members): appendObject(members.map { member in (member.name, { $0.append(member.value) }) })
+        case .list(let nodes):
+            append(raw: "[")
+            for (index, node) in nodes.enumerated() {
+                if index > 0 { append(raw: ",") }
+                append(node)
+            }
+            append(raw: "]")
+        case .encoded(let node): compileEncoded(node)
+        case .limited(let node, let limit): compileLimited(node, limit)
         }
     }
 

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// JSON in UTF-8, cut at the places where a device's cells decide what follows: a list of steps with column numbers. All constants are
 /// already escaped in one buffer, so that rendering copies runs of bytes and escapes only the results of filters.
@@ -21,6 +22,12 @@ struct CompiledPayload: Sendable {
             case gap
             /// Before and after a web address; with `mustBeSecure`, an address that is not https is a failure.
             case addressStart, addressEnd
+            /// Before a value that ends with one of the next two. They may be nested.
+            case mark
+            /// Makes what follows the mark, which is JSON, the inside of a JSON string.
+            case encode
+            /// If there is more behind the mark than the output's limit allows, that is a failure.
+            case limit
         }
 
         var kind: Kind
@@ -44,14 +51,18 @@ struct CompiledPayload: Sendable {
         /// The index of the template's column; -1 for a whole text.
         var column: Int
         var place: SourcePosition
+        /// The most that there may be of a value; nil for anything else.
+        var limit: PayloadLimit?
     }
 
     /// Why nothing was rendered, and at which output.
     struct Failure {
-        enum Kind { case blank, notADate, notANumber, notHTTPS, blankText, gap }
+        enum Kind { case blank, notADate, notANumber, notHTTPS, blankText, gap, tooLong }
 
         var kind: Kind
         var output: Int
+        /// How much there is of a value that is too long.
+        var count = 0
     }
 
     var constants: [UInt8] = []
@@ -76,6 +87,7 @@ struct CompiledPayload: Sendable {
                 var index = 0
                 var shown = ShownGaps()
                 var addressStart = old
+                var marks = Marks()
                 while true {
                     let step = steps[index]
                     bytes.append(contentsOf: constants[step.constants])
@@ -93,6 +105,13 @@ struct CompiledPayload: Sendable {
                             return failure
                         }
                     case .gap: shown.add(Int(step.output), bytes: bytes)
+                    case .mark: marks.push(bytes.count)
+                    case .encode: escapeInPlace(&bytes, from: marks.pop())
+                    case .limit:
+                        if let count = excess(bytes, from: marks.pop(), output: Int(step.output)) {
+                            bytes.removeSubrange(old...)
+                            return Failure(kind: .tooLong, output: Int(step.output), count: count)
+                        }
                     case .addressStart: addressStart = bytes.count
                     case .addressEnd:
                         WebAddress.encode(&bytes, from: addressStart)
@@ -123,6 +142,50 @@ struct CompiledPayload: Sendable {
                 }
             }
         }
+    }
+}
+
+extension CompiledPayload {
+    /// How much of a value there is, if that is more than its limit allows.
+    private func excess(_ bytes: [UInt8], from start: Int, output: Int) -> Int? {
+        guard let limit = outputs[output].limit else { preconditionFailure("a limit without a number") }
+        let count = bytes.withUnsafeBufferPointer { limit.count(in: UnsafeBufferPointer(rebasing: $0[start...])) }
+        return count > limit.most ? count : nil
+    }
+}
+
+extension PayloadLimit {
+    /// How much of a value there is, which is written as JSON.
+    func count(in json: UnsafeBufferPointer<UInt8>) -> Int {
+        switch unit {
+        case .bytes: return json.count
+        case .characters:
+            // Without the quotes; an escape is one character.
+            var (count, index) = (0, 1)
+            while index < json.count - 1 {
+                let byte = json[index]
+                let isEscape = byte == UInt8(ascii: "\\")
+                if byte & 0xC0 != 0x80 { count += byte >= 0xF0 ? 2 : 1 }
+                index += isEscape ? (json[index + 1] == UInt8(ascii: "u") ? 6 : 2) : 1
+            }
+            return count
+        }
+    }
+}
+
+/// Where values begin that are not at their ends yet.
+private struct Marks {
+    private var places = InlineArray<4, Int>(repeating: 0)
+    private var count = 0
+
+    mutating func push(_ place: Int) {
+        places[count] = place
+        count += 1
+    }
+
+    mutating func pop() -> Int {
+        count -= 1
+        return places[count]
     }
 }
 

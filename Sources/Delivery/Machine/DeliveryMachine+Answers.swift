@@ -33,6 +33,10 @@ extension DeliveryMachine {
         } else if parts.contains(where: { $0.meaning.isOverload(status: answer.status) }) {
             noteOverload(parts[0].request, at: now)
         }
+        if nameRule == .calls, settlesSome || parts.contains(where: { $0.meaning == .split }) {
+            // The service dealt with the call, the first time or now.
+            for part in parts { pushes[part.request].mayBeDelivered = false }
+        }
         for part in parts {
             var answer = answer
             if !part.words.isEmpty { answer.reason = part.words }
@@ -122,7 +126,7 @@ extension DeliveryMachine {
         resolveCanary(request)
         pushes[request].mayBeDelivered = true
         pushes[request].reason = reason
-        if settings.resendsUnknown {
+        if resendsDoubtful {
             retryLater(request, retryAfterSeconds: nil, at: now)
         } else {
             settle(request, .unknown, reason: reason, at: now)
@@ -176,6 +180,7 @@ extension DeliveryMachine {
     }
 
     private mutating func retry(_ request: Int, _ retry: AnswerMeaning.Retry, _ answer: Answer, connection: Int, at now: Moment) {
+        raiseGeneration(of: request)
         switch retry {
         case .deviceBusy:
             retryLater(request, retryAfterSeconds: answer.retryAfterSeconds, at: now)
@@ -251,7 +256,7 @@ extension DeliveryMachine {
     mutating func resolveLost(_ request: Int, reason: OwnReason, at now: Moment) {
         pushes[request].mayBeDelivered = true
         pushes[request].reason = reason.rawValue
-        guard settings.resendsUnknown, ending == nil, !isExpired, mayTryAgain(request) else {
+        guard resendsDoubtful, ending == nil, !isExpired, mayTryAgain(request) else {
             return settle(request, .unknown, reason: reason.rawValue, at: now)
         }
         requeueAtOnce(request, at: now)

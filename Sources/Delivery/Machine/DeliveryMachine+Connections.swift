@@ -205,6 +205,8 @@ extension DeliveryMachine {
     }
 
     /// Returns how many more requests the connection has room for.
+    func room(of connection: Int) -> Int { room(of: connections[connection]) }
+
     private func room(of connection: ConnectionSlot) -> Int { min(limit(of: connection) - connection.inFlight, connection.freeWindow) }
 
     /// Returns the open connection with the most room; nil if all are full. A connection that is soon used up comes before all others.

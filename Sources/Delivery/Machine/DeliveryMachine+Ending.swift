@@ -34,6 +34,7 @@ extension DeliveryMachine {
         while let request = removeUntried() { settleUnsent(request, at: now) }
         while let request = again.removeFirst() { settleUnsent(request, at: now) }
         for request in waiting.removeAll() { settleUnsent(request, at: now) }
+        settleUnnamed(at: now)
     }
 
     /// Settles the pushes of a request that will not be submitted (again).

@@ -10,7 +10,7 @@ extension DeliveryMachine {
     }
 
     /// When the next push may be tried while pushes are tried one at a time; far in the future while one is in flight.
-    private var nextProbeTime: Int64 { serviceHealth.probes == 0 ? .min : inFlightCount > 0 ? .max / 2 : probeAt }
+    var nextProbeTime: Int64 { serviceHealth.probes == 0 ? .min : inFlightCount > 0 ? .max / 2 : probeAt }
 
     /// Returns whether a request may leave now, and counts it if so.
     mutating func takePace(for request: Int, at nanoseconds: Int64) -> Bool {

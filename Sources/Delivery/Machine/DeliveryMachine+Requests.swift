@@ -14,6 +14,11 @@ extension DeliveryMachine {
     /// Returns whether one more push may join a request: it waits for its first attempt and is not full.
     func mayJoin(_ request: Int) -> Bool { pushes[request].isOpen && Int(pushes[request].count) < largestRequest }
 
+    /// Returns whether a push with this past may join a request: one history must hold for all.
+    func mayJoin(_ request: Int, after past: PushPast) -> Bool {
+        mayJoin(request) && pushes[request].generation == past.generation && pushes[request].mayBeDelivered == past.isInDoubt
+    }
+
     /// Adds a push to a request that `mayJoin` allowed. Returns the push's slot.
     mutating func add(recipient: Int, to request: Int, at now: Moment) -> Int {
         precondition(end == nil && mayJoin(request), "a request that is full or was submitted accepts no more pushes")
@@ -36,6 +41,7 @@ extension DeliveryMachine {
         for _ in 1..<count { end = Int(pushes[end].companion) }
         let rest = Int(pushes[end].companion)
         pushes[end].companion = -1
+        if nameRule == .calls { pushes[request].isNamed = false }
         var slot = pushes[request]
         slot.recipient = pushes[rest].recipient
         slot.companion = pushes[rest].companion
@@ -84,6 +90,7 @@ extension DeliveryMachine {
                 (pushes[push].companion, pushes[push].last, pushes[push].count) = (-1, -1, 1)
             }
         }
+        if nameRule == .calls, parts.count > 1 { for part in parts { pushes[part.request].isNamed = false } }
         return parts.filter { $0.meaning == .accepted } + parts.filter { $0.meaning != .accepted }
     }
 
@@ -117,6 +124,9 @@ extension DeliveryMachine {
         }
         pushes[request].reason = reasonText(answer)
         pushes[request].attempts -= 1
+        // A service that recognizes the call says that it did nothing, the first time included.
+        if nameRule == .calls { pushes[request].mayBeDelivered = false }
+        raiseGeneration(of: request)
         let half = settlesOthers ? nil : divide(request, after: Int(pushes[request].count + 1) / 2)
         queueDivided(request, at: now)
         if let half { queueDivided(half, at: now) }
@@ -161,7 +171,7 @@ extension DeliveryMachine {
     /// Cuts a request down to what may be risked now: the canary must not grow beyond its size, and an attempt that tests whether the
     /// service is well carries a single push. Returns the rest; nil for none.
     private mutating func divideForCaution(_ request: Int) -> Int? {
-        guard pushes[request].count > 1 else { return nil }
+        guard pushes[request].count > 1, !mustStayWhole(request) else { return nil }
         let most = serviceHealth.probes > 0 ? 1 : belongsToCanary(request) ? canary.capacity : Int.max
         return most < pushes[request].count ? divide(request, after: most) : nil
     }

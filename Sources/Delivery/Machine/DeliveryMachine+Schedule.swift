@@ -16,7 +16,7 @@ extension DeliveryMachine {
         stopIfTroubleLasts(at: now)
         judge(at: now)
         if ending == nil, !isExpired {
-            submitReady(at: now)
+            if nameRule == .none { submitReady(at: now) } else { submitNamed(at: now) }
             openIfNeeded(at: now)
         } else {
             settleNewcomers(at: now)
@@ -31,7 +31,7 @@ extension DeliveryMachine {
         if ending == nil, wantsConnection, reconnectAt > now.nanoseconds { wake = min(wake, reconnectAt) }
         if ending == nil, !fresh.isEmpty || !again.isEmpty {
             if let next = nextPaceTime, nextPushIsAllowed {
-                if connectionWithRoom() != nil { wake = min(wake, next) }
+                if connectionWithRoom() != nil, !nextWaitsForNames { wake = min(wake, next) }
                 // With a slow pace, a connection is opened only shortly before it is needed.
                 let opening = next - Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds)
                 if opening > now.nanoseconds { wake = min(wake, opening) }
@@ -43,6 +43,7 @@ extension DeliveryMachine {
         }
         if ending == nil, let end = credentialPatienceEnds { wake = min(wake, end + 1) }
         if ending == nil, let end = quotaPatienceEnds { wake = min(wake, end + 1) }
+        if ending == nil, let end = namePatienceEnds { wake = min(wake, end + 1) }
         for connection in connections where connection.state != .closed {
             wake = min(wake, max(min(timeout(of: connection), healthCheck(of: connection)), timeoutsResumeAt))
         }
@@ -78,7 +79,7 @@ extension DeliveryMachine {
         return openPushes - untriedPushes < ServiceHealth.pushesTriedInTrouble
     }
 
-    private mutating func submit(_ request: Int, on connection: Int, at now: Moment) {
+    mutating func submit(_ request: Int, on connection: Int, at now: Moment) {
         admitToCanary(request)
         let newest = connections[connection].add(request, at: now.nanoseconds)
         // After this request the server would close the connection.
@@ -152,6 +153,7 @@ extension DeliveryMachine {
     private mutating func stopIfTroubleLasts(at now: Moment) {
         stopIfCredentialStaysAway(at: now)
         stopIfQuotaStaysUsedUp(at: now)
+        stopIfNamesStayAway(at: now)
         guard let since = serviceHealth.lastsSince else { return }
         let lasted = now.nanoseconds - since
         guard lasted > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) else { return }

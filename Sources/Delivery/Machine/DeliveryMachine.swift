@@ -15,6 +15,8 @@ struct DeliveryMachine {
         case close(connection: Int)
         /// Hand a request with all its pushes to a connection.
         case submit(request: Int, connection: Int)
+        /// Have the request named, or its generation recorded, then call `named`. Its pushes stay as they are until then.
+        case name(request: Int, question: Int)
         /// Stop waiting for an answer. The pushes are settled or will be submitted again.
         case abandon(request: Int, connection: Int)
         /// Keep the push's bytes without its batch, as the push will wait for a while.
@@ -40,6 +42,8 @@ struct DeliveryMachine {
         var serverTime: Timestamp?
         /// After how many seconds the service takes more, if it has said that this was the last it takes; nil otherwise.
         var budgetReturnsAfterSeconds: Double?
+        /// The id under which the service can be asked about the pushes later; blank for none.
+        var receipt = ""
         /// What it says about single targets, by target (`AnswerDetails.targets`).
         var targets: [String: String] = [:]
         /// Whether the answer carries the request's own id, another one, or none.
@@ -64,6 +68,8 @@ struct DeliveryMachine {
     let batching: Batching
     /// The most pushes that a request carries.
     let largestRequest: Int
+    /// What must be on record before a request leaves.
+    let nameRule: NameRule
     var random: SplitMix
 
     // What the driver reads.
@@ -105,6 +111,14 @@ struct DeliveryMachine {
     var growth = ConnectionGrowth()
     var answerCount = 0
 
+    /// The names of requests that have one (`PushSlot.isNamed`), and the requests that wait for one, with the number of the question.
+    var names: [Int: RequestName] = [:]
+    var unnamed: [Int: Int] = [:]
+    var lastQuestion = 0
+    /// Since when names are asked for in vain: monotonic nanoseconds.
+    var namesMissingSince: Int64?
+    var nameTrouble = ""
+
     /// Since when the last token has ended or was refused while no other has come: monotonic nanoseconds.
     var credentialPendingSince: Int64?
     /// Why the last attempt to fetch a token failed; blank while none did.
@@ -113,7 +127,7 @@ struct DeliveryMachine {
     // The run.
     var pacer: Pacer?
     var throttle = Throttle()
-    var quota = QuotaHold()
+    var quota: QuotaHold
     /// The share in a pace that several runs keep together: the only thing that the machine does not own.
     var paceShare: PaceShare?
     var tokenHealth: ShareAlarm
@@ -142,6 +156,8 @@ struct DeliveryMachine {
         self.settings = settings
         batching = settings.service.batching
         largestRequest = batching.largestRequest(at: Pace.slower(settings.pace, settings.sharedPace))
+        quota = QuotaHold(firstSeconds: settings.retry.firstQuotaSeconds)
+        nameRule = NameRule(settings.service.repeatProtection)
         random = SplitMix(seed: settings.jitterSeed)
         window = StreamWindow(largest: settings.streamsPerConnection)
         pacer = settings.pace.map { [batching] in Pacer($0, batching) }

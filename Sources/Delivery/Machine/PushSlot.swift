@@ -10,6 +10,8 @@ struct PushSlot {
         case ready
         /// In the heap until its time comes.
         case waiting
+        /// Waits for its name.
+        case unnamed
         /// On a connection.
         case inFlight
         /// Behind the first push of its request, whose slot holds the place and the history of them all.
@@ -41,6 +43,12 @@ struct PushSlot {
     var count: Int32 = 1
     /// For a first push: whether the request was never submitted, so that more pushes may join it.
     var isOpen = false
+    /// For a first push: whether an earlier process may have sent the request, which then says nothing of how the run begins.
+    var isOfEarlierProcess = false
+    /// For a first push: whether the request has a name, or its generation is recorded.
+    var isNamed = false
+    /// For a first push: the generation of the request's pushes.
+    var generation: UInt16 = 0
     /// When it was first and last submitted: monotonic nanoseconds.
     var firstSubmitted: Int64 = 0
     var submitted: Int64 = 0

@@ -3,10 +3,10 @@ import PushServices
 
 /// How long nothing leaves because the service said that the sender has used up its quota: a value.
 ///
-/// The service says how long, or the wait is a minute that doubles with each hold that helped nothing. When a hold is over, one push at a
-/// time shows whether the service takes pushes again.
+/// The service says how long, or the wait is `RetryPolicy.firstQuotaSeconds`, which doubles with each hold that helped nothing. When a hold
+/// is over, one push at a time shows whether the service takes pushes again.
 struct QuotaHold {
-    private static let firstSeconds = 60.0, longestSeconds = 3600.0
+    private static let longestSeconds = 3600.0
     /// A quota is for a day at most; with two hours for what clocks and time zones disagree about.
     private static let longestAskedSeconds = 26.0 * 3600
     /// Several senders must not come back at the same moment.
@@ -14,10 +14,16 @@ struct QuotaHold {
 
     /// When the hold ends, in monotonic nanoseconds; nil for none. It stays until a push has shown that the hold is over.
     private(set) var until: Int64?
-    /// Since when every push was refused for the quota: monotonic nanoseconds.
+    /// Whether the service named that end itself.
+    private(set) var isAsked = false
+    /// Since when nothing could leave for the quota: monotonic nanoseconds; nil while another loop, or another process, was told.
     private(set) var since: Int64?
+    private let firstSeconds: Double
     private var holdsInARow = 0
     private var beganAt = Int64.min
+
+    /// - Parameter firstSeconds: the first wait, where the service does not say how long.
+    init(firstSeconds: Double) { self.firstSeconds = firstSeconds }
 
     /// Notes that a push was refused for the quota. Those that left before the hold began only prolong it, if the service asks for it.
     /// - Parameters:
@@ -27,19 +33,25 @@ struct QuotaHold {
         since = since ?? nanoseconds
         let asked = retryAfterSeconds.map { min($0, Self.longestAskedSeconds) }
         if until != nil, submittedAt <= beganAt {
-            if let asked { until = max(until ?? .min, nanoseconds + Int64(nanosecondsFromSeconds: asked)) }
+            if let asked { prolong(nanoseconds + Int64(nanosecondsFromSeconds: asked), isAsked: true) }
             return
         }
         holdsInARow += 1
         beganAt = nanoseconds
-        let own = min(Self.longestSeconds, Self.firstSeconds * Double(1 << min(holdsInARow - 1, 10)))
+        let own = min(Self.longestSeconds, firstSeconds * Double(1 << min(holdsInARow - 1, 10)))
         let factor = 1 + Double.random(in: asked == nil ? Self.jitter : Self.jitterOfAsked, using: &random)
-        until = max(until ?? .min, nanoseconds + Int64(nanosecondsFromSeconds: (asked ?? own) * factor))
+        prolong(nanoseconds + Int64(nanosecondsFromSeconds: (asked ?? own) * factor), isAsked: asked != nil)
+    }
+
+    private mutating func prolong(_ end: Int64, isAsked asked: Bool) {
+        guard end > until ?? .min else { return }
+        (until, isAsked) = (end, asked)
     }
 
     /// Notes that the service took a push as the last one that it takes for a while.
     mutating func spent(forSeconds seconds: Double, at nanoseconds: Int64) {
-        until = max(until ?? .min, nanoseconds + Int64(nanosecondsFromSeconds: min(seconds, Self.longestAskedSeconds)))
+        since = since ?? nanoseconds
+        prolong(nanoseconds + Int64(nanosecondsFromSeconds: min(seconds, Self.longestAskedSeconds)), isAsked: true)
     }
 
     /// Notes that another loop of the sender was told to wait. Only a loop that was refused itself may lose its patience.
@@ -50,7 +62,7 @@ struct QuotaHold {
 
     /// Notes that the service dealt with a push that left after the hold.
     mutating func taken(submittedAt: Int64) {
-        if let until, submittedAt >= until { self = QuotaHold() }
+        if let until, submittedAt >= until { self = QuotaHold(firstSeconds: firstSeconds) }
     }
 }
 
@@ -69,11 +81,19 @@ extension DeliveryMachine {
         wait(request, until: now.adding(nanoseconds: max(0, until - now.nanoseconds)))
     }
 
-    /// When waiting for the quota has lasted too long, in monotonic nanoseconds: as long as any outage.
+    /// When waiting for the quota has lasted too long, in monotonic nanoseconds: as long as any outage. A hold that was known before the run was
+    /// resumed, or that another loop was told of, has no such end.
     var quotaPatienceEnds: Int64? { quota.since.map { $0 + Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) } }
 
     mutating func stopIfQuotaStaysUsedUp(at now: Moment) {
-        guard let since = quota.since, let end = quotaPatienceEnds, now.nanoseconds > end else { return }
+        guard let since = quota.since, let end = quotaPatienceEnds, ending == nil else { return }
+        if quota.isAsked, let until = quota.until, until > end, until > now.nanoseconds {
+            let moment = now.adding(nanoseconds: until - now.nanoseconds).wall
+            // Records know whole seconds.
+            return stopForService(
+                .quotaUsedUp(reason: lastServiceReason, until: Timestamp(epochSeconds: moment.epochSeconds + 1)), at: now)
+        }
+        guard now.nanoseconds > end else { return }
         stopForService(.outage(lastReason: lastServiceReason, seconds: Double(now.nanoseconds - since) / 1e9), at: now)
     }
 }

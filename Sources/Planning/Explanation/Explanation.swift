@@ -302,6 +302,9 @@ struct Explainer {
         case .blankText(let place): return "the text at \(place) is blank for it"
         case .gap(let column, let place):
             return "\(place) prints nothing for its \(column) and leaves stray punctuation, as in 'Hi , welcome'"
+        case .tooLong(let limit, let count):
+            return
+                "the \(limit.noun) at \(limit.place) has \(TextFormat.count(count)) \(limit.unit.rawValue) for it, but \(service(row).displayName) accepts at most \(TextFormat.count(limit.most))"
         case .tooLarge(let bytes):
             let limit = service(row).payloadLimit(of: context.messages.pushType)
             return

@@ -81,9 +81,16 @@ struct SkipNotes {
     private func words(_ cause: RenderCause, devices: Int) -> (text: String, column: String?) {
         let (count, have) = (TextFormat.devices(devices), TextFormat.plural(devices, one: "has", many: "have"))
         guard case .column(let number, let flaw) = cause, number < context.messages.columns.count else {
-            return cause == .blankText
-                ? ("a text would be blank for \(count); write one for them in the template, after {% else %} or in 'default'", nil)
-                : ("\(count) \(have) cells that no text can be rendered from", nil)
+            switch cause {
+            case .blankText:
+                return ("a text would be blank for \(count); write one for them in the template, after {% else %} or in 'default'", nil)
+            case .longText:
+                return (
+                    "a text would be longer for \(count) than the service takes; shorten it, or what it prints: {{ column | truncate: 20 }}",
+                    nil
+                )
+            case .column, .otherColumn: return ("\(count) \(have) cells that no text can be rendered from", nil)
+            }
         }
         let column = context.messages.columns[number]
         switch flaw {

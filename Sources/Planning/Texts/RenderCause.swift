@@ -12,18 +12,21 @@ enum RenderCause: Hashable {
     case column(Int, Flaw)
     /// A text that people would see came out blank.
     case blankText
+    /// A text came out longer than the service takes.
+    case longText
     /// A column beyond those that can be distinguished.
     case otherColumn
 
     /// As a group of `RecipientCheck`.
     var group: Int {
-        let (blankText, other) = (RecipientCheck.groupLimit - 1, RecipientCheck.groupLimit - 2)
+        let (blankText, other) = (RecipientCheck.groupLimit - 1, RecipientCheck.groupLimit - 2), longText = RecipientCheck.groupLimit - 3
         switch self {
         case .blankText: return blankText
+        case .longText: return longText
         case .otherColumn: return other
         case .column(let column, let flaw):
             let group = column * Flaw.allCases.count + flaw.rawValue
-            return group < other ? group : other
+            return group < longText ? group : other
         }
     }
 
@@ -32,6 +35,7 @@ enum RenderCause: Hashable {
         switch group {
         case RecipientCheck.groupLimit - 1: self = .blankText
         case RecipientCheck.groupLimit - 2: self = .otherColumn
+        case RecipientCheck.groupLimit - 3: self = .longText
         default: self = .column(group / Flaw.allCases.count, Flaw.allCases[group % Flaw.allCases.count])
         }
     }
@@ -46,6 +50,7 @@ enum RenderCause: Hashable {
         case .notHTTPS(let column, _): self = cause(column, .notHTTPS)
         case .gap(let column, _): self = cause(column, .gap)
         case .blankText: self = .blankText
+        case .tooLong: self = .longText
         case .tooLarge: return nil
         }
     }

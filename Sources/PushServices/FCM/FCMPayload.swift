@@ -130,18 +130,7 @@ struct FCMPayload {
 
     /// Source: Google, "Message", data: both keys and values are texts.
     mutating func checkText(_ member: ContentMember) {
-        let name = member.name.value
-        let (found, remedy): (String, String)
-        switch member.value {
-        case .text: return
-        case .null: (found, remedy) = ("no value", "Remove the key, or write \(name): \"\".")
-        case .bool(let value, _): (found, remedy) = ("a truth value", "Put it in quotes: \(name): \"\(value)\".")
-        case .integer(let number, _): (found, remedy) = ("a number", "Put it in quotes: \(name): \"\(number)\".")
-        case .double(let number, _): (found, remedy) = ("a number", "Put it in quotes: \(name): \"\(JSONValue.double(number).text)\".")
-        case .array: (found, remedy) = ("a list", "Write it as one text, for example \(name): \"a,b\", and let the app take it apart.")
-        case .object: (found, remedy) = ("a group of keys", "Write its keys directly under 'data', each with a text.")
-        }
-        error("'\(name)' in 'data' is \(found), and FCM carries only texts there", at: member.value.position, remedy: remedy)
+        if let mistake = member.mistakeUnlessText(in: "data", of: "FCM") { findings.append(mistake) }
     }
 
     // MARK: - Sounds

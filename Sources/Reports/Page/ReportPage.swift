@@ -52,6 +52,7 @@ public struct ReportPage {
             \(summary)
             \(nextStep)
             \(services)\
+            \(afterwards)\
             \(losses)
             \(audience)
             \(variants)

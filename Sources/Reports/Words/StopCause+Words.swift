@@ -121,6 +121,9 @@ private struct ServiceStopWords {
         case .outage(let reason, let seconds):
             "\(service.name) is refusing every push (the last with \(reason)) and has accepted none for "
                 + "\(TextFormat.duration(seconds: seconds)). Resume the run later."
+        case .quotaUsedUp(let reason, let until):
+            "The quota that \(service.name) gives this app is used up\(reason.isEmpty ? "" : " (\(reason))"), and it takes nothing before "
+                + "\(TextStyle.moment(until)). Resume the run then: what is left goes out. Resumed before, it waits until then."
         case .mostTargetsRefused(let reason):
             "More than half of the \(service.fullTargets) were refused as \(reason). That is the wrong \(service.environment) or the wrong "
                 + "\(service.topic), not the \(service.targets): \(check)"

@@ -11,7 +11,8 @@ enum RunPruning {
     private static let suffix = ".pruning"
     /// Tables that are copied unchanged. `figures` and `pruned` are made again.
     private static let keptTables: Set = [
-        "run", "approval", "outcome_name", "wave", "skipped_wave", "leg", "leg_state", "life", "life_answers", "rest_answers",
+        "run", "approval", "outcome_name", "wave", "skipped_wave", "leg", "leg_state", "life", "life_answers", "rest_answers", "receipt",
+        "statistics",
     ]
 
     /// When a file was pruned; nil when it was not.

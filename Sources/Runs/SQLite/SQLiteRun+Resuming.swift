@@ -69,14 +69,17 @@ extension SQLiteRun {
         return try write { db in
             try checkSending(db)
             var attempts: [Int: Int] = [:]
+            var doubted: [Int] = []
             var board = try OutcomeBoard(db, self, ids: first..<last + 1)
             for id in ids {
                 let slot = try board.slot(of: id)
                 guard !slot.isEmpty, Self.isOpen(slot, resendsUnknown: resendsUnknown) else { continue }
                 if slot.attempts > 0 { attempts[id] = slot.attempts }
+                if slot.outcome == .unknown { doubted.append(id) }
                 try board.clear(id)
             }
             try board.store()
+            try noteDoubt(about: doubted, at: .now(), db)
             try db.execute(sql: "CREATE TABLE IF NOT EXISTS taken_back (recipients INTEGER NOT NULL  -- ever, each as often as it was\n)")
             try db.execute(sql: "UPDATE taken_back SET recipients = recipients + ?", arguments: [ids.count])
             if db.changesCount == 0 { try db.execute(sql: "INSERT INTO taken_back VALUES (?)", arguments: [ids.count]) }

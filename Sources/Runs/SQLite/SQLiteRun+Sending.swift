@@ -156,7 +156,7 @@ extension SQLiteRun {
     }
 
     /// The claims that overlap a range, whole.
-    private func claims(_ db: Database, around ids: Range<Int>) throws -> ClaimSet {
+    func claims(_ db: Database, around ids: Range<Int>) throws -> ClaimSet {
         let select = try PreparedStatement(db, sql: RunSchema.selectClaimsFromLast)
         try select.bind(ids.upperBound - 1, at: 1)
         var found = ClaimSet()
@@ -218,7 +218,7 @@ extension SQLiteRun {
     }
 
     /// An invariant that the caller broke: sending must stop at once, and the file stays as it was.
-    fileprivate func broken(_ what: String) -> Diagnostic {
+    func broken(_ what: String) -> Diagnostic {
         Diagnostic("the account of this run does not add up: \(what)", file: path, remedy: "Nothing more is sent. Please report this.")
     }
 }

@@ -11,6 +11,8 @@ final class LegSending: Sendable {
     let access: ServiceAccess
     let control = SendControl()
     let batches: BoundedQueue<PushBatch>
+    /// Receipts of its service's answers that are not on the disk yet.
+    let receipts = ReceiptBook()
     /// How many of its settlements are on the disk.
     let recorded = WatchedCount()
     /// Limits how far ahead of the wire its recipients are claimed.

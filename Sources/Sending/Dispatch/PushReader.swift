@@ -18,6 +18,10 @@ struct PushReader: Sendable {
     var claims: ClaimCount?
     /// The service's batching; its requests should be full.
     var batching = Batching.single
+    /// Calls that an earlier process named, and that are sent again under their names before everything else.
+    var repeats: [NamedCall] = []
+    /// The generations beyond the first of pushes, by recipient, for a service that recognizes a push by its generation; nil for others.
+    var generations: [Int: UInt16]?
     /// Whether devices that are recorded as unknown are sent to again.
     let resendsUnknown: Bool
     /// The limit on claims; nil to claim as far ahead as the queue has room.
@@ -85,6 +89,7 @@ struct PushReader: Sendable {
             claims = ClaimCount()
             claims.start(at: try run.claimCount())
         }
+        for call in repeats where !batches.isClosed { try read(call, claims, into: batches) }
         for range in claimed.ranges(in: ids) {
             for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.largestClaim) where !batches.isClosed {
                 let left = try readAgain(start..<min(start + Self.largestClaim, range.upperBound), claims, into: batches)
@@ -93,6 +98,38 @@ struct PushReader: Sendable {
         }
         let team = RangeTeam("render") { range, renderer in Result { try render(range, isClaimed: false, renderer: renderer) } }
         return try claim(ids, claims, renderedBy: team, into: batches)
+    }
+
+    /// Hands over a call that an earlier process named, as it was. If the queue is closed, it stays in doubt.
+    private func read(_ call: NamedCall, _ claims: ClaimCount, into batches: BoundedQueue<PushBatch>) throws {
+        guard let first = call.recipients.min(), let last = call.recipients.max() else { return }
+        let rendered = try render(first..<last + 1, isClaimed: true, renderer: 0, of: Set(call.recipients))
+        guard rendered.batches.count == 1, var batch = rendered.batches.first, batch.pushes.count == call.recipients.count else {
+            throw Diagnostic("recipients of the call \(call.number) are missing", file: run.place)
+        }
+        batch.call = EarlierCall(name: call.name, namedAt: call.namedAt)
+        _ = allowance?.wait(forAtMost: batch.pushes.count) { batches.isClosed }
+        onEarlierAttempts(try run.reopen(batch.pushes.map(\.recipient), resendsUnknown: resendsUnknown))
+        guard claims.add(batch.pushes.count, noting: onClaimed) else { return }
+        _ = handOver([batch], to: batches)
+    }
+
+    /// The pasts of pushes that are sent again. Those of which nothing is in doubt get the next generation, as the service may have refused
+    /// the last one; it is recorded before they are handed over.
+    private func pasts(of batch: PushBatch, inDoubt: Set<Int>, _ generations: [Int: UInt16]) throws -> [Int: PushPast] {
+        var pasts: [Int: PushPast] = [:]
+        var raised: [UInt16: [Int]] = [:]
+        for push in batch.pushes {
+            let generation = generations[push.recipient] ?? 0, isInDoubt = inDoubt.contains(push.recipient)
+            let next = isInDoubt || generation == .max ? generation : generation + 1
+            pasts[push.recipient] = PushPast(generation: next, isInDoubt: isInDoubt)
+            if !isInDoubt { raised[next, default: []].append(push.recipient) }
+        }
+        try run.name(
+            raised.sorted { $0.key < $1.key }.map {
+                NamedCall(service: service, name: "\($0.key)", namedAt: now(), recipients: $0.value)
+            })
+        return pasts
     }
 
     /// Claims and hands over recipients that were never claimed.
@@ -125,9 +162,10 @@ struct PushReader: Sendable {
             onCapped(rendered.capped)
         }
         onInDoubt(rendered.inDoubt)
-        for batch in rendered.batches {
+        for var batch in rendered.batches {
             _ = allowance?.wait(forAtMost: batch.pushes.count) { batches.isClosed }
             onEarlierAttempts(try run.reopen(batch.pushes.map(\.recipient), resendsUnknown: resendsUnknown))
+            if let generations { batch.pasts = try pasts(of: batch, inDoubt: Set(rendered.inDoubt), generations) }
             guard claims.add(batch.pushes.count, noting: onClaimed) else { return batch.pushes.map(\.recipient) }
             let left = handOver([batch], to: batches)
             if !left.isEmpty { return left }
@@ -164,10 +202,13 @@ struct PushReader: Sendable {
         }
     }
 
-    /// - Parameter renderer: the number of the thread, 0 for the one that claims.
-    private func render(_ range: Range<Int>, isClaimed: Bool, renderer: Int) throws -> Rendered {
+    /// - Parameters:
+    ///   - renderer: the number of the thread, 0 for the one that claims.
+    ///   - members: the recipients of a call, in one batch; nil for all who are in none that is sent again.
+    private func render(_ range: Range<Int>, isClaimed: Bool, renderer: Int, of members: Set<Int>? = nil) throws -> Rendered {
         let messages = renderer == 0 ? messages : furtherMessages[renderer - 1]
-        let size = min(Self.batchSize, claimSize)
+        let size = members?.count ?? min(Self.batchSize, claimSize)
+        let repeated = isClaimed && members == nil ? Set(repeats.lazy.flatMap(\.recipients)) : []
         var rendered = Rendered()
         let now = now()
         var batch = PushBatch()
@@ -205,7 +246,10 @@ struct PushReader: Sendable {
         }
         if isClaimed {
             try run.forEachUnsettledPush(
-                in: range, resendsUnknown: resendsUnknown, closing: [.frequencyCap], withTraits: messages.needsTraits, append)
+                in: range, resendsUnknown: resendsUnknown, closing: [.frequencyCap], withTraits: messages.needsTraits
+            ) { push in
+                if members?.contains(push.id) ?? !repeated.contains(push.id) { try append(push) }
+            }
         } else {
             try run.forEachPush(in: range, withTraits: messages.needsTraits, append)
         }

@@ -16,6 +16,7 @@ extension RunSender {
                 unrecorded.append(part)
             }
             do {
+                try noteReceipts(legs)
                 try run.record(unrecorded)
                 noteRecorded(unrecorded, state, legs)
                 unrecorded.removeAll(keepingCapacity: true)
@@ -28,7 +29,20 @@ extension RunSender {
         while !unrecorded.isEmpty, retries.pause() {
             if (try? run.record(unrecorded)) != nil { unrecorded = [] }
         }
+        try? noteReceipts(legs)
         if !unrecorded.isEmpty { attendance.observer(.unrecorded(Self.count(unrecorded))) }
+    }
+
+    /// Records receipts, before the outcomes that came with them.
+    private func noteReceipts(_ legs: [LegSending]) throws {
+        for leg in legs {
+            let receipts = leg.receipts.take()
+            guard !receipts.isEmpty else { continue }
+            do { try run.note(receipts: receipts, ofService: leg.leg.service) } catch {
+                leg.receipts.putBack(receipts)
+                throw error
+            }
+        }
     }
 
     /// The settlements of a part come from one sender, and so are of one leg.

@@ -80,12 +80,18 @@ package struct RunSender: Sendable {
     }
 
     /// Records claimed devices without an outcome as unknown, unless they are sent to again. No other process sends this run now, so a
-    /// process that died left them behind.
-    func recordLost() throws {
-        let skipping = services.indices.filter { !services[$0].resendsUnknown }
-        guard !skipping.isEmpty, try !run.claims().isEmpty else { return }
-        if skipping.count == services.count { return _ = try run.recordLost(at: .now()) }
+    /// process that died left them behind. Where services recognize repeats, more is known of them.
+    /// - Returns: what is still in doubt at services that recognize repeats.
+    func recordLost() throws -> EarlierCalls {
+        let protected = services.indices.filter { services[$0].isProtected }
+        let skipping = services.indices.filter { !services[$0].resendsUnknown && !services[$0].isProtected }
+        guard !skipping.isEmpty || !protected.isEmpty, try !run.claims().isEmpty else { return EarlierCalls() }
+        if skipping.count == services.count {
+            _ = try run.recordLost(at: .now())
+            return EarlierCalls()
+        }
         for number in skipping { try run.recordLost(ofService: number, at: .now()) }
+        return try EarlierCalls(of: run, protected.map { ($0, services[$0].service) }, at: clock.now())
     }
 
     /// Records how the run ended.
@@ -143,8 +149,8 @@ package struct RunSender: Sendable {
         var rounds = SendRounds(services)
         let start = try run.status().startedAt ?? clock.now()
         while true {
-            try recordLost()
-            switch try deliver(0..<run.plan.audience, startingAt: start, in: &rounds) {
+            let calls = try recordLost()
+            switch try deliver(0..<run.plan.audience, startingAt: start, after: calls, in: &rounds) {
             case (.finished, _): return ended(rounds)
             case (.stopped(let cause), _): return .stopped(cause)
             case (.interrupted, .cancelled): return .cancelled
@@ -173,9 +179,11 @@ package struct RunSender: Sendable {
     /// - Parameters:
     ///   - start: the moment from which the expiry counts.
     ///   - moment: when quiet hours begin for them; nil if none do.
+    ///   - calls: what is in doubt at services that recognize repeats.
     ///   - rounds: what this life has sent before.
     func deliver(
-        _ ids: Range<Int>, startingAt start: Timestamp, until moment: Timestamp? = nil, in rounds: inout SendRounds
+        _ ids: Range<Int>, startingAt start: Timestamp, until moment: Timestamp? = nil, after calls: EarlierCalls,
+        in rounds: inout SendRounds
     ) throws -> (SendEnd, SendControl.StopRequest?) {
         let capped: CappedDevices?
         do { capped = try history.cappedDevices(for: run, in: catalog) } catch { return (.stopped(.described("\(error)")), nil) }
@@ -185,16 +193,21 @@ package struct RunSender: Sendable {
         let figures = try figuresSoFar()
         let state: SendState, legs: [LegSending]
         do throws(Diagnostic) {
-            state = try SendState(total: run.plan.audience, settled: settled(figures))
+            state = try SendState(total: run.plan.audience, settled: settled(figures, besides: calls))
             legs = try self.legs(of: ids, besides: rounds)
         } catch { return (.stopped(.notSent("\(error)")), nil) }
         state.claims.start(at: try run.claimCount())
+        let holds = try holdsOfServices()
         var threads = LegThreads(results)
         do throws(Diagnostic) {
             threads.recorder = try WorkerThread("record") { record(from: results, state, legs) }
             for leg in legs {
                 let earlier = rounds.answers(of: leg.leg.service, figures)
-                let sender = try Sender(senderSettings(leg.access, startingAt: start))
+                var settings = senderSettings(leg.access, startingAt: start)
+                settings.heldUntil = holds[leg.leg.service]
+                if leg.access.service.statistics != nil { settings.receipts = leg.receipts }
+                if leg.access.isProtected { settings.commitCalls = { commit($0, of: leg, state, legs) } }
+                let sender = try Sender(settings)
                 // The thread that claims starts last: if another one cannot start, nothing was claimed.
                 threads.senders.append(
                     try WorkerThread("deliver") {
@@ -206,7 +219,7 @@ package struct RunSender: Sendable {
                             source: leg.batches, results: results, control: leg.control, after: earlier, closingResults: false)
                     })
                 threads.readers.append(
-                    try WorkerThread("read") { read(leg, with: makeReader(leg, state, capped: capped), state, legs) })
+                    try WorkerThread("read") { read(leg, with: makeReader(leg, state, capped: capped, calls), state, legs) })
             }
         } catch {
             giveBack(threads.end(legs).leftover, because: .stopped, state)
@@ -227,11 +240,21 @@ package struct RunSender: Sendable {
     private func roundEnd(_ ends: [(leg: RunLeg, end: SendEnd)], _ rounds: inout SendRounds) throws -> SendEnd {
         for (leg, end) in ends {
             guard case .stopped(let cause) = end else { continue }
+            if let held = cause.heldUntil { try run.setState(LegState(heldUntil: held), of: leg) }
             guard services.count > 1, cause.isOfService else { return end }
             rounds.stopped[leg.service] = cause
-            try run.setState(LegState(cause: cause), of: leg)
+            try run.setState(LegState(heldUntil: cause.heldUntil, cause: cause), of: leg)
         }
         return ends.contains { $0.end == .interrupted } ? .interrupted : .finished
+    }
+
+    /// Until when services take no pushes, by their numbers, as they said to this life or an earlier one.
+    private func holdsOfServices() throws -> [Int: Timestamp] {
+        let states = try run.legStates()
+        return run.plan.legs.reduce(into: [:]) { holds, leg in
+            guard let held = states[leg.ids.lowerBound]?.heldUntil else { return }
+            holds[leg.service] = max(held, holds[leg.service] ?? held)
+        }
     }
 
     /// The legs of some recipients that are still to be sent.
@@ -248,13 +271,18 @@ package struct RunSender: Sendable {
     private func figuresSoFar() throws -> RunFigures? { try run.claims().isEmpty ? nil : run.figures() }
 
     /// The recipients that stay settled, by outcome.
-    private func settled(_ figures: RunFigures?) -> [Outcome: Int] {
+    private func settled(_ figures: RunFigures?, besides calls: EarlierCalls) -> [Outcome: Int] {
         guard let figures else { return [:] }
-        return services.enumerated().reduce(into: [:]) { sum, entry in
+        var settled: [Outcome: Int] = services.enumerated().reduce(into: [:]) { sum, entry in
             let (number, access) = entry
             for (outcome, count) in figures.figures(ofService: number).outcomes
             where outcome != .unsent && !(outcome == .unknown && access.resendsUnknown) { sum[outcome, default: 0] += count }
         }
+        // They count as unknown as long as they have no outcome.
+        for (number, access) in services.enumerated() where !access.resendsUnknown {
+            settled[.unknown, default: 0] -= calls.inDoubt(atService: number)
+        }
+        return settled
     }
 
     /// Records recipients that were claimed but never handed over as unsent.
@@ -266,7 +294,7 @@ package struct RunSender: Sendable {
     /// How many threads read the run's file at the same time.
     var readers: Int { services.reduce(0) { $0 + $1.renderers(threads: threads ?? availableCores()) } }
 
-    private func makeReader(_ leg: LegSending, _ state: SendState, capped: CappedDevices?) -> PushReader {
+    private func makeReader(_ leg: LegSending, _ state: SendState, capped: CappedDevices?, _ calls: EarlierCalls) -> PushReader {
         var reader = PushReader(
             run: run, messages: messages, pace: leg.access.pace, resendsUnknown: leg.access.resendsUnknown,
             allowance: leg.allowance, now: clock.now, capped: capped,
@@ -280,6 +308,8 @@ package struct RunSender: Sendable {
         }
         reader.service = leg.leg.service
         reader.batching = leg.access.service.batching
+        reader.repeats = calls.repeats(in: leg.leg)
+        reader.generations = calls.generations(atService: leg.leg.service)
         reader.claims = state.claims
         reader.onClaimed = { claimed in
             do { try run.note(claimed: claimed) } catch {
@@ -289,6 +319,26 @@ package struct RunSender: Sendable {
             return true
         }
         return reader
+    }
+
+    /// Commits the names of calls of a leg. If that fails, they never leave, and sending ends.
+    private func commit(_ calls: [NamedCall], of leg: LegSending, _ state: SendState, _ legs: [LegSending]) -> Bool {
+        do {
+            try run.name(
+                calls.map { call in
+                    var call = call
+                    call.service = leg.leg.service
+                    return call
+                })
+            return true
+        } catch let end as NotSending {
+            legs.interrupt(.cancelled)
+            if !end.isCancelled { state.fail(.ledger(.takenOver)) }
+        } catch {
+            state.fail(.ledger(.recordingFailed("\(error)")))
+            legs.interrupt()
+        }
+        return false
     }
 
     /// - Returns: recipients that were claimed but not handed over.

@@ -19,6 +19,9 @@ package struct ServiceAccess: Sendable {
 
     var resendsUnknown: Bool { settings.unknownPolicy == .resend }
 
+    /// Whether it recognizes what it gets a second time, so that calls are named.
+    var isProtected: Bool { if case .none = service.repeatProtection { false } else { true } }
+
     /// How many threads render for it, including the one that claims: one for every three loops. For a push, loops need about four times as
     /// much of a core as rendering does.
     func renderers(threads: Int) -> Int { pace == nil && settings.firstService.appPace == nil ? max(1, (threads + 2) / 3) : 1 }

@@ -49,11 +49,11 @@ extension RunSender {
     private func deliver(_ wave: RunWave, until moment: Timestamp?, in rounds: inout SendRounds) throws -> (
         SendEnd, SendControl.StopRequest?
     ) {
-        try recordLost()
+        let calls = try recordLost()
         let start = WaveAgenda.start(
             try run.firstClaim(of: wave.ids), at: clock.now(), settings.schedule?.quietHours, try run.zone(of: wave))
         attendance.observer(.wave(devices: wave.ids.count, at: time(clock.now(), of: wave)))
-        return try deliver(wave.ids, startingAt: start, until: moment, in: &rounds)
+        return try deliver(wave.ids, startingAt: start, until: moment, after: calls, in: &rounds)
     }
 
     private func skip(_ wave: RunWave, seconds: Int, at now: Timestamp) throws {

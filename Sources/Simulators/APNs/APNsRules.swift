@@ -37,9 +37,26 @@ final class APNsRules: ServiceRules {
 
     func showsClock(in answer: Answer) -> Bool { answer.status == 403 }
 
-    func marks(of request: PushRequest) -> LedgerMarks? { request.apnsMarks }
+    func marks(of push: Int, in request: PushRequest) -> LedgerMarks? { request.apnsMarks }
 
-    func describe(_ request: PushRequest, in file: LedgerFile) { file.addMembers(of: request) }
+    /// Adds `token` (whole, as in the path: this file is a test's ground truth), `apns_id`, `status`, `reason`, `topic`, `push_type`,
+    /// `priority`, `expiration`, `collapse_id`, `payload_bytes`. Headers are text as the sender wrote it, or null if absent.
+    func describe(_ push: Int, of request: PushRequest, in file: LedgerFile) {
+        file.add(",\"token\":", request.tokenDigits)
+        file.add(",\"apns_id\":", request[.id])
+        file.add(",\"status\":")
+        file.add(number: request.answer.status)
+        file.add(",\"reason\":\"")
+        file.add(plain: request.answer.reason)
+        file.add("\"")
+        file.add(",\"topic\":", request[.topic])
+        file.add(",\"push_type\":", request[.pushType])
+        file.add(",\"priority\":", request[.priority])
+        file.add(",\"expiration\":", request[.expiration])
+        file.add(",\"collapse_id\":", request[.collapseID])
+        file.add(",\"payload_bytes\":")
+        file.add(number: request.payloadBytes)
+    }
 
     private static func newID() -> [UInt8] {
         var bytes: [UInt8] = []
@@ -63,39 +80,5 @@ extension PushRequest {
     fileprivate var apnsMarks: LedgerMarks? {
         guard let token = tokenDigits, let id = self[.id] else { return nil }
         return LedgerMarks(target: TokenHash(hexDigits: token), id: TokenHash(hexDigits: id))
-    }
-}
-
-extension Ledger {
-    /// Counts a push to APNs when its answer is decided.
-    mutating func count(_ request: PushRequest, now: Timestamp) { count(request.answer, marks: request.apnsMarks, now: now) }
-}
-
-/// The members of a line of APNs: `token` (whole, as in the path: this file is a test's ground truth), `apns_id`, `status`, `reason`,
-/// `topic`, `push_type`, `priority`, `expiration`, `collapse_id`, `payload_bytes`. Headers are text as the sender wrote it, or null if
-/// absent.
-extension LedgerFile {
-    /// Adds the line of a push to APNs.
-    func append(_ request: PushRequest, connection: Int, isAnswered: Bool, now: Timestamp) {
-        begin(request, connection: connection, now: now)
-        addMembers(of: request)
-        end(request, isAnswered: isAnswered)
-    }
-
-    fileprivate func addMembers(of request: PushRequest) {
-        add(",\"token\":", request.tokenDigits)
-        add(",\"apns_id\":", request[.id])
-        add(",\"status\":")
-        add(number: request.answer.status)
-        add(",\"reason\":\"")
-        add(plain: request.answer.reason)
-        add("\"")
-        add(",\"topic\":", request[.topic])
-        add(",\"push_type\":", request[.pushType])
-        add(",\"priority\":", request[.priority])
-        add(",\"expiration\":", request[.expiration])
-        add(",\"collapse_id\":", request[.collapseID])
-        add(",\"payload_bytes\":")
-        add(number: request.payloadBytes)
     }
 }

@@ -141,19 +141,21 @@ final class FCMRules: ServiceRules {
 
     // MARK: The ledger
 
-    func marks(of request: PushRequest) -> LedgerMarks? {
-        guard let addressee = request.addressee else { return nil }
+    func marks(of push: Int, in request: PushRequest) -> LedgerMarks? {
+        guard request.addressees.indices.contains(push) else { return nil }
+        let addressee = request.addressees[push]
         return LedgerMarks(target: TokenHash(text: addressee.target), id: TokenHash(text: addressee.id))
     }
 
     /// Adds `target_kind`, `target` (whole: this file is a test's ground truth), `status`, `error_code`, `name` and `payload_bytes`.
-    func describe(_ request: PushRequest, in file: LedgerFile) {
-        file.add(",\"target_kind\":", text: request.addressee?.kind)
-        file.add(",\"target\":", text: request.addressee?.target)
+    func describe(_ push: Int, of request: PushRequest, in file: LedgerFile) {
+        let addressee = request.addressees.isEmpty ? nil : request.addressees[push], answer = request.answer(to: push)
+        file.add(",\"target_kind\":", text: addressee?.kind)
+        file.add(",\"target\":", text: addressee?.target)
         file.add(",\"status\":")
-        file.add(number: request.answer.status)
-        file.add(",\"error_code\":", text: request.answer.isAccepted ? nil : request.answer.reason)
-        file.add(",\"name\":", text: request.answer.isAccepted ? request.addressee?.id : nil)
+        file.add(number: answer.status)
+        file.add(",\"error_code\":", text: answer.isAccepted ? nil : answer.reason)
+        file.add(",\"name\":", text: answer.isAccepted ? addressee?.id : nil)
         file.add(",\"payload_bytes\":")
         file.add(number: request.payloadBytes)
     }

@@ -36,7 +36,7 @@ final class CallConnection {
         self.socket = socket
         self.server = server
         lastActivity = server.now
-        request = PushRequest(keptPayloadBytes: server.keptBodyBytes)
+        request = PushRequest(keptPayloadBytes: server.keptBodyBytes, ownHeaders: server.ownHeaders)
         limits = ConnectionLimits(server.faults)
         tls = try TLSConnection(context, socket: socket)
         ownsSocket = true

@@ -1,6 +1,6 @@
 /// Reads requests of HTTP/1.1 from a stream of bytes, as strictly as a server may: one after the other, each with a length.
 ///
-/// Refused are: more than 64 KiB of headers; bodies in chunks, without a length, or longer than 16 MiB; two lengths; no host, or two;
+/// Refused are: more than 64 KiB of headers; bodies in chunks, without a length, or longer than 16 MiB (GET, HEAD and DELETE need no length); two lengths; no host, or two;
 /// folded lines, spaces before a colon and control characters (RFC 9112, sections 3, 5.1, 5.2 and 6); `Expect`; and a second request that
 /// does not wait for the first one's answer.
 struct CallReader {
@@ -114,13 +114,15 @@ struct CallReader {
             case "expect": return .refused(status: 417, "nothing is expected here")
             case "connection": isLast = isLast || value.elementsEqual("close".utf8)
             default:
-                name.withUnsafeBufferPointer { name in
-                    if let known = HeaderName(name) { value.withUnsafeBufferPointer { request.add(known, $0) } }
-                }
+                name.withUnsafeBufferPointer { name in value.withUnsafeBufferPointer { request.add(named: name, $0) } }
             }
         }
+        // RFC 9112 section 6.3: without a length there is no body. Only methods whose requests have one are refused then.
+        func hasBody(_ request: PushRequest) -> Bool {
+            request[.method].map { method in ["GET", "HEAD", "DELETE"].allSatisfy { !method.elementsEqual($0.utf8) } } ?? true
+        }
         guard hosts == 1 else { return .bad("there must be one host") }
-        guard let length else { return .refused(status: 411, "a request must have a length") }
+        guard let length = length ?? (hasBody(request) ? nil : 0) else { return .refused(status: 411, "a request must have a length") }
         guard length <= mostBodyBytes else { return .refused(status: 413, "the body is too large") }
         return .body(length)
     }

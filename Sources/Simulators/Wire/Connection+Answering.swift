@@ -48,13 +48,14 @@ extension Connection {
         let digits = Self.digits(request.answer.status), seconds = retryAfterSeconds.map { Array(String($0).utf8) } ?? []
         let dateText = date.map { Array($0.utf8) } ?? []
         let header = rules.header(of: request)
+        let own = request.answerFields, ownValues = own.flatMap { Array($0.value.utf8) }
         let padding = dressing.contains(.largeHeaders) ? Self.padding : []
         // The first value enters the compression table, so that later answers can refer to its name. Later ids would only churn the table.
         let isFirst = !hasAnswered
         hasAnswered = true
         digits.withUnsafeBufferPointer { digits in
-            withBuffers(seconds, dateText, padding) { seconds, dateText, padding in
-                withUnsafeTemporaryAllocation(of: Field.self, capacity: 4 + Self.paddingFields) { fields in
+            withBuffers(seconds, dateText, padding, ownValues) { seconds, dateText, padding, ownValues in
+                withUnsafeTemporaryAllocation(of: Field.self, capacity: 4 + own.count + Self.paddingFields) { fields in
                     fields.initializeElement(at: 0, to: Field(":status", digits))
                     fields.initializeElement(at: 1, to: Field(header.name, header.value, isIndexed: isFirst))
                     var count = 2
@@ -64,6 +65,13 @@ extension Connection {
                     }
                     if !dateText.isEmpty {
                         fields.initializeElement(at: count, to: Field("date", dateText))
+                        count += 1
+                    }
+                    var start = 0
+                    for field in own {
+                        let value = UnsafeBufferPointer(rebasing: ownValues[start..<start + field.value.utf8.count])
+                        start += value.count
+                        fields.initializeElement(at: count, to: Field(field.name, value, isIndexed: false))
                         count += 1
                     }
                     if !padding.isEmpty {
@@ -96,12 +104,15 @@ extension Connection {
         "<html><body><h1>\(status)</h1>No server is available to handle this request.</body></html>\n"
     }
 
+    private typealias Bytes = UnsafeBufferPointer<UInt8>
+
     private func withBuffers(
-        _ first: [UInt8], _ second: [UInt8], _ third: [UInt8],
-        _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Void
+        _ first: [UInt8], _ second: [UInt8], _ third: [UInt8], _ fourth: [UInt8], _ body: (Bytes, Bytes, Bytes, Bytes) -> Void
     ) {
         first.withUnsafeBufferPointer { first in
-            second.withUnsafeBufferPointer { second in third.withUnsafeBufferPointer { third in body(first, second, third) } }
+            second.withUnsafeBufferPointer { second in
+                third.withUnsafeBufferPointer { third in fourth.withUnsafeBufferPointer { fourth in body(first, second, third, fourth) } }
+            }
         }
     }
 

@@ -234,14 +234,13 @@ final class Connection: HTTP2ServerSession {
     }
 
     private func makeRequest() -> PushRequest {
-        let request = PushRequest(keptPayloadBytes: server.keptBodyBytes)
+        let request = PushRequest(keptPayloadBytes: server.keptBodyBytes, ownHeaders: server.ownHeaders)
         requests.append(request)
         return request
     }
 
     override func headerReceived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
-        guard let name = HeaderName(name) else { return }
-        current?._withUnsafeGuaranteedRef { $0.add(name, value) }
+        current?._withUnsafeGuaranteedRef { $0.add(named: name, value) }
     }
 
     override func payloadReceived(_ bytes: UnsafeBufferPointer<UInt8>, streamID: Int32) {

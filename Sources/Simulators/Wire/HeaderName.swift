@@ -1,4 +1,5 @@
-/// The headers that the rules of some service read. A request keeps these and no others.
+/// The headers that requests name fast. Besides these, a request keeps those that its service's rules read (`ServiceRules.ownHeaders`),
+/// and no others.
 enum HeaderName: Int, CaseIterable {
     case method, path, authorization, topic, pushType, id, expiration, priority, collapseID, contentType
 

@@ -11,11 +11,16 @@ struct Ledger {
 
     init(file: LedgerFile?) { self.file = file }
 
-    /// Counts a request when its answer is decided.
-    /// - Parameter marks: what tells an accepted push from others.
-    mutating func count(_ answer: Answer, marks: @autoclosure () -> LedgerMarks?, now: Timestamp) {
+    /// Counts a request and its pushes when its answer is decided.
+    mutating func count(_ request: PushRequest, by rules: any ServiceRules, now: Timestamp) {
         isChanged = true
         summary.requests += 1
+        for push in 0..<request.pushCount { count(request.answer(to: push), marks: rules.marks(of: push, in: request), now: now) }
+    }
+
+    /// Counts a push.
+    /// - Parameter marks: what tells an accepted push from others.
+    private mutating func count(_ answer: Answer, marks: @autoclosure () -> LedgerMarks?, now: Timestamp) {
         guard answer.isAccepted else {
             summary.reasons[answer.reason, default: 0] += 1
             return

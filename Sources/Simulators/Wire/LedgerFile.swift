@@ -5,6 +5,8 @@ import Glibc
 /// service (`ServiceRules.describe`), `payload` if configured, and `answered`. `answered` is false if no answer was passed to the
 /// connection. A connection that was cut may also have lost answers with `answered` true.
 ///
+/// The pushes of one request follow one another with the same connection and stream; the first of them has the payload.
+///
 /// The file is written in large pieces, at least ten times a second. It is closed on `deinit`.
 final class LedgerFile {
     private let descriptor: Int32
@@ -47,8 +49,17 @@ final class LedgerFile {
     /// Whether lines wait to be written.
     var isDirty: Bool { !lines.isEmpty }
 
-    /// Begins the line of a request. What follows are members that each begin with a comma, and `end`.
-    func begin(_ request: PushRequest, connection: Int, now: Timestamp) {
+    /// Adds a line for each push of a request.
+    func append(_ request: PushRequest, describedBy rules: any ServiceRules, connection: Int, isAnswered: Bool, now: Timestamp) {
+        for push in 0..<request.pushCount {
+            begin(request, connection: connection, now: now)
+            rules.describe(push, of: request, in: self)
+            end(request, hasPayload: push == 0, isAnswered: isAnswered)
+        }
+    }
+
+    /// Begins the line of a push. What follows are members that each begin with a comma, and `end`.
+    private func begin(_ request: PushRequest, connection: Int, now: Timestamp) {
         add("{\"time_ms\":")
         add(number: Int(now.epochMilliseconds))
         add(",\"connection\":")
@@ -58,8 +69,8 @@ final class LedgerFile {
     }
 
     /// Ends the line.
-    func end(_ request: PushRequest, isAnswered: Bool) {
-        if recordsPayloads { add(",\"payload\":", request.payload) }
+    private func end(_ request: PushRequest, hasPayload: Bool, isAnswered: Bool) {
+        if recordsPayloads, hasPayload { add(",\"payload\":", request.payload) }
         add(isAnswered ? ",\"answered\":true}\n" : ",\"answered\":false}\n")
         if lines.count >= Self.pieceBytes { flush() }
     }

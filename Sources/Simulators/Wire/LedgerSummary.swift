@@ -1,17 +1,17 @@
 /// The figures of what a simulator saw.
 public struct LedgerSummary: Hashable, Sendable {
-    /// Requests that were answered, or processed without an answer.
+    /// Requests that were answered, or processed without an answer. With some services a request carries several pushes.
     public var requests = 0
-    /// Requests accepted, answered or not.
+    /// Pushes accepted, answered or not.
     public var accepted = 0
     /// Distinct tokens among the accepted.
     public var acceptedTokens = 0
     /// Tokens accepted more than once under different apns-ids, and under the same apns-id. Each push is compared with the first of its
     /// token.
     public var repeatedTokens = 0, repeatedIDs = 0
-    /// Refusals by reason.
+    /// Refused pushes by reason.
     public var reasons: [String: Int] = [:]
-    /// The most requests accepted in one second of the clock.
+    /// The most pushes accepted in one second of the clock.
     public var peakPerSecond = 0
     /// Streams reset with REFUSED_STREAM: beyond a stream limit that the client had not acknowledged yet, or by
     /// `SimulatorFaults.refusedStreamEvery`. Not among `requests`.

@@ -20,7 +20,7 @@ final class PushRequest {
     enum Kind {
         /// A push: it meets faults, and is in the ledger.
         case push
-        /// A push that the sender only wants to have checked: it meets faults, but is not in the ledger.
+        /// A push that the sender only wants to have checked, or that the service took before: it meets faults, but is not in the ledger.
         case dryRun
         /// Another request, of a token for example: it meets no faults of pushes, and is not in the ledger.
         case other
@@ -33,6 +33,8 @@ final class PushRequest {
         var target: String
         /// What the service calls the accepted push; empty if it was refused.
         var id = ""
+        /// What became of this push, where an answer says something else about it than about the others of its request; nil if not.
+        var answer: Answer?
     }
 
     /// The range of a header's value in `bytes`; the header is absent if the count is negative.
@@ -66,25 +68,63 @@ final class PushRequest {
     /// Whether trailers follow the body.
     @exclusivity(unchecked) var hasTrailers = false
     @exclusivity(unchecked) var kind = Kind.push
-    /// Whom the push is for, if the body says so; nil if the path does, or nothing does.
-    @exclusivity(unchecked) var addressee: Addressee?
+    /// Further headers of the answer, of services whose rules write them when they decide.
+    @exclusivity(unchecked) var answerFields: [AnswerField] = []
+    /// Whom the pushes of the request are for, if the body says so; empty if the path does, or nothing does.
+    @exclusivity(unchecked) var addressees: [Addressee] = []
 
-    /// - Parameter keptPayloadBytes: the bytes of a payload that are kept: more than any payload limit, so that every payload that is
-    ///   checked is complete.
-    init(keptPayloadBytes: Int = PushRequest.usualBodyBytes) { self.keptPayloadBytes = keptPayloadBytes }
+    /// The names of the service's own headers, and their values.
+    private let ownNames: [StaticString]
+    @exclusivity(unchecked) private var ownPlaces: [Place]
+
+    /// - Parameters:
+    ///   - keptPayloadBytes: the bytes of a payload that are kept: more than any payload limit, so that every payload that is checked is
+    ///     complete.
+    ///   - ownHeaders: see `ServiceRules.ownHeaders`.
+    init(keptPayloadBytes: Int = PushRequest.usualBodyBytes, ownHeaders: [StaticString] = []) {
+        self.keptPayloadBytes = keptPayloadBytes
+        ownNames = ownHeaders
+        ownPlaces = ownHeaders.map { _ in Place() }
+    }
 
     /// Prepares the object for a new stream.
     func begin(streamID: Int32) {
         bytes.removeAll()
         places = InlineArray(repeating: Place())
+        for index in ownPlaces.indices { ownPlaces[index] = Place() }
         payloadStart = 0
         payloadBytes = 0
         hasDuplicateHeader = false
         state = .receiving
         kind = .push
-        if addressee != nil { addressee = nil }
+        if !addressees.isEmpty { addressees.removeAll(keepingCapacity: true) }
+        if !answerFields.isEmpty { answerFields = [] }
         generation += 1
         self.streamID = streamID
+    }
+
+    /// The number of pushes that the request carries.
+    var pushCount: Int { max(1, addressees.count) }
+
+    /// What became of one of the pushes.
+    func answer(to push: Int) -> Answer { addressees.isEmpty ? answer : addressees[push].answer ?? answer }
+
+    /// Whom the push is for, of services whose requests carry one; nil if the body does not say so.
+    var addressee: Addressee? {
+        get { addressees.first }
+        set { addressees = newValue.map { [$0] } ?? [] }
+    }
+
+    /// Adds a header if the rules read it.
+    /// - Parameter name: in lower-case letters.
+    func add(named name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        if let known = HeaderName(name) { return add(known, value) }
+        guard !ownNames.isEmpty, let index = ownNames.firstIndex(where: { areEqual(name, $0.bytes) }) else { return }
+        guard ownPlaces[index].count < 0 else {
+            hasDuplicateHeader = true
+            return
+        }
+        ownPlaces[index] = keep(value)
     }
 
     /// Adds a header. The first value of a duplicate stays.
@@ -109,14 +149,26 @@ final class PushRequest {
     func replace(_ name: HeaderName, by value: [UInt8]) { value.withUnsafeBufferPointer { place(name, $0) } }
 
     private func place(_ name: HeaderName, _ value: UnsafeBufferPointer<UInt8>) {
-        places[name.rawValue] = Place(start: Int32(bytes.count), count: Int32(value.count))
+        places[name.rawValue] = keep(value)
+    }
+
+    private func keep(_ value: UnsafeBufferPointer<UInt8>) -> Place {
+        let place = Place(start: Int32(bytes.count), count: Int32(value.count))
         bytes.append(value)
+        return place
     }
 
     /// A header's value, valid until the request changes; nil if the header is absent.
     subscript(name: HeaderName) -> UnsafeBufferPointer<UInt8>? {
         let place = places[name.rawValue]
         return place.count < 0 ? nil : bytes[Int(place.start)..<Int(place.start + place.count)]
+    }
+
+    /// The value of a header of the service's own; nil if it is absent.
+    func own(_ name: StaticString) -> [UInt8]? {
+        guard let index = ownNames.firstIndex(where: { areEqual($0.bytes, name.bytes) }), ownPlaces[index].count >= 0 else { return nil }
+        let place = ownPlaces[index]
+        return Array(bytes[Int(place.start)..<Int(place.start + place.count)])
     }
 
     /// The kept part of the payload, valid until the request changes.

@@ -13,7 +13,10 @@ extension Server {
         case .refused(let answer): rules.refuse(request, as: answer)
         case .accepted, .silent, .resetAccepted, .gateway: break
         }
-        if request.kind == .push { ledger.count(request.answer, marks: rules.marks(of: request), now: now) }
+        if request.kind == .push {
+            if request.answer.isAccepted { rules.take(request) }
+            ledger.count(request, by: rules, now: now)
+        }
         _ = call.limits.note(request.answer, streamID: request.streamID)
         conclude(call, fate: fate)
     }
@@ -67,6 +70,7 @@ extension Server {
         var headers: [(String, String)] = []
         let own = rules.header(of: request)
         headers.append(("\(own.name)", String(decoding: own.value, as: UTF8.self)))
+        for field in request.answerFields { headers.append(("\(field.name)", field.value)) }
         if request.answer.status == 429 || request.answer.status == 503, let seconds = faults.retryAfterSeconds {
             headers.append(("retry-after", String(seconds)))
         }
@@ -78,11 +82,9 @@ extension Server {
         call.write(status: status, headers: [("content-type", "text/html")], body: Array(Connection.gatewayPage(status).utf8))
     }
 
-    /// Writes a push's line once it is known whether it was answered.
+    /// Writes the lines of a request's pushes once it is known whether it was answered.
     func record(_ request: PushRequest, on call: CallConnection, isAnswered: Bool) {
         guard request.kind == .push, let file = ledger.file else { return }
-        file.begin(request, connection: call.number, now: now)
-        rules.describe(request, in: file)
-        file.end(request, isAnswered: isAnswered)
+        file.append(request, describedBy: rules, connection: call.number, isAnswered: isAnswered, now: now)
     }
 }

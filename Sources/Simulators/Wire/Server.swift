@@ -29,6 +29,7 @@ final class Server {
     let callbacks: HTTP2ServerCallbacks
     let rules: any ServiceRules
     let keptBodyBytes: Int
+    let ownHeaders: [StaticString]
     @exclusivity(unchecked) var plan: FaultPlan
     private var delayed = DelayedAnswers()
     private var connections: [Connection] = []
@@ -57,6 +58,7 @@ final class Server {
         ledger = Ledger(file: file)
         self.rules = rules
         keptBodyBytes = rules.keptBodyBytes
+        ownHeaders = rules.ownHeaders
         plan = FaultPlan(configuration.faults)
     }
 
@@ -195,7 +197,10 @@ final class Server {
         case .refused(let answer): rules.refuse(request, as: answer)
         case .accepted, .silent, .resetAccepted, .gateway: break
         }
-        if request.kind == .push { ledger.count(request.answer, marks: rules.marks(of: request), now: now) }
+        if request.kind == .push {
+            if request.answer.isAccepted { rules.take(request) }
+            ledger.count(request, by: rules, now: now)
+        }
         let consequences = connection.limits.note(request.answer, streamID: request.streamID)
         conclude(request, on: connection, fate: fate, isEarly: isEarly)
         for consequence in consequences { apply(consequence, to: connection) }
@@ -222,12 +227,10 @@ final class Server {
         faults.latencyMilliseconds > 0 ? hold(request, of: connection) : answer(request, of: connection)
     }
 
-    /// Writes a push's line once it is known whether it was answered.
+    /// Writes the lines of a request's pushes once it is known whether it was answered.
     func record(_ request: PushRequest, of connection: Connection, isAnswered: Bool) {
         guard request.kind == .push, let file = ledger.file else { return }
-        file.begin(request, connection: connection.number, now: now)
-        rules.describe(request, in: file)
-        file.end(request, isAnswered: isAnswered)
+        file.append(request, describedBy: rules, connection: connection.number, isAnswered: isAnswered, now: now)
     }
 
     func apply(_ consequence: ConnectionLimits.Consequence, to connection: Connection) {

@@ -9,6 +9,9 @@ protocol ServiceRules: AnyObject {
     /// The bytes of a body that are kept: more than any body that the service accepts, so that what is checked is complete.
     var keptBodyBytes: Int { get }
 
+    /// The headers that only this service reads (`PushRequest.own`): in lower-case letters.
+    var ownHeaders: [StaticString] { get }
+
     /// The number of distinct credentials that were accepted.
     var acceptedCredentials: Int { get }
 
@@ -18,12 +21,15 @@ protocol ServiceRules: AnyObject {
     /// Whether the headers of a request say that it is a push.
     func isPush(_ request: PushRequest) -> Bool
 
-    /// Sets the answer to a request, and its kind.
+    /// Sets the answer to a request, its kind, and whom its pushes are for.
     /// - Parameter hasBody: whether the body is complete; if not, it is not checked.
     func decide(_ request: PushRequest, hasBody: Bool, memory: ConnectionMemory, now: Timestamp)
 
     /// Replaces the answer to an accepted request by a fault's.
     func refuse(_ request: PushRequest, as fault: Answer)
+
+    /// Takes an accepted push, once it is certain that no fault comes before it: what the service remembers of it, it remembers here.
+    func take(_ request: PushRequest)
 
     /// The header that an answer has besides its status: its name, and its value, which is valid until the request changes.
     func header(of request: PushRequest) -> (name: StaticString, value: UnsafeBufferPointer<UInt8>)
@@ -35,10 +41,18 @@ protocol ServiceRules: AnyObject {
     func showsClock(in answer: Answer) -> Bool
 
     /// What tells an accepted push from others; nil for a push that cannot be told from others.
-    func marks(of request: PushRequest) -> LedgerMarks?
+    /// - Parameter push: the push's place among those of the request, from 0 to `PushRequest.pushCount`.
+    func marks(of push: Int, in request: PushRequest) -> LedgerMarks?
 
-    /// Adds the members of a request's line to the ledger, beginning with a comma.
-    func describe(_ request: PushRequest, in file: LedgerFile)
+    /// Adds the members of a push's line to the ledger, beginning with a comma.
+    func describe(_ push: Int, of request: PushRequest, in file: LedgerFile)
+}
+
+extension ServiceRules {
+    /// None: `HeaderName` has all.
+    var ownHeaders: [StaticString] { [] }
+
+    func take(_ request: PushRequest) {}
 }
 
 /// The client certificate of the handshake.

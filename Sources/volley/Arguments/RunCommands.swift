@@ -185,7 +185,8 @@ struct Report: ParsableCommand {
         abstract: "The delivery report of a run.",
         discussion: """
             csv has a line for every device: its outcome, the service's reason, attempts and latency; --outcome, --language and --variant choose lines. \
-            html is one page for a browser or paper, made for people who do not use a terminal. docs/reports.md says what each figure means.
+            html is one page for a browser or paper, made for people who do not use a terminal. --refresh asks services that count what became of \
+            pushes, such as how many phones got them, and keeps the answer in the run. docs/reports.md says what each figure means.
             """)
 
     enum Form: String, CaseIterable, ExpressibleByArgument { case text, json, csv, html }
@@ -197,6 +198,9 @@ struct Report: ParsableCommand {
 
     @Option(name: .long, help: ArgumentHelp("An earlier run: shows both side by side, and what differs.", valueName: "earlier"))
     var compare: String?
+
+    @Flag(name: .long, help: "First ask the run's services what became of the pushes; not all services say.")
+    var refresh = false
 
     @Option(
         name: .long,
@@ -226,7 +230,7 @@ struct Report: ParsableCommand {
         try perform(console, json) {
             let form = json.json ? .json : ReportCommand.Format(rawValue: format.rawValue) ?? .text
             return try ReportCommand.run(
-                target.run, comparedWith: compare, format: form, lines: lines, output: output, isForExcel: excel,
+                target.run, comparedWith: compare, isRefreshed: refresh, format: form, lines: lines, output: output, isForExcel: excel,
                 options: shared.common(json: json), console: console)
         }
     }

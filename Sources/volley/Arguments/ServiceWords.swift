@@ -6,13 +6,13 @@ enum ServiceWords {
     private static let service = PushServices.standard
 
     /// The names of all services.
-    static let names = PushServices.all.map(\.displayName).joined(separator: " and ")
+    static let names = list(PushServices.all.map(\.displayName), "and")
     /// The service's term for a collapse id, and how long that may be.
     static let collapseID = "\(service.terms.collapseID), at most \(service.rules.collapseIDBytes) bytes"
     /// The service's term for a push type.
     static let pushType = service.terms.pushType
     /// What each service addresses a device by, and how that is written.
-    static let target = PushServices.all.map { "\($0.target.noun) (\($0.target.writing))" }.joined(separator: " or ")
+    static let target = list(PushServices.all.map { "\($0.target.noun) (\($0.target.writing))" })
     /// The name of a key file: an example, and the pattern.
     static let keyFile = file?.name(id: "ABC123DEFG") ?? "key.p8", keyFileForm = file?.name(id: "ID") ?? "key.p8"
     /// The service's own environments and the simulator.
@@ -25,13 +25,22 @@ enum ServiceWords {
     /// The services that have a simulator.
     static let standInList = Simulators.all.map(\.service)
     /// The same in a sentence.
-    static let standIns = standInList.joined(separator: " or ")
+    static let standIns = list(standInList)
     /// The files for the credentials of simulators.
-    static let standInFiles = Simulators.all.map(\.keyFile).joined(separator: " or ")
+    static let standInFiles = list(Simulators.all.map(\.keyFile))
+
+    /// The simulators that count what they take in a minute.
+    static let limitedStandIns = list(Simulators.all.filter(\.isLimited).map { "--service \($0.service)" })
 
     /// An answer of each simulator.
-    static func standInAnswers(_ answer: (StandIn) -> SimulatedAnswer) -> String {
-        Simulators.all.map { answer($0).words }.joined(separator: " or ")
+    static func standInAnswers(_ answer: (StandIn) -> SimulatedAnswer?) -> String {
+        list(Simulators.all.compactMap { answer($0)?.words })
+    }
+
+    /// `a, b or c`.
+    private static func list(_ words: [String], _ link: String = "or") -> String {
+        guard words.count > 1, let last = words.last else { return words.joined() }
+        return "\(words.dropLast().joined(separator: ", ")) \(link) \(last)"
     }
 }
 

@@ -266,7 +266,7 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "The details of such a service's refusals, which it may leave out: both, one or none. (default: both)")
     var errorDetails: String?
 
-    @Option(name: .long, help: "The messages that such a service takes in a minute before it answers 429; 0 for any number.")
+    @Option(name: .long, help: "What \(ServiceWords.limitedStandIns) takes in a minute before it answers 429; 0 for as much as usual.")
     var limitPerMinute = 0
 
     @Option(name: .long, help: "The messages after which an access token is revoked; 0 for never.")
@@ -286,8 +286,10 @@ struct Simulate: ParsableCommand {
         }
         guard Simulators.named(service)?.givesOutTokens == true || !hasIssuerOptions else {
             let services = Simulators.all.filter(\.givesOutTokens).map { "--service \($0.service)" }.joined(separator: " and ")
-            throw ValidationError(
-                "--token-seconds, --error-details, --limit-per-minute and --messages-per-token are for \(services).")
+            throw ValidationError("--token-seconds, --error-details and --messages-per-token are for \(services).")
+        }
+        guard Simulators.named(service)?.isLimited == true || limitPerMinute == 0 else {
+            throw ValidationError("--limit-per-minute is for \(ServiceWords.limitedStandIns).")
         }
         guard streamLimit >= 1 else { throw ValidationError("--stream-limit takes 1 or more.") }
         let counts = [
@@ -298,7 +300,7 @@ struct Simulate: ParsableCommand {
     }
 
     /// Whether there is an option that only services that give out access tokens have.
-    private var hasIssuerOptions: Bool { tokenSeconds != nil || errorDetails != nil || limitPerMinute != 0 || messagesPerToken != 0 }
+    private var hasIssuerOptions: Bool { tokenSeconds != nil || errorDetails != nil || messagesPerToken != 0 }
 
     func run() throws {
         let console = shared.console

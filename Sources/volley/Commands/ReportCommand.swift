@@ -3,6 +3,7 @@ import Base
 import Campaigns
 import Reports
 import Runs
+import Sending
 
 /// `volley report`: shows the results of a run.
 public enum ReportCommand {
@@ -32,11 +33,12 @@ public enum ReportCommand {
     /// - Parameters:
     ///   - run: an id, a path, or `last`.
     ///   - earlier: an earlier run; the output then compares both instead of showing one report.
+    ///   - isRefreshed: whether its services are asked first what became of the pushes.
     ///   - output: a file; nil for standard output.
     ///   - isForExcel: `--excel`: whether a CSV is laid out for Excel.
     public static func run(
-        _ argument: String, comparedWith earlier: String? = nil, format: Format, lines: Lines = Lines(), output: String?,
-        isForExcel: Bool = false, options: CommonOptions, console: Console
+        _ argument: String, comparedWith earlier: String? = nil, isRefreshed: Bool = false, format: Format, lines: Lines = Lines(),
+        output: String?, isForExcel: Bool = false, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
         guard !isForExcel || format == .csv else {
             throw Diagnostic("--excel is for CSV, but the format is \(format.rawValue)", remedy: "Add --format csv.")
@@ -50,6 +52,7 @@ public enum ReportCommand {
         let catalog = try Project.catalog(options.project)
         try ResultFileCheck.check(output, option: "--output", what: "report", runsFolder: catalog.place)
         try checkEnding(of: output, format)
+        let isComplete = isRefreshed ? try refresh(argument, in: catalog, options, console) : true
         let run = try catalog.open(named: argument, readOnly: true)
         let before = try earlier.map { try catalog.open(named: $0, readOnly: true) }
         if before != nil, format == .csv {
@@ -76,7 +79,20 @@ public enum ReportCommand {
             ExcelLocale.warn(ofLines: count, form, console)
         }
         try sink.finish()
-        return .done
+        return isComplete ? .done : .doneWithFailures
+    }
+
+    /// Asks the services of a run what became of its pushes.
+    /// - Returns: whether all that can say it did.
+    private static func refresh(
+        _ argument: String, in catalog: any RunCatalog, _ options: CommonOptions, _ console: Console
+    ) throws -> Bool {
+        let run = try catalog.open(named: argument, readOnly: false)
+        let troubles = try askStatistics(
+            of: run, in: options.project, SendingContext(cancellation: Interruption.process), at: .now())
+        try run.closeIntoOneFile()
+        for trouble in troubles { console.warn("\(trouble)") }
+        return troubles.isEmpty
     }
 
     /// Checks the file's extension: programs choose by it how to open the file.

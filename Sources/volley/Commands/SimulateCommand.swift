@@ -128,7 +128,13 @@ public enum SimulateCommand {
             (settings.unregisteredFile, settings.service.gone),
             (settings.badTokenFile, settings.service.unknown),
         ] {
-            for token in try file.map({ try NameFile.read($0) }) ?? [] {
+            guard let file else { continue }
+            guard let answer else {
+                throw Diagnostic(
+                    "\(settings.service.displayName) answers alike for all targets, so its simulator has none that are gone or unknown",
+                    remedy: "Leave --unregistered and --bad-tokens out.")
+            }
+            for token in try NameFile.read(file) {
                 faults.answers[settings.service.ignoresCase ? token.lowercased() : token] = answer
             }
         }

@@ -22,7 +22,9 @@ extension Console {
         case .notice(let notice): warn(notice.text)
         case .started, .ending, .recordLost, .recordBusy, .monitoringFailed: showProcess(event)
         case .invalid, .mended, .next, .gone, .ignored, .unscheduled: showFile(event)
-        case .due, .sending, .planFailed, .postponed, .sendFailed, .ended, .taken, .planNotCancelled, .fileNotClosed: showTime(event)
+        case .due, .sending, .planFailed, .postponed, .sendFailed, .ended, .taken, .planNotCancelled, .fileNotClosed,
+            .statisticsMissing:
+            showTime(event)
         }
     }
 
@@ -67,6 +69,7 @@ extension Console {
         case .ended(let key, let state, let problem): say("\(key): \(state.rawValue)\(problem.map { ": \($0.sentence)" } ?? "")")
         case .taken(let key): warn("\(key) was claimed by another process, which sends it.")
         case .planNotCancelled(let run, let error): warn("The plan \(run) cannot be cancelled. \(error)")
+        case .statisticsMissing(let run, let trouble): warn("\(run): \(trouble)")
         case .fileNotClosed(let run, let error): warn("\(run) is over, but its file cannot be closed. \(error)")
         default: break
         }

@@ -74,12 +74,16 @@ struct SendQuestion {
     private var longestStorage: String {
         let services = settings.services.map(\.service), lengths = Set(services.map(\.rules.longestStorageDays))
         let names = services.map(\.displayName)
-        if lengths.count == 1, let days = lengths.first {
+        if lengths.count == 1, let days = lengths.first ?? nil {
             let keeps =
                 names.count == 1 ? "\(names[0]) keeps" : "\(names.dropLast().joined(separator: ", ")) and \(names[names.count - 1]) keep"
             return "after \(days) days\(canExpire ? ", as the campaign does not say" : ""): until then \(keeps) it for phones that are off"
         }
-        let parts = services.map { "\($0.displayName) keeps it \($0.rules.longestStorageDays) days" }.joined(separator: ", ")
+        if names.count == 1 { return "when \(names[0]) drops it: how long it keeps it for phones that are off, it does not say" }
+        let parts = services.map { service in
+            service.displayName
+                + (service.rules.longestStorageDays.map { " keeps it \($0) days" } ?? " does not say how long it keeps it")
+        }.joined(separator: ", ")
         return "when the services drop it\(canExpire ? ", as the campaign does not say" : ""): \(parts) for phones that are off"
     }
 

@@ -1,0 +1,123 @@
+import Base
+import PushServices
+import Synchronization
+
+/// Names the requests of a sender on a thread of its own: it keeps a few names that the service gave out, commits all that were asked for
+/// since the last time together, and wakes the loops. What cannot be committed gets no answer, and so never leaves.
+final class CallDesk: Sendable {
+    private struct State {
+        var schedule: CallSchedule
+        /// By client.
+        var answers: [Int: [CallAnswer]] = [:]
+        var wakeups: [Int: Wakeup] = [:]
+    }
+
+    private let shared: Mutex<State>
+    private let cancellation: FetchCancellation
+    private let fetch: @Sendable (Int, FetchCancellation) -> NameFetch
+    private let commit: @Sendable ([NamedCall]) -> Bool
+    private let thread = Mutex<WorkerThread<Void>?>(nil)
+
+    /// - Returns: nil for a service that needs no names.
+    /// - Throws: a `Diagnostic` when no more files can be opened, or no thread can be started.
+    convenience init?(_ settings: SenderSettings) throws(Diagnostic) {
+        let protection = settings.service.repeatProtection
+        switch protection {
+        case .none: return nil
+        case .derived: try self.init(protection, fetch: { _, _ in .cancelled }, commit: settings.commitCalls)
+        case .fetched(let names): try self.init(protection, fetch: NameFetcher(settings, names).fetch, commit: settings.commitCalls)
+        }
+    }
+
+    /// - Parameters:
+    ///   - fetch: asks the service for so many names once; returns early when it is cancelled.
+    ///   - commit: returns false if the calls could not be committed.
+    init(
+        _ protection: RepeatProtection, fetch: @escaping @Sendable (Int, FetchCancellation) -> NameFetch,
+        commit: @escaping @Sendable ([NamedCall]) -> Bool
+    ) throws(Diagnostic) {
+        shared = Mutex(State(schedule: CallSchedule(protection)))
+        cancellation = try FetchCancellation()
+        self.fetch = fetch
+        self.commit = commit
+        let started = try WorkerThread("names") { [weak self] in if let self { self.work() } }
+        thread.withLock { $0 = started }
+    }
+
+    /// Ends the thread. A fetch that is under way is given up.
+    func stop() {
+        cancellation.cancel()
+        let ended = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        ended?.join()
+    }
+
+    // MARK: Loops
+
+    /// Adds a loop.
+    /// - Parameter wakeup: rung when there are answers for it, or trouble.
+    func join(client: Int, _ wakeup: Wakeup) { shared.withLock { $0.wakeups[client] = wakeup } }
+
+    /// Removes a loop. What it has asked for is forgotten.
+    func leave(client: Int) {
+        shared.withLock { state in
+            state.wakeups[client] = nil
+            state.answers[client] = nil
+            state.schedule.forget(client: client)
+        }
+    }
+
+    func ask(_ question: CallQuestion) {
+        shared.withLock { $0.schedule.ask(question) }
+        cancellation.wakeup.wake()
+    }
+
+    /// Takes the answers for a loop.
+    /// - Returns: the answers, and why no names come; nil if they do.
+    func take(client: Int) -> (answers: [CallAnswer], trouble: NameTrouble?) {
+        shared.withLock { state in (state.answers.removeValue(forKey: client) ?? [], state.schedule.trouble) }
+    }
+
+    // MARK: The thread
+
+    private func work() {
+        while !cancellation.isCancelled {
+            let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
+            switch shared.withLock({ $0.schedule.next(at: now) }) {
+            case .commit(let answers): if commit(answers.map(\.call)) { deliver(answers) }
+            case .fetch(let count): note(fetch(count, cancellation), askedAt: now.wall)
+            case .wait(let until): cancellation.wakeup.wait(atMost: until.map { Double($0 - now.nanoseconds) / 1e9 })
+            }
+        }
+    }
+
+    private func note(_ fetched: NameFetch, askedAt: Timestamp) {
+        let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
+        let wakeups = shared.withLock { state -> [Wakeup] in
+            switch fetched {
+            case .given(let names): state.schedule.given(names, askedAt: askedAt)
+            case .failed(let trouble): state.schedule.failed(trouble, at: now)
+            case .cancelled: return []
+            }
+            return state.schedule.trouble == nil ? [] : Array(state.wakeups.values)
+        }
+        for wakeup in wakeups { wakeup.wake() }
+    }
+
+    private func deliver(_ answers: [CallAnswer]) {
+        let wakeups = shared.withLock { state in
+            var wakeups: [Int: Wakeup] = [:]
+            for answer in answers {
+                let client = answer.question.client
+                // A loop that has left needs no answer.
+                guard let wakeup = state.wakeups[client] else { continue }
+                state.answers[client, default: []].append(answer)
+                wakeups[client] = wakeup
+            }
+            return Array(wakeups.values)
+        }
+        for wakeup in wakeups { wakeup.wake() }
+    }
+}

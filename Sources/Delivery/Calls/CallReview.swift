@@ -1,0 +1,107 @@
+package import Base
+package import PushServices
+
+/// What becomes of recipients whom a killed process left claimed and without an outcome, at a service that recognizes repeats: a value.
+package struct CallReview: Hashable, Sendable {
+    /// Calls that are sent again under their names, to the same recipients.
+    package private(set) var repeats: [NamedCall] = []
+    /// Recipients whose push was never handed to the wire, or was refused. Ascending.
+    package private(set) var unsent: [Int] = []
+    /// Recipients who may have the push, and whose call the service may have forgotten. Ascending.
+    package private(set) var unknown: [Int] = []
+    /// Numbers of calls that say nothing more about anybody.
+    package private(set) var over: [Int] = []
+
+    /// Reviews calls with names that the service gave out.
+    ///
+    /// A call may have been sent unless all its recipients are settled. If one of them is in a later call, the service refused it before as a
+    /// whole: a call that is in doubt is never divided. If some are settled and others are not, the answer came and was not recorded as a
+    /// whole.
+    /// - Parameters:
+    ///   - calls: of the service, in the order in which they were named.
+    ///   - lost: recipients of the service who were claimed and have no outcome; ascending.
+    package init(_ calls: [NamedCall], lost: [Range<Int>], names: FetchedNames, at now: Timestamp) {
+        var latest: [Int: Int] = [:]
+        var doubted: Set<Int> = []
+        for (place, call) in calls.enumerated() {
+            for recipient in call.recipients where Self.contains(recipient, lost) {
+                if call.name.isEmpty { doubted.insert(recipient) } else { latest[recipient] = place }
+            }
+        }
+        var kept: Set<Int> = []
+        var refused: Set<Int> = []
+        for place in Set(latest.values).sorted() {
+            let call = calls[place]
+            let isWhole = call.recipients.allSatisfy { latest[$0] == place }
+            if isWhole, now < call.namedAt.adding(seconds: names.usableSeconds) {
+                repeats.append(call)
+                kept.insert(place)
+            } else if call.recipients.contains(where: { latest[$0] ?? -1 > place }) {
+                refused.insert(place)
+            }
+        }
+        for recipient in lost.lazy.joined() {
+            guard let place = latest[recipient] else {
+                if doubted.contains(recipient) { unknown.append(recipient) } else { unsent.append(recipient) }
+                continue
+            }
+            if kept.contains(place) { continue }
+            if refused.contains(place), !doubted.contains(recipient) { unsent.append(recipient) } else { unknown.append(recipient) }
+        }
+        let repeated = Set(repeats.lazy.flatMap(\.recipients))
+        for (place, call) in calls.enumerated() where !kept.contains(place) {
+            if call.name.isEmpty, call.recipients.contains(where: repeated.contains) { continue }
+            over.append(call.number)
+        }
+    }
+
+    /// Reviews pushes with derived names: they go again under their last generation as long as the service recognizes it.
+    /// - Parameters:
+    ///   - calls: of the service, in the order in which they were named; their names are generations.
+    ///   - lost: as above.
+    ///   - claimedAt: when the first of some recipients were claimed.
+    package init(
+        _ calls: [NamedCall], lost: [Range<Int>], windowSeconds: Double, claimedAt: (Range<Int>) throws -> Timestamp?, at now: Timestamp
+    ) rethrows {
+        var latest: [Int: Timestamp] = [:]
+        for call in calls where !call.name.isEmpty {
+            for recipient in call.recipients where Self.contains(recipient, lost) { latest[recipient] = call.namedAt }
+        }
+        let oldest = now.adding(seconds: -windowSeconds)
+        for range in lost {
+            let old = Set(try Self.recipients(of: range, claimedBefore: oldest, claimedAt))
+            unknown += range.filter { recipient in latest[recipient].map { $0 <= oldest } ?? old.contains(recipient) }
+        }
+    }
+
+    /// Those of a range who were claimed no later than a moment. Neighbours may have been claimed at different times.
+    private static func recipients(
+        of range: Range<Int>, claimedBefore oldest: Timestamp, _ claimedAt: (Range<Int>) throws -> Timestamp?
+    ) rethrows -> [Int] {
+        if let claimed = try claimedAt(range), claimed > oldest { return [] }
+        guard range.count > 1 else { return Array(range) }
+        let middle = range.lowerBound + range.count / 2
+        return try recipients(of: range.lowerBound..<middle, claimedBefore: oldest, claimedAt)
+            + recipients(of: middle..<range.upperBound, claimedBefore: oldest, claimedAt)
+    }
+
+    /// The generation of each recipient who has one beyond the first.
+    /// - Parameter calls: in the order in which they were named.
+    package static func generations(of calls: [NamedCall]) -> [Int: UInt16] {
+        var generations: [Int: UInt16] = [:]
+        for call in calls {
+            guard let generation = UInt16(call.name) else { continue }
+            for recipient in call.recipients { generations[recipient] = generation }
+        }
+        return generations
+    }
+
+    private static func contains(_ recipient: Int, _ ranges: [Range<Int>]) -> Bool {
+        var (low, high) = (0, ranges.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound > recipient { high = middle } else { low = middle + 1 }
+        }
+        return low < ranges.count && ranges[low].contains(recipient)
+    }
+}

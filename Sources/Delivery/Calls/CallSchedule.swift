@@ -1,0 +1,122 @@
+import Base
+import PushServices
+
+/// A request that must be named, or whose generation must be recorded, before it leaves.
+struct CallQuestion: Hashable, Sendable {
+    /// The loop that asks, and what it calls the request and the question.
+    var client: Int
+    var request: Int
+    var number: Int
+    /// Whose pushes the request carries, in their order.
+    var recipients: [Int]
+    /// The generation of its pushes, where that is what is recorded.
+    var generation: Int
+}
+
+/// What a loop gets for a question, once it is on record.
+struct CallAnswer: Hashable, Sendable {
+    var question: CallQuestion
+    /// nil for a generation.
+    var name: RequestName?
+    /// What is recorded.
+    var call: NamedCall
+
+    var request: Int { question.request }
+    var number: Int { question.number }
+}
+
+/// Why no names came.
+struct NameTrouble: Hashable, Sendable {
+    /// What happened, without a full stop: the service's reason, if it gave one.
+    var text: String
+    /// The status of its answer; 0 for none.
+    var status = 0
+    /// Whether asking again is of no use.
+    var isFinal = false
+    /// How long the service asks to wait; nil if it does not.
+    var retryAfterSeconds: Double?
+}
+
+/// Decides when names are fetched and which request gets which: a value without a thread, a clock or a socket.
+struct CallSchedule {
+    private static let longestWaitSeconds = 60.0
+    /// A quota is for a day at most.
+    private static let longestRetryAfterSeconds = 26.0 * 3600
+
+    /// What is to be done next.
+    enum Step: Hashable {
+        /// Commit these, and call `committed`. Until then they are not offered again.
+        case commit([CallAnswer])
+        /// Fetch so many names, and call `given` or `failed`.
+        case fetch(count: Int)
+        /// Nothing before this moment, in monotonic nanoseconds, or a question; nil for a question only.
+        case wait(until: Int64?)
+    }
+
+    /// nil where generations are recorded.
+    private let names: FetchedNames?
+    private var questions: [CallQuestion] = []
+    private var pool: [RequestName] = []
+    /// Whether a name was used since names were fetched last: then more will be needed.
+    private var isUsed = false
+    private(set) var trouble: NameTrouble?
+    private var failuresInARow = 0
+    private var retryAt = Int64.min
+
+    /// - Parameter protection: of the service.
+    init(_ protection: RepeatProtection) {
+        if case .fetched(let names) = protection { self.names = names } else { names = nil }
+    }
+
+    mutating func ask(_ question: CallQuestion) { questions.append(question) }
+
+    /// Forgets the questions of a loop that has ended.
+    mutating func forget(client: Int) { questions.removeAll { $0.client == client } }
+
+    /// Decides what to do now. What waits is committed together.
+    mutating func next(at now: Moment) -> Step {
+        guard let names else {
+            guard !questions.isEmpty else { return .wait(until: nil) }
+            defer { questions = [] }
+            return .commit(questions.map { answer($0, name: nil, at: now.wall) })
+        }
+        pool.removeAll { $0.usableUntil <= now.wall }
+        let count = min(pool.count, questions.count)
+        if count > 0 {
+            defer {
+                questions.removeFirst(count)
+                pool.removeFirst(count)
+                isUsed = true
+            }
+            return .commit(zip(questions, pool).map { answer($0, name: $1, at: now.wall) })
+        }
+        let isWanted = !questions.isEmpty || isUsed && pool.count <= names.mostAtATime / 3
+        guard isWanted, trouble?.isFinal != true else { return .wait(until: nil) }
+        return now.nanoseconds < retryAt ? .wait(until: retryAt) : .fetch(count: names.mostAtATime)
+    }
+
+    private func answer(_ question: CallQuestion, name: RequestName?, at now: Timestamp) -> CallAnswer {
+        // A resumed run counts the life of the name from here on: never longer than the service does.
+        let namedAt = name.flatMap { name in names.map { name.usableUntil.adding(seconds: -$0.usableSeconds) } } ?? now
+        return CallAnswer(
+            question: question, name: name,
+            call: NamedCall(name: name?.text ?? "\(question.generation)", namedAt: namedAt, recipients: question.recipients))
+    }
+
+    /// Notes names that the service gave out.
+    /// - Parameter askedAt: when it was asked: their life counts from then.
+    mutating func given(_ texts: [String], askedAt: Timestamp) {
+        guard let names else { return }
+        pool += texts.map { RequestName(text: $0, usableUntil: askedAt.adding(seconds: names.usableSeconds)) }
+        (isUsed, trouble, failuresInARow, retryAt) = (false, nil, 0, .min)
+    }
+
+    /// Notes that no name came. The next attempt waits 1, 2, 4 … 60 s, or longer if the service asks for it.
+    mutating func failed(_ trouble: NameTrouble, at now: Moment) {
+        self.trouble = trouble
+        failuresInARow += 1
+        let wait = min(Self.longestWaitSeconds, Double(1 << min(failuresInARow - 1, 6)))
+        let asked = min(Self.longestRetryAfterSeconds, trouble.retryAfterSeconds ?? 0)
+        retryAt = now.nanoseconds + Int64(nanosecondsFromSeconds: max(wait, asked))
+    }
+}

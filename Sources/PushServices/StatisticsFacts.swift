@@ -1,0 +1,66 @@
+public import Base
+
+/// What a service says of pushes some time after it took them: how many phones got them, how often they were opened. It is the service's
+/// own count, which no answer to a push shows.
+public struct StatisticsFacts: Sendable {
+    /// What a question names.
+    public enum Subject: Hashable, Sendable {
+        /// Ids that answers gave (`AnswerDetails.receipt`), so many at a time.
+        case receipts(atMost: Int)
+        /// The run's label (`PushOptions.label`).
+        case label
+    }
+
+    /// A question: GET over HTTPS.
+    public struct Question: Hashable, Sendable {
+        /// The service's server for it; nil for the one that takes the pushes.
+        public var host: String?
+        /// With the subjects.
+        public var path: String
+
+        /// A question.
+        public init(host: String? = nil, path: String) {
+            self.host = host
+            self.path = path
+        }
+    }
+
+    /// Something that the service counts.
+    public struct Count: Hashable, Sendable {
+        /// In JSON and in run files: the service's own name for it.
+        public var key: String
+        /// After a number: "received by phones".
+        public var words: String
+
+        /// A count.
+        public init(_ key: String, _ words: String) {
+            self.key = key
+            self.words = words
+        }
+    }
+
+    /// What a question names.
+    public let subject: Subject
+    /// For how many days after a push the service knows it.
+    public let days: Int
+    /// What it counts, in the order in which a report shows it.
+    public let counts: [Count]
+    /// The question about some subjects, at least one. `environment`: nil where another server stands for the service's own.
+    public let question: @Sendable (_ topic: String, _ subjects: [String], _ environment: ServiceEnvironment?) -> Question
+    /// What an answer says, by the keys of `counts`, summed over its subjects; what the service does not know is missing. nil if this is no
+    /// answer of the service, or says that there is none.
+    public let read: @Sendable (_ answer: JSONValue) -> [String: Int]?
+
+    /// Facts about a service.
+    public init(
+        subject: Subject, days: Int, counts: [Count],
+        question: @escaping @Sendable (_ topic: String, _ subjects: [String], _ environment: ServiceEnvironment?) -> Question,
+        read: @escaping @Sendable (_ answer: JSONValue) -> [String: Int]?
+    ) {
+        self.subject = subject
+        self.days = days
+        self.counts = counts
+        self.question = question
+        self.read = read
+    }
+}

@@ -1,0 +1,127 @@
+public import Base
+import GRDB
+
+/// Requests that were named before they left. Only runs with a service that recognizes repeats have the table.
+extension SQLiteRun {
+    /// Made when the first call is named.
+    private static let callTable = """
+        CREATE TABLE IF NOT EXISTS call (        -- requests that were named before they went onto the wire
+            number INTEGER PRIMARY KEY,
+            service INTEGER NOT NULL,            -- its place in run.settings
+            name TEXT NOT NULL,                  -- what the service recognizes it by; blank: who may have got a push under an earlier name
+            named_at INTEGER NOT NULL,
+            recipients BLOB NOT NULL             -- in their order: each id minus the one before, zigzag, 7 bits a byte, the lowest first
+        )
+        """
+
+    /// Commits the names of calls, all or none.
+    public func name(_ calls: [NamedCall]) throws {
+        let ids = calls.lazy.flatMap(\.recipients)
+        guard let least = ids.min(), let most = ids.max() else { return }
+        try write { db in
+            try checkSending(db)
+            let claimed = try claims(db, around: least..<most + 1)
+            for call in calls {
+                if let stranger = call.recipients.first(where: { !claimed.contains($0) }) {
+                    throw broken("recipient \(stranger) is in a call but was never claimed")
+                }
+            }
+            try insert(calls, db)
+        }
+    }
+
+    private func insert(_ calls: [NamedCall], _ db: Database) throws {
+        try db.execute(sql: Self.callTable)
+        let insert = try PreparedStatement(db, sql: "INSERT INTO call (service, name, named_at, recipients) VALUES (?, ?, ?, ?)")
+        for call in calls {
+            try insert.bind(call.service, at: 1)
+            try insert.bind(call.name, at: 2)
+            try insert.bind(Int(call.namedAt.epochMilliseconds), at: 3)
+            try RecipientList.bytes(of: call.recipients).withUnsafeBytes { bytes in
+                try insert.bind(blob: bytes, at: 4)
+                try insert.execute()
+            }
+        }
+    }
+
+    /// The named calls of a service that were not forgotten, in the order in which they were named.
+    public func calls(ofService service: Int) throws -> [NamedCall] {
+        try read { db in
+            guard try db.tableExists("call") else { return [] }
+            var calls: [NamedCall] = []
+            let select = try PreparedStatement(
+                db, sql: "SELECT number, name, named_at, recipients FROM call WHERE service = ? ORDER BY number")
+            try select.bind(service, at: 1)
+            try select.forEachRow { row in
+                guard let recipients = RecipientList.read(row.bytes(3)), recipients.allSatisfy((0..<plan.audience).contains) else {
+                    throw RunDiagnostics.damaged(path, what: "the recipients of a call cannot be read")
+                }
+                calls.append(
+                    NamedCall(
+                        number: row.number(0), service: service, name: String(decoding: row.text(1), as: UTF8.self),
+                        namedAt: Timestamp(epochMilliseconds: Int64(row.number(2))), recipients: recipients))
+                return true
+            }
+            return calls
+        }
+    }
+
+    /// Forgets calls that say nothing more about anybody.
+    public func forgetCalls(_ numbers: [Int]) throws {
+        guard !numbers.isEmpty else { return }
+        try write { db in
+            try checkSending(db)
+            let delete = try PreparedStatement(db, sql: "DELETE FROM call WHERE number = ?")
+            for number in numbers {
+                try delete.bind(number, at: 1)
+                try delete.execute()
+            }
+        }
+    }
+
+    /// Notes that recipients may have got a push under an earlier name, as they are about to get another one.
+    func noteDoubt(about ids: [Int], at now: Timestamp, _ db: Database) throws {
+        guard !ids.isEmpty, try db.tableExists("call") else { return }
+        var byService: [Int: [Int]] = [:]
+        for id in ids { byService[plan.service(of: id), default: []].append(id) }
+        try insert(
+            byService.sorted { $0.key < $1.key }.map { NamedCall(service: $0.key, name: "", namedAt: now, recipients: $0.value) }, db)
+    }
+}
+
+/// Ids as bytes.
+enum RecipientList {
+    static func bytes(of ids: [Int]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(2 * ids.count)
+        var before = 0
+        for id in ids {
+            let difference = id - before
+            var rest = UInt(bitPattern: difference << 1 ^ difference >> (Int.bitWidth - 1))
+            while rest > 0x7F {
+                bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+                rest >>= 7
+            }
+            bytes.append(UInt8(rest))
+            before = id
+        }
+        return bytes
+    }
+
+    /// nil if they are not what `bytes` makes.
+    static func read(_ bytes: UnsafeRawBufferPointer) -> [Int]? {
+        var ids: [Int] = []
+        var (before, value, shift) = (0, UInt(0), 0)
+        for byte in bytes {
+            guard shift < 63 else { return nil }
+            value |= UInt(byte & 0x7F) << UInt(shift)
+            shift += 7
+            guard byte & 0x80 == 0 else { continue }
+            let (id, overflow) = before.addingReportingOverflow(Int(bitPattern: value >> 1) ^ -Int(bitPattern: value & 1))
+            guard !overflow else { return nil }
+            ids.append(id)
+            (before, value, shift) = (id, 0, 0)
+        }
+        return shift == 0 ? ids : nil
+    }
+}

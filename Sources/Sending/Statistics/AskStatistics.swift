@@ -1,0 +1,96 @@
+public import Base
+import Campaigns
+import Delivery
+import PushServices
+public import Runs
+public import Workspace
+
+/// Asks the services of a run what became of its pushes, and keeps what they say in the run. A service that does not answer leaves what the
+/// others say.
+/// - Returns: why services were not asked, or did not answer.
+/// - Throws: `Diagnostic`: nobody can be asked.
+public func askStatistics(
+    of run: any RecordedRun, in choice: ProjectChoice, _ context: SendingContext, at now: Timestamp
+) throws -> [Diagnostic] {
+    let settings = try run.plan.settings.get()
+    guard let startedAt = try run.status().startedAt else {
+        throw Diagnostic("nothing of this run was sent yet", file: run.place, remedy: "Ask when it was sent.")
+    }
+    let asked = settings.services.indices.filter { number in
+        settings.services[number].service.statistics != nil && !run.plan.ids(ofService: number).isEmpty
+    }
+    guard !asked.isEmpty else {
+        let names = PushServices.all.filter { $0.statistics != nil }.map(\.displayName).joined(separator: ", ")
+        throw Diagnostic(
+            "no service of this run says anything of its pushes afterwards", file: run.place,
+            remedy: names.isEmpty ? nil : "Those that do: \(names).")
+    }
+    let present = try CurrentProject(of: run, in: choice)
+    let withFiles = present.withPresentFiles(settings)
+    var troubles: [Diagnostic] = []
+    for number in asked {
+        let own = withFiles.ofService(number), name = own.service.displayName
+        do {
+            let counts = try ServiceStatisticsQuestions(run: run, service: number, settings: own, startedAt: startedAt, now: now)
+                .counts(over: ProxyRoute(present, own), context)
+            try run.record(ServiceStatistics(service: number, askedAt: now, counts: counts))
+        } catch {
+            var trouble = Diagnostic(explaining: error)
+            trouble.message = "\(name) was not asked, or did not say: \(trouble.message)"
+            troubles.append(trouble)
+        }
+    }
+    return troubles
+}
+
+/// The questions to one service of a run.
+private struct ServiceStatisticsQuestions {
+    let run: any RecordedRun
+    let service: Int
+    /// As the service sees them.
+    let settings: RunSettings
+    let startedAt: Timestamp
+    let now: Timestamp
+
+    /// What all answers say together.
+    func counts(over route: ProxyRoute, _ context: SendingContext) throws -> [String: Int] {
+        guard let facts = settings.service.statistics else { return [:] }
+        if settings.firstService.environment.isSimulator {
+            throw Diagnostic("the simulator inside Volley ended with the run", remedy: "`volley simulate` starts one that stays.")
+        }
+        let days = (now.epochSeconds - startedAt.epochSeconds) / 86_400
+        guard days <= Int64(facts.days) else {
+            throw Diagnostic("it knows pushes for \(facts.days) days, and this run began \(days) days ago")
+        }
+        let questions = try subjects(facts)
+        guard !questions.isEmpty else { throw Diagnostic("no answer of it gave an id by which it can be asked") }
+        let gateway = try Gateway(settings, context, proxy: route.tokenProxyURL, now: now)
+        defer { _ = gateway.close() }
+        var sender = SenderSettings(
+            settings.service, endpoint: gateway.endpoint, credentials: gateway.credentials, options: settings.options(startingAt: now),
+            runSeed: run.plan.seed)
+        route.apply(to: &sender)
+        let environment: ServiceEnvironment? = if case .named(let server) = settings.firstService.environment { server } else { nil }
+        var counts: [String: Int] = [:]
+        for subjects in questions {
+            if context.cancellation?.isRequested == true { throw CancellationError() }
+            let answer = try ServiceQuestion(sender).ask(facts.question(settings.firstService.topic, subjects, environment))
+            guard let found = facts.read(answer) else {
+                let reason = settings.service.details(of: answer).reason
+                throw Diagnostic(
+                    "its answer says nothing of them\(reason.isEmpty ? "" : ": \(TextFormat.foreign(reason, maximumBytes: 100))")")
+            }
+            for (key, count) in found { counts[key, default: 0] += count }
+        }
+        return counts
+    }
+
+    private func subjects(_ facts: StatisticsFacts) throws -> [[String]] {
+        switch facts.subject {
+        case .label: return [[run.plan.id]]
+        case .receipts(let most):
+            let receipts = try run.receipts(ofService: service)
+            return stride(from: 0, to: receipts.count, by: max(1, most)).map { Array(receipts[$0..<min($0 + most, receipts.count)]) }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Base
+
+/// The calls that send pushes, with their bodies as data. Source: RongCloud's documentation of its server API, and for names its SDKs for
+/// Go (`sdk/push.go`) and Java (`models/push`). Where they leave something open, what is stricter is meant.
+enum RongCloudCall: CaseIterable {
+    /// To users by their ids.
+    case user
+    /// To everybody, to tags or to users.
+    case push
+    /// The same, for apps that pay for it, but not to users.
+    case custom
+
+    static let mostUsers = 100, mostUsersOfPush = 1000, mostTags = 20
+    /// Of `notification` without blanks. A guess: RongCloud documents none, and this is what an iPhone's push may have.
+    static let largestNotificationBytes = 4096
+
+    init?(path: UnsafeBufferPointer<UInt8>) {
+        guard let call = Self.allCases.first(where: { areEqual(path, $0.path.bytes) }) else { return nil }
+        self = call
+    }
+
+    var path: StaticString {
+        switch self {
+        case .user: "/push/user.json"
+        case .push: "/push.json"
+        case .custom: "/push/custom.json"
+        }
+    }
+
+    /// The first flaw of a body; nil if it has none.
+    func flaw(in body: JSONValue) -> RongCloudFlaw? {
+        if let flaw = shape.flaw(in: body) { return flaw }
+        if let audience = body["audience"], !Self.names(audience, "is_to_all", .bool(true)), entries(of: body).isEmpty {
+            return RongCloudFlaw("it names nobody").below("audience")
+        }
+        var bytes: [UInt8] = []
+        body["notification"]?.append(to: &bytes)
+        guard bytes.count <= Self.largestNotificationBytes else {
+            return RongCloudFlaw("\(bytes.count) bytes, \(Self.largestNotificationBytes) are allowed", code: 1005).below("notification")
+        }
+        // A category makes iPhones fetch what the address names.
+        let ios = body["notification"]?["ios"]
+        return ios?["richMediaUri"] != nil && ios?["category"] == nil
+            ? RongCloudFlaw("it needs a category").below("richMediaUri").below("ios").below("notification") : nil
+    }
+
+    /// Whom the pushes of a body are for, well formed or not.
+    func entries(of body: JSONValue) -> [PushRequest.Addressee] {
+        func targets(_ kind: String, _ value: JSONValue?) -> [PushRequest.Addressee] {
+            guard case .array(let values)? = value else { return [] }
+            return values.compactMap { $0.stringValue.map { PushRequest.Addressee(kind: kind, target: $0) } }
+        }
+        guard self != .user else { return targets("user", body["userIds"]) }
+        guard let audience = body["audience"] else { return [] }
+        if Self.names(audience, "is_to_all", .bool(true)) { return [PushRequest.Addressee(kind: "everybody", target: "everybody")] }
+        let users = targets("user", audience["userid"])
+        if !users.isEmpty { return users }
+        let package = audience["packageName"].map { targets("package", .array([$0])) } ?? []
+        var items: [PushRequest.Addressee] = []
+        if case .array(let values)? = audience["tagItems"] { items = values.flatMap { targets("tag", $0["tags"]) } }
+        return targets("tag", audience["tag"]) + targets("tag", audience["tag_or"]) + items + package
+    }
+
+    private static func names(_ value: JSONValue, _ name: String, _ expected: JSONValue) -> Bool { value[name] == expected }
+
+    // MARK: Bodies
+
+    private var shape: RongCloudShape {
+        switch self {
+        case .user:
+            .object(
+                ["userIds": .list(.user, 1...Self.mostUsers), "notification": Self.notification(text: "pushContent")],
+                required: ["userIds", "notification"])
+        case .push:
+            .object(
+                [
+                    "platform": Self.platforms, "audience": Self.audience(["userid": .list(.user, 1...Self.mostUsersOfPush)]),
+                    "notification": Self.notification(text: "alert"), "fromuserid": .user,
+                    "message": .object(["content": .text(1...131_072), "objectName": .text(1...32)], required: ["content", "objectName"]),
+                ], required: ["platform", "audience", "notification"])
+        case .custom:
+            .object(
+                [
+                    "platform": Self.platforms, "audience": Self.audience(["tagItems": .list(Self.tagItem, 1...Self.mostTags)]),
+                    "notification": Self.notification(text: "alert"),
+                ], required: ["platform", "audience", "notification"])
+        }
+    }
+
+    private static let platforms = RongCloudShape.list(.choice(["ios", "android", "harmonyOS"]), 1...3)
+    private static let tags = RongCloudShape.list(.text(1...40), 1...mostTags)
+
+    private static func audience(_ also: [String: RongCloudShape]) -> RongCloudShape {
+        .object(
+            ["tag": tags, "tag_or": tags, "packageName": .text(1...200), "is_to_all": .flag].merging(also) { $1 }, required: ["is_to_all"])
+    }
+
+    private static let tagItem = RongCloudShape.object(
+        [
+            "tags": tags, "isNot": .flag, "tagsOperator": .choice(["AND", "OR"]), "itemsOperator": .choice(["AND", "OR"]),
+        ], required: ["tags"])
+
+    /// - Parameter text: the name of the text that all systems show.
+    private static func notification(text: String) -> RongCloudShape {
+        .object(
+            [
+                "title": .text(1...50), text: .shown(most: .max), "forceShowPushContent": .number(0...1), "ios": ios, "android": android,
+                "harmonyOS": harmony,
+            ], required: [text])
+    }
+
+    private static let ios = RongCloudShape.object([
+        "title": .text(1...50), "alert": .shown(most: .max), "contentAvailable": .number(0...1), "badge": .number(-9999...9999),
+        "category": .text(1...200), "richMediaUri": .address, "thread-id": .text(1...200), "apns-collapse-id": .text(1...64),
+        "extras": .texts,
+    ])
+
+    /// What the makers of phones have of their own.
+    private static let android = RongCloudShape.object([
+        "alert": .shown(most: .max), "extras": .texts,
+        "hw": .object(["channelId": .text(1...200), "importance": .choice(["NORMAL", "LOW"]), "image": .address]),
+        "mi": .object(["channelId": .text(1...200), "large_icon_uri": .address]), "oppo": .object(["channelId": .text(1...200)]),
+        "vivo": .object(["classification": .choice(["0", "1"])]),
+    ])
+
+    private static let harmony = RongCloudShape.object([
+        "alert": .shown(most: .max), "extras": .texts, "ohos": .object(["image": .address, "category": .text(1...200)]),
+    ])
+}

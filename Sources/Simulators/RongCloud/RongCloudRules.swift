@@ -1,0 +1,162 @@
+import Base
+import Cryptography
+
+/// The rules of RongCloud's server API behind the simulators' wire, as far as it sends pushes.
+///
+/// The order of the checks: path and method, signature (`RequestSignatures`), content type, JSON, the form of the body (`RongCloudCall`),
+/// how often and to how many (`RongCloudQuotas`), and at last users with fixed answers (`UserRules`). RongCloud does not say whether a user
+/// exists, so none is unknown here. What it does not answer in JSON is a page, as a front end's.
+final class RongCloudRules: ServiceRules {
+    /// More than a thousand users with the largest notification.
+    let keptBodyBytes = 256 << 10
+    let ownHeaders = RequestSignatures.headers
+    private let recipientsPerSecond: Int
+    @exclusivity(unchecked) private var signatures: RequestSignatures
+    @exclusivity(unchecked) private var users: UserRules
+    private var recipients: [String: RecipientQuota] = [:]
+    private var broadcasts: [String: CallQuota] = [:], customs: [String: CallQuota] = [:]
+    private var calls: UInt64 = 0
+    /// Of the request that was decided last.
+    private var decided: (app: String, call: RongCloudCall, now: Timestamp)?
+
+    private static let post: StaticString = "POST"
+    /// Pages of documentation differ in what the id looks like.
+    private static let idLength = 16
+
+    init(_ configuration: SimulatorConfiguration) {
+        signatures = RequestSignatures(configuration.secrets)
+        users = UserRules(configuration.faults.answers)
+        let perMinute = configuration.issuer.messagesPerMinute
+        recipientsPerSecond = perMinute > 0 ? max(1, perMinute / 60) : RecipientQuota.usual
+    }
+
+    var acceptedCredentials: Int { signatures.usedSecrets }
+
+    func makeMemory(certificate: CertificateState) -> ConnectionMemory { ConnectionMemory() }
+
+    func isPush(_ request: PushRequest) -> Bool { request[.path].flatMap { RongCloudCall(path: $0) } != nil }
+
+    // MARK: Decisions
+
+    func decide(_ request: PushRequest, hasBody: Bool, memory: ConnectionMemory, now: Timestamp) {
+        decided = nil
+        guard let call = request[.path].flatMap({ RongCloudCall(path: $0) }), !request.hasDuplicateHeader else {
+            request.kind = .other
+            return answer(request, .refusal(404))
+        }
+        guard let method = request[.method], areEqual(method, Self.post.bytes) else {
+            request.kind = .other
+            return answer(request, .refusal(405))
+        }
+        // The body is read first, so that the ledger names the targets of whatever is refused.
+        let body = hasBody && request.payloadBytes <= keptBodyBytes ? try? JSONValue(parsing: Array(request.payload)) : nil
+        request.addressees = body.map { call.entries(of: $0) } ?? []
+        switch signatures.verdict(of: request, now: now) {
+        case .refused(let reply): answer(request, reply)
+        case .app(let app):
+            // What was not read is not accepted.
+            if let reply = hasBody ? refusal(of: request, call, body, app: app, now: now) : .refusal(1000) {
+                signatures.note(request, now: now)
+                return answer(request, reply)
+            }
+            decided = (app, call, now)
+            calls += 1
+            let id = String(calls, radix: 16)
+            let name = String(repeating: "0", count: Self.idLength - id.utf8.count) + id
+            for index in request.addressees.indices { request.addressees[index].id = name }
+            answer(request, .success(id: name))
+        }
+    }
+
+    private func refusal(
+        of request: PushRequest, _ call: RongCloudCall, _ body: JSONValue?, app: String, now: Timestamp
+    ) -> RongCloudReply? {
+        guard request.payloadBytes > 0 else { return .refusal(1003) }
+        guard Self.isJSON(request[.contentType]) else { return .refusal(1002, "The content type must be application/json.") }
+        guard request.payloadBytes <= keptBodyBytes else { return .refusal(1005) }
+        guard let body else { return .refusal(1002, "The body is not JSON.") }
+        if let flaw = call.flaw(in: body) { return .refusal(flaw) }
+        guard Set(request.addressees.map(\.target)).count == request.addressees.count else { return .refusal(1002, "A user comes twice.") }
+        guard isInQuota(call, request.addressees.count, app: app, now: now) else { return .refusal(1008) }
+        return users.refusal(of: request.addressees.filter { $0.kind == "user" })
+    }
+
+    private func isInQuota(_ call: RongCloudCall, _ count: Int, app: String, now: Timestamp) -> Bool {
+        switch call {
+        case .user: recipients[app, default: RecipientQuota(limit: recipientsPerSecond)].allows(count, at: now)
+        case .push: broadcasts[app, default: Self.broadcastQuota].allows(at: now)
+        case .custom: customs[app, default: Self.customQuota].allows(at: now)
+        }
+    }
+
+    private static let broadcastQuota = CallQuota(perHour: 2, perDay: 3), customQuota = CallQuota(perHour: 20, perDay: 100)
+
+    /// What is accepted counts: a request that a fault keeps from the service does not.
+    func take(_ request: PushRequest) {
+        guard let (app, call, now) = decided else { return }
+        signatures.note(request, now: now)
+        switch call {
+        case .user: recipients[app, default: RecipientQuota(limit: recipientsPerSecond)].take(request.addressees.count, at: now)
+        case .push: broadcasts[app, default: Self.broadcastQuota].take(at: now)
+        case .custom: customs[app, default: Self.customQuota].take(at: now)
+        }
+    }
+
+    func refuse(_ request: PushRequest, as fault: Answer) {
+        for index in request.addressees.indices { request.addressees[index].id = "" }
+        switch fault.status {
+        case 429: answer(request, .refusal(1008))
+        case 500: answer(request, .refusal(1000))
+        default:
+            // RongCloud has no code for it: its front end answers.
+            request.answer = Answer(status: fault.status, reason: fault.reason)
+            request.answerText = Array("<html><body><h1>\(fault.status)</h1></body></html>\n".utf8)
+        }
+    }
+
+    // MARK: Answers
+
+    private func answer(_ request: PushRequest, _ reply: RongCloudReply) {
+        request.answer = Answer(status: reply.status, reason: reply.reason)
+        request.answerText = reply.text
+    }
+
+    func header(of request: PushRequest) -> (name: StaticString, value: UnsafeBufferPointer<UInt8>) {
+        let isPage = request.answerText.first == UInt8(ascii: "<")
+        let type: StaticString = isPage ? "text/html" : "application/json; charset=utf-8"
+        return ("content-type", type.bytes)
+    }
+
+    func body(of request: PushRequest) -> [UInt8] { request.answerText }
+
+    func showsClock(in answer: Answer) -> Bool { true }
+
+    // MARK: The ledger
+
+    func marks(of push: Int, in request: PushRequest) -> LedgerMarks? {
+        guard request.addressees.indices.contains(push) else { return nil }
+        let addressee = request.addressees[push]
+        return LedgerMarks(target: TokenHash(text: addressee.target), id: TokenHash(text: addressee.id))
+    }
+
+    /// Adds `target_kind`, `target` (whole: this file is a test's ground truth), `status`, `code`, `id` of the call, and `payload_bytes`.
+    func describe(_ push: Int, of request: PushRequest, in file: LedgerFile) {
+        let addressee = request.addressees.indices.contains(push) ? request.addressees[push] : nil
+        file.add(",\"target_kind\":", text: addressee?.kind)
+        file.add(",\"target\":", text: addressee?.target)
+        file.add(",\"status\":")
+        file.add(number: request.answer.status)
+        file.add(",\"code\":")
+        file.add(number: request.answer.isAccepted ? 200 : Int(request.answer.reason) ?? request.answer.status)
+        file.add(",\"id\":", text: request.answer.isAccepted ? addressee?.id : nil)
+        file.add(",\"payload_bytes\":")
+        file.add(number: request.payloadBytes)
+    }
+
+    /// Whether a content type is JSON, with no parameter but the one that says UTF-8.
+    private static func isJSON(_ value: UnsafeBufferPointer<UInt8>?) -> Bool {
+        guard let value else { return false }
+        let parts = String(decoding: value, as: UTF8.self).lowercased().split(separator: ";").map { $0.filter { $0 != " " && $0 != "\"" } }
+        return parts.first == "application/json" && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" }
+    }
+}
