@@ -337,7 +337,7 @@ struct ForeignServicesTests {
     private static let troubles: [(service: JudgedService, options: [String], isCertain: Bool)] =
         chosen.flatMap { service -> [(JudgedService, [String], Bool)] in
             let common: [(JudgedService, [String], Bool)] = ["gateway", "cut-before", "cut-after"].map { kind in
-                (service, ["--\(kind)-every=\(service == .getui ? 2 : 3)"], false)
+                (service, ["--\(kind)-every=3"], false)
             }
             let waits: [Int] =
                 switch service {
