@@ -61,7 +61,8 @@ public struct Sender: Sendable {
                     do throws(Diagnostic) {
                         return try Self.runLoop(
                             settings, machine: MachineSettings(settings, after: earlier, isHelper: isHelper),
-                            queues: SenderQueues(source: source, results: results), team: LoopTeam(group: team, paceShare: share, desk: desk))
+                            queues: SenderQueues(source: source, results: results),
+                            team: LoopTeam(group: team, paceShare: share, desk: desk))
                     } catch {
                         team.leave()
                         // If a helper cannot start, the other loops do its work.

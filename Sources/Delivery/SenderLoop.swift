@@ -279,7 +279,8 @@ struct SenderLoop<Carrier: Transport> {
     private func askForName(of request: Int, _ question: Int) {
         desk?.ask(
             CallQuestion(
-                client: place, request: request, number: question, recipients: machine.pushes(of: request).map { machine.pushes[$0].recipient },
+                client: place, request: request, number: question,
+                recipients: machine.pushes(of: request).map { machine.pushes[$0].recipient },
                 generation: Int(machine.pushes[request].generation)))
     }
 

@@ -43,6 +43,14 @@ struct OutcomeGuide {
     /// The reasons with which devices are called gone.
     private var goneReasons: [String] { services.flatMap(\.goneReasons) }
 
+    /// What becomes of pushes without an answer at services that recognize them; blank if there is none, or the run is over.
+    private var whatResumingDoes: String {
+        let names = services.filter { if case .none = $0.repeatProtection { false } else { true } }.map(\.displayName)
+        guard !names.isEmpty, state == .stopped || state == .cancelled else { return "" }
+        return
+            " If Volley was cut off before the answer came, volley resume sends the push again, and \(Report.listed(names, by: "or")) delivers it once."
+    }
+
     private var isUnderway: Bool { state == .running || state == .paused }
 
     /// In a few words beside a figure.
@@ -102,7 +110,7 @@ struct OutcomeGuide {
         case .unknown:
             isUnderway
                 ? "The push is on its way, and its answer is not here yet."
-                : "The push went out, or was about to, and no answer came. The device may have got it or not."
+                : "The push went out, or was about to, and no answer came. The device may have got it or not.\(whatResumingDoes)"
         case .unsent:
             isUnderway
                 ? "Its turn has not come yet." : "Nothing was sent to the device: the run ended, or the push expired, before its turn came."

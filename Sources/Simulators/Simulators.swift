@@ -1,7 +1,7 @@
 /// The stand-ins for push services. They do not use `PushServices`: the judge must not share tables with the code that it judges.
 public enum Simulators {
     /// All stand-ins. This is the only place that lists them.
-    public static let all = [StandIn.apns, .fcm, .jpush, .rongcloud]
+    public static let all = [StandIn.apns, .fcm, .getui, .jpush, .rongcloud]
 
     /// The stand-in for the service of apps whose project does not name one.
     public static let standard = all[0]
@@ -64,12 +64,11 @@ public struct StandIn: Sendable {
     public var isLimited = false
     /// Whether its refusals have details that may be missing (`IssuerSettings.errorDetails`).
     public var mayLackDetails = false
+    /// Whether it gives out tokens for a time.
+    public var givesOutTokens = false
     /// Starts a simulator.
     /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread can be started.
     public let start: @Sendable (SimulatorConfiguration) throws -> any ServiceSimulator
-
-    /// Whether it gives out tokens for a time.
-    public var givesOutTokens: Bool { if case .serviceAccount = credential { true } else { false } }
 
     /// The key ID and team ID of the signing key that it trusts; empty if it trusts another kind of credential.
     public var keyID: String { signingKeyNames.keyID }

@@ -70,11 +70,24 @@ struct FaultTests {
         FaultScale.isThorough
         ? faultsOfFCM : faultsOfFCM.filter { ["GOAWAY", "the connection is cut", "tokens end"].contains($0.name) }
 
+    /// The same over Getui, which refuses with the status 200 and with 401 too, and recognizes what comes again.
+    private static let faultsOfGetui =
+        faults.filter { !["429", "all at once"].contains($0.name) } + [
+            Fault(name: "tokens end", options: ["--token-seconds", "6"]),
+            Fault(name: "tokens are revoked", options: ["--messages-per-token", "4"]),
+        ]
+
+    private static let chosenOfGetui =
+        FaultScale.isThorough ? faultsOfGetui : faultsOfGetui.filter { ["a stream is reset", "the connection is cut"].contains($0.name) }
+
     @Test("report and ledger agree after", arguments: chosen)
     func agree(fault: Fault) throws { try agree(fault, over: .apns, policies: fault.losesAnswers ? ["resend", "skip"] : ["skip"]) }
 
     @Test("over FCM, report and ledger agree after", arguments: chosenOfFCM)
     func agreeOverFCM(fault: Fault) throws { try agree(fault, over: .fcm, policies: ["skip"]) }
+
+    @Test("over Getui, report and ledger agree after, and nobody is left in the dark", arguments: chosenOfGetui)
+    func agreeOverGetui(fault: Fault) throws { try agree(fault, over: .getui, policies: ["skip"]) }
 
     private func agree(_ fault: Fault, over service: LedgeredServer.Service, policies: [String]) throws {
         for policy in policies {

@@ -16,11 +16,37 @@ final class LedgeredServer {
 
     /// The service that the simulator stands in for.
     enum Service: String, CaseIterable, Sendable {
-        case apns, fcm
+        case apns, fcm, getui
 
-        /// The device token of a number.
+        /// The target of a number.
         fileprivate func token(_ device: Int) -> String {
-            self == .apns ? ProjectFolder.token(device) : FCMCampaignTests.Bench.token(device)
+            switch self {
+            case .apns: ProjectFolder.token(device)
+            case .fcm: FCMCampaignTests.Bench.token(device)
+            case .getui: GetuiCampaignTests.Bench.cid(device)
+            }
+        }
+
+        /// The lines of an app whose credential is in a file.
+        fileprivate func lines(_ file: String) -> [String] {
+            switch self {
+            case .apns: ["key: {file: \(file), id: SIMULATOR1, team: VOLLEYTEAM}"]
+            case .fcm: ["service: fcm", "project: volley-simulator", "service_account: {file: \(file)}"]
+            case .getui:
+                [
+                    "service: getui", "app_id: SimulatorAppId00000000", "app_key: SimulatorAppKey0000000",
+                    "master_secret: {file: \(file)}",
+                ]
+            }
+        }
+
+        /// The names of a ledger's members for a device, for the id of a push, and for a refusal's reason.
+        fileprivate var names: (target: String, id: String, reason: String) {
+            switch self {
+            case .apns: ("token", "apns_id", "reason")
+            case .fcm: ("target", "name", "error_code")
+            case .getui: ("target", "request_id", "code")
+            }
         }
     }
 
@@ -59,19 +85,13 @@ final class LedgeredServer {
         port = try #require(server.int("port"))
         #expect(url == "https://\(name):\(port)")
         let environment = "environment: {url: \"\(url)\", ca: simulator-ca.pem}"
-        switch service {
-        case .apns: try folder.writeProject(app: "\(environment)\nkey: {file: \(key), id: SIMULATOR1, team: VOLLEYTEAM}\n" + app)
-        case .fcm:
-            let lines = ["service: fcm", "project: volley-simulator", environment, "service_account: {file: \(key)}"]
-            let more = (lines + ["columns: {token: device_token}"] + app.split(separator: "\n").map(String.init)).map { "    \($0)\n" }
-            try folder.write("volley.yaml", "runs: runs\napps:\n  shop:\n" + more.joined())
+        if service == .apns {
+            try folder.writeProject(app: (service.lines(key) + [environment, app]).joined(separator: "\n"))
+        } else {
+            let lines = service.lines(key) + [environment, "columns: {token: device_token}"] + app.split(separator: "\n").map(String.init)
+            try folder.write("volley.yaml", "runs: runs\napps:\n  shop:\n" + lines.map { "    \($0)\n" }.joined())
         }
     }
-
-    /// The names of a ledger's members for a device and for the id of a push.
-    private var targetName: String { service == .apns ? "token" : "target" }
-    private var idName: String { service == .apns ? "apns_id" : "name" }
-    private var reasonName: String { service == .apns ? "reason" : "error_code" }
 
     deinit { _ = simulator?.finish(timeout: 0) }
 
@@ -136,6 +156,9 @@ final class LedgeredServer {
         var id: String
         var status: Int
         var reason: String
+
+        /// Getui refuses with the status 200, too.
+        var isAccepted: Bool { status == 200 && reason.isEmpty }
     }
 
     /// All answers of simulators that have ended.
@@ -146,10 +169,16 @@ final class LedgeredServer {
                 let entry = try JSONValue(parsing: String(line))
                 return Entry(
                     milliseconds: try #require(entry.int("time_ms")), connection: try #require(entry.int("connection")),
-                    token: try #require(entry[targetName]?.stringValue), id: entry[idName]?.stringValue ?? "",
-                    status: try #require(entry.int("status")), reason: entry[reasonName]?.stringValue ?? "")
+                    token: try #require(entry[service.names.target]?.stringValue), id: entry[service.names.id]?.stringValue ?? "",
+                    status: try #require(entry.int("status")), reason: entry[service.names.reason]?.stringValue ?? "")
             }
         }
+    }
+
+    /// The target of a line that says that a push was accepted.
+    private func acceptedTarget(_ line: JSONValue) -> String? {
+        guard line.int("status") == 200, line[service.names.reason]?.stringValue ?? "" == "" else { return nil }
+        return line[service.names.target]?.stringValue
     }
 
     /// Connections that have brought a push so far, even while the simulator is still writing.
@@ -168,7 +197,7 @@ final class LedgeredServer {
             let text = (try? String(contentsOf: folder.url.appendingPathComponent(name), encoding: .utf8)) ?? ""
             // The last line may be incomplete.
             return text.split(separator: "\n").compactMap { line in
-                (try? JSONValue(parsing: String(line))).flatMap { $0.int("status") == 200 ? $0[targetName]?.stringValue : nil }
+                (try? JSONValue(parsing: String(line))).flatMap { acceptedTarget($0) }
             }
         }
         return Set(tokens)
@@ -177,7 +206,7 @@ final class LedgeredServer {
     /// What the simulator accepted, once it has ended: the apns-ids by token, one for each time.
     func accepted() throws -> [String: [String]] {
         stop()
-        return Dictionary(grouping: try entries().filter { $0.status == 200 }, by: \.token).mapValues { $0.map(\.id) }
+        return Dictionary(grouping: try entries().filter(\.isAccepted), by: \.token).mapValues { $0.map(\.id) }
     }
 
     /// What the last simulator accepted, once it has ended: one token for each time.
@@ -185,8 +214,7 @@ final class LedgeredServer {
         stop()
         let text = try String(contentsOf: folder.url.appendingPathComponent(ledgers.last ?? ""), encoding: .utf8)
         return try text.split(separator: "\n").compactMap { line in
-            let entry = try JSONValue(parsing: String(line))
-            return entry.int("status") == 200 ? entry[targetName]?.stringValue : nil
+            acceptedTarget(try JSONValue(parsing: String(line)))
         }
     }
 
@@ -216,8 +244,8 @@ final class LedgeredServer {
         let repeated = accepted.filter { $0.value.count > 1 }
         if let mayRepeat { #expect(Set(repeated.keys).isSubset(of: mayRepeat), comment, sourceLocation: sourceLocation) }
         // FCM has no id that a sender chooses.
-        if service == .apns {
-            #expect(repeated.allSatisfy { Set($0.value).count == 1 }, "\(comment): under another apns-id", sourceLocation: sourceLocation)
+        if service != .fcm {
+            #expect(repeated.allSatisfy { Set($0.value).count == 1 }, "\(comment): under another id", sourceLocation: sourceLocation)
         }
         let report = try report()
         for outcome in ["accepted", "invalid_token", "rejected", "failed", "unknown", "unsent"] {

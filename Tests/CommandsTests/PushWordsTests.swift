@@ -72,4 +72,15 @@ struct PushWordsTests {
         #expect(ResumeCommand.warning(unknown: 2, .resend, Toypush()).contains("They are sent again, so that some may show twice"))
         #expect(ResumeCommand.warning(unknown: 2, .skip, APNs()).hasSuffix("They are not sent again (delivery.unknown: skip)."))
     }
+
+    @Test("pushes that their service recognizes are not announced as a risk")
+    func recognized() {
+        #expect(
+            ResumeCommand.note(recognized: 1, Toypush())
+                == "1 device may have its push already. Volley sends it again, and Toypush delivers it once: it knows it by name.")
+        #expect(
+            ResumeCommand.note(recognized: 1200, Toypush())
+                == "1,200 devices may have their pushes already. Volley sends them again, and Toypush delivers them once: it knows them by name."
+        )
+    }
 }

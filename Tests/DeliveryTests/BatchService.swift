@@ -1,13 +1,15 @@
 import Base
 import PushServices
 
-/// Speaks as APNs does, with requests of several pushes. The body has a line for each: target, space, payload. Answers name bad targets as
+/// Speaks as APNs does, with requests of several pushes. The body has a line for each: target, space, payload; before them the request's name,
+/// if it has one, after `=`; a generation beyond the first is added to the target after `#`. Answers name bad targets as
 /// `{"bad": {"TARGET": "BadDeviceToken"}}`; with status 207 nothing else was wrong. `BadMessage` refuses a message, `QuotaUsedUp` everything
 /// for a while, and `Elsewhere` everything at this server.
 struct BatchService: PushService {
     var batching: Batching
     var readsAcceptedBodies = false
     var budgetHeaders: BudgetHeaders?
+    var repeatProtection = RepeatProtection.none
     private let apns = APNs()
 
     init(_ largestTargets: Int, hasOwnTexts: Bool = false, paceUnit: Batching.PaceUnit = .requests) {
@@ -39,8 +41,10 @@ struct BatchService: PushService {
 
     func request(_ options: PushOptions) -> RequestTemplate {
         RequestTemplate(pathPrefix: "/push", headers: [.init("topic", value: options.topic)], idHeader: "id") { pushes, _, bytes in
+            if let name = pushes.name { bytes += "=\(name)\n".utf8 }
             for push in pushes {
                 bytes += push.target
+                if push.generation > 0 { bytes += "#\(push.generation)".utf8 }
                 bytes.append(UInt8(ascii: " "))
                 bytes += push.payload
                 bytes.append(UInt8(ascii: "\n"))

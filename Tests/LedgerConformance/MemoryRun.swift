@@ -27,9 +27,9 @@ public final class MemoryRun: Sendable {
             forgetsWhoWasReopened
         case settlesTwice, recordsHalf, settlesWhoIsUnclaimed, losesNobody, defersWhoIsUnderWay, handsOutTheSettled
         case takesOrdersForNobody, takesOrdersThatDoNotFit
+        case namesWhoIsUnclaimed, namesHalf, forgetsWhomItDoubts, forgetsAllCalls
         case stopsAnything, stopsTheWrongLeg, keepsStopsOfLegs, countsOneServiceForAll, mixesTheAnswersOfServices, readsOneServiceForAll,
             forgetsReceipts, mixesReceipts
-        case namesWhoIsUnclaimed, namesHalf, forgetsWhomItDoubts, forgetsAllCalls
     }
 
     /// Everything that is known about the run.

@@ -25,7 +25,7 @@ struct RongCloudPayloadTests {
         switch node {
         case .constant(let value): value
         case .content(.text(let text)): .string(text.value)
-        case .content: .null
+        case .content, .list, .encoded, .limited: .null
         case .text(let text), .shown(let text, _, _), .address(let text, _): .string(text.value)
         case .object(let members): .object(members.map { JSONMember($0.name, json($0.value)) })
         }
@@ -141,7 +141,7 @@ struct RongCloudRequestTests {
             ProbePush(target: $0, payload: payload).push(PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0))
         }
         var bytes: [UInt8] = []
-        RongCloud().request(options).body?(pushes, 1_000_000, &bytes)
+        RongCloud().request(options).body?(RequestCall(pushes), 1_000_000, &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 

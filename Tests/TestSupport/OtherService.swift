@@ -11,6 +11,7 @@ package struct OtherService: PushService {
     package var target = APNs().target
     package var system: PhoneSystem?
     package var hasSimulator = true
+    package var repeatProtection = RepeatProtection.none
 
     /// - Parameter change: chooses facts.
     package init(_ change: (inout OtherService) -> Void = { _ in }) { change(&self) }

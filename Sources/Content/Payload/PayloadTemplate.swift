@@ -158,7 +158,8 @@ public enum RenderFailure: Hashable, Sendable, CustomStringConvertible {
         case .notHTTPS(let column, let place): "\(place): \(column) does not make an address that begins with https://"
         case .blankText(let place): "\(place): the text comes out blank"
         case .gap(let column, let place): "\(place): without \(column), punctuation is left over"
-        case .tooLong(let limit, let count): "\(limit.place): the \(limit.noun) has \(count) \(limit.unit.rawValue), more than \(limit.most)"
+        case .tooLong(let limit, let count):
+            "\(limit.place): the \(limit.noun) has \(count) \(limit.unit.rawValue), more than \(limit.most)"
         case .tooLarge(let bytes): "the payload has \(bytes) bytes"
         }
     }

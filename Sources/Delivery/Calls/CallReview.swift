@@ -69,9 +69,20 @@ package struct CallReview: Hashable, Sendable {
         }
         let oldest = now.adding(seconds: -windowSeconds)
         for range in lost {
-            let claimed = try claimedAt(range)
-            unknown += range.filter { latest[$0] ?? claimed ?? oldest <= oldest }
+            let old = Set(try Self.recipients(of: range, claimedBefore: oldest, claimedAt))
+            unknown += range.filter { recipient in latest[recipient].map { $0 <= oldest } ?? old.contains(recipient) }
         }
+    }
+
+    /// Those of a range who were claimed no later than a moment. Neighbours may have been claimed at different times.
+    private static func recipients(
+        of range: Range<Int>, claimedBefore oldest: Timestamp, _ claimedAt: (Range<Int>) throws -> Timestamp?
+    ) rethrows -> [Int] {
+        if let claimed = try claimedAt(range), claimed > oldest { return [] }
+        guard range.count > 1 else { return Array(range) }
+        let middle = range.lowerBound + range.count / 2
+        return try recipients(of: range.lowerBound..<middle, claimedBefore: oldest, claimedAt)
+            + recipients(of: middle..<range.upperBound, claimedBefore: oldest, claimedAt)
     }
 
     /// The generation of each recipient who has one beyond the first.

@@ -38,7 +38,8 @@ struct NameFetcher: Sendable {
         }
         let route = CurlRoute(settings)
         let easy = try CurlEasyHandle(), notes = FetchNotes()
-        let headers = try CurlHeaderList(CurlRoute.headerLines(settings.request, token))
+        let signature = settings.credentials.signer?.lines(at: .now()) ?? []
+        let headers = try CurlHeaderList(CurlRoute.headerLines(settings.request, token, signature: signature))
         route.apply(to: easy.pointer)
         volley_easy_set_long(easy.pointer, CURLOPT_HTTPGET, 1)
         volley_easy_set_string(easy.pointer, CURLOPT_URL, route.origin + names.path(count))
@@ -52,9 +53,16 @@ struct NameFetcher: Sendable {
         }
         guard let code = ended else { return .cancelled }
         guard code == CURLE_OK else { return failed(notes.message(code, hiding: settings.proxyAddress)) }
-        let wait = volley_easy_get_offset(easy.pointer, CURLINFO_RETRY_AFTER)
-        return read(
-            notes.body, status: volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE), retryAfterSeconds: wait > 0 ? Double(wait) : nil)
+        let status = volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE)
+        return read(notes.body, status: status, retryAfterSeconds: status == 200 ? nil : wait(easy.pointer))
+    }
+
+    /// How long the service asks to wait: nil if it does not.
+    private func wait(_ easy: UnsafeMutableRawPointer) -> Double? {
+        let wait = volley_easy_get_offset(easy, CURLINFO_RETRY_AFTER)
+        if wait > 0 { return Double(wait) }
+        guard let name = settings.service.budgetHeaders?.reset, let text = volley_easy_get_header(easy, name) else { return nil }
+        return UInt32(String(cString: text)).map { max(1, Double($0)) }
     }
 
     private func failed(_ cause: String) -> NameFetch { .failed(NameTrouble(text: "no names for calls: \(cause)")) }
@@ -63,7 +71,9 @@ struct NameFetcher: Sendable {
     func read(_ body: [UInt8], status: Int, retryAfterSeconds: Double?) -> NameFetch {
         let json = try? JSONValue(parsing: body, maximumDepth: 16)
         if status == 200, let texts = json.flatMap(names.read) {
-            let usable = texts.filter { !$0.isEmpty && $0.utf8.count <= Self.longestName && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+            let usable = texts.filter {
+                !$0.isEmpty && $0.utf8.count <= Self.longestName && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+            }
             return usable.isEmpty ? failed("it gave out none that can be used") : .given(usable)
         }
         let reason = TextFormat.foreign(json.map(settings.service.details(of:))?.reason ?? "", maximumBytes: 100)
@@ -71,7 +81,8 @@ struct NameFetcher: Sendable {
         guard case .stop = meaning else {
             return .failed(
                 NameTrouble(
-                    text: "no names for calls: it answered \(status) \(reason.isEmpty ? StatusReason.text(status) : reason)", status: status,
+                    text: "no names for calls: it answered \(status) \(reason.isEmpty ? StatusReason.text(status) : reason)",
+                    status: status,
                     retryAfterSeconds: retryAfterSeconds))
         }
         return .failed(NameTrouble(text: reason.isEmpty ? StatusReason.text(status) : reason, status: status, isFinal: true))

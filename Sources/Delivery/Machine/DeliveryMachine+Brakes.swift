@@ -20,9 +20,9 @@ extension DeliveryMachine {
 
     /// Returns whether a request belongs to the canary, as far as its pushes fit.
     func belongsToCanary(_ request: Int) -> Bool {
-        // A push that the canary released after many refusals does not join it again, nor does one that may have arrived earlier.
+        // A push that the canary released after many refusals does not join it again, nor does one of an earlier process.
         canary.hasCapacity && !pushes[request].isCanary && pushes[request].attempts == 0 && pushes[request].refusals == 0
-            && !pushes[request].mayBeDelivered
+            && !pushes[request].isOfEarlierProcess
     }
 
     /// Releases a request from the canary: other pushes no longer wait for it.

@@ -158,6 +158,7 @@ extension DeliveryMachine {
 
     private mutating func markInDoubt(_ request: Int) {
         pushes[request].mayBeDelivered = true
+        pushes[request].isOfEarlierProcess = true
         pushes[request].reason = OwnReason.interrupted.rawValue
     }
 

@@ -43,6 +43,8 @@ struct PushSlot {
     var count: Int32 = 1
     /// For a first push: whether the request was never submitted, so that more pushes may join it.
     var isOpen = false
+    /// For a first push: whether an earlier process may have sent the request, which then says nothing of how the run begins.
+    var isOfEarlierProcess = false
     /// For a first push: whether the request has a name, or its generation is recorded.
     var isNamed = false
     /// For a first push: the generation of the request's pushes.

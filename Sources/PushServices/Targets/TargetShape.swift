@@ -48,12 +48,17 @@ extension TargetForm {
         guard !text.isEmpty, target(text) == nil else { return nil }
         let count = text.utf8.count
         if text.utf8.allSatisfy(isCharacter) {
-            if case .text = notation, let shape = Hex.shapes.first(where: { foreignShapes[$0.shape] != nil && $0.matches(text) })?.shape {
-                return shape
-            }
+            if let shape = Hex.shapes.first(where: { isForeign($0.shape) && $0.matches(text) })?.shape { return shape }
             return isTooShort(count) ? .tooShort : count > lengths.upperBound ? .tooLong : .oddDigits
         }
         return Hex.shapes.first { isLookedFor($0.shape) && $0.matches(text) }?.shape ?? .other
+    }
+
+    /// Whether a shape is another service's although it is written like a target of this one.
+    private func isForeign(_ shape: TargetShape) -> Bool {
+        guard foreignShapes[shape] != nil else { return false }
+        if case .hex = notation { return shape == .hexDigits }
+        return true
     }
 
     private func isLookedFor(_ shape: TargetShape) -> Bool {

@@ -84,7 +84,8 @@ extension SQLiteRun {
         guard !ids.isEmpty, try db.tableExists("call") else { return }
         var byService: [Int: [Int]] = [:]
         for id in ids { byService[plan.service(of: id), default: []].append(id) }
-        try insert(byService.sorted { $0.key < $1.key }.map { NamedCall(service: $0.key, name: "", namedAt: now, recipients: $0.value) }, db)
+        try insert(
+            byService.sorted { $0.key < $1.key }.map { NamedCall(service: $0.key, name: "", namedAt: now, recipients: $0.value) }, db)
     }
 }
 

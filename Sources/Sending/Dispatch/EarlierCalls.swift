@@ -1,7 +1,7 @@
-import Base
+public import Base
 import Delivery
-import PushServices
-import Runs
+public import PushServices
+public import Runs
 
 /// What a killed process left at services that recognize repeats, by the numbers of the services: calls to send again under their names, and
 /// the generations of pushes.
@@ -19,18 +19,15 @@ struct EarlierCalls {
     init(of run: any RunLedger, _ services: [(number: Int, service: any PushService)], at now: Timestamp) throws {
         let claimed = try run.claimedWithoutOutcome()
         for (number, service) in services {
-            let own = run.plan.ids(ofService: number)
-            let lost = claimed.flatMap { own.ranges(in: $0) }
+            let lost = run.plan.ids(ofService: number).intersection(of: claimed)
             let calls = try run.calls(ofService: number)
-            let review: CallReview
+            guard let review = try CallReview(calls, lost: lost, service.repeatProtection, claimedAt: run.firstClaim, at: now) else {
+                continue
+            }
             switch service.repeatProtection {
             case .none: continue
-            case .fetched(let names):
-                review = CallReview(calls, lost: lost, names: names, at: now)
-                repeats[number] = review.repeats
-            case .derived(let windowSeconds):
-                review = try CallReview(calls, lost: lost, windowSeconds: windowSeconds, claimedAt: run.firstClaim, at: now)
-                generations[number] = CallReview.generations(of: calls)
+            case .fetched: repeats[number] = review.repeats
+            case .derived: generations[number] = CallReview.generations(of: calls)
             }
             try run.settle(review.unsent, .unsent, at: now)
             try run.settle(review.unknown, .unknown, at: now)
@@ -50,6 +47,46 @@ struct EarlierCalls {
 
     /// How many recipients of a service stay without an outcome.
     func inDoubt(atService number: Int) -> Int { doubts[number, default: 0] }
+}
+
+extension CallReview {
+    /// - Returns: nil for a service that recognizes no repeats.
+    fileprivate init?(
+        _ calls: [NamedCall], lost: [Range<Int>], _ protection: RepeatProtection, claimedAt: (Range<Int>) throws -> Timestamp?,
+        at now: Timestamp
+    ) rethrows {
+        switch protection {
+        case .none: return nil
+        case .fetched(let names): self.init(calls, lost: lost, names: names, at: now)
+        case .derived(let windowSeconds): try self.init(calls, lost: lost, windowSeconds: windowSeconds, claimedAt: claimedAt, at: now)
+        }
+    }
+}
+
+extension ClaimSet {
+    /// What it has in common with ranges, ascending.
+    fileprivate func intersection(of ranges: [Range<Int>]) -> [Range<Int>] { ranges.flatMap { self.ranges(in: $0) } }
+}
+
+/// What becomes of the devices that a killed process left without an outcome, when the run is resumed.
+public struct LostDevices: Hashable, Sendable {
+    /// How many were never sent to, as their service shows: they are sent to like all others that are unsent.
+    public var unsent = 0
+    /// How many are sent to again because their service recognizes the push if it has it already.
+    public var recognized = 0
+
+    /// - Parameters:
+    ///   - run: nobody sends it.
+    ///   - number: of one of its services.
+    public init(of run: any RunLedger, at service: any PushService, number: Int, now: Timestamp = .now()) throws {
+        if case .none = service.repeatProtection { return }
+        let lost = run.plan.ids(ofService: number).intersection(of: try run.claimedWithoutOutcome())
+        guard !lost.isEmpty else { return }
+        let calls = try run.calls(ofService: number)
+        guard let review = try CallReview(calls, lost: lost, service.repeatProtection, claimedAt: run.firstClaim, at: now) else { return }
+        unsent = review.unsent.count
+        recognized = lost.reduce(0) { $0 + $1.count } - review.unsent.count - review.unknown.count
+    }
 }
 
 extension RunLedger {

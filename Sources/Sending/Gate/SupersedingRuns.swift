@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Delivery
+import PushServices
 import Runs
 import Scheduling
 
@@ -103,13 +104,16 @@ extension RecordedRun {
     fileprivate func devicesLeft(_ settings: RunSettings) throws -> Set<Int> {
         var left: Set<Int> = []
         for leg in plan.legs {
-            try addDevicesLeft(leg.ids, resendsUnknown: settings.ofService(leg.service).unknownPolicy == .resend, to: &left)
+            try addDevicesLeft(leg.ids, settings.ofService(leg.service), to: &left)
         }
         return left
     }
 
-    private func addDevicesLeft(_ ids: Range<Int>, resendsUnknown: Bool, to left: inout Set<Int>) throws {
-        let lost = try resendsUnknown ? [] : claimedWithoutOutcome()
+    private func addDevicesLeft(_ ids: Range<Int>, _ service: RunSettings, to left: inout Set<Int>) throws {
+        let resendsUnknown = service.unknownPolicy == .resend
+        // What a service recognizes is sent again.
+        let isLostSettled = if case .none = service.service.repeatProtection { !resendsUnknown } else { false }
+        let lost = try isLostSettled ? claimedWithoutOutcome() : []
         for start in stride(from: ids.lowerBound, to: ids.upperBound, by: 10_000) {
             let range = start..<min(start + 10_000, ids.upperBound)
             try forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, closing: OwnReason.final, withTraits: false) { push in

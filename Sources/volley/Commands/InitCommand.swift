@@ -53,7 +53,11 @@ struct StarterProject {
         if service.name != PushServices.standard.name { app.append(("service: \(service.name)", service.introduction)) }
         app += [
             ("\(account.topic.key): \(account.topic.example)", account.topic.whatToAdd),
-            ("environment: simulator", environments), ("# \(key.example)", key.origin),
+            ("environment: simulator", environments),
+        ]
+        app += key.fieldsBeside.map { ("# \($0.key): \($0.example)", $0.whatToAdd) }
+        app += [
+            ("# \(key.example)", key.origin),
             ("devices: exports/devices.csv", "the device export, unless a campaign names another"), ("columns:", ""),
             ("  token: \(targetColumn)", "the export's names for what Volley needs"), ("pace: 500/s", "never faster than this"),
             ("# approval: required", "nothing is sent without approval: volley approve"),
@@ -145,7 +149,9 @@ struct StarterProject {
 
     /// A target that looks like the service's, and that no device has.
     private func target(_ next: () -> UInt64) -> String {
-        if case .hex = service.target.notation { return (0..<4).map { _ in Self.hex(next(), digits: 16) }.joined() }
+        if case .hex(let digits) = service.target.notation {
+            return (0..<min(64, digits.upperBound) / 16).map { _ in Self.hex(next(), digits: 16) }.joined()
+        }
         let characters = (UInt8.min...UInt8.max).filter { ASCIISet.lettersAndDigits.contains($0) && service.target.characters.contains($0) }
         let length = (service.target.tellingLength ?? service.target.lengths.lowerBound) + 42
         return String(

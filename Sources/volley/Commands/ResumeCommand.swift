@@ -27,16 +27,19 @@ public enum ResumeCommand {
     /// Shows how many pushes are left, and how many of them may reach a device twice.
     private static func announce(_ run: any RecordedRun, _ settings: RunSettings, _ console: Console) throws {
         // Count only once: it reads every outcome.
-        let figures = try run.figures()
+        var figures = try run.figures()
+        let lost = try settings.services.indices.map { try LostDevices(of: run, at: settings.ofService($0).service, number: $0) }
+        for (number, lost) in lost.enumerated() { figures.countAsUnsent(lost.unsent, ofService: number) }
         let unsent = figures.outcomes[.unsent, default: 0]
         console.say(
             "Resuming \(run.plan.id): \(TextFormat.count(unsent)) of \(settings.service.recipients(run.plan.audience)) are unsent\(parts(figures, settings))."
         )
-        for number in settings.services.indices {
-            let (own, unknown) = (settings.ofService(number), figures.figures(ofService: number).outcomes[.unknown, default: 0])
-            guard unknown > 0 else { continue }
+        for (number, lost) in lost.enumerated() {
+            let own = settings.ofService(number)
+            let unknown = figures.figures(ofService: number).outcomes[.unknown, default: 0] - lost.recognized
             let service = settings.services.count > 1 ? "\(own.service.displayName): " : ""
-            console.warn(service + warning(unknown: unknown, own.unknownPolicy, own.service))
+            if lost.recognized > 0 { console.say(service + note(recognized: lost.recognized, own.service)) }
+            if unknown > 0 { console.warn(service + warning(unknown: unknown, own.unknownPolicy, own.service)) }
         }
     }
 
@@ -48,6 +51,14 @@ public enum ResumeCommand {
             return unsent > 0 ? "\(service.service.displayName) \(TextFormat.count(unsent))" : nil
         }
         return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
+    }
+
+    /// What happens to pushes that the service recognizes.
+    static func note(recognized count: Int, _ service: any PushService) -> String {
+        let (devices, pushes) =
+            count == 1 ? ("1 device may have its push", "it") : ("\(TextFormat.count(count)) devices may have their pushes", "them")
+        return
+            "\(devices) already. Volley sends \(pushes) again, and \(service.displayName) delivers \(pushes) once: it knows \(pushes) by name."
     }
 
     /// What happens to pushes without an answer.
@@ -64,5 +75,14 @@ public enum ResumeCommand {
             case .skip: "not sent again (delivery.unknown: skip)"
             }
         return "\(devices) and no answer was recorded. They are \(fate)."
+    }
+}
+
+extension RunFigures {
+    /// Counts devices without an outcome, of which it is known that nothing was sent to them, as unsent.
+    fileprivate mutating func countAsUnsent(_ count: Int, ofService number: Int) {
+        outcomes[.unknown, default: 0] -= count
+        outcomes[.unsent, default: 0] += count
+        if !services.isEmpty { services[number].countAsUnsent(count, ofService: 0) }
     }
 }

@@ -1,3 +1,7 @@
+import Base
+
+@testable import Delivery
+
 /// The future events of a campaign, earliest first; events at the same time happen in the order in which they were added.
 struct Agenda {
     struct Entry {
@@ -61,6 +65,11 @@ enum Happening {
     /// A token is asked for, unless another plan was made since.
     case fetchBegins(plan: Int)
     case fetchEnds(askedAt: Int64)
+    /// The desk looks around, unless another plan was made since; has committed names; was answered.
+    case deskLooks(plan: Int)
+    case namesCommitted([CallAnswer])
+    case namesDelivered([CallAnswer])
+    case namesFetched(askedAt: Timestamp)
     case commit
     case interrupt
     case helperStarts

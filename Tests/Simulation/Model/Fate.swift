@@ -22,6 +22,10 @@ struct Fate {
     var accepted = 0
     /// An attempt was lost, or a crash left it unknown.
     var wasEverInDoubt = false
+    /// The service may have forgotten the name under which it was sent, and the campaign sends it again nevertheless.
+    var mayComeTwice = false
+    /// What the service recognized its last request by.
+    var lastName = ""
     // In this life.
     var isInDoubt = false
     var submissions = 0
@@ -40,8 +44,9 @@ struct Fate {
     var retryAfterSeconds = 0.0
 
     mutating func beginLife(carriesDoubt: Bool) {
-        let (accepted, wasEverInDoubt) = (accepted, wasEverInDoubt)
+        let (accepted, wasEverInDoubt, mayComeTwice) = (accepted, wasEverInDoubt, mayComeTwice)
         self = Fate()
+        self.mayComeTwice = mayComeTwice
         self.accepted = accepted
         self.wasEverInDoubt = wasEverInDoubt || carriesDoubt
     }

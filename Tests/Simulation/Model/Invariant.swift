@@ -22,6 +22,8 @@ enum Invariant: String, CaseIterable {
     case ends = "it ends"
     case bytes = "every token gets its own payload"
     case requests = "a request carries what its service takes"
+    case recognized = "no device gets a push twice from a service that recognizes repeats"
+    case named = "no request leaves before its name is on record, and a name stands for the same devices as on record"
     case settingsJudged = "a run whose answers mostly blame its settings stops, and no other at its end"
     case tokensJudged = "doubtful refusals suppress when the run finished and enough others were accepted"
     case goodDevicesStay = "a good device is never suppressed"

@@ -73,6 +73,8 @@ struct Nature {
     var earlyAge: Int64
     /// A server that gives out the tokens; nil if they are signed.
     var fetching: FetchNature?
+    /// How the service gives out names of requests; nil if it recognizes no repeats.
+    var naming: NameNature?
 
     // The sender's machine.
     var interruptAfter: Int64?
@@ -167,6 +169,17 @@ struct Nature {
         var own = SplitMix(seed: settings.jitterSeed &+ 0xF37C)
         if settings.usesProviderToken, own.oneIn(3) { fetching = FetchNature(from: &own, isLong: isLong) }
         drawQuota(from: &own)
+        if own.oneIn(4) { recognizeRepeats(&own) }
+    }
+
+    /// A service that recognizes what it gets a second time.
+    private mutating func recognizeRepeats(_ random: inout SplitMix) {
+        let naming = NameNature(from: &random, isLong: wallSteps > 0 || sleeps > 0)
+        self.naming = naming
+        service.repeatProtection = random.oneIn(3) ? .derived(windowSeconds: 86_400) : .fetched(naming.names)
+        settings.service = service
+        // Enough crashes to see what they leave.
+        if killAfterTicks == nil, random.oneIn(2) { killAfterTicks = random.between(1, 12 + 6 * min(pushes, 60)) }
     }
 
     /// A service that counts what it is sent, and refuses messages for what they are.

@@ -21,6 +21,12 @@ struct RunAccount {
     private var life = 0
     /// The answers when each life but the first began.
     private(set) var evidenceBefore: [TokenEvidence] = []
+    /// Named requests, as the run file keeps them.
+    private(set) var calls: [NamedCall] = []
+    private var lastCall = 0
+    private var claimedAt: [Timestamp?]
+    /// Recipients of calls that are to be sent again under their names.
+    private var repeated: Set<Int> = []
     /// Claims and records of this life.
     private(set) var claimedCount = 0
     private(set) var recordedCount = 0
@@ -36,6 +42,7 @@ struct RunAccount {
         outcomes = Array(repeating: nil, count: recipients)
         lifeOfAnswer = Array(repeating: 0, count: recipients)
         carriesDoubt = Array(repeating: false, count: recipients)
+        claimedAt = Array(repeating: nil, count: recipients)
     }
 
     /// What the run's figures say about tokens and settings, over all its lives.
@@ -50,9 +57,11 @@ struct RunAccount {
     }
 
     /// Commits a claim, which voids the `unsent` of an earlier life: from now on the push may be on the wire.
-    mutating func claim(_ recipients: some Sequence<Int>) {
+    mutating func claim(_ recipients: some Sequence<Int>, at now: Timestamp) {
         for recipient in recipients {
+            if outcomes[recipient] == .unknown, lastCall > 0 { name([NamedCall(name: "", namedAt: now, recipients: [recipient])]) }
             isClaimed[recipient] = true
+            claimedAt[recipient] = claimedAt[recipient] ?? now
             outcomes[recipient] = nil
             (statuses[recipient], reasons[recipient]) = (0, "")
             claimedCount += 1
@@ -74,15 +83,75 @@ struct RunAccount {
 
     /// What a report says about a recipient; nil if a life that ended cleanly forgot it.
     func reported(_ recipient: Int) -> Outcome? {
-        outcomes[recipient] ?? (!isClaimed[recipient] ? .unsent : carriesDoubt[recipient] ? .unknown : nil)
+        outcomes[recipient] ?? (!isClaimed[recipient] ? .unsent : carriesDoubt[recipient] || repeated.contains(recipient) ? .unknown : nil)
+    }
+
+    // MARK: Named requests
+
+    /// Commits the names of requests.
+    mutating func name(_ calls: [NamedCall]) {
+        for var call in calls {
+            lastCall += 1
+            call.number = lastCall
+            self.calls.append(call)
+        }
+    }
+
+    /// What a new process finds at a service that recognizes repeats, as RunSender does it.
+    /// - Returns: as `resume`, and the calls to repeat and the pasts of pushes.
+    mutating func resume(
+        _ protection: RepeatProtection, resends: Bool, at now: Timestamp
+    ) -> (toSend: [Int], unknown: [Int], unsent: [Int], repeats: [NamedCall], pasts: [Int: PushPast]) {
+        let lost = members.filter { isClaimed[$0] && outcomes[$0] == nil }
+        let ranges = lost.map { $0..<$0 + 1 }
+        let review: CallReview
+        switch protection {
+        case .none: preconditionFailure("only for services that recognize repeats")
+        case .fetched(let names): review = CallReview(calls, lost: ranges, names: names, at: now)
+        case .derived(let windowSeconds):
+            review = CallReview(calls, lost: ranges, windowSeconds: windowSeconds, claimedAt: { claimedAt[$0.lowerBound] }, at: now)
+        }
+        for recipient in review.unsent { outcomes[recipient] = .unsent }
+        for recipient in review.unknown {
+            outcomes[recipient] = .unknown
+            carriesDoubt[recipient] = true
+        }
+        repeated = Set(review.repeats.flatMap(\.recipients))
+        var pasts: [Int: PushPast] = [:]
+        var inDoubt: [Int] = []
+        if case .derived = protection {
+            let generations = CallReview.generations(of: calls)
+            inDoubt = lost.filter { outcomes[$0] == nil }
+            for recipient in members where isClaimed[recipient] && outcomes[recipient] == .unsent {
+                pasts[recipient] = PushPast(generation: (generations[recipient] ?? 0) + 1)
+                name([NamedCall(name: "\((generations[recipient] ?? 0) + 1)", namedAt: now, recipients: [recipient])])
+            }
+            for recipient in inDoubt + (resends ? members.filter { outcomes[$0] == .unknown } : []) {
+                pasts[recipient] = PushPast(generation: generations[recipient] ?? 0, isInDoubt: true)
+            }
+        } else {
+            calls.removeAll { review.over.contains($0.number) }
+        }
+        let doubtful = inDoubt + (resends ? members.filter { outcomes[$0] == .unknown } : [])
+        for recipient in doubtful { carriesDoubt[recipient] = true }
+        let rest = members.filter { outcomes[$0] == .unsent || !isClaimed[$0] }
+        beginLife()
+        precondition(repeated.isDisjoint(with: doubtful) && repeated.isDisjoint(with: rest), "who is in a repeated call goes nowhere else")
+        return (doubtful + rest, review.unknown, review.unsent, review.repeats, pasts)
+    }
+
+    private mutating func beginLife() {
+        evidenceBefore.append(evidence)
+        life += 1
+        claimedCount = 0
+        recordedCount = 0
     }
 
     /// What a new process finds.
     /// - Returns: those to send: never claimed, `unsent`, and with `resends` those that are unknown, which come first. And those that only
     ///   now turn out to be unknown.
     mutating func resume(resends: Bool) -> (toSend: [Int], unknown: [Int]) {
-        evidenceBefore.append(evidence)
-        life += 1
+        beginLife()
         var unknown: [Int] = []
         var doubtful: [Int] = []
         var rest: [Int] = []
@@ -95,37 +164,52 @@ struct RunAccount {
                 carriesDoubt[recipient] = true
             }
         }
-        claimedCount = 0
-        recordedCount = 0
         return (doubtful + rest, unknown)
     }
 }
 
+/// Recipients on their way to a loop.
+struct SourceBatch {
+    var recipients: ArraySlice<Int>
+    /// The call that they are, if an earlier process named it.
+    var call: NamedCall?
+}
+
 /// The reader's side of a run: batches of claimed recipients in a bounded queue.
 struct PushSource {
-    private(set) var batches: [ArraySlice<Int>] = []
+    private(set) var batches: [SourceBatch] = []
     private(set) var isClosed = false
     /// Claimed, but not in the queue yet.
     private(set) var hand: ArraySlice<Int> = []
     private(set) var waitsForRoom = false
     private var rest: ArraySlice<Int>
+    private var repeats: ArraySlice<NamedCall>
     private let nature: Nature
 
-    init(_ recipients: [Int], _ nature: Nature) {
+    init(_ recipients: [Int], _ nature: Nature, repeats: [NamedCall]) {
         rest = recipients[...]
+        self.repeats = repeats[...]
         self.nature = nature
     }
 
     var isFinished: Bool { isClosed && batches.isEmpty }
-    var queuedCount: Int { batches.reduce(0) { $0 + $1.count } }
+    var queuedCount: Int { batches.reduce(0) { $0 + $1.recipients.count } }
 
     mutating func close() { isClosed = true }
 
-    mutating func take() -> ArraySlice<Int>? { batches.isEmpty ? nil : batches.removeFirst() }
+    mutating func take() -> SourceBatch? { batches.isEmpty ? nil : batches.removeFirst() }
 
     /// The reader's next step: claims if it has nothing in hand, and puts a batch. True if it put one or is done.
-    mutating func step(_ account: inout RunAccount) -> Bool {
+    mutating func step(_ account: inout RunAccount, at now: Timestamp) -> Bool {
         guard !isClosed else { return false }
+        if let call = repeats.first {
+            waitsForRoom = batches.count >= nature.queuedBatches
+            guard !waitsForRoom else { return false }
+            repeats.removeFirst()
+            account.claim(call.recipients, at: now)
+            batches.append(SourceBatch(recipients: call.recipients.sorted()[...], call: call))
+            return true
+        }
         if hand.isEmpty {
             guard !rest.isEmpty else {
                 isClosed = true
@@ -133,11 +217,11 @@ struct PushSource {
             }
             hand = rest.prefix(min(nature.claimSize, nature.settings.pace.map(nature.service.batching.pushesAhead) ?? .max))
             rest = rest.dropFirst(hand.count)
-            account.claim(hand)
+            account.claim(hand, at: now)
         }
         waitsForRoom = batches.count >= nature.queuedBatches
         guard !waitsForRoom else { return false }
-        batches.append(hand.prefix(nature.batchSize))
+        batches.append(SourceBatch(recipients: hand.prefix(nature.batchSize)))
         hand = hand.dropFirst(nature.batchSize)
         return true
     }

@@ -19,6 +19,10 @@ extension SimulatedCampaign {
         case .read: read()
         case .fetchBegins(let plan): beginFetch(plan)
         case .fetchEnds(let askedAt): endFetch(askedAt: askedAt)
+        case .deskLooks(let plan): if plan == deskPlan { look() }
+        case .namesCommitted(let answers): commit(answers)
+        case .namesDelivered(let answers): deliver(answers)
+        case .namesFetched(let askedAt): endFetch(askedAt: askedAt)
         case .commit:
             isCommitDue = false
             record(unrecorded)
@@ -70,7 +74,7 @@ extension SimulatedCampaign {
 
     private func read() {
         let wasClosed = source.isClosed
-        let hasStepped = source.step(&account)
+        let hasStepped = source.step(&account, at: clock.moment.wall)
         tick()
         if hasStepped { for loop in loops where loop.isSourceEmpty { loop.wake(by: clock.now + random.span(0, 2 * Span.millisecond)) } }
         if source.isClosed {
@@ -87,7 +91,7 @@ extension SimulatedCampaign {
     }
 
     /// A loop takes a batch; the reader may continue.
-    func takeBatch() -> ArraySlice<Int>? {
+    func takeBatch() -> SourceBatch? {
         let batch = source.take()
         if batch != nil, source.waitsForRoom, !source.isClosed { agenda.add(.read, at: clock.now) }
         if batch != nil, source.isFinished { wakeAll(within: SimulatedLoop.wakeDelay) }

@@ -46,6 +46,18 @@ final class SimulatedCampaign {
     var fetchedCount = 0
     var fetchOutageEnds: Int64?
     var tokenHistory: [SeenToken] = []
+    /// Names of requests, for a service that recognizes repeats.
+    var desk: CallSchedule?
+    var deskAnswers: [Int: [CallAnswer]] = [:]
+    var deskPlan = 0
+    var isDeskBusy = false
+    var nameCount = 0
+    /// When the service gave out each name: true time.
+    var givenNames: [String: Int64] = [:]
+    var nameOutageEnds: Int64?
+    /// What the last process did with pushes, and the calls that it left.
+    var pasts: [Int: PushPast] = [:]
+    var repeats: [NamedCall] = []
     /// Tokens that a server gave out and the service refused; those that stand in for them; those that the service let pass.
     var refusedTokens: Set<String> = [], standInTokens: Set<String> = [], passedTokens: Set<String> = []
     /// Whether a loop of this life has read that a push was accepted.
@@ -72,7 +84,7 @@ final class SimulatedCampaign {
         let first = nature.acceptedComeFirst ? nature.pushes - nature.refusedBySettings : 0
         for recipient in first..<first + nature.refusedBySettings { truths[recipient] = .refusedBySettings(nature.settingsAnswer) }
         fates = Array(repeating: Fate(), count: nature.pushes)
-        source = PushSource([], nature)
+        source = PushSource([], nature, repeats: [])
     }
 
     /// Runs it to its end, or to the first violation.
@@ -107,11 +119,12 @@ final class SimulatedCampaign {
     /// One process, from its start to its end or its death.
     private func live(_ recipients: [Int]) {
         life += 1
-        source = PushSource(recipients, nature)
+        source = PushSource(recipients, nature, repeats: repeats)
         team = LoopGroup(control: SendControl(), largest: nature.loops)
         tokenHistory.removeAll()
         (refusedTokens, standInTokens, passedTokens) = ([], [], [])
         hasReadAccepted = false
+        openDesk()
         if let fetching = nature.fetching {
             startFetching(fetching)
         } else if nature.settings.usesProviderToken {
@@ -196,6 +209,9 @@ final class SimulatedCampaign {
 
     /// The recipients of the next life; nil if there is none.
     private func nextLife() -> [Int]? {
+        // Of those some may not have been handed over.
+        let repeated = repeats.reduce(0) { $0 + $1.recipients.count } + pasts.values.count(where: \.isInDoubt)
+        (repeats, pasts) = ([], [:])
         let wasKilled = isKilled
         if !wasKilled {
             guard judgedEnd != .finished, nature.resumesAfterStop, life < 4 else { return nil }
@@ -203,13 +219,14 @@ final class SimulatedCampaign {
             agenda.removeAll()
             scheduleWorld()
         }
-        let (toSend, unknown) = account.resume(resends: nature.settings.resendsUnknown)
-        let most = wasKilled ? mostUnknown : 0
+        let (toSend, unknown) = resumeAccount()
+        let most = (wasKilled ? mostUnknown : 0) + repeated
         if unknown.count > most { violate(.accounts, "\(unknown.count) are unknown, and at most \(most) were in flight or not recorded") }
         for recipient in fates.indices where account.outcomes[recipient] == .unsent && fates[recipient].accepted > 0 {
             violate(.ledger, "recipient \(recipient) is unsent, and was accepted")
         }
         for recipient in toSend { fates[recipient].beginLife(carriesDoubt: account.carriesDoubt[recipient]) }
+        beginRepeats()
         for recipient in unknown {
             fates[recipient].wasEverInDoubt = true
             tally.note(.unknownAfterCrash)
@@ -263,4 +280,25 @@ struct ServerState {
     var lastToken = ""
     var lastTokenAt: Int64 = .min / 2
     var tooManyUpdatesUntil: Int64 = 0
+    /// Named requests that it accepted, at least in part, with the answer.
+    var calls: [String: AcceptedCall] = [:]
+    /// Pushes that it accepted, by their derived names.
+    var pushes: Set<DerivedName> = []
+}
+
+/// A named request as the server remembers it.
+struct AcceptedCall {
+    /// As in `Delivery.answered`.
+    var answer: Int
+    var targets: [Int]
+    /// When it forgets the name: true time.
+    var forgottenAt: Int64
+}
+
+/// What a push is recognized by.
+struct DerivedName: Hashable {
+    /// Which run of the campaign: a retry's pushes have other ids.
+    var run: Int
+    var recipient: Int
+    var generation: UInt16
 }

@@ -98,7 +98,7 @@ extension SimulatedLoop {
         }
         guard machine.ending == nil, !machine.isExpired, !machine.fresh.isEmpty || !machine.again.isEmpty else { return }
         // The campaign wakes it when there is one.
-        guard machine.credentialPendingSince == nil else { return }
+        guard machine.credentialPendingSince == nil, !machine.nextWaitsForNames else { return }
         let due = max(now.nanoseconds, machine.nextPaceTime ?? 0)
         guard machine.nextPushIsAllowed, due + campaign.clock.asleep < end - 1000 || due == now.nanoseconds else { return }
         var hasHope = false
@@ -137,6 +137,7 @@ extension SimulatedLoop {
         if causes.fruitless >= settings.fruitlessConnectionLimit || causes.busy >= 100 { return true }
         if causes.busy > 0, case .service(_, .outage) = cause { return true }
         if causes.busy > 0, cause.heldUntil != nil { return true }
+        if causes.hasAwaitedNamesInVain, case .service(_, .outage) = cause { return true }
         if causes.hasAwaitedTokenInVain, case .service(_, .tokenMissing) = cause { return true }
         // At the end of the canary, half of it is enough to judge.
         return causes.badTokens > 25 || causes.rejections > 25 || causes.fruitless > 1
@@ -166,6 +167,9 @@ extension SimulatedCampaign {
             }
             if outcome == .unsent || outcome == .failed, fate.accepted > 0 {
                 violate(.ledger, "recipient \(recipient) is \(outcome), and was accepted")
+            }
+            if fate.accepted > 1, nature.naming != nil, !fate.mayComeTwice {
+                violate(.recognized, "recipient \(recipient) was accepted \(fate.accepted) times")
             }
             if fate.accepted > 1, !nature.settings.resendsUnknown || !fate.wasEverInDoubt {
                 violate(.notSentAgain, "recipient \(recipient) was accepted \(fate.accepted) times")

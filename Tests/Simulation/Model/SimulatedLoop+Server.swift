@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 @testable import Delivery
 
@@ -106,7 +107,7 @@ extension SimulatedLoop {
             return answer(push, serial, connection, with: index)
         }
         if wires[push].count > 1 { return answerTogether(push, serial, connection) }
-        answer(push, serial, connection, with: decide(wires[push].recipient, connection))
+        answer(push, serial, connection, with: decide(push, connection))
     }
 
     /// Returns window for the bytes that were read.
@@ -149,19 +150,44 @@ extension SimulatedLoop {
     }
 
     private func accept(_ push: Int) {
+        if remembered(push) != nil { return campaign.tally.note(.repeatRecognized) }
         if wires[push].count > 1, nature.service.answering != .each {
             var isRefused = false
             wires[push].forEachRecipient { if campaign.truths[$0].answer != nil { isRefused = true } }
             if isRefused { return }
         }
-        wires[push].forEachRecipient(accept(recipient:))
+        let generation = wires[push].generation
+        wires[push].forEachRecipient { accept(recipient: $0, generation) }
+        guard wires[push].count > 1, nature.service.answering == .each else { return remember(push, ServerAnswer.accepted) }
+        var targets: [Int] = []
+        wires[push].forEachRecipient { targets.append(campaign.truths[$0].answer ?? ServerAnswer.accepted) }
+        remember(push, ServerAnswer.each, targets)
     }
 
-    private func accept(recipient: Int) {
+    private func accept(recipient: Int, _ generation: UInt16) {
         guard campaign.truths[recipient].answer == nil else { return }
+        if case .derived = nature.service.repeatProtection {
+            let name = DerivedName(run: campaign.earlier.count, recipient: recipient, generation: generation)
+            guard campaign.server.pushes.insert(name).inserted else { return campaign.tally.note(.repeatRecognized) }
+        }
         campaign.fates[recipient].accepted += 1
         campaign.trace("server: accepts \(recipient)")
         if campaign.fates[recipient].accepted > 1 { campaign.tally.note(.duplicateAccepted) }
+    }
+
+    /// Remembers a named request of which at least one push was accepted.
+    private func remember(_ push: Int, _ answer: Int, _ targets: [Int] = []) {
+        guard case .fetched(let names) = nature.service.repeatProtection else { return }
+        let isAccepted = targets.isEmpty ? campaign.truths[wires[push].recipient].answer == nil : targets.contains(ServerAnswer.accepted)
+        guard isAccepted, let given = campaign.givenNames[wires[push].name] else { return }
+        campaign.server.calls[wires[push].name] = AcceptedCall(
+            answer: answer, targets: targets, forgottenAt: given + Int64(names.lifeSeconds * 1e9))
+    }
+
+    /// What the server answered to a request with this name that it accepted; nil for none.
+    private func remembered(_ push: Int) -> AcceptedCall? {
+        guard let call = campaign.server.calls[wires[push].name], campaign.clock.now < call.forgottenAt else { return nil }
+        return call
     }
 
     private func answer(_ push: Int, _ serial: Int, _ connection: Int, with index: Int, targets: [Int] = []) {
@@ -188,6 +214,7 @@ extension SimulatedLoop {
     /// The answer to a request of several pushes.
     private func answerTogether(_ push: Int, _ serial: Int, _ connection: Int) {
         if let index = refusesAll(connection) { return answer(push, serial, connection, with: index) }
+        if let call = remembered(push) { return answer(push, serial, connection, with: call.answer, targets: call.targets) }
         var targets: [Int] = []
         wires[push].forEachRecipient { targets.append(targetAnswer($0)) }
         if random.happens(nature.fatal) {
@@ -200,10 +227,12 @@ extension SimulatedLoop {
             }
             var position = 0
             wires[push].forEachRecipient {
-                if targets[position] < 0 { accept(recipient: $0) }
+                if targets[position] < 0 { accept(recipient: $0, wires[push].generation) }
                 position += 1
             }
-            return answer(push, serial, connection, with: ServerAnswer.each, targets: targets.map { $0 < 0 ? ServerAnswer.accepted : $0 })
+            targets = targets.map { $0 < 0 ? ServerAnswer.accepted : $0 }
+            remember(push, ServerAnswer.each, targets)
+            return answer(push, serial, connection, with: ServerAnswer.each, targets: targets)
         }
         guard targets.contains(where: { $0 >= 0 }) else { return answer(push, serial, connection, with: ServerAnswer.accepted) }
         guard nature.service.answering == .naming, !random.oneIn(4) else {
@@ -242,8 +271,10 @@ extension SimulatedLoop {
     }
 
     /// The answer to a request of one push, as an index.
-    private func decide(_ recipient: Int, _ connection: Int) -> Int {
+    private func decide(_ push: Int, _ connection: Int) -> Int {
+        let recipient = wires[push].recipient
         if let answer = refusesAll(connection) { return answer }
+        if let call = remembered(push) { return call.answer }
         if let answer = campaign.truths[recipient].answer { return answer }
         if random.happens(nature.final) {
             let answer = nature.finalAnswers.lowerBound + random.below(nature.finalAnswers.count)

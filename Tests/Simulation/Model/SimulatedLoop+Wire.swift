@@ -63,6 +63,9 @@ struct Wire {
     var connection = 0
     /// Monotonic.
     var sentAt: Int64 = 0
+    /// What the service recognizes it by; blank if it does not.
+    var name = ""
+    var generation: UInt16 = 0
 
     var count: Int { 1 + others.count }
 
@@ -198,7 +201,8 @@ extension SimulatedLoop {
         lastSerial += 1
         campaign.trace("loop \(index) submits \(recipient)\(others.isEmpty ? "" : " and \(others)") on connection \(connection)")
         let wire = Wire(
-            state: .sent, serial: lastSerial, recipient: recipient, others: others, connection: connection, sentAt: now.nanoseconds)
+            state: .sent, serial: lastSerial, recipient: recipient, others: others, connection: connection, sentAt: now.nanoseconds,
+            name: machine.nameRule == .calls ? machine.names[push]?.text ?? "" : "", generation: machine.pushes[push].generation)
         judgeSubmission(of: push, wire, at: now)
         guard campaign.violation == nil else { return }
         wires[push] = wire

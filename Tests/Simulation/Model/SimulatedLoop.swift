@@ -124,6 +124,7 @@ final class SimulatedLoop {
         let now = campaign.clock.moment
         listenToTeam(at: now)
         checkToken(at: now)
+        takeNames(at: now)
         takeBatches(at: now)
         advance(to: now)
         carryOut(at: now)
@@ -144,10 +145,15 @@ final class SimulatedLoop {
             campaign.trace("loop \(index): the deadline is over")
         }
         let patienceEnds = machine.credentialPatienceEnds
+        let namePatienceEnds = machine.namePatienceEnds
         machine.advance(to: now)
         if let patienceEnds, now.nanoseconds > patienceEnds {
             causes.hasAwaitedTokenInVain = true
             campaign.tally.note(.tokenAwaitedInVain)
+        }
+        if let namePatienceEnds, now.nanoseconds > namePatienceEnds {
+            causes.hasAwaitedNamesInVain = true
+            campaign.tally.note(.namesAwaitedInVain)
         }
         // The canary and the campaign's limits are judged there.
         if case .stopped = machine.ending?.end { noteEnding(at: now) }
@@ -157,6 +163,7 @@ final class SimulatedLoop {
         campaign.trace("loop \(index) ends: \(end)")
         isOver = true
         wakeAt = .max
+        campaign.desk?.forget(client: index)
         campaign.ends.append(end)
         campaign.team.leave()
         checkEnd(end)
@@ -240,7 +247,9 @@ final class SimulatedLoop {
         machine.sourceEnded()
     }
 
-    private func add(_ batch: ArraySlice<Int>, at now: Moment) {
+    private func add(_ batch: SourceBatch, at now: Moment) {
+        if batch.call != nil || !campaign.pasts.isEmpty { return add(batch, withPast: now) }
+        let batch = batch.recipients
         var bytes = PushBatch()
         for recipient in batch {
             bytes.append(recipient: recipient, token: String(recipient), payload: [campaign.nature.payload(of: recipient)])
@@ -253,8 +262,22 @@ final class SimulatedLoop {
                 store.assign(machine.add(recipient: recipient, at: now), batch: stored, index: index)
             }
         }
+        noteAdded(batch.count)
+    }
+
+    /// Adds a push after what an earlier process did with it.
+    func add(_ recipient: Int, in stored: (batch: Int, index: Int), at now: Moment) {
+        let past = campaign.pasts[recipient] ?? PushPast()
+        if machine.largestRequest > 1 {
+            texts.add(recipient, in: stored, after: past, &store, to: &machine, at: now)
+        } else {
+            store.assign(machine.add(recipient: recipient, after: past, at: now), batch: stored.batch, index: stored.index)
+        }
+    }
+
+    func noteAdded(_ count: Int) {
         while wires.count < machine.pushes.count { wires.append(Wire()) }
-        addedCount += batch.count
+        addedCount += count
         campaign.lastProgress = campaign.clock.now
     }
 
@@ -267,6 +290,7 @@ final class SimulatedLoop {
             case .open(let connection): open(connection)
             case .close(let connection): close(connection)
             case .submit(let push, let connection): submit(push, on: connection, at: now)
+            case .name(let request, let question): askForName(of: request, question)
             case .abandon(let push, let connection): abandon(push, on: connection)
             case .hold(let push): store.hold(push)
             case .ping(let connection): ping(connection)

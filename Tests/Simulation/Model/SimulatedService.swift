@@ -24,6 +24,7 @@ struct SimulatedService: PushService {
 
     var batching = Batching.single
     var answering = Answering.together
+    var repeatProtection = RepeatProtection.none
     private let apns = APNs()
 
     var name: String { apns.name }

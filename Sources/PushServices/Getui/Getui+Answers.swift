@@ -1,0 +1,93 @@
+public import Base
+
+/// What answers mean. Source: docs.getui.com, RestAPI V2, "push" and "code".
+extension Getui {
+    /// `{"code": 0, "msg": "", "data": {"TASK": {"CID": "successed_online"}}}`, or `{"code": 20001, "msg": "…"}`
+    ///
+    /// The code counts. Of a bad parameter, and of a code that is not documented, the text is a part of the reason.
+    public func details(of body: JSONValue) -> AnswerDetails {
+        var details = AnswerDetails()
+        guard let code = body["code"]?.integerValue else { return details }
+        details.reason = String(code)
+        guard details.reason != Self.success else {
+            details.targets = Self.statuses(body["data"])
+            return details
+        }
+        let text = body["msg"]?.stringValue ?? ""
+        if details.reason == Self.badParameter || Self.rowsByReason[details.reason] == nil, !text.isEmpty {
+            let isAboutTarget = details.reason == Self.badParameter && text.contains(Self.badTargetText)
+            details.reason += " (\(isAboutTarget ? Self.badTargetText : TargetRedaction.withoutTargets(text)))"
+        }
+        return details
+    }
+
+    /// The statuses of all targets, whichever task they belong to.
+    private static func statuses(_ data: JSONValue?) -> [String: String] {
+        guard case .object(let tasks)? = data else { return [:] }
+        var statuses: [String: String] = [:]
+        for task in tasks {
+            guard case .object(let targets) = task.value else { continue }
+            for target in targets { statuses[target.name] = target.value.stringValue }
+        }
+        return statuses
+    }
+
+    /// What an answer means for each push.
+    public func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]? {
+        if answer.isCutOff { return nil }
+        if answer.reason == Self.success { return targets.map { Self.goodStatuses.contains($0) ? .accepted : .rejected } }
+        // Of several pushes with texts of their own it is not known which one is meant.
+        guard targets.count == 1, Self.code(of: answer.reason) == Self.badParameter || Self.reasonsOfBadTargets.contains(answer.reason)
+        else { return nil }
+        return Self.row(of: answer.reason).map { [$0.meaning] }
+    }
+
+    /// What an answer means for a request, and the run.
+    public func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
+        if answer.isCutOff { return .maybeTaken }
+        if answer.reason == Self.success { return .accepted }
+        if let row = Self.row(of: answer.reason) {
+            switch row.meaning {
+            // One message of the request was wrong, or one target: the others were not sent.
+            case .invalidTarget, .rejectedLikeAll: return .split
+            default: return row.meaning
+            }
+        }
+        switch answer.status {
+        // Without a code it is not Getui's, or not whole.
+        case 200 where answer.reason.isEmpty: return .maybeTaken
+        case 401, 403, 404, 405: return .stop
+        case 429: return .retry(.quota)
+        // Something in front of Getui may have passed the request on.
+        case 500...: return .maybeTaken
+        // Also codes that Getui adds later.
+        default: return .rejectedLikeAll
+        }
+    }
+
+    /// What the report says about a reason that Getui documents; nil for others.
+    public func words(about reason: String) -> ReasonWords? {
+        Self.row(of: reason).map { ReasonWords(explanation: $0.explanation, meaning: $0.meaning, mayBeClock: false) }
+    }
+
+    /// What to check when this answer stopped a run.
+    public func advice(status: Int, reason: String) -> String {
+        if let advice = Self.row(of: reason)?.advice { return advice }
+        switch status {
+        case 429, 500...: return "Try again in a few minutes."
+        case 404, 405: return "The server does not understand Getui's requests: check environment (host and port) in volley.yaml."
+        case 200, 400: return "Getui did not accept the message: check the campaign's content, and its payload if it is written by hand."
+        default: return "Check app_id, app_key and master_secret of the app in volley.yaml."
+        }
+    }
+
+    /// What `doctor` learns from the answer to a push that reaches no device.
+    public func probeMeaning(status: Int, reason: String) -> ProbeMeaning {
+        if let row = Self.row(of: reason) { return row.probe }
+        return switch status {
+        case 401, 403: .wrongCredentials
+        case 429, 500...: .busy
+        default: .notTheService
+        }
+    }
+}

@@ -1,0 +1,123 @@
+public import Base
+
+/// Requests to Getui. Source: docs.getui.com, RestAPI V2, "push": batches of single pushes by cid.
+extension Getui {
+    /// A POST with up to 200 messages.
+    public func request(_ options: PushOptions) -> RequestTemplate {
+        let message = GetuiMessage(options)
+        return RequestTemplate(
+            pathPrefix: "/v2/\(options.topic)/push/single/batch/cid",
+            headers: [.init("content-type", value: "application/json;charset=utf-8")], idHeader: Self.idHeader
+        ) { pushes, now, bytes in
+            // An answer to a request that is not waited for says nothing about its targets.
+            bytes += "{\"is_async\":false,\"msg_list\":[".utf8
+            var isFirst = true
+            for push in pushes {
+                if !isFirst { bytes.append(UInt8(ascii: ",")) }
+                isFirst = false
+                message.append(push, now: now, to: &bytes)
+            }
+            bytes += "]}".utf8
+        }
+    }
+
+    /// A message with the campaign's own data in it.
+    public func payload(of content: MessageContent) -> PayloadDraft { GetuiPayload.draft(of: content) }
+
+    /// No device has this client id.
+    public var probe: ProbePush {
+        ProbePush(
+            target: String(repeating: "0", count: Self.digits),
+            payload: GetuiMessage.opening + GetuiPayload.strategyText(.appleOnly) + "},\"push_message\":{\"transmission\":\"{}\"}}")
+    }
+}
+
+/// Puts the target of a push, and what all pushes of a run have in common, into a payload.
+///
+/// Payloads have a fixed order (`GetuiPayload`), so that nothing in them needs to be parsed:
+/// `{"settings":{` time to live … `"strategy":{…}},"push_channel":{"ios":{` collapse id …`}},"push_message":{…` number of the
+/// notification `}}}`.
+/// `push_channel` and the notification need not be there.
+struct GetuiMessage: Sendable {
+    static let opening = "{\"settings\":{"
+    private static let endOfSettings = "}}", openingOfIOS = ",\"push_channel\":{\"ios\":{", endOfNotification = "}}}"
+    /// Three days, in seconds. Source: docs.getui.com, "push", settings.
+    static let longestSeconds: Int64 = 259_200
+
+    /// What stands between the request's id and the target, and the members for the two systems, as JSON.
+    private let label: [UInt8], apnsCollapse: [UInt8], androidCollapse: [UInt8]
+    private let expiration: Int64?
+
+    init(_ options: PushOptions) {
+        expiration = options.expiration
+        label = options.label.isEmpty ? [] : Array("\"group_name\":\"\(options.label)\",".utf8)
+        guard let id = options.collapseID else {
+            (apnsCollapse, androidCollapse) = ([], [])
+            return
+        }
+        var text = Array("\"apns-collapse-id\":".utf8)
+        JSONWriter.appendString(id, to: &text)
+        apnsCollapse = text
+        androidCollapse = Array(",\"notify_id\":\(Self.number(of: id))".utf8)
+    }
+
+    /// The number by which Android replaces a notification: the same for the same id. Source: docs.getui.com, "push": 0 to 2³¹ − 1.
+    static func number(of collapseID: String) -> UInt32 {
+        // FNV-1a.
+        collapseID.utf8.reduce(2_166_136_261 as UInt32) { ($0 ^ UInt32($1)) &* 16_777_619 } & 0x7FFF_FFFF
+    }
+
+    /// - Parameter now: epoch seconds.
+    func append(_ push: RequestPush, now: Int64, to bytes: inout [UInt8]) {
+        bytes += "{\"request_id\":\"".utf8
+        Self.appendName(of: push, to: &bytes)
+        bytes += "\",".utf8
+        bytes += label
+        bytes += "\"audience\":{\"cid\":[\"".utf8
+        bytes += push.target
+        bytes += "\"]},".utf8
+        precondition(push.payload.starts(with: Self.opening.utf8), "payloads begin as GetuiPayload has them written")
+        bytes += Self.opening.utf8.dropFirst()
+        if let expiration {
+            // Milliseconds; −1 is for devices that are online now.
+            bytes += "\"ttl\":\(expiration <= now ? -1 : min(expiration - now, Self.longestSeconds) * 1000),".utf8
+        }
+        let rest = push.payload.dropFirst(Self.opening.utf8.count)
+        if apnsCollapse.isEmpty { bytes += rest } else { appendCollapsing(rest, to: &bytes) }
+    }
+
+    private func appendCollapsing(_ payload: ArraySlice<UInt8>, to bytes: inout [UInt8]) {
+        var rest = payload
+        // The strategy is the last of the settings, and holds numbers alone.
+        let brace = UInt8(ascii: "}")
+        let end = rest.indices.dropLast().first { rest[$0] == brace && rest[$0 + 1] == brace }
+        guard let end else { preconditionFailure("payloads have settings as GetuiPayload has them written") }
+        bytes += rest[..<(end + 2)]
+        rest = rest[(end + 2)...]
+        if rest.starts(with: Self.openingOfIOS.utf8) {
+            bytes += Self.openingOfIOS.utf8
+            rest = rest.dropFirst(Self.openingOfIOS.utf8.count)
+            bytes += apnsCollapse
+            if rest.first != brace { bytes.append(UInt8(ascii: ",")) }
+        }
+        // A transmission is a text: only a notification ends in three braces.
+        guard rest.suffix(3).elementsEqual(Self.endOfNotification.utf8) else {
+            bytes += rest
+            return
+        }
+        bytes += rest.dropLast(3)
+        bytes += androidCollapse
+        bytes += Self.endOfNotification.utf8
+    }
+
+    /// 32 hex digits that no other push of any run has: those of the push's id, changed by its generation in the half that all pushes of a
+    /// run share.
+    static func appendName(of push: RequestPush, to bytes: inout [UInt8]) {
+        for half in [push.id.high ^ UInt64(push.generation) << 16, push.id.low] {
+            for shift in stride(from: 60, through: 0, by: -4) {
+                let digit = UInt8(truncatingIfNeeded: half >> UInt64(shift) & 15)
+                bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
+            }
+        }
+    }
+}

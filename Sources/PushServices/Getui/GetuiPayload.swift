@@ -1,0 +1,227 @@
+import Base
+
+/// A payload from the keys of `content`: a message without its request id, its target, and what all pushes of a run have in common, which
+/// `GetuiMessage` adds. For that its members have a fixed order: `settings`, whose last member is `strategy`; `push_channel`, whose first
+/// member is `ios`; `push_message`, whose last member is the notification or the transmission.
+///
+/// Getui shows a notification on Android only. iPhones get `push_channel.ios` through APNs. A message has either a notification or a
+/// transmission, which the app reads while it runs and which shows nothing.
+/// Source: docs.getui.com, RestAPI V2, "push"; limits from DCloud's page about uni-push and Getui's SDK for Java, `GTNotification`.
+struct GetuiPayload {
+    typealias Member = (name: String, value: PayloadNode)
+
+    /// How Getui reaches iPhones. Source: docs.getui.com, "push", strategy.
+    enum AppleStrategy: Int64 {
+        /// Its own channel while the app runs, and otherwise APNs.
+        case ownFirst = 1
+        /// APNs alone: Getui's own channel shows nothing.
+        case appleOnly = 2
+    }
+
+    static let messageKey = "push_message", inAppKey = "in_app", androidKey = "android"
+    static let longestTitle = 50, longestBody = 256, longestText = 3072, longestAddress = 1024, largestForApple = 4096
+    /// Without a sound Getui plays the usual one.
+    static let silence = "com.gexin.ios.silence"
+
+    var findings: [Diagnostic] = []
+
+    /// The payload that Getui makes of content.
+    static func draft(of content: MessageContent) -> PayloadDraft {
+        var payload = GetuiPayload()
+        let (root, pushType) =
+            if let whole = content.payload {
+                payload.byHand(whole)
+            } else {
+                (payload.fields(content), content.isSilent ? PushType.background : .alert)
+            }
+        return PayloadDraft(root: root, pushType: pushType, byteLimit: Getui.payloadLimit, findings: payload.findings)
+    }
+
+    mutating func error(_ message: String, at place: SourcePosition, remedy: String? = nil) {
+        findings.append(Diagnostic(message, at: place, remedy: remedy))
+    }
+
+    mutating func warning(_ name: WarningName, message: String, at place: SourcePosition, remedy: String? = nil) {
+        findings.append(.warning(name, message: message, at: place, remedy: remedy))
+    }
+
+    static func strategyText(_ strategy: AppleStrategy) -> String { "\"strategy\":{\"default\":1,\"ios\":\(strategy.rawValue)}" }
+
+    static func strategy(_ strategy: AppleStrategy) -> PayloadNode {
+        .object([("default", .constant(.integer(1))), ("ios", .constant(.integer(strategy.rawValue)))])
+    }
+
+    /// A payload whose parts stand where `GetuiMessage` expects them.
+    static func root(settings: [Member], channel: [Member], message: [Member]) -> PayloadNode {
+        .object(
+            [("settings", .object(settings))] + (channel.isEmpty ? [] : [("push_channel", .object(channel))])
+                + [(messageKey, .object(message))])
+    }
+
+    // MARK: - By the keys of content
+
+    private mutating func fields(_ content: MessageContent) -> PayloadNode {
+        let data = data(content)
+        let inApp = content.own.first { $0.name.value == Self.inAppKey }
+        let message = message(content, data, inApp)
+        let strategy = inApp == nil || content.isSilent ? AppleStrategy.appleOnly : .ownFirst
+        let ios = PayloadNode.limited(
+            .object(ios(content, data)), PayloadLimit(Self.largestForApple, .bytes, of: "part for iPhones", at: content.position))
+        return Self.root(settings: [("strategy", Self.strategy(strategy))], channel: [("ios", ios)], message: [message])
+    }
+
+    /// The notification, or what the app reads in its place.
+    private mutating func message(_ content: MessageContent, _ data: [Member], _ inApp: ContentMember?) -> Member {
+        let android = androidMembers(content)
+        if let inApp {
+            if content.isSilent {
+                error(
+                    "a silent push has 'data' for the app, and needs no '\(Self.inAppKey)'", at: inApp.name.position,
+                    remedy: "Write its keys into 'data', or remove 'silent'.")
+            } else if case .object = inApp.value {
+            } else {
+                error(
+                    "'\(Self.inAppKey)' must be a group of keys", at: inApp.value.position,
+                    remedy: "For example: \(Self.inAppKey): {title: Hello, screen: sale}.")
+            }
+            return transmission(.content(inApp.value), at: inApp.value.position)
+        }
+        if content.isSilent { return transmission(.object(data), at: content.position) }
+        guard let title = content.title, let body = content.body else {
+            checkIncomplete(content)
+            return transmission(.object(data), at: content.position)
+        }
+        return ("notification", .object(notification(content, title, body) + android + click(content, data)))
+    }
+
+    private func transmission(_ value: PayloadNode, at place: SourcePosition) -> Member {
+        ("transmission", .limited(.encoded(value), PayloadLimit(Self.longestText, .characters, of: "data for the app", at: place)))
+    }
+
+    private mutating func checkIncomplete(_ content: MessageContent) {
+        if let text = content.title ?? content.body ?? content.subtitle {
+            let missing = content.title == nil ? (content.body == nil ? "a title and a body" : "a title") : "a body"
+            error(
+                "Getui's notifications on Android have a title and a body, and this push lacks \(missing)", at: text.position,
+                remedy: "Add \(missing).")
+        } else {
+            warning(
+                .nothingVisible, message: "a push without title and body does nothing on Android; iPhones get its badge and its sound",
+                at: content.position, remedy: "Add a title and a body.")
+        }
+    }
+
+    /// What Android shows.
+    private func notification(_ content: MessageContent, _ title: SourceText, _ body: SourceText) -> [Member] {
+        var members: [Member] = [
+            ("title", limited(title, Self.longestTitle, "title")), ("body", limited(body, Self.longestBody, "body")),
+        ]
+        if let image = content.image { members.append(("big_image", address(image, "address of the image", mustBeSecure: true))) }
+        return members
+    }
+
+    private func limited(_ text: SourceText, _ most: Int, _ noun: String) -> PayloadNode {
+        .limited(.shown(text, mustShow: true), PayloadLimit(most, .characters, of: noun, at: text.position))
+    }
+
+    private func address(_ text: SourceText, _ noun: String, mustBeSecure: Bool = false) -> PayloadNode {
+        .limited(
+            .address(text, mustBeSecure: mustBeSecure), PayloadLimit(Self.longestAddress, .characters, of: noun, at: text.position))
+    }
+
+    /// Where a tap on Android leads. A notification leads to one place, so the app gets a link together with data.
+    private func click(_ content: MessageContent, _ data: [Member]) -> [Member] {
+        func kind(_ kind: String) -> Member { ("click_type", .constant(.string(kind))) }
+        guard !data.isEmpty else { return [kind("startapp")] }
+        if let link = content.link, data.count == 1 {
+            if ["http://", "https://"].contains(where: link.value.hasPrefix) { return [kind("url"), ("url", address(link, "link"))] }
+            if link.value.hasPrefix("intent:") { return [kind("intent"), ("intent", .text(link))] }
+        }
+        let limit = PayloadLimit(Self.longestText, .characters, of: "data for the app", at: content.data?.position ?? content.position)
+        return [kind("payload"), ("payload", .limited(.encoded(.object(data)), limit))]
+    }
+
+    /// What iPhones get through APNs.
+    private func ios(_ content: MessageContent, _ data: [Member]) -> [Member] {
+        var members: [Member] = [("type", .constant(.string("notify")))]
+        if content.isSilent {
+            members.append(("aps", .object([("content-available", .constant(.integer(1)))])))
+        } else {
+            members.append(("aps", .object(aps(content))))
+            if let badge = content.badge { members.append(("auto_badge", .constant(.string(String(badge))))) }
+        }
+        if !data.isEmpty { members.append(("payload", .encoded(.object(data)))) }
+        if let image = content.image, !content.isSilent {
+            let address = address(image, "address of the image", mustBeSecure: true)
+            members.append(
+                (
+                    "multimedia",
+                    .list([.object([("url", address), ("type", .constant(.integer(1))), ("only_wifi", .constant(.bool(false)))])])
+                ))
+        }
+        return members
+    }
+
+    private func aps(_ content: MessageContent) -> [Member] {
+        var members: [Member] = []
+        let texts = [("title", content.title, true), ("subtitle", content.subtitle, false), ("body", content.body, true)]
+        let alert: [Member] = texts.compactMap { name, text, mustShow in text.map { (name, .shown($0, mustShow: mustShow)) } }
+        if !alert.isEmpty {
+            members.append(("alert", .object(alert)))
+            members.append(("sound", content.sound.map { .text($0) } ?? .constant(.string(Self.silence))))
+        } else if let sound = content.sound {
+            members.append(("sound", .text(sound)))
+        }
+        let names = [("category", content.category), ("thread-id", content.thread)]
+        members += names.compactMap { name, text in text.map { (name, .text($0)) } }
+        if content.wakesApp { members.append(("content-available", .constant(.integer(1)))) }
+        return members
+    }
+
+    // MARK: - Data
+
+    /// The app's own keys, and `link` among them: what both systems hand to the app.
+    private mutating func data(_ content: MessageContent) -> [Member] {
+        var members: [Member] = []
+        if let link = content.link { members.append(("link", .address(link))) }
+        guard case .object(let data, _) = content.data else { return members }
+        findings += data.repeatedNames
+        for member in data where member.name.value == "link" && content.link != nil {
+            error("'data' holds 'link', which 'content' sets too", at: member.name.position, remedy: "Keep one of them.")
+        }
+        return members + data.map { ($0.name.value, .content($0.value)) }
+    }
+
+    // MARK: - Android
+
+    /// Keys of a campaign, and of a notification.
+    private static let androidKeys = [("channel", "channel_id"), ("channel_name", "channel_name"), ("logo", "logo")]
+
+    /// The members of the notification that a campaign names for Android alone. What is wrong with them is noted.
+    private mutating func androidMembers(_ content: MessageContent) -> [Member] {
+        guard let own = content.own.first(where: { $0.name.value == Self.androidKey }) else { return [] }
+        let names = Self.androidKeys.map(\.0)
+        guard case .object(let members, _) = own.value else {
+            error(
+                "'\(Self.androidKey)' must be a group of keys", at: own.value.position,
+                remedy: "For example: \(Self.androidKey): {channel: offers, logo: sale.png}.")
+            return []
+        }
+        findings += members.repeatedNames
+        return members.compactMap { member in
+            let name = member.name.value
+            guard let key = Self.androidKeys.first(where: { $0.0 == name }) else {
+                let nearest = nearestName(to: name, among: names).map { "Did you mean '\($0)'?" }
+                error(
+                    "unknown key '\(TextFormat.foreign(name, maximumBytes: 40))' in '\(Self.androidKey)'", at: member.name.position,
+                    remedy: nearest ?? "Valid here: \(names.joined(separator: ", ")).")
+                return nil
+            }
+            guard case .text(let text) = member.value else {
+                error("'\(name)' must be a text", at: member.value.position, remedy: "Put it in quotes.")
+                return nil
+            }
+            return (key.1, .text(text))
+        }
+    }
+}

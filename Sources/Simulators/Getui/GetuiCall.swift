@@ -1,0 +1,137 @@
+import Base
+
+/// What a request to Getui asks for: `/v2/APP/…`.
+struct GetuiCall {
+    enum Kind {
+        case authentication
+        /// Forgets a token.
+        case removal(token: String)
+        case single, batch
+        /// Keeps a content for lists.
+        case listMessage
+        case list
+        /// What became of the pushes of a group.
+        case report(group: String)
+
+        var isPush: Bool {
+            switch self {
+            case .single, .batch, .list: true
+            case .authentication, .removal, .listMessage, .report: false
+            }
+        }
+
+        var method: StaticString {
+            switch self {
+            case .removal: "DELETE"
+            case .report: "GET"
+            case .authentication, .single, .batch, .listMessage, .list: "POST"
+            }
+        }
+
+        /// What the body of a push looks like.
+        var shape: GetuiShape? {
+            switch self {
+            case .single: GetuiKeys.single
+            case .batch: GetuiKeys.batch
+            case .list: GetuiKeys.list
+            case .authentication, .removal, .listMessage, .report: nil
+            }
+        }
+
+        /// The messages of a body.
+        func messages(in body: JSONValue) -> [JSONValue] {
+            switch self {
+            case .single: [body]
+            case .batch: body["msg_list"]?.values ?? []
+            case .authentication, .removal, .listMessage, .list, .report: []
+            }
+        }
+
+        /// The targets of a body, well formed or not.
+        func entries(of body: JSONValue) -> [GetuiEntry] {
+            if case .list = self {
+                return body.cids.map { GetuiEntry(cid: $0, id: nil, task: body["taskid"]?.stringValue, group: nil) }
+            }
+            return messages(in: body).flatMap { message in
+                message.cids.map {
+                    GetuiEntry(cid: $0, id: message["request_id"]?.stringValue, task: nil, group: message["group_name"]?.stringValue)
+                }
+            }
+        }
+    }
+
+    let app: String
+    let kind: Kind
+
+    /// nil for a path that Getui does not have.
+    init?(path: UnsafeBufferPointer<UInt8>) {
+        let parts = String(decoding: path, as: UTF8.self).split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        guard parts.count >= 3, parts.first == "v2", let app = parts.dropFirst().first, !app.isEmpty else { return nil }
+        self.app = String(app)
+        switch parts.dropFirst(2).map(String.init) {
+        case ["auth"]: kind = .authentication
+        case let words where words.count == 2 && words[0] == "auth": kind = .removal(token: words[1])
+        case ["push", "single", "cid"]: kind = .single
+        case ["push", "single", "batch", "cid"]: kind = .batch
+        case ["push", "list", "message"]: kind = .listMessage
+        case ["push", "list", "cid"]: kind = .list
+        case let words where words.count == 4 && words.starts(with: ["report", "push", "task_group"]): kind = .report(group: words[3])
+        default: return nil
+        }
+    }
+}
+
+/// One target of a request.
+struct GetuiEntry {
+    let cid: String
+    /// The `request_id`; nil for a target of a list.
+    let id: String?
+    /// The task of a list, which exists before its targets are named.
+    let task: String?
+    /// The `group_name`; nil for none.
+    let group: String?
+
+    var idHash: TokenHash? { id.map { TokenHash(text: $0) } }
+    var addressee: PushRequest.Addressee { PushRequest.Addressee(kind: "cid", target: cid, id: id ?? task ?? "") }
+}
+
+/// What the content of a message must be, beyond the form of its parts.
+enum GetuiContent {
+    private static let largestIOSBytes = 4096
+    private static let usualLifeMilliseconds: Int64 = 7_200_000
+
+    /// How long a message lives.
+    static func lifeMilliseconds(of message: JSONValue) -> Int64 { message["settings"]?["ttl"]?.integerValue ?? usualLifeMilliseconds }
+
+    static func flaw(of message: JSONValue) -> JSONFlaw? {
+        guard let content = message["push_message"] else { return nil }
+        let kinds = ["notification", "transmission", "revoke"].filter { content[$0] != nil }
+        guard kinds.count == 1 else {
+            return JSONFlaw("exactly one of notification, transmission and revoke is allowed", at: ["push_message"])
+        }
+        let third = message["push_channel"]?["android"]?["ups"]
+        if let flaw = clickFlaw(of: content["notification"], at: ["push_message", "notification"])
+            ?? clickFlaw(of: third?["notification"], at: ["push_channel", "android", "ups", "notification"])
+        {
+            return flaw
+        }
+        guard let ios = message["push_channel"]?["ios"] else { return nil }
+        var bytes: [UInt8] = []
+        ios.append(to: &bytes)
+        return bytes.count > largestIOSBytes
+            ? JSONFlaw("\(bytes.count) bytes, \(largestIOSBytes) are allowed", at: ["push_channel", "ios"]) : nil
+    }
+
+    /// A notification that leads somewhere says where.
+    private static func clickFlaw(of notification: JSONValue?, at path: [String]) -> JSONFlaw? {
+        guard let type = notification?["click_type"]?.stringValue else { return nil }
+        let key = type == "payload_custom" ? "payload" : type
+        guard ["intent", "url", "payload"].contains(key), notification?[key] == nil else { return nil }
+        return JSONFlaw("missing for click_type \(type)", at: path + [key])
+    }
+}
+
+extension JSONValue {
+    fileprivate var values: [JSONValue] { if case .array(let values) = self { values } else { [] } }
+    fileprivate var cids: [String] { (self["audience"]?["cid"]?.values ?? []).compactMap(\.stringValue) }
+}

@@ -1,0 +1,217 @@
+import Base
+import Cryptography
+
+/// The rules of Getui's RestAPI V2 behind the simulators' wire: tokens, single pushes, batches of them, and lists.
+///
+/// The order of the checks: path and method, token, the calls of a minute, JSON, the form of the body (`GetuiKeys`), its content, the
+/// targets (`CidRules`). A `request_id` that was seen before, in a request that was accepted or whose content was refused, loses its
+/// message: the answer is as for any other, and the ledger has no line. How Getui treats the ids of refused requests is not documented;
+/// that it remembers them is the stricter guess.
+final class GetuiRules: ServiceRules {
+    /// More than 200 messages with all that they may hold.
+    let keptBodyBytes = 4 << 20
+    let ownHeaders = [GetuiTokens.header]
+    @exclusivity(unchecked) private var tokens: GetuiTokens
+    @exclusivity(unchecked) private var targets: CidRules
+    private let callsPerMinute: Int
+    private var quotas: [String: MinuteQuota] = [:]
+    /// Contents of lists, by their task ids.
+    private var tasks: [String: (app: String, end: Timestamp)] = [:]
+    private var seenIDs: Set<TokenHash> = []
+    /// The ids of the request that was accepted last, which count as seen once it is taken, and the groups and statuses of what it delivers.
+    private var acceptedIDs: [TokenHash] = []
+    private var accepted: [(group: String, status: String)] = []
+    /// What reports say, by app and group.
+    private var reports: [String: GroupReport] = [:]
+    private var taskNumber: UInt64 = 0
+
+    init(_ configuration: SimulatorConfiguration) {
+        tokens = GetuiTokens(configuration)
+        targets = CidRules(configuration.faults.answers)
+        callsPerMinute = configuration.issuer.messagesPerMinute
+    }
+
+    var acceptedCredentials: Int { tokens.usedTokens }
+
+    func makeMemory(certificate: CertificateState) -> ConnectionMemory { ConnectionMemory() }
+
+    func isPush(_ request: PushRequest) -> Bool { request[.path].flatMap { GetuiCall(path: $0) }?.kind.isPush ?? false }
+
+    // MARK: Decisions
+
+    func decide(_ request: PushRequest, hasBody: Bool, memory: ConnectionMemory, now: Timestamp) {
+        request.kind = .other
+        guard let path = request[.path], let method = request[.method], !request.hasDuplicateHeader, let call = GetuiCall(path: path) else {
+            return answer(request, .refusal(404))
+        }
+        guard areEqual(method, call.kind.method.bytes) else { return answer(request, .refusal(405)) }
+        switch call.kind {
+        case .authentication: answer(request, authenticate(request, app: call.app, now: now))
+        case .removal(let token):
+            tokens.remove(token.utf8, app: call.app)
+            answer(request, .success(nil))
+        case .listMessage: answer(request, keep(request, app: call.app, now: now))
+        case .report(let group): answer(request, report(on: group, request, app: call.app, now: now))
+        case .single, .batch, .list:
+            request.kind = .push
+            decide(request, call, hasBody: hasBody, now: now)
+        }
+    }
+
+    private func authenticate(_ request: PushRequest, app: String, now: Timestamp) -> GetuiReply {
+        guard let body = Self.json(request) else { return .refusal(1) }
+        return tokens.giveOut(to: app, for: body, now: now)
+    }
+
+    /// The refusal of a request that is no caller's, or one too many.
+    private func refusal(of request: PushRequest, app: String, now: Timestamp) -> GetuiReply? {
+        guard tokens.accepts(request.own(GetuiTokens.header), app: app, now: now) else { return .refusal(10001) }
+        guard quotas[app, default: MinuteQuota(limit: callsPerMinute)].take(at: now) else { return .refusal(10005) }
+        return nil
+    }
+
+    /// Keeps the content of a list.
+    private func keep(_ request: PushRequest, app: String, now: Timestamp) -> GetuiReply {
+        if let refusal = refusal(of: request, app: app, now: now) { return refusal }
+        guard let body = Self.json(request) else { return .refusal(1) }
+        if let flaw = GetuiKeys.listMessage.flaw(in: body) ?? GetuiContent.flaw(of: body) { return .badParameter(flaw) }
+        let task = nextTask("RASL")
+        tasks[task] = (app, now.adding(seconds: Double(GetuiContent.lifeMilliseconds(of: body)) / 1000))
+        return .success(.object(pairs: [("taskid", .string(task))]))
+    }
+
+    /// Answers for a group; nothing for one that has no push.
+    private func report(on group: String, _ request: PushRequest, app: String, now: Timestamp) -> GetuiReply {
+        if let refusal = refusal(of: request, app: app, now: now) { return refusal }
+        guard let report = reports["\(app)/\(group)"] else { return .success(.object(pairs: [])) }
+        return .success(.object(pairs: [(group, report.json)]))
+    }
+
+    private func decide(_ request: PushRequest, _ call: GetuiCall, hasBody: Bool, now: Timestamp) {
+        // The body is read first, so that the ledger names the targets of whatever is refused.
+        let body = hasBody ? Self.json(request) : nil
+        let entries = body.map { call.kind.entries(of: $0) } ?? []
+        request.addressees = entries.map(\.addressee)
+        if let refusal = refusal(of: request, app: call.app, now: now) { return answer(request, refusal) }
+        // What was not read is not accepted: a front end that answers early is busy.
+        guard let body else { return answer(request, .refusal(hasBody ? 1 : 2)) }
+        if let refusal = contentRefusal(of: body, call, entries, now: now) { return answer(request, refusal) }
+        var statuses: [String] = []
+        for entry in entries {
+            switch CidRules.isTarget(entry.cid) ? targets.effect(of: entry.cid) : .refusal(.badParameter(GetuiReply.invalidTarget)) {
+            case .status(let status): statuses.append(status)
+            case .refusal(let reply):
+                if !CidRules.early.contains(reply.code) { seenIDs.formUnion(entries.compactMap(\.idHash)) }
+                return answer(request, reply)
+            }
+        }
+        acceptedIDs = entries.compactMap(\.idHash)
+        accept(request, call, entries: entries, statuses: statuses, isSilent: body["is_async"] == .bool(true))
+    }
+
+    private func contentRefusal(of body: JSONValue, _ call: GetuiCall, _ entries: [GetuiEntry], now: Timestamp) -> GetuiReply? {
+        if let flaw = call.kind.shape?.flaw(in: body) ?? call.kind.messages(in: body).lazy.compactMap(GetuiContent.flaw).first {
+            return .badParameter(flaw)
+        }
+        guard Set(entries.map(\.cid)).count == entries.count else { return .badParameter("cid is repeated") }
+        guard Set(entries.compactMap(\.idHash)).count == entries.compactMap(\.idHash).count else {
+            return .badParameter("request_id is repeated")
+        }
+        guard case .list = call.kind else { return nil }
+        guard let task = tasks[body["taskid"]?.stringValue ?? ""], task.app == call.app, now < task.end else {
+            return .badParameter("taskid is invalid")
+        }
+        return nil
+    }
+
+    private func accept(
+        _ request: PushRequest, _ call: GetuiCall, entries: [GetuiEntry], statuses: [String], isSilent: Bool
+    ) {
+        let results = zip(entries, statuses).map { entry, status in (task: entry.task ?? nextTask("RASS"), entry: entry, status: status) }
+        let delivered = results.filter { result in result.entry.idHash.map { !seenIDs.contains($0) } ?? true }
+        request.addressees = delivered.map { result in
+            var addressee = result.entry.addressee
+            if result.status == CidRules.ignored { addressee.answer = Answer(status: 200, reason: result.status) }
+            return addressee
+        }
+        accepted = delivered.compactMap { result in
+            result.status == CidRules.ignored ? nil : result.entry.group.map { ("\(call.app)/\($0)", result.status) }
+        }
+        // All of them were repeats: Getui says yes, and sends nothing.
+        if delivered.isEmpty { request.kind = .dryRun }
+        let data: [(String, JSONValue)] =
+            if case .list = call.kind {
+                [(results[0].task, .object(pairs: results.map { ($0.entry.cid, .string($0.status)) }))]
+            } else {
+                results.map { ($0.task, .object(pairs: [($0.entry.cid, .string($0.status))])) }
+            }
+        answer(request, .success(isSilent ? nil : .object(pairs: data)))
+    }
+
+    func take(_ request: PushRequest) {
+        seenIDs.formUnion(acceptedIDs)
+        for (group, status) in accepted { reports[group, default: GroupReport()].add(status) }
+    }
+
+    func refuse(_ request: PushRequest, as fault: Answer) {
+        let code =
+            switch fault.status {
+            case 429: 10005
+            case 503: 2
+            default: 500
+            }
+        answer(request, .refusal(code))
+    }
+
+    private func nextTask(_ kind: String) -> String {
+        taskNumber += 1
+        let digits = String(taskNumber, radix: 16)
+        return "\(kind)_" + String(repeating: "0", count: max(0, 32 - digits.count)) + digits
+    }
+
+    // MARK: Answers
+
+    private func answer(_ request: PushRequest, _ reply: GetuiReply) {
+        request.answer = Answer(status: reply.status, reason: reply.reason)
+        request.answerText = reply.text
+    }
+
+    func header(of request: PushRequest) -> (name: StaticString, value: UnsafeBufferPointer<UInt8>) {
+        let type: StaticString = "application/json;charset=utf-8"
+        return ("content-type", type.bytes)
+    }
+
+    func body(of request: PushRequest) -> [UInt8] { request.answerText }
+
+    func showsClock(in answer: Answer) -> Bool { !answer.isAccepted }
+
+    // MARK: The ledger
+
+    func marks(of push: Int, in request: PushRequest) -> LedgerMarks? {
+        guard request.addressees.indices.contains(push) else { return nil }
+        let addressee = request.addressees[push]
+        return LedgerMarks(target: TokenHash(text: addressee.target), id: TokenHash(text: addressee.id))
+    }
+
+    /// Adds `target` (whole: this file is a test's ground truth), `request_id` (of a list, its task), `status`, `code` and `payload_bytes`.
+    func describe(_ push: Int, of request: PushRequest, in file: LedgerFile) {
+        let addressee = request.addressees.isEmpty ? nil : request.addressees[push], answer = request.answer(to: push)
+        file.add(",\"target\":", text: addressee?.target)
+        file.add(",\"request_id\":", text: addressee?.id)
+        file.add(",\"status\":")
+        file.add(number: answer.status)
+        file.add(",\"code\":", text: answer.isAccepted ? nil : answer.reason)
+        file.add(",\"payload_bytes\":")
+        file.add(number: request.payloadBytes)
+    }
+
+    // MARK: Bodies
+
+    /// The body of a request that says that it is JSON; nil if it is none.
+    private static func json(_ request: PushRequest) -> JSONValue? {
+        guard let type = request[.contentType] else { return nil }
+        let parts = String(decoding: type, as: UTF8.self).lowercased().split(separator: ";").map { $0.filter { $0 != " " } }
+        guard parts.first == "application/json", parts.dropFirst().allSatisfy({ $0 == "charset=utf-8" }) else { return nil }
+        return try? JSONValue(parsing: Array(request.payload))
+    }
+}

@@ -1,0 +1,17 @@
+extension StandIn {
+    static let getui = StandIn(
+        service: "getui", displayName: "Getui",
+        rules: """
+            Gives out tokens at /v2/APP/auth for proofs of the app key and master secret of volley.yaml, or of a new one, whose file is \
+            written there. A client id is 32 hex digits. Those that begin with 00000090 get the status successed_ignore, 00000200 gets \
+            successed_offline; those that begin with 000 and a code of Getui in five digits get their whole request that code, 00020001 for \
+            example; codes that pass (2, 301, 10001, 10003, 10005, 30012 to 30015, 30018, 30019) only the first time. A request_id that comes a \
+            second time is answered as if it was sent, and is not.
+            """,
+        credential: .secret(
+            app: StandInName("app_id", "SimulatorAppId00000000"), names: [StandInName("app_key", "SimulatorAppKey0000000")],
+            key: "master_secret"),
+        keyFile: "getui-master-secret.txt", ignoresCase: true, gone: SimulatedAnswer(status: 200, reason: "successed_ignore"),
+        unknown: SimulatedAnswer(status: 400, reason: "20001"), isLimited: true, givesOutTokens: true,
+        start: { try GetuiSimulator($0) })
+}

@@ -1,0 +1,307 @@
+import Base
+import Testing
+
+@testable import PushServices
+
+/// Each cell of the column Getui in the table of content, and what Getui cannot carry.
+@Suite("Payloads for Getui")
+struct GetuiPayloadTests {
+    private static let place = SourcePosition(file: "sale.yaml", line: 1, column: 1)
+
+    private static func text(_ value: String) -> SourceText { FCMPayloadTests.text(value) }
+
+    static func draft(_ change: (inout MessageContent) -> Void) -> PayloadDraft {
+        var content = MessageContent(position: place)
+        change(&content)
+        return Getui().payload(of: content)
+    }
+
+    private static func payload(_ change: (inout MessageContent) -> Void) -> String { FCMPayloadTests.json(draft(change).root).text }
+
+    private static func findings(_ change: (inout MessageContent) -> Void) -> [String] {
+        draft(change).findings.map { "\($0.severity == .error ? "error" : "warning"): \($0.message)" }
+    }
+
+    /// A payload as it should be.
+    private static func expected(ios: String, message: String, strategy: Int = 2) -> String {
+        #"{"settings":{"strategy":{"default":1,"ios":\#(strategy)}},"push_channel":{"ios":{"type":"notify",\#(ios)}},"push_message":{\#(message)}}"#
+    }
+
+    /// The part for iPhones and the notification of a push that says Hi and Sale, with more.
+    private static func expected(
+        alert: String = "", sound: String = GetuiPayload.silence, aps: String = "", ios: String = "", notification: String = "",
+        click: String = #""click_type":"startapp""#
+    ) -> String {
+        expected(
+            ios: #""aps":{"alert":{"title":"Hi",\#(alert)"body":"Sale"},"sound":"\#(sound)"\#(aps)}\#(ios)"#,
+            message: #""notification":{"title":"Hi","body":"Sale",\#(notification)\#(click)}"#)
+    }
+
+    private static func greet(_ content: inout MessageContent) { (content.title, content.body) = (text("Hi"), text("Sale")) }
+
+    private static let cells: [(String, @Sendable (inout MessageContent) -> Void, String)] = [
+        ("title and body", { _ in }, expected()), ("subtitle", { $0.subtitle = text("Now") }, expected(alert: #""subtitle":"Now","#)),
+        ("sound", { $0.sound = text("spring.caf") }, expected(sound: "spring.caf")),
+        ("badge", { $0.badge = 3 }, expected(ios: #","auto_badge":"3""#)),
+        ("no badge", { $0.badge = 0 }, expected(ios: #","auto_badge":"0""#)),
+        (
+            "category and thread", { ($0.category, $0.thread) = (text("SALE"), text("spring")) },
+            expected(aps: #","category":"SALE","thread-id":"spring""#)
+        ),
+        ("wake_app", { $0.wakesApp = true }, expected(aps: #","content-available":1"#)),
+        (
+            "image", { $0.image = text("https://cdn.example.com/a.jpg") },
+            expected(
+                ios: #","multimedia":[{"url":"https://cdn.example.com/a.jpg","type":1,"only_wifi":false}]"#,
+                notification: #""big_image":"https://cdn.example.com/a.jpg","#)
+        ),
+        (
+            "link to the web", { $0.link = text("https://example.com/{{ a }}") },
+            expected(
+                ios: #","payload":"{\"link\":\"https://example.com/{{ a }}\"}""#,
+                click: #""click_type":"url","url":"https://example.com/{{ a }}""#)
+        ),
+        (
+            "link as an intent", { $0.link = text("intent:#Intent;end") },
+            expected(
+                ios: #","payload":"{\"link\":\"intent:#Intent;end\"}""#, click: #""click_type":"intent","intent":"intent:#Intent;end""#)
+        ),
+        (
+            "link into the app", { $0.link = text("shop://sale") },
+            expected(
+                ios: #","payload":"{\"link\":\"shop://sale\"}""#,
+                click: #""click_type":"payload","payload":"{\"link\":\"shop://sale\"}""#)
+        ),
+        (
+            "link and data",
+            { ($0.link, $0.data) = (text("https://a.b"), .object([.init(text("n"), .array([.integer(1, place)], place))], place)) },
+            expected(
+                ios: #","payload":"{\"link\":\"https://a.b\",\"n\":[1]}""#,
+                click: #""click_type":"payload","payload":"{\"link\":\"https://a.b\",\"n\":[1]}""#)
+        ),
+        (
+            "android",
+            {
+                $0.own = [
+                    .init(
+                        text("android"),
+                        .object([.init(text("channel"), .text(text("offers"))), .init(text("logo"), .text(text("l.png")))], place))
+                ]
+            }, expected(notification: #""channel_id":"offers","logo":"l.png","#)
+        ),
+        (
+            "in_app", { $0.own = [.init(text("in_app"), .object([.init(text("screen"), .text(text("sale")))], place))] },
+            expected(
+                ios: #""aps":{"alert":{"title":"Hi","body":"Sale"},"sound":"com.gexin.ios.silence"}"#,
+                message: #""transmission":"{\"screen\":\"sale\"}""#, strategy: 1)
+        ),
+    ]
+
+    @Test("each key of content is where Getui looks for it", arguments: cells.indices)
+    func cell(number: Int) {
+        let (name, change, expected) = Self.cells[number]
+        func content(_ content: inout MessageContent) {
+            Self.greet(&content)
+            change(&content)
+        }
+        let draft = Self.draft(content)
+        #expect(Self.payload(content) == expected, "\(name)")
+        #expect(draft.findings.isEmpty && draft.pushType == .alert && draft.byteLimit == Getui().payloadLimit(of: .alert), "\(name)")
+    }
+
+    @Test("a silent push wakes the app on both systems, and shows nothing")
+    func silent() {
+        let draft = Self.draft { ($0.isSilent, $0.link) = (true, Self.text("shop://sale")) }
+        #expect(draft.pushType == .background && draft.findings.isEmpty)
+        #expect(
+            Self.payload { ($0.isSilent, $0.link) = (true, Self.text("shop://sale")) }
+                == Self.expected(
+                    ios: #""aps":{"content-available":1},"payload":"{\"link\":\"shop://sale\"}""#,
+                    message: #""transmission":"{\"link\":\"shop://sale\"}""#))
+        #expect(Self.payload { $0.isSilent = true }.contains(#""push_message":{"transmission":"{}"}"#))
+    }
+
+    @Test("texts that people see follow the rules for such texts, and parts have limits")
+    func limits() {
+        var found: [String: PayloadLimit] = [:]
+        func search(_ node: PayloadNode) {
+            switch node {
+            case .limited(let node, let limit):
+                found[limit.noun] = limit
+                search(node)
+            case .object(let members): members.forEach { search($0.value) }
+            case .list(let nodes): nodes.forEach(search)
+            case .encoded(let node): search(node)
+            default: break
+            }
+        }
+        search(
+            Self.draft {
+                Self.greet(&$0)
+                ($0.link, $0.image) = (Self.text("https://a.b"), Self.text("https://a.b/c.png"))
+            }.root)
+        #expect(
+            found.mapValues(\.most) == ["title": 50, "body": 256, "link": 1024, "address of the image": 1024, "part for iPhones": 4096])
+        search(Self.draft { $0.isSilent = true }.root)
+        #expect(found["data for the app"] == PayloadLimit(3072, .characters, of: "data for the app", at: Self.place))
+        #expect(found["title"]?.unit == .characters && found["part for iPhones"]?.unit == .bytes)
+    }
+
+    @Test("what Getui cannot carry is said where it stands")
+    func lacks() throws {
+        #expect(
+            Self.findings { $0.title = Self.text("Hi") } == [
+                "error: Getui's notifications on Android have a title and a body, and this push lacks a body"
+            ])
+        #expect(Self.findings { $0.body = Self.text("Hi") }.first?.hasSuffix("lacks a title") == true)
+        #expect(Self.findings { $0.subtitle = Self.text("Hi") }.first?.hasSuffix("lacks a title and a body") == true)
+        #expect(Self.findings { $0.badge = 0 }.first?.hasPrefix("warning: a push without title and body does nothing on Android") == true)
+        let data = try FCMPayloadTests.node(#"{"link":"x"}"#)
+        #expect(
+            Self.findings {
+                Self.greet(&$0)
+                ($0.link, $0.data) = (Self.text("shop://a"), data)
+            } == ["error: 'data' holds 'link', which 'content' sets too"])
+    }
+
+    @Test(
+        "keys of Getui's own are checked",
+        arguments: [
+            ("android", "7", "'android' must be a group of keys"), ("android", #"{"chanel":"x"}"#, "unknown key 'chanel' in 'android'"),
+            ("android", #"{"channel":7}"#, "'channel' must be a text"), ("in_app", #""x""#, "'in_app' must be a group of keys"),
+        ])
+    func own(key: String, value: String, words: String) throws {
+        let node = try FCMPayloadTests.node(value)
+        let draft = Self.draft {
+            Self.greet(&$0)
+            $0.own = [.init(Self.text(key), node)]
+        }
+        #expect(draft.findings.map(\.message) == [words])
+        #expect(draft.findings[0].severity == .error && draft.findings[0].remedy?.isEmpty == false && draft.findings[0].position != nil)
+    }
+
+    @Test("a silent push has no place for what the app shows itself")
+    func silentInApp() throws {
+        let node = try FCMPayloadTests.node("{}")
+        let draft = Self.draft { ($0.isSilent, $0.own) = (true, [.init(Self.text("in_app"), node)]) }
+        #expect(draft.findings.map(\.message) == ["a silent push has 'data' for the app, and needs no 'in_app'"])
+    }
+
+    // MARK: - By hand
+
+    private static func byHand(_ json: String) throws -> PayloadDraft {
+        let node = try FCMPayloadTests.node(json)
+        return draft { $0.payload = node }
+    }
+
+    @Test("a payload by hand keeps its members, in the order that requests expect")
+    func order() throws {
+        let draft = try Self.byHand(
+            #"{"push_message":{"notification":{"title":"T","body":"B","click_type":"none"},"network_type":1},"push_channel":{"android":{"ups":{"transmission":"x"}},"ios":{"aps":{"alert":{"body":"B"}}}},"settings":{"strategy":{"ios":4},"speed":100}}"#
+        )
+        #expect(draft.findings.isEmpty && draft.pushType == .alert)
+        #expect(
+            FCMPayloadTests.json(draft.root).text
+                == #"{"settings":{"speed":100,"strategy":{"ios":4}},"push_channel":{"ios":{"aps":{"alert":{"body":"B"}}},"android":{"ups":{"transmission":"x"}}},"push_message":{"network_type":1,"notification":{"title":"T","body":"B","click_type":"none"}}}"#
+        )
+        let short = try Self.byHand(#"{"push_message":{"transmission":"x"}}"#)
+        #expect(short.findings.isEmpty)
+        #expect(
+            FCMPayloadTests.json(short.root).text
+                == #"{"settings":{"strategy":{"default":1,"ios":2}},"push_message":{"transmission":"x"}}"#)
+    }
+
+    @Test("what kind of push a payload by hand is")
+    func kinds() throws {
+        let wake = #"{"push_message":{"transmission":"x"},"push_channel":{"ios":{"aps":{"content-available":1}}}}"#
+        #expect(try Self.byHand(wake).pushType == .background)
+        #expect(try Self.byHand(wake.replacing("1}", with: #"1,"sound":"a.caf"}"#)).pushType == .alert)
+        #expect(try Self.byHand(#"{"push_message":{"transmission":"x"}}"#).pushType == .alert)
+    }
+
+    @Test("texts of a payload by hand are checked as those of content are")
+    func lint() throws {
+        guard
+            case .object(let members, _) = try FCMPayloadTests.node(
+                #"{"push_message":{"notification":{"title":"T","body":"B","url":"u"}},"push_channel":{"ios":{"aps":{"alert":{"subtitle":"S"}}}}}"#
+            )
+        else { return #expect(Bool(false)) }
+        #expect(Getui().lint(payload: members).texts.map { "\($0.key)=\($0.text.value)" } == ["title=T", "body=B", "subtitle=S"])
+    }
+
+    @Test(
+        "what is wrong in a payload by hand",
+        arguments: [
+            (#"{"transmission":"x"}"#, "'payload' has no key 'transmission'"), (#"{"settings":{}}"#, "the payload has no 'push_message'"),
+            (#"{"push_message":{}}"#, "'push_message' must hold either a notification or a transmission"),
+            (#"{"push_message":{"transmission":"x","notification":{}}}"#, "'push_message' must hold either"),
+            (#"{"push_message":{"transmission":{"a":1}}}"#, "'transmission' in 'push_message' must be a text"),
+            (#"{"push_message":{"revoke":{"old_task_id":"x"}}}"#, "'push_message' has no key 'revoke'"),
+            (#"{"push_message":{"transmission":"x"},"request_id":"x"}"#, "'request_id' is written by Volley"),
+            (#"{"push_message":{"transmission":"x"},"audience":{"cid":["x"]}}"#, "'audience' is written by Volley"),
+            (#"{"push_message":{"transmission":"x"},"group_name":"x"}"#, "'group_name' is written by Volley"),
+            (#"{"push_message":{"transmission":"x"},"settings":{"ttl":1}}"#, "'ttl' is set by 'delivery'"),
+            (#"{"push_message":{"transmission":"x"},"settings":{"strategy":{"ios":"2"}}}"#, "'ios' in 'strategy' must be a whole number"),
+            (#"{"push_message":{"notification":{"titel":"x"}}}"#, "'notification' has no key 'titel'"),
+            (#"{"push_message":{"notification":{"title":7}}}"#, "'title' in 'notification' must be a text"),
+            (#"{"push_message":{"transmission":"x"},"push_channel":{"ios":{"payload":{"a":1}}}}"#, "'payload' in 'ios' must be a text"),
+            (
+                #"{"push_message":{"transmission":"x"},"push_channel":{"ios":{"aps":{"content-available":true}}}}"#,
+                "'content-available' in 'aps' must be a whole number"
+            ),
+            (#"{"push_message":{"transmission":"x"},"push_channel":{"ios":{"aps":{"badge":1}}}}"#, "'aps' has no key 'badge'"),
+            (
+                #"{"push_message":{"transmission":"x"},"push_channel":{"ios":{"apns-collapse-id":"x"}}}"#,
+                "'ios' has no key 'apns-collapse-id'"
+            ),
+        ])
+    func mistakes(payload: String, words: String) throws {
+        let errors = try Self.byHand(payload).findings.filter { $0.severity == .error }
+        #expect(errors.contains { $0.message.hasPrefix(words) }, "\(errors.map(\.message))")
+        #expect(errors.allSatisfy { $0.position != nil })
+    }
+}
+
+@Suite("What phones show of a payload for Getui")
+struct GetuiShownTests {
+    private func shown(_ json: String) throws -> ShownPush { Getui().shown(try JSONValue(parsing: json)) }
+
+    @Test("the card has the notification's texts, its image, and what the app gets")
+    func card() throws {
+        let push = try shown(
+            #"{"push_channel":{"ios":{"aps":{"alert":{"title":"I","subtitle":"S","body":"B"},"sound":"a.caf","thread-id":"t"},"auto_badge":"0","payload":"{\"link\":\"x\",\"n\":1}"}},"push_message":{"notification":{"title":"T","body":"B","big_image":"https://a.b/c.png","click_type":"url","url":"x","channel_id":"offers"}}}"#
+        )
+        #expect(push.title == "T" && push.subtitle == "S" && push.body == "B" && push.image == "https://a.b/c.png" && !push.isSilent)
+        #expect(
+            push.marks.map { "\($0.name)=\($0.value)" } == [
+                "sound=a.caf", "badge=removed", "thread=t", "link (Android)=x", "channel (Android)=offers",
+            ])
+        #expect(push.ownKeys.map { "\($0.name)=\($0.value)" } == ["link=x", "n=1"])
+    }
+
+    @Test("the silence that Getui needs is no sound")
+    func silence() throws {
+        let push = try shown(
+            #"{"push_channel":{"ios":{"aps":{"alert":{"title":"T"},"sound":"com.gexin.ios.silence"}}},"push_message":{"notification":{"title":"T"}}}"#
+        )
+        #expect(push.marks.isEmpty)
+    }
+
+    @Test("a message that only an app reads is silent, and says what the app gets, once")
+    func silent() throws {
+        let push = try shown(
+            #"{"push_channel":{"ios":{"aps":{"content-available":1},"payload":"{\"a\":\"b\"}"}},"push_message":{"transmission":"{\"a\":\"b\"}"}}"#
+        )
+        #expect(push.isSilent && push.marks.isEmpty && push.ownKeys.map(\.name) == ["a"])
+        let text = try shown(#"{"push_message":{"transmission":"Hello"}}"#)
+        #expect(text.isSilent && text.ownKeys.map(\.value) == ["Hello"])
+    }
+
+    @Test("what an app shows itself is said beside what iPhones show")
+    func inApp() throws {
+        let push = try shown(
+            #"{"push_channel":{"ios":{"aps":{"alert":{"title":"T"}}}},"push_message":{"transmission":"{\"screen\":\"sale\"}"}}"#)
+        #expect(push.title == "T" && !push.isSilent && push.marks.map(\.name) == ["shown by the app itself on Android"])
+        #expect(push.ownKeys.map { "\($0.name)=\($0.value)" } == ["screen=sale"])
+    }
+}

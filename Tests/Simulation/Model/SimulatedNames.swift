@@ -1,0 +1,246 @@
+import Base
+
+@testable import Delivery
+import PushServices
+
+/// How a service gives out names of requests. Rates are per thousand.
+struct NameNature {
+    /// How many at a time, and for how long it remembers them.
+    var most: Int
+    var lifeSeconds: Double
+    var longestAnswer: Int64
+    var longestCommit: Int64
+    /// No answer, or one without names.
+    var fails: Int
+    /// It takes the app for another.
+    var refuses: Int
+    /// For how long it gives out nothing, from the first question on.
+    var outage: Int64
+
+    /// - Parameter isLong: whether clocks may show hours that never were.
+    init(from random: inout SplitMix, isLong: Bool) {
+        most = random.between(1, 10)
+        lifeSeconds = Double(isLong || random.oneIn(2) ? 86_400 : random.between(60, 7200))
+        longestAnswer = random.oneIn(3) ? 15 * Span.second : 500 * Span.millisecond
+        longestCommit = random.oneIn(4) ? Span.second : 20 * Span.millisecond
+        fails = random.rate(oneIn: 3, upTo: 900)
+        refuses = random.rate(oneIn: 12, upTo: 100)
+        outage = random.oneIn(8) ? random.span(Span.minute, 40 * Span.minute) : 0
+    }
+
+    var names: FetchedNames {
+        FetchedNames(mostAtATime: most, lifeSeconds: lifeSeconds, path: { "/names?count=\($0)" }, read: { _ in nil })
+    }
+}
+
+extension Wire {
+    /// What the service recognizes its pushes by.
+    var recognizedBy: String { name.isEmpty ? "\(generation)" : name }
+}
+
+/// The desk, as its thread does it.
+extension SimulatedCampaign {
+    func openDesk() {
+        desk = nature.naming == nil ? nil : CallSchedule(nature.service.repeatProtection)
+        deskAnswers = [:]
+        isDeskBusy = false
+        nameOutageEnds = nil
+    }
+
+    /// Something has changed: the desk looks around.
+    func planDesk() {
+        guard desk != nil, !isDeskBusy else { return }
+        deskPlan += 1
+        agenda.add(.deskLooks(plan: deskPlan), at: clock.now + random.span(0, 2 * Span.millisecond))
+    }
+
+    func look() {
+        guard !isDeskBusy, let nature = nature.naming, let step = desk?.next(at: clock.moment) else { return }
+        switch step {
+        case .commit(let answers):
+            isDeskBusy = true
+            agenda.add(.namesCommitted(answers), at: clock.now + random.span(0, nature.longestCommit))
+        case .fetch:
+            isDeskBusy = true
+            agenda.add(.namesFetched(askedAt: clock.moment.wall), at: clock.now + random.span(0, nature.longestAnswer))
+        case .wait(let until?):
+            deskPlan += 1
+            agenda.add(.deskLooks(plan: deskPlan), at: max(clock.now + 1000, until + clock.asleep))
+        case .wait(nil): break
+        }
+    }
+
+    func commit(_ answers: [CallAnswer]) {
+        isDeskBusy = false
+        account.name(answers.map(\.call))
+        for answer in answers { trace("\(answer.call.recipients) are named \(answer.call.name)") }
+        tick()
+        agenda.add(.namesDelivered(answers), at: clock.now + random.span(0, 5 * Span.millisecond))
+        planDesk()
+    }
+
+    func deliver(_ answers: [CallAnswer]) {
+        for answer in answers {
+            let client = answer.question.client
+            deskAnswers[client, default: []].append(answer)
+            loops[client].wake(by: clock.now + random.span(0, SimulatedLoop.wakeDelay))
+        }
+        tick()
+    }
+
+    func endFetch(askedAt: Timestamp) {
+        guard let nature = nature.naming else { return }
+        isDeskBusy = false
+        nameOutageEnds = nameOutageEnds ?? clock.now + nature.outage
+        if clock.now < nameOutageEnds ?? 0 || random.happens(nature.fails) {
+            tally.note(.namesNotFetched)
+            trace("no names come")
+            desk?.failed(NameTrouble(text: "no answer", retryAfterSeconds: random.oneIn(4) ? 7 : nil), at: clock.moment)
+            wakeAll(within: SimulatedLoop.wakeDelay)
+        } else if random.happens(nature.refuses) {
+            desk?.failed(NameTrouble(text: "wrong secret", status: 401, isFinal: true), at: clock.moment)
+            wakeAll(within: SimulatedLoop.wakeDelay)
+        } else {
+            tally.note(.namesFetched)
+            let names = (0..<nature.most).map { _ in
+                nameCount += 1
+                return "name\(nameCount)"
+            }
+            // By the server's clock, which goes on whatever this machine's clock shows.
+            for name in names { givenNames[name] = clock.now }
+            desk?.given(names, askedAt: askedAt)
+        }
+        planDesk()
+    }
+
+    // MARK: A new process
+
+    /// What a new process finds in the run's account.
+    func resumeAccount() -> (toSend: [Int], unknown: [Int]) {
+        guard nature.naming != nil else { return account.resume(resends: nature.settings.resendsUnknown) }
+        let found = account.resume(nature.service.repeatProtection, resends: nature.settings.resendsUnknown, at: clock.moment.wall)
+        (repeats, pasts) = (found.repeats, found.pasts)
+        for recipient in found.unsent {
+            tally.note(.unsentAfterCrash)
+            if fates[recipient].accepted > 0 { violate(.ledger, "recipient \(recipient) is said to be unsent, and was accepted") }
+        }
+        if nature.settings.resendsUnknown, case .fetched = nature.service.repeatProtection {
+            for recipient in account.members where account.outcomes[recipient] == .unknown { fates[recipient].mayComeTwice = true }
+        }
+        return (found.toSend, found.unknown)
+    }
+
+    /// What is in doubt begins its life in doubt.
+    func beginRepeats() {
+        for call in repeats {
+            tally.note(.callRepeated)
+            trace("\(call.recipients) are sent again as \(call.name)")
+            for recipient in call.recipients {
+                fates[recipient].beginLife(carriesDoubt: true)
+                fates[recipient].lose()
+                fates[recipient].lastName = call.name
+            }
+        }
+        for (recipient, past) in pasts where past.isInDoubt {
+            tally.note(.doubtBegins)
+            fates[recipient].lose()
+            fates[recipient].lastName = "\(past.generation)"
+        }
+    }
+}
+
+/// Names, as a loop asks for them and as they may be used.
+extension SimulatedLoop {
+    func askForName(of request: Int, _ question: Int) {
+        campaign.tally.note(.requestNamed)
+        campaign.desk?.ask(
+            CallQuestion(
+                client: index, request: request, number: question,
+                recipients: machine.pushes(of: request).map { machine.pushes[$0].recipient },
+                generation: Int(machine.pushes[request].generation)))
+        campaign.planDesk()
+    }
+
+    func takeNames(at now: Moment) {
+        guard !machine.unnamed.isEmpty, let desk = campaign.desk else { return }
+        let answers = campaign.deskAnswers.removeValue(forKey: index) ?? []
+        for answer in answers.reversed() { machine.named(answer.request, question: answer.number, answer.name, at: now) }
+        guard let trouble = desk.trouble else { return }
+        if trouble.isFinal {
+            causes.namesRefused = true
+            machine.namesRefused(trouble.text, status: trouble.status, at: now)
+            noteEnding(at: now)
+        } else {
+            campaign.tally.note(.namesAwaited)
+            machine.namesPending(because: trouble.text, at: now)
+        }
+    }
+
+    /// Adds what an earlier process left.
+    func add(_ batch: SourceBatch, withPast now: Moment) {
+        var bytes = PushBatch()
+        for recipient in batch.recipients {
+            bytes.append(recipient: recipient, token: String(recipient), payload: [campaign.nature.payload(of: recipient)])
+        }
+        let stored = store.insert(bytes)
+        if let call = batch.call, case .fetched(let names) = campaign.nature.service.repeatProtection {
+            let name = RequestName(text: call.name, usableUntil: call.namedAt.adding(seconds: names.usableSeconds))
+            let slots = machine.add(call: Array(batch.recipients), name: name, at: now)
+            for (index, slot) in slots.enumerated() { store.assign(slot, batch: stored, index: index) }
+        } else {
+            for (index, recipient) in batch.recipients.enumerated() { add(recipient, in: (stored, index), at: now) }
+        }
+        noteAdded(batch.recipients.count)
+    }
+
+    /// Compares a request with what is on record of its name.
+    func judgeName(_ wire: Wire, at now: Moment) {
+        var recipients: [Int] = []
+        wire.forEachRecipient { recipients.append($0) }
+        switch machine.nameRule {
+        case .none: return
+        case .calls:
+            guard let call = campaign.account.calls.last(where: { $0.name == wire.name && !wire.name.isEmpty }) else {
+                return campaign.violate(.named, "\(recipients) leave as '\(wire.name)', which is on no record")
+            }
+            if call.recipients.sorted() != recipients.sorted() {
+                campaign.violate(.named, "\(recipients) leave as \(wire.name), which stands for \(call.recipients)")
+            }
+            if let given = campaign.givenNames[wire.name], let life = campaign.nature.naming?.lifeSeconds,
+                Double(campaign.clock.now - given) / 1e9 > life
+            {
+                campaign.violate(.named, "\(recipients) leave as \(wire.name), which the service has forgotten")
+            }
+        case .generations:
+            if wire.generation > 0 { campaign.tally.note(.generationRaised) }
+            let recorded = CallReview.generations(of: campaign.account.calls)
+            for recipient in recipients where recorded[recipient] ?? 0 != wire.generation {
+                campaign.violate(.named, "\(recipient) leaves as \(wire.generation), and \(recorded[recipient] ?? 0) is on record")
+            }
+        }
+        for recipient in recipients {
+            let fate = campaign.fates[recipient]
+            if fate.isInDoubt, fate.lastName != wire.recognizedBy {
+                campaign.violate(.recognized, "\(recipient) may have arrived as \(fate.lastName), and leaves as \(wire.recognizedBy)")
+            }
+            if case .refused = fate.state, machine.nameRule == .generations, !fate.isInDoubt, fate.lastName == wire.recognizedBy {
+                campaign.violate(.named, "\(recipient) was refused as \(wire.generation), and leaves as that again")
+            }
+        }
+    }
+
+    /// Whether all pushes of a request go again because they are recognized.
+    func isRepeat(_ wire: Wire) -> Bool {
+        var isInDoubt = machine.nameRule == .calls
+        wire.forEachRecipient { isInDoubt = isInDoubt && campaign.fates[$0].isInDoubt }
+        return isInDoubt
+    }
+
+    /// Whether a name may be used no longer.
+    func isForgotten(_ name: String, at now: Moment) -> Bool {
+        guard case .fetched(let names) = campaign.nature.service.repeatProtection,
+            let call = campaign.account.calls.last(where: { $0.name == name })
+        else { return false }
+        return call.namedAt.adding(seconds: names.usableSeconds) <= now.wall
+    }
+}
