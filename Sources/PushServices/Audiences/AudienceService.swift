@@ -1,7 +1,7 @@
 import Base
 
-/// A service as it is used for audiences that it keeps itself: a target is a call, and what an answer says concerns the call, never a device.
-/// Everything else is as with the service.
+/// A service as it is used for audiences that it keeps itself: a target is a call, and what an answer says concerns the call, never a
+/// device. Everything else is as with the service.
 struct AudienceService: PushService {
     typealias MakeRequest = @Sendable (PushOptions) -> RequestTemplate
 

@@ -7,6 +7,8 @@ extension ReportPage {
     var audience: HTML {
         let plan = report.plan
         // A retry or a test has no export of its own.
+        // Where the service chooses the devices, there is no export.
+        if report.service.choosesDevices, plan.skipped.isEmpty { return hidden("rows", number: plan.rows) }
         guard plan.retryOf == nil || !plan.skipped.isEmpty else { return "\(hidden("rows", number: plan.rows))" }
         var funnel = Funnel(
             rows: plan.rows, skipped: plan.skipped, audience: plan.audience, target: report.service.target, notes: notes, figure: figure)

@@ -8,7 +8,7 @@ extension ReportPage {
         """
         <section class="panel folds"><h2>For operators</h2>
         \(Fold("How fast it went", speed).html)
-        \(Fold("How often devices were sent to", attempts).html)
+        \(Fold("How often \(noun)s were \(report.service.choosesDevices ? "made" : "sent to")", attempts).html)
         \(Fold("About this run", Self.facts(facts)).html)
         </section>
         """
@@ -26,10 +26,10 @@ extension ReportPage {
         ]
         if let mean = report.meanPerSecond {
             facts.append(
-                ("Mean rate", "\(figure("rate/mean_per_second", number: mean)) devices a second, from start to end with all pauses"))
+                ("Mean rate", "\(figure("rate/mean_per_second", number: mean)) \(noun)s a second, from start to end with all pauses"))
         }
         if let peak = report.peakPerSecond, peak > 0 {
-            facts.append(("Peak rate", "\(figure("rate/peak_per_second", number: peak)) devices in the busiest second"))
+            facts.append(("Peak rate", "\(figure("rate/peak_per_second", number: peak)) \(noun)s in the busiest second"))
         }
         if let latency = figures.latency {
             facts.append(

@@ -13,7 +13,7 @@ extension ReportPage {
         }
         if losses.isEmpty {
             return
-                "<section class=\"panel short\"><h2>Nothing was lost</h2><p class=\"note\">Every device of the audience got the push, or its answer is still to come.</p>\(folded)\(others)</section>"
+                "<section class=\"panel short\"><h2>Nothing was lost</h2><p class=\"note\">Every \(noun) of the audience \(report.service.choosesDevices ? "was accepted" : "got the push"), or its answer is still to come.</p>\(folded)\(others)</section>"
         }
         return section("What was lost, and why", losses.map(\.item), "\(folded)\(others)")
     }
@@ -132,7 +132,7 @@ extension ReportPage {
                 notes: ["\(report.guide.meaning(outcome))"])
         }
         return """
-            <p class="note">Every planned device ends in exactly one of these; together they are the \(TextFormat.count(report.plan.audience)) of the audience.</p>
+            <p class="note">Every planned \(noun) ends in exactly one of these; together they are the \(TextFormat.count(report.plan.audience)) of the audience.</p>
             \(BarList(items, whole: report.plan.audience).html)
             """
     }
@@ -167,6 +167,6 @@ extension ReportPage {
         let hidden = all.count - items.count
         let more: HTML =
             hidden > 0 ? "<p class=\"note\">and \(TextFormat.count(hidden)) more reasons; the JSON report names them all</p>" : ""
-        return "<p class=\"note\">Shares are of all devices that have a reason.</p>\(BarList(Array(items), whole: total).html)\(more)"
+        return "<p class=\"note\">Shares are of all \(noun)s that have a reason.</p>\(BarList(Array(items), whole: total).html)\(more)"
     }
 }

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Runs
 
 /// What keeps the run from being done, and what to do about it.
@@ -77,8 +78,8 @@ extension ReportPage {
         case .cancelled: return ("Cancelled", "To resume it after all:", "volley resume \(id)")
         case .finished:
             return (
-                "Next step: send to some devices again",
-                "\(TextFormat.devices(repeats)) failed or gave no answer. Those without an answer may have got it. This sends to them again:",
+                report.service.choosesDevices ? "Next step: make some calls again" : "Next step: send to some devices again",
+                "\(report.service.recipients(repeats)) failed or gave no answer. Those without an answer may have got it. This sends to them again:",
                 "volley retry \(id)"
             )
         }
@@ -88,7 +89,7 @@ extension ReportPage {
     private var missedAdvice: HTML {
         let count = report.missedForGood
         guard count > 0 else { return "" }
-        let devices = TextFormat.counted(count, one: "device was", many: "devices were")
+        let devices = TextFormat.counted(count, one: "\(noun) was", many: "\(noun)s were")
         let others = report.count(.unsent) > count ? ", and to the devices that frequency left out" : ""
         return """
             <p>\(devices) never sent to. If the message still holds and its expiry is not a moment in the past, this sends to \(TextFormat.plural(count, one: "it", many: "them"))\(others): \

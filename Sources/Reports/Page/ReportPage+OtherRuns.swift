@@ -27,8 +27,8 @@ extension ReportPage {
         let through = sums.isEmpty ? "" : ": \(Report.listed(sums, by: "and"))"
         return """
             <h3>Chain of retries</h3>
-            <p class="note">Each retry sends again to some devices of an earlier run. Together they reached \(TextFormat.count(together)) of \(TextFormat.count(first.audience)) devices, \(Self.percent(together, of: first.audience))\(through).</p>
-            \(DataTable(columns: ["Run", "devices", "accepted"] + report.chainServices.map(\.displayName), rows: rows).html)
+            <p class="note">Each retry sends again to some \(noun)s of an earlier run. Together they reached \(TextFormat.count(together)) of \(TextFormat.count(first.audience)) \(noun)s, \(Self.percent(together, of: first.audience))\(through).</p>
+            \(DataTable(columns: ["Run", "\(noun)s", "accepted"] + report.chainServices.map(\.displayName), rows: rows).html)
             """
     }
 
@@ -56,7 +56,7 @@ extension ReportPage {
                     "\(Self.percent(run.invalidToken, of: run.audience))\(count("earlier_runs/\(run.id)/invalid_token", number: run.invalidToken))",
                 ])
         }
-        let table = DataTable(columns: ["Planned (UTC)", "where", "devices", "got it", "app gone"], rows: [own] + rows)
+        let table = DataTable(columns: ["Planned (UTC)", "where", "\(noun)s", "got it", "app gone"], rows: [own] + rows)
         return """
             <h3>Earlier runs of this campaign</h3>
             <p class="note">Tests and retries are left out. If the audience shrinks, or more devices have lost the app, check the export.</p>

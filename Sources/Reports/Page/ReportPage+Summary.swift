@@ -38,7 +38,7 @@ extension ReportPage {
     /// How many were never sent to, before everything else.
     private var missed: HTML {
         guard let missed = report.missedPushes else { return "" }
-        let devices = TextFormat.counted(missed.count, one: "device was", many: "devices were")
+        let devices = TextFormat.counted(missed.count, one: "\(noun) was", many: "\(noun)s were")
         return "\(devices) never sent to: \(missed.because("the push expired")). "
     }
 
@@ -46,8 +46,7 @@ extension ReportPage {
     private var story: HTML {
         let (plan, accepted) = (report.plan, report.count(.accepted))
         if report.service.choosesDevices, plan.audience > 0, hasBegun { return calls }
-        guard plan.audience > 0 else { return "There was no device in the audience, so nothing was sent." }
-        let noun = report.service.recipientNoun
+        guard plan.audience > 0 else { return "There was no \(noun) in the audience, so nothing was sent." }
         let all: HTML = "\(figure("audience", number: plan.audience)) \(TextFormat.plural(plan.audience, one: noun))"
         guard state != .planned, hasBegun || state.hasEnded else { return "Planned for \(all), and not sent yet." }
         let beginning: HTML =
@@ -158,7 +157,8 @@ extension ReportPage {
         guard let text = texts.max(by: { $0.recipients < $1.recipients }) else { return "" }
         let place = text.place(among: texts)
         let which = texts.count == 1 ? "" : "What most devices read: \(place). One of \(texts.count) texts; the others are below. "
-        let how = text.isExample ? "As the first of its devices gets it." : "As the campaign file has it."
+        let who = report.service.choosesDevices ? "every device" : "the first of its devices"
+        let how = text.isExample ? "As \(who) gets it." : "As the campaign file has it."
         return "<aside>\(PushCard(app: report.plan.app, text.push).html)<p class=\"note\">\(which)\(how)</p></aside>"
     }
 

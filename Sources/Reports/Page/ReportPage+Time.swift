@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Runs
 
 /// When it happened.
@@ -40,9 +41,9 @@ extension ReportPage {
             \(legend)
             \(Chart(
                 title: "Answers over time",
-                description: "\(total) devices from \(clock(timeline, step: 0)) to \(clock(timeline, step: last)); most of them, \(TextFormat.count(highest)) in \(length), at \(at).",
+                description: "\(total) \(noun)s from \(clock(timeline, step: 0)) to \(clock(timeline, step: last)); most of them, \(TextFormat.count(highest)) in \(length), at \(at).",
                 unit: "Devices in each step of \(length)", columns: columns, marks: marks.map { clock(timeline, step: $0) },
-                note: "Each column is \(length); the highest, at \(at), is \(TextFormat.devices(highest)) of \(total).", name: "timeline"
+                note: "Each column is \(length); the highest, at \(at), is \(report.service.recipients(highest)) of \(total).", name: "timeline"
             ).html)
             """
     }

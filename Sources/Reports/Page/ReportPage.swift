@@ -94,6 +94,9 @@ public struct ReportPage {
         "<span data-figure=\"\(path)\" data-value=\"\(number)\" hidden></span>"
     }
 
+    /// What a recipient of the run is: a device, or a call after which the service chooses devices.
+    var noun: String { report.service.recipientNoun }
+
     /// A part of the audience.
     func percent(_ count: Int) -> String { Self.percent(count, of: report.plan.audience) }
 
