@@ -12,7 +12,8 @@ extension Getui {
             .init("target_num", "passed on to phones"), .init("receive_num", "received by phones"), .init("display_num", "shown"),
             .init("click_num", "tapped"),
         ],
-        question: { app, labels, _ in StatisticsFacts.Question(path: "/v2/\(app)/report/push/task_group/\(labels.joined(separator: ","))") },
+        question: { app, labels, _ in StatisticsFacts.Question(path: "/v2/\(app)/report/push/task_group/\(labels.joined(separator: ","))")
+        },
         read: counts)
 
     /// `{"code": 0, "data": {"GROUP": {"total": {"target_num": 5, "receive_num": 4}, "gt": {…}}}}`: the total is that of all channels.

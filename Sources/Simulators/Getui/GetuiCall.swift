@@ -53,7 +53,9 @@ struct GetuiCall {
                 return body.cids.map { GetuiEntry(cid: $0, id: nil, task: body["taskid"]?.stringValue, group: nil) }
             }
             return messages(in: body).flatMap { message in
-                message.cids.map { GetuiEntry(cid: $0, id: message["request_id"]?.stringValue, task: nil, group: message["group_name"]?.stringValue) }
+                message.cids.map {
+                    GetuiEntry(cid: $0, id: message["request_id"]?.stringValue, task: nil, group: message["group_name"]?.stringValue)
+                }
             }
         }
     }
