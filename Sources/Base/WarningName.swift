@@ -198,6 +198,8 @@ extension WarningName {
     public static let sentRecently = WarningName("sent-recently", from: [.rows])
     /// `pace-too-slow`
     public static let paceTooSlow = WarningName("pace-too-slow", from: [.rows])
+    /// `slow-texts`
+    public static let slowTexts = WarningName("slow-texts", from: [.rows])
 
     // What keys and certificates show.
     /// `certificate-expires`
@@ -220,7 +222,7 @@ extension WarningName {
         .cellsNotCompared, .valueNotFound, .languageNotSpoken, .timezonesUnknown, .sentInQuietHours, .languageFormsUnknown,
         .audienceEmpty, .serviceWithoutDevices, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished,
         .sentRecently,
-        .paceTooSlow, .certificateExpires, .secretReadable,
+        .paceTooSlow, .slowTexts, .certificateExpires, .secretReadable,
     ]
 }
 

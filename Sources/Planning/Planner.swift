@@ -133,8 +133,9 @@ struct Planner {
         // Rendered texts are checked even when no sample is to be shown.
         let finder = SampleFinder(messages: messages, wanted: max(1, samples))
         let sink = RecipientCollector(keeping: finder.slotsToKeep, writer: try writer.map { try RecipientWriter($0) })
+        let tally = TextTally(messages, context.app.services.map(\.service))
         let result = try scan(query, into: sink, deviceMemory: deviceMemory) {
-            let judge = PayloadChecker(messages, clocks)
+            let judge = PayloadChecker(messages, clocks, tally: tally)
             return { judge.judge($0) }
         }
         let found = try finder.samples(of: result, kept: sink.kept) { sink in
@@ -148,11 +149,12 @@ struct Planner {
         let comparison = earlier?.last.map { RunComparison($0, result) }
         if writer != nil { try checkShrinking(comparison) }
         let schedule = previewSchedule(times ?? clocks, result.waves)
-        let services = PreviewService.all(of: context, result)
+        let services = PreviewService.all(of: context, result, tally)
         let lint = try lint(
             query, result, samples: found, schedule: schedule,
             further: comparisonWarnings(comparison) + (isUnattended ? [] : earlier?.warnings(context) ?? [])
-                + PaceLint(context: context, services: services, schedule: schedule, now: now).warnings)
+                + PaceLint(context: context, services: services, schedule: schedule, now: now).warnings
+                + TextLint(context: context, services: services).warnings)
         attendance.observer(.lint(lint))
         let preview = Preview(
             campaign: context.campaign.name.value, app: context.app.name.value, services: services,

@@ -3,7 +3,7 @@ public import Base
 /// The services that Volley knows.
 public enum PushServices {
     /// All services. This is the only place that lists them.
-    public static let all: [any PushService] = [APNs(), FCM(), Getui(), RongCloud()]
+    public static let all: [any PushService] = [APNs(), FCM(), Getui(), JPush(), RongCloud()]
 
     /// The service of an app whose project names none.
     public static let standard = all[0]

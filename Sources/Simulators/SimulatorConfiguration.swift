@@ -26,6 +26,8 @@ public struct SimulatorConfiguration: Sendable {
     public var recordsPayloads = false
     /// The secrets that may send, where a service gives apps a secret text.
     public var secrets: [TrustedSecret] = []
+    /// Whether the apps have paid for what a service gives only to apps that have.
+    public var isPaid = false
     /// What only simulators of services have that give out tokens.
     public var issuer = IssuerSettings()
     /// Whether the simulator speaks HTTP/1.1, and not HTTP/2: each connection carries one request after the other.

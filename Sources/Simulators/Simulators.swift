@@ -1,7 +1,7 @@
 /// The stand-ins for push services. They do not use `PushServices`: the judge must not share tables with the code that it judges.
 public enum Simulators {
     /// All stand-ins. This is the only place that lists them.
-    public static let all = [StandIn.apns, .fcm, .getui, .rongcloud]
+    public static let all = [StandIn.apns, .fcm, .getui, .jpush, .rongcloud]
 
     /// The stand-in for the service of apps whose project does not name one.
     public static let standard = all[0]
@@ -62,6 +62,8 @@ public struct StandIn: Sendable {
     public let gone: SimulatedAnswer?, unknown: SimulatedAnswer?
     /// Whether it counts what it takes in a minute, and may be told how much (`IssuerSettings.messagesPerMinute`).
     public var isLimited = false
+    /// Whether its refusals have details that may be missing (`IssuerSettings.errorDetails`).
+    public var mayLackDetails = false
     /// Whether it gives out tokens for a time.
     public var givesOutTokens = false
     /// Starts a simulator.

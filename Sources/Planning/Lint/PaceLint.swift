@@ -23,24 +23,24 @@ struct PaceLint {
     var warnings: [Diagnostic] { services.flatMap(warnings) }
 
     private func warnings(_ service: PreviewService) -> [Diagnostic] {
-        guard let pace = service.pace, service.recipients > 0 else { return [] }
+        guard let seconds = service.exactSecondsAtPace, service.recipients > 0 else { return [] }
+        let devicesPerSecond = Double(service.recipients) / seconds
         let stretches = stretches(service)
         var (missed, held) = (0, 0)
         var free = stretches[0].start
         for stretch in stretches {
             let begin = max(free, stretch.start)
             func left(after seconds: Int64) -> Int {
-                stretch.devices - min(stretch.devices, Int(max(0, Double(seconds)) * pace.perSecond))
+                stretch.devices - min(stretch.devices, Int(max(0, Double(seconds)) * devicesPerSecond))
             }
             if let deadline = deadline(of: stretch) { missed += left(after: deadline.epochSeconds - begin.epochSeconds) }
             if let quiet = quietHours, let zone = stretch.zone, !quiet.contains(begin, in: zone) {
                 held += left(after: quiet.begin(from: begin, in: zone).epochSeconds - begin.epochSeconds)
             }
-            free = begin.adding(seconds: Double(stretch.devices) / pace.perSecond)
+            free = begin.adding(seconds: Double(stretch.devices) / devicesPerSecond)
         }
-        let seconds = Double(service.recipients) / pace.perSecond
         let through = services.count > 1 ? " through \(service.service.displayName)" : ""
-        let fact = "at \(pace), \(TextFormat.devices(service.recipients))\(through) take \(TextFormat.duration(seconds: seconds))"
+        let fact = "\(service.paceWords), \(TextFormat.devices(service.recipients))\(through) take \(TextFormat.duration(seconds: seconds))"
         var found: [Diagnostic] = []
         if missed > 0, let expiry = context.campaign.delivery.expiry {
             found.append(

@@ -32,8 +32,9 @@ extension Preview {
         }
         if services.count > 1 {
             lines += serviceLines
-        } else if let pace = longest.pace, let seconds = secondsAtPace {
-            lines.append("Time          \(TextFormat.duration(seconds: seconds)) at \(pace)")
+        } else if longest.pace != nil, let seconds = secondsAtPace {
+            let calls = longest.callWords.map { "\($0), " } ?? ""
+            lines.append("Time          \(calls)\(TextFormat.duration(seconds: seconds)) \(longest.paceWords)")
         } else {
             lines.append("Time          as fast as the server allows: no pace is set")
         }
@@ -54,10 +55,8 @@ extension Preview {
         services.enumerated().map { number, service in
             let size = service.payloadBytes.map { $0.min == $0.max ? "\($0.max) bytes" : "\($0.min) to \($0.max) bytes" }
             let time =
-                service.pace.flatMap { pace in
-                    service.secondsAtPace.map { "\(TextFormat.duration(seconds: $0)) at \(pace)" }
-                } ?? "as fast as the server allows"
-            let parts = service.recipients == 0 ? [] : [size, time].compactMap(\.self)
+                service.secondsAtPace.map { "\(TextFormat.duration(seconds: $0)) \(service.paceWords)" } ?? "as fast as the server allows"
+            let parts = service.recipients == 0 ? [] : [size, service.callWords, time].compactMap(\.self)
             return TextFormat.padded(number == 0 ? "Services" : "", to: 14)
                 + ([
                     TextFormat.padded("\(service.service.displayName), \(service.destination)", to: 20),

@@ -17,17 +17,22 @@ final class PayloadChecker {
     /// Payloads one after the other: removing each one costs as much as copying its constants.
     @exclusivity(unchecked) private var payloads: [UInt8] = []
     @exclusivity(unchecked) private var chooser: MessageChooser
+    /// nil where texts need not be counted.
+    @exclusivity(unchecked) private var texts: TextTallyPart?
 
     /// Payloads are removed at this many bytes.
     private static var keptBytes: Int { 16 << 10 }
 
-    /// - Parameter times: nil when recipients do not carry their zone, or it does not matter.
-    package init(_ messages: MessageCatalog, _ times: SendTimes? = nil) {
+    /// - Parameters:
+    ///   - times: nil when recipients do not carry their zone, or it does not matter.
+    ///   - tally: counts the texts of devices; nil where that is of no use.
+    package init(_ messages: MessageCatalog, _ times: SendTimes? = nil, tally: TextTally? = nil) {
         self.messages = messages
         self.times = times
         single = messages.hasChoice || !messages.variantNames.isEmpty ? nil : messages.messages[0].template
         numbersOfColumns = Dictionary(messages.columns.enumerated().map { ($1.value, $0) }) { first, _ in first }
         chooser = MessageChooser(messages)
+        texts = tally.map { TextTallyPart($0, messages) }
     }
 
     func judge(_ recipient: RecipientRecord) -> RecipientCheck {
@@ -57,6 +62,7 @@ final class PayloadChecker {
             return recipientCheck(of: failure, group: group)
         }
         let size = payloads.count - start
+        if texts != nil { texts?.add(payloads[start...], message: group) }
         guard let times else { return RecipientCheck(payloadBytes: size, group: group) }
         return RecipientCheck(payloadBytes: size, group: group, wave: times.number(of: cells[cells.count - 1]))
     }

@@ -9,5 +9,5 @@ extension StandIn {
             installation id 22.
             """, credential: .serviceAccount(project: "volley-simulator"), keyFile: "service-account.json", ignoresCase: false,
         gone: SimulatedAnswer(status: 404, reason: "UNREGISTERED"), unknown: SimulatedAnswer(status: 400, reason: "INVALID_ARGUMENT"),
-        isLimited: true, givesOutTokens: true, start: { try FCMSimulator($0) })
+        isLimited: true, mayLackDetails: true, givesOutTokens: true, start: { try FCMSimulator($0) })
 }

@@ -33,6 +33,8 @@ final class PushRequest {
         var target: String
         /// What the service calls the accepted push; empty if it was refused.
         var id = ""
+        /// What the sender calls it, or the request that carries it; nil where it has no name.
+        var name: String?
         /// What became of this push, where an answer says something else about it than about the others of its request; nil if not.
         var answer: Answer?
     }

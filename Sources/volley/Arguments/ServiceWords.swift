@@ -32,6 +32,9 @@ enum ServiceWords {
     /// The simulators that count what they take in a minute.
     static let limitedStandIns = list(Simulators.all.filter(\.isLimited).map { "--service \($0.service)" })
 
+    /// The simulators whose refusals may lack details.
+    static let vagueStandIns = list(Simulators.all.filter(\.mayLackDetails).map { "--service \($0.service)" })
+
     /// An answer of each simulator.
     static func standInAnswers(_ answer: (StandIn) -> SimulatedAnswer?) -> String {
         list(Simulators.all.compactMap { answer($0)?.words })

@@ -263,7 +263,9 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "The seconds for which an access token is valid, of services that give them out. (default: 3600)")
     var tokenSeconds: Int?
 
-    @Option(name: .long, help: "The details of such a service's refusals, which it may leave out: both, one or none. (default: both)")
+    @Option(
+        name: .long,
+        help: "The details of refusals by \(ServiceWords.vagueStandIns), which may be missing: both, one or none. (default: both)")
     var errorDetails: String?
 
     @Option(name: .long, help: "What \(ServiceWords.limitedStandIns) takes in a minute before it answers 429; 0 for as much as usual.")
@@ -286,7 +288,10 @@ struct Simulate: ParsableCommand {
         }
         guard Simulators.named(service)?.givesOutTokens == true || !hasIssuerOptions else {
             let services = Simulators.all.filter(\.givesOutTokens).map { "--service \($0.service)" }.joined(separator: " and ")
-            throw ValidationError("--token-seconds, --error-details and --messages-per-token are for \(services).")
+            throw ValidationError("--token-seconds and --messages-per-token are for \(services).")
+        }
+        guard Simulators.named(service)?.mayLackDetails == true || errorDetails == nil else {
+            throw ValidationError("--error-details is for \(ServiceWords.vagueStandIns).")
         }
         guard Simulators.named(service)?.isLimited == true || limitPerMinute == 0 else {
             throw ValidationError("--limit-per-minute is for \(ServiceWords.limitedStandIns).")
@@ -300,7 +305,7 @@ struct Simulate: ParsableCommand {
     }
 
     /// Whether there is an option that only services that give out access tokens have.
-    private var hasIssuerOptions: Bool { tokenSeconds != nil || errorDetails != nil || messagesPerToken != 0 }
+    private var hasIssuerOptions: Bool { tokenSeconds != nil || messagesPerToken != 0 }
 
     func run() throws {
         let console = shared.console

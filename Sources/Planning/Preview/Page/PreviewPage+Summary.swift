@@ -40,18 +40,21 @@ extension PreviewPage {
     }
 
     private var duration: HTML {
-        guard let pace = preview.longest.pace, let seconds = preview.secondsAtPace else {
+        guard preview.longest.pace != nil, let seconds = preview.secondsAtPace else {
             return "no pace is set: as fast as the server allows"
         }
-        return "\(TextFormat.duration(seconds: seconds)) at \(pace.description)"
+        let calls = preview.services.count == 1 ? preview.longest.callWords.map { "\($0), " } ?? "" : ""
+        return "\(calls)\(TextFormat.duration(seconds: seconds)) \(preview.longest.paceWords)"
     }
 
     /// How many devices each service reaches, and how long that takes; they are sent to side by side.
     private var services: HTML {
         let parts: [HTML] = preview.services.enumerated().map { number, service in
             let time = service.secondsAtPace.map { seconds in ", \(TextFormat.duration(seconds: seconds))" } ?? ""
+            let unit = TextFormat.plural(service.calls, one: "call", many: "calls")
+            let calls: HTML = service.callWords == nil ? "" : ", \(figure("services/\(number)/calls", number: service.calls)) \(unit)"
             let count = figure("services/\(number)/audience", number: service.recipients)
-            return "<li>\(service.service.displayName) (\(service.destination)): \(count)\(time)</li>"
+            return "<li>\(service.service.displayName) (\(service.destination)): \(count)\(calls)\(time)</li>"
         }
         return "<ul class=\"plain\">\(parts)</ul>"
     }

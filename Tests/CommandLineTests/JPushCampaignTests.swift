@@ -1,0 +1,244 @@
+import Base
+import Foundation
+import TestCommands
+import Testing
+
+/// Campaigns to an app whose service is JPush, against the strict simulator, with the real binary: the report and the simulator's ledger
+/// say the same of every device.
+@Suite("a campaign over JPush")
+struct JPushCampaignTests {
+    /// A simulator of JPush, its secret, and a folder with an app that goes to it.
+    final class Bench {
+        /// What the simulator was told of a device.
+        struct Entry {
+            var target: String
+            var status: Int
+            /// The number of the push, the same for all devices of a call that was accepted.
+            var message: String
+        }
+
+        let folder: ProjectFolder
+        private let server: ProjectFolder
+        private let simulator: RunningVolley
+        private let url: String
+
+        /// - Parameters:
+        ///   - firstDigits: how the ids of devices begin, by their number; the simulator answers by them.
+        ///   - faults: options of `volley simulate`.
+        init(devices: Int, firstDigits: [Int: String] = [:], faults: [String] = []) throws {
+            server = try ProjectFolder()
+            try FileManager.default.removeItem(at: server.url.appendingPathComponent("volley.yaml"))
+            simulator = try VolleyBinary.start(
+                [
+                    "simulate", "--service", "jpush", "--port", "0", "--for", "120", "--key", "secret.txt", "--ledger", "ledger.jsonl",
+                    "--json",
+                ] + faults, in: server.url)
+            let limit = Date().addingTimeInterval(30)
+            while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n"), Date() < limit { usleep(20_000) }
+            url = try #require(try JSONValue(parsing: simulator.outputSoFar)["url"]?.stringValue)
+            folder = try ProjectFolder(
+                export: "jpush_id,first_name\n" + (0..<devices).map { "\(Self.id($0, after: firstDigits[$0] ?? "")),Name\($0)\n" }.joined())
+            try folder.write("secret.txt", try Data(contentsOf: server.url.appendingPathComponent("secret.txt")))
+            try folder.write("ca.pem", try Data(contentsOf: server.url.appendingPathComponent("simulator-ca.pem")))
+            try writeProject()
+            try folder.writeCampaign()
+        }
+
+        deinit { stop() }
+
+        func writeProject(secret: String = "{file: secret.txt}", columns: String = "token: jpush_id", more: String = "") throws {
+            try folder.write(
+                "volley.yaml",
+                """
+                runs: runs
+                apps:
+                  shop:
+                    service: jpush
+                    app_key: 0123456789abcdef01234567
+                    environment: {url: "\(url)", ca: ca.pem}
+                    master_secret: \(secret)
+                    columns: {\(columns)}
+                    \(more)
+                """)
+        }
+
+        private func stop() {
+            kill(simulator.processID, SIGTERM)
+            _ = simulator.finish(timeout: 10)
+        }
+
+        /// What the simulator was told, once it has ended.
+        func entries() throws -> [Entry] {
+            stop()
+            let text = try String(contentsOf: server.url.appendingPathComponent("ledger.jsonl"), encoding: .utf8)
+            return try text.split(separator: "\n").map { line in
+                let entry = try JSONValue(parsing: String(line))
+                return Entry(
+                    target: entry["target"]?.stringValue ?? "", status: entry.int("status") ?? 0,
+                    message: entry["msg_id"]?.stringValue ?? "")
+            }
+        }
+
+        /// A registration id, different for each number.
+        static func id(_ number: Int, after digits: String = "") -> String {
+            let end = String(number), start = digits.isEmpty ? "1a0018970a8d" : digits
+            return start + String(repeating: "0", count: 19 - start.utf8.count - end.utf8.count) + end
+        }
+    }
+
+    @Test("5,000 devices of one text are a few calls, every device gets it once, and report and ledger agree")
+    func all() throws {
+        let bench = try Bench(devices: 5000)
+        let start = Date()
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 5000, "\(sent)")
+        #expect(Date().timeIntervalSince(start) < 30)
+        let csv = try bench.folder.volley("report", "last", "--format", "csv").output
+        #expect(csv.contains("jpush_request_id"), "\(csv.prefix(300))")
+        let refreshed = try bench.folder.volley("report", "last", "--refresh").output
+        #expect(refreshed.contains(/5,000 received over JPush's own channel/), "\(refreshed)")
+        let entries = try bench.entries()
+        #expect(entries.count == 5000 && Set(entries.map(\.target)).count == 5000 && entries.allSatisfy { $0.status == 200 })
+        #expect((5...20).contains(Set(entries.map(\.message)).count), "\(Set(entries.map(\.message)).count) calls")
+    }
+
+    @Test("ids that are none are refused and suppressed, and the others of their call get it", arguments: ["both", "none"])
+    func mixed(details: String) throws {
+        let bench = try Bench(
+            devices: 1200, firstDigits: [3: "00001003", 700: "00001003", 701: "00001003", 900: "00001011"],
+            faults: ["--error-details", details])
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 0, "\(sent)")
+        let outcomes = try sent.json()["outcomes"]
+        // A device that does not exist counts as reached as long as others of its call exist.
+        #expect(outcomes?.int("accepted") == 1197 && outcomes?.int("invalid_token") == 3, "\(sent)")
+        let entries = try bench.entries(), accepted = entries.filter { $0.status == 200 }
+        #expect(accepted.count == 1197 && Set(accepted.map(\.target)).count == 1197)
+        let report = try bench.folder.volley("report", "last").output
+        #expect(report.contains("1003") && report.contains(/not\s+registration\s+ids\s+of\s+JPush/), "\(report)")
+        let again = try bench.folder.volley("plan", "campaign.yaml", "--json")
+        #expect(try again.json()["skipped"]?.int("suppressed") == 3, "\(again)")
+    }
+
+    @Test("a call of which JPush knows no device refuses all of them, and suppresses none: the app may be the wrong one")
+    func unknown() throws {
+        let bench = try Bench(devices: 40, firstDigits: Dictionary(uniqueKeysWithValues: (0..<40).map { ($0, "00001011") }))
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(try sent.status != 0 && sent.json()["outcomes"]?.int("invalid_token") == 40, "\(sent)")
+        let again = try bench.folder.volley("plan", "campaign.yaml", "--json")
+        #expect(try again.json()["skipped"]?.int("suppressed") ?? 0 == 0 && again.json().int("audience") == 40, "\(again)")
+    }
+
+    @Test("a wrong secret stops the run at its first call, says what to do, and is never shown")
+    func wrongSecret() throws {
+        let bench = try Bench(devices: 300)
+        let secret = "5e987ac6d2e04d95a9d8f0d1"
+        try bench.folder.write("secret.txt", secret)
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        let said = sent.output + sent.errors
+        #expect(try sent.status == 3 && sent.json()["outcomes"]?.int("accepted") ?? 0 == 0, "\(sent)")
+        #expect(said.contains("1004") && said.contains("Check app_key, master_secret and region") && !said.contains(secret), "\(sent)")
+        try bench.writeProject(secret: "{env: VOLLEY_TEST_SECRET}")
+        let missing = try bench.folder.volley("send", "campaign.yaml", "--yes")
+        #expect(missing.status == 2 && missing.errors.contains("VOLLEY_TEST_SECRET"), "\(missing)")
+        let entries = try bench.entries()
+        #expect(entries.count <= 100 && entries.allSatisfy { $0.status == 401 })
+    }
+
+    @Test("each personal text is a call of its own, ten a second")
+    func personal() throws {
+        let bench = try Bench(devices: 30)
+        try bench.folder.writeCampaign(content: "title: Hello {{ first_name }}\nbody: World")
+        let start = Date()
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 30, "\(sent)")
+        #expect(Date().timeIntervalSince(start) >= 2.5)
+        let entries = try bench.entries()
+        #expect(entries.count == 30 && Set(entries.map(\.message)).count == 30)
+    }
+
+    @Test("texts that differ from device to device are counted before anything is sent, and a preview says how long that takes")
+    func slowTexts() throws {
+        let bench = try Bench(devices: 40_000)
+        func preview(_ content: String) throws -> (seconds: Int?, warnings: String, text: String) {
+            try bench.folder.writeCampaign(content: content)
+            let json = try bench.folder.volley("preview", "campaign.yaml", "--json").json()
+            guard case .double(let seconds)? = json["seconds_at_pace"] else { return (nil, "", "") }
+            return (Int(seconds), json["warnings"]?.text ?? "", try bench.folder.volley("preview", "campaign.yaml").output)
+        }
+        let personal = try preview("title: Hello {{ first_name }}\nbody: World"), seconds = try #require(personal.seconds)
+        // 40,000 calls at 540 a minute are 4,444 s; the number of texts is about right.
+        #expect((4100...4445).contains(seconds), "\(seconds)")
+        #expect(
+            personal.warnings.contains("slow-texts") && personal.warnings.contains("the same text for all would be 40 calls"), "\(personal)"
+        )
+        #expect(personal.text.contains(/Time +[0-9,]+ calls, 1 h 1[0-9] min.* at 540\/min \(calls\)/), "\(personal.text)")
+        // A pace for devices is no reason to make more calls than JPush takes.
+        try bench.writeProject(more: "pace: 9000/s")
+        #expect(try preview("title: Hello {{ first_name }}\nbody: World").seconds == seconds)
+        let same = try preview("title: Hello\nbody: World")
+        #expect(same.seconds == 4 && !same.warnings.contains("slow-texts"), "\(same)")
+        #expect(same.text.contains("40 calls"), "\(same.text)")
+        // Two texts are two, whoever gets them.
+        let two = try preview("title: \"Hello{% if first_name == 'Name7' %} you{% endif %}\"\nbody: World")
+        #expect(two.seconds == 4 && !two.warnings.contains("slow-texts"), "\(two)")
+    }
+
+    @Test("what JPush refuses for now goes out after ten seconds, the whole call")
+    func waits() throws {
+        let bench = try Bench(devices: 50, firstDigits: [7: "00000503"])
+        let start = Date()
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 0 && Date().timeIntervalSince(start) >= 10, "\(sent)")
+        let entries = try bench.entries()
+        #expect(entries.filter { $0.status == 200 }.count == 50 && entries.filter { $0.status == 503 }.count == 50)
+    }
+
+    @Test("device tokens in the column of registration ids are skipped and named")
+    func wrongColumn() throws {
+        let bench = try Bench(devices: 2)
+        let ids = [Bench.id(1), String(repeating: "0f", count: 32), "0123abcd-0123-0123-0123-0123456789ab", "", "1a0018"]
+        try bench.folder.write("devices.csv", "jpush_id\n" + ids.map { $0 + "\n" }.joined())
+        let planned = try bench.folder.volley("plan", "campaign.yaml")
+        #expect(planned.output.contains(/device\s+token of APNs/) && !planned.output.contains(ids[1]), "\(planned)")
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(try sent.json()["outcomes"]?.int("accepted") == 1, "\(sent)")
+        #expect(try bench.entries().map(\.target) == [Bench.id(1)])
+    }
+
+    @Test("a run that was killed goes on, and everybody gets it once: JPush recognizes the calls that had no answer by their cids")
+    func killed() throws {
+        let bench = try Bench(devices: 5000, faults: ["--latency", "400"])
+        try bench.writeProject(more: "pace: 2/s")
+        let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: bench.folder.url)
+        usleep(2_500_000)
+        kill(sending.processID, SIGKILL)
+        _ = sending.finish(timeout: 10)
+        let resumed = try bench.folder.volley("resume", "last", "--json")
+        #expect(resumed.status == 0, "\(resumed)")
+        let outcomes = try bench.folder.volley("report", "last", "--format", "json").json()["outcomes"]
+        #expect(outcomes?.int("accepted") == 5000 && outcomes?.sum == 5000, "\(resumed)")
+        let accepted = try bench.entries().filter { $0.status == 200 }
+        #expect(Set(accepted.map(\.target)).count == 5000)
+        // A call that comes again gets the answer of the first, and is the same push.
+        let messages = Dictionary(grouping: accepted, by: \.target).values.map { Set($0.map(\.message)) }
+        #expect(messages.allSatisfy { $0.count == 1 })
+    }
+
+    @Test("doctor has a push validated, and push sends a single one")
+    func tools() throws {
+        let bench = try Bench(devices: 1)
+        let doctor = try bench.folder.volley("doctor", "--json")
+        #expect(doctor.status == 0, "\(doctor)")
+        let pushed = try bench.folder.volley("push", "--token", Bench.id(1), "--title", "Hi", "--json")
+        #expect(try pushed.status == 0 && pushed.json()["outcome"]?.stringValue == "accepted", "\(pushed)")
+        let gone = try bench.folder.volley("push", "--token", Bench.id(1, after: "00001011"), "--title", "Hi", "--json")
+        #expect(try gone.status == 1 && gone.json()["reason"]?.stringValue == "1011", "\(gone)")
+        let none = try bench.folder.volley("push", "--token", Bench.id(1, after: "00001003"), "--title", "Hi", "--json")
+        #expect(try none.status == 1 && none.json()["reason"]?.stringValue == "1003", "\(none)")
+        #expect(try bench.entries().count == 3, "doctor leaves no push")
+        try bench.folder.write("secret.txt", "5e987ac6d2e04d95a9d8f0d1")
+        let wrong = try bench.folder.volley("doctor")
+        #expect(wrong.status != 0, "\(wrong)")
+    }
+}
