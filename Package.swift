@@ -198,7 +198,8 @@ let package = Package(
         .testTarget(name: "HouseTests", path: "Tests/HouseTests", exclude: ["Openings.txt"], swiftSettings: strict),
         // Servers of others as judges; their programs are not Swift.
         .testTarget(
-            name: "ForeignServersTests", dependencies: ["Base", "Cryptography", "Simulators", "TestCommands", "TestServers", "volley"],
+            name: "ForeignServersTests",
+            dependencies: ["Base", "Cryptography", "PushServices", "Simulators", "TestCommands", "TestServers", "volley"],
             path: "Tests/ForeignServers", exclude: ["StandIns", "install"], swiftSettings: strict),
         fuzzing,
         simulation,

@@ -207,6 +207,25 @@ struct RequestsTests {
         #expect(loop.machine.ending != nil, "most targets are refused as in another environment")
     }
 
+    @Test(
+        "an answer that ends the run leaves all who share its request unsent, so that a resumption reaches them",
+        arguments: ["BadTopic", "BadMessage"])
+    func stop(reason: String) {
+        var loop = Loop(BatchService(10)) { $0.canaryPushes = 20 }
+        loop.add(0..<30)
+        let requests = loop.advance()
+        loop.answer(requests[0].request, 400, reason)
+        for request in requests.dropFirst() { loop.answer(request.request, 400, reason) }
+        _ = loop.advance()
+        guard case .stopped(let cause) = loop.machine.end, case .service(_, .refused(reason, 400, _)) = cause else {
+            Issue.record("\(String(describing: loop.machine.end))")
+            return
+        }
+        let settled = loop.machine.settlements
+        #expect(settled.map(\.recipient).sorted() == Array(0..<30))
+        #expect(settled.allSatisfy { $0.outcome == .unsent && $0.reason == OwnReason.stopped.rawValue })
+    }
+
     @Test("an answer that is lost leaves every push of its request unknown", arguments: [true, false])
     func lost(resendsUnknown: Bool) {
         var loop = Loop(BatchService(5)) { ($0.canaryPushes, $0.resendsUnknown) = (0, resendsUnknown) }

@@ -72,9 +72,15 @@ extension DeliveryMachine {
         case .rejectedLikeAll where hasEverAccepted: refused(request, answer, at: now)
         case .stop, .rejectedLikeAll:
             noteHealth(of: request, at: now)
-            settle(request, .rejected, reason: reasonText(answer), at: now)
-            stopForService(
-                .refused(reason: answer.reason, status: answer.status, clockLagSeconds: harmfulClockLagSeconds), at: now)
+            let cause = ServiceStop.refused(
+                reason: answer.reason, status: answer.status, clockLagSeconds: harmfulClockLagSeconds)
+            // The first push shows the cause. Where many share a request, they would all be lost to a resumption.
+            guard pushes[request].count > 1 else {
+                settle(request, .rejected, reason: reasonText(answer), at: now)
+                return stopForService(cause, at: now)
+            }
+            stopForService(cause, at: now)
+            settleUnsent(request, at: now)
         case .retry(let retry):
             if retry == .quota {
                 serviceHealth.answered()

@@ -161,6 +161,12 @@ def audience(value, place):
     return kind, targets
 
 
+def content(document):
+    """What a repeat has to have in common with the first call: all but the time that is left, which runs in between."""
+    options = {name: value for name, value in document["options"].items() if name != "time_to_live"}
+    return json.dumps({**document, "options": options}, sort_keys=True)
+
+
 # MARK: Calls
 
 
@@ -318,7 +324,7 @@ class JPush(judge.Judge):
             self.reach(request, kind, targets)
             self.note("validated", request, targets, self.call)
             return {"sendno": str(document["options"].get("sendno", 0)), "msg_id": "0"}
-        return self.once(request, document.get("cid"), targets, json.dumps(document, sort_keys=True),
+        return self.once(request, document.get("cid"), targets, content(document),
                          lambda: self.accept(request, targets, self.reach(request, kind, targets), document))
 
     def batch(self, request):
@@ -346,7 +352,7 @@ class JPush(judge.Judge):
                 named(entry["target"], "target")
             self.override(request, entry)
             kind = "alias" if way == "alias" else "registration_id"
-            return self.once(request, cid, targets, json.dumps(entry, sort_keys=True),
+            return self.once(request, cid, targets, content(entry),
                              lambda: self.accept(request, targets, self.reach(request, kind, targets), entry))
         except (Flaw, Refused) as problem:
             code, why = (CODES[problem.kind], problem.place) if isinstance(problem, Flaw) else (problem.code, problem.why)

@@ -252,6 +252,8 @@ class Judge:
         await asyncio.sleep(self.options.latency / 1000)
         request.now = time.time()
         kind, happens = self.trouble() if self.pushes(request) else (None, True)
+        if kind:
+            self.note(f"trouble-{kind}", request, ["-"])
         given = self.answer(request) if happens else None
         if kind == "error":
             return self.failure(request, self.options.error)

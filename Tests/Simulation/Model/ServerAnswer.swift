@@ -114,6 +114,14 @@ struct ServerAnswer {
         .init(status: 429, reason: SimulatedService.usedUp, meaning: .quota, retryAfterSeconds: 130, encounter: .quotaUsedUp),
     ]
 
+    /// Whether all other pushes would get it.
+    var concernsAll: Bool {
+        switch meaning {
+        case .fatal, .likeAll: true
+        default: false
+        }
+    }
+
     /// The outcome of a final answer; nil if it is not final.
     var outcome: Outcome? {
         switch meaning {

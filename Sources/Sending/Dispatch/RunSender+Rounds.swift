@@ -1,0 +1,242 @@
+import Workspace
+import Audience
+import Base
+import Campaigns
+import Content
+import Delivery
+import PushServices
+import Runs
+import Synchronization
+
+/// A round: sending to some recipients, the legs among them side by side, until they are settled or sending must stop.
+extension RunSender {
+    /// Sends to some recipients, the legs among them side by side, until they are settled or sending must stop.
+    /// - Parameters:
+    ///   - start: the moment from which the expiry counts.
+    ///   - moment: when quiet hours begin for them; nil if none do.
+    ///   - calls: what is in doubt at services that recognize repeats.
+    ///   - rounds: what this life has sent before.
+    func deliver(
+        _ ids: Range<Int>, startingAt start: Timestamp, until moment: Timestamp? = nil, after calls: EarlierCalls,
+        in rounds: inout SendRounds
+    ) throws -> (SendEnd, SendControl.StopRequest?) {
+        let capped: CappedDevices?
+        do { capped = try history.cappedDevices(for: run, in: catalog) } catch { return (.stopped(.described("\(error)")), nil) }
+        // Reading the frequency history may have taken until quiet hours began.
+        if let moment, clock.now() >= moment { return (.interrupted, .quietHours) }
+        let results = BoundedQueue<[Settlement]>(capacity: 64)
+        let figures = try figuresSoFar()
+        let state: SendState, legs: [LegSending]
+        do throws(Diagnostic) {
+            state = try SendState(total: run.plan.audience, settled: settled(figures, besides: calls))
+            legs = try self.legs(of: ids, besides: rounds)
+        } catch { return (.stopped(.notSent("\(error)")), nil) }
+        state.claims.start(at: try run.claimCount())
+        let holds = try holdsOfServices()
+        var threads = LegThreads(results)
+        do throws(Diagnostic) {
+            threads.recorder = try WorkerThread("record") { record(from: results, state, legs) }
+            for leg in legs {
+                let earlier = rounds.answers(of: leg.leg.service, figures)
+                var settings = senderSettings(leg.access, startingAt: start)
+                settings.heldUntil = holds[leg.leg.service]
+                if leg.access.service.statistics != nil { settings.receipts = leg.receipts }
+                if leg.access.isProtected { settings.commitCalls = { commit($0, of: leg, state, legs) } }
+                let sender = try Sender(settings)
+                // The thread that claims starts last: if another one cannot start, nothing was claimed.
+                threads.senders.append(
+                    try WorkerThread("deliver") {
+                        defer {
+                            leg.noteEnd()
+                            if !legs.contains(where: \.isGoing) { state.ended.wake() }
+                        }
+                        return sender.run(
+                            source: leg.batches, results: results, control: leg.control, after: earlier, closingResults: false)
+                    })
+                threads.readers.append(
+                    try WorkerThread("read") { read(leg, with: makeReader(leg, state, capped: capped, calls), state, legs) })
+            }
+        } catch {
+            giveBack(threads.end(legs).leftover, because: .stopped, state)
+            return (.stopped(.notSent("\(error)")), nil)
+        }
+        if legs.isEmpty { state.ended.wake() }
+        watch(state, legs, until: moment)
+        let (ends, leftover) = threads.end(legs)
+        giveBack(leftover, because: legs.requested?.reason ?? .stopped, state)
+        if state.capped > 0 { attendance.observer(.capped(state.capped)) }
+        let now = try figuresSoFar()
+        for leg in legs { rounds.noteEnd(of: leg.leg.service, now) }
+        if let failure = state.failure.withLock({ $0 }) { return (.stopped(failure), nil) }
+        return (try roundEnd(zip(legs, ends).map { ($0.leg, $1) }, &rounds), legs.requested)
+    }
+
+    /// How a round ended, by the ends of its legs. A service that stops does not keep the others from going on.
+    private func roundEnd(_ ends: [(leg: RunLeg, end: SendEnd)], _ rounds: inout SendRounds) throws -> SendEnd {
+        for (leg, end) in ends {
+            guard case .stopped(let cause) = end else { continue }
+            if let held = cause.heldUntil { try run.setState(LegState(heldUntil: held), of: leg) }
+            guard services.count > 1, cause.isOfService else { return end }
+            rounds.stopped[leg.service] = cause
+            try run.setState(LegState(heldUntil: cause.heldUntil, cause: cause), of: leg)
+        }
+        return ends.contains { $0.end == .interrupted } ? .interrupted : .finished
+    }
+
+    /// Until when services take no pushes, by their numbers, as they said to this life or an earlier one.
+    private func holdsOfServices() throws -> [Int: Timestamp] {
+        let states = try run.legStates()
+        return run.plan.legs.reduce(into: [:]) { holds, leg in
+            guard let held = states[leg.ids.lowerBound]?.heldUntil else { return }
+            holds[leg.service] = max(held, holds[leg.service] ?? held)
+        }
+    }
+
+    /// The legs of some recipients that are still to be sent.
+    private func legs(of ids: Range<Int>, besides rounds: SendRounds) throws(Diagnostic) -> [LegSending] {
+        var legs: [LegSending] = []
+        for leg in run.plan.legs(of: ids) where rounds.stopped[leg.service] == nil {
+            let access = services[leg.service]
+            legs.append(try LegSending(leg, access, queue: queuedBatches(access)))
+        }
+        return legs
+    }
+
+    /// The run's figures; nil if nothing was sent.
+    private func figuresSoFar() throws -> RunFigures? { try run.claims().isEmpty ? nil : run.figures() }
+
+    /// The recipients that stay settled, by outcome.
+    private func settled(_ figures: RunFigures?, besides calls: EarlierCalls) -> [Outcome: Int] {
+        guard let figures else { return [:] }
+        var settled: [Outcome: Int] = services.enumerated().reduce(into: [:]) { sum, entry in
+            let (number, access) = entry
+            for (outcome, count) in figures.figures(ofService: number).outcomes
+            where outcome != .unsent && !(outcome == .unknown && access.resendsUnknown) { sum[outcome, default: 0] += count }
+        }
+        // They count as unknown as long as they have no outcome.
+        for (number, access) in services.enumerated() where !access.resendsUnknown {
+            settled[.unknown, default: 0] -= calls.inDoubt(atService: number)
+        }
+        return settled
+    }
+
+    /// Records recipients that were claimed but never handed over as unsent.
+    private func giveBack(_ leftover: [Int], because reason: OwnReason, _ state: SendState) {
+        let settlements = leftover.map { Settlement(recipient: $0, outcome: .unsent, own: reason, settledAt: .now()) }
+        do { try run.record(state.completed(settlements)) } catch { state.fail(.ledger(.recordingFailed("\(error)"))) }
+    }
+
+    /// The most batches between the reader and the sender of a leg. Without a pace they keep the sender busy while the next claim is prepared.
+    /// With a pace, every claim ahead only adds devices that a crash would leave unknown.
+    private func queuedBatches(_ access: ServiceAccess) -> Int {
+        access.pace == nil ? max(4, threads ?? availableCores()) : 2
+    }
+
+    private func makeReader(_ leg: LegSending, _ state: SendState, capped: CappedDevices?, _ calls: EarlierCalls) -> PushReader {
+        var reader = PushReader(
+            run: run, messages: messages, pace: leg.access.pace, resendsUnknown: leg.access.resendsUnknown,
+            allowance: leg.allowance, now: clock.now, capped: capped,
+            onCapped: { unsent in
+                state.noteCapped(unsent.count)
+                state.progress.add(unsent)
+                attendance.observer(.settled(unsent))
+            }, onEarlierAttempts: state.noteAttempts, onInDoubt: state.noteInDoubt)
+        reader.furtherMessages = (1..<leg.access.renderers(threads: threads ?? availableCores())).map { _ in
+            (try? MessageCatalog(frozenIn: run.plan)) ?? messages
+        }
+        reader.service = leg.leg.service
+        reader.batching = leg.access.service.batching
+        reader.repeats = calls.repeats(in: leg.leg)
+        reader.generations = calls.generations(atService: leg.leg.service)
+        reader.claims = state.claims
+        reader.onClaimed = { claimed in
+            do { try run.note(claimed: claimed) } catch {
+                state.fail(.ledger(.claimNotNoted("\(error)")))
+                return false
+            }
+            return true
+        }
+        return reader
+    }
+
+    /// Commits the names of calls of a leg. If that fails, they never leave, and sending ends.
+    private func commit(_ calls: [NamedCall], of leg: LegSending, _ state: SendState, _ legs: [LegSending]) -> Bool {
+        do {
+            try run.name(
+                calls.map { call in
+                    var call = call
+                    call.service = leg.leg.service
+                    return call
+                })
+            return true
+        } catch let end as NotSending {
+            legs.interrupt(.cancelled)
+            if !end.isCancelled { state.fail(.ledger(.takenOver)) }
+        } catch {
+            state.fail(.ledger(.recordingFailed("\(error)")))
+            legs.interrupt()
+        }
+        return false
+    }
+
+    /// - Returns: recipients that were claimed but not handed over.
+    private func read(_ leg: LegSending, with reader: PushReader, _ state: SendState, _ legs: [LegSending]) -> [Int] {
+        defer { leg.batches.close() }
+        do { return try reader.read(leg.leg.ids, into: leg.batches) } catch let end as NotSending {
+            legs.interrupt(.cancelled)
+            if !end.isCancelled { state.fail(.ledger(.takenOver)) }
+            return []
+        } catch {
+            state.fail(.ledger(.readingFailed("\(error)")))
+            // What its sender has is sent; the others end, as their claims could not be read either.
+            for other in legs where other !== leg { other.control.interrupt() }
+            return []
+        }
+    }
+}
+
+/// What a life of a run has sent so far, and which of its services stopped.
+struct SendRounds {
+    /// Why services stopped, by their numbers.
+    var stopped: [Int: StopCause] = [:]
+    private var earlier: [EarlierSendings?]
+    private let services: [ServiceAccess]
+
+    init(_ services: [ServiceAccess]) {
+        self.services = services
+        earlier = services.map { _ in nil }
+    }
+
+    /// The answers that the next sender to a service must count.
+    /// - Parameter figures: of the run; nil if nothing was sent.
+    mutating func answers(of service: Int, _ figures: RunFigures?) -> EarlierAnswers {
+        let own = figures?.figures(ofService: service)
+        let sendings = earlier[service] ?? EarlierSendings(services[service].settings.stopLimits, own, services[service].service)
+        earlier[service] = sendings
+        return sendings.answers(own)
+    }
+
+    /// Notes that a sender to a service has ended.
+    mutating func noteEnd(of service: Int, _ figures: RunFigures?) { earlier[service]?.noteEnd(figures?.figures(ofService: service)) }
+}
+
+/// The threads of a round.
+private struct LegThreads {
+    let results: BoundedQueue<[Settlement]>
+    var recorder: WorkerThread<Void>?
+    var senders: [WorkerThread<SendEnd>] = []
+    var readers: [WorkerThread<[Int]>] = []
+
+    init(_ results: BoundedQueue<[Settlement]>) { self.results = results }
+
+    /// Waits for all of them. A sender may have stopped while its reader was about to hand over one more batch.
+    /// - Returns: how the senders ended, and recipients that were claimed but not handed over.
+    func end(_ legs: [LegSending]) -> (ends: [SendEnd], leftover: [Int]) {
+        for leg in legs { leg.batches.close() }
+        let ends = senders.map { $0.join() }
+        let leftover = readers.flatMap { $0.join() }
+        results.close()
+        recorder?.join()
+        return (ends, leftover)
+    }
+}
