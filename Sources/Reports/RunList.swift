@@ -80,7 +80,7 @@ public struct RunList: Sendable {
     }
 
     /// What targets are called: a plan that is not finished does not say by which service.
-    private static let targets = Set(PushServices.all.map(\.target.nouns)).sorted().joined(separator: " or ")
+    private static let targets = "\(PushServices.standard.target.nouns) or other targets"
 
     private struct Column {
         var title: String

@@ -98,7 +98,7 @@ struct ServicesReadingTests {
         MistakeCase(
             "an order of services that the app does not have",
             "services: {fcm: {project: shop-1a2b, environment: simulator}}\ncolumns: {prefer: [fcm, jpush]}",
-            "volley.yaml:6:29: there is no service 'jpush'. The app has apns and fcm."),
+            "volley.yaml:6:29: JPush is not among the app's services. The app has apns and fcm."),
     ]
 
     @Test("mistakes are told at their places", arguments: cases)

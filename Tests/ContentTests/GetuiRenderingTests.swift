@@ -31,17 +31,17 @@ struct GetuiRenderingTests {
         let contents = [
             Self.content { ($0.sound, $0.subtitle, $0.badge) = (Self.text("a.caf"), Self.text("Now"), 1) },
             Self.content { ($0.isSilent, $0.title, $0.body, $0.link) = (true, nil, nil, Self.text("shop://{{ name }}")) },
-            Self.content { $0.data = .object([.init(Self.text("a"), .text(Self.text("}}}{{ name }}")))], Self.place) },
+            Self.content { $0.data = .object([.init(Self.text("a"), .text(Self.text("{{ name }}")))], Self.place) },
             Self.content { content in
                 content = MessageContent(position: Self.place)
-                let message = ContentNode.object([.init(Self.text("transmission"), .text(Self.text("{{ name }}}}}")))], Self.place)
+                let message = ContentNode.object([.init(Self.text("transmission"), .text(Self.text("{{ name }}")))], Self.place)
                 content.payload = .object([.init(Self.text("push_message"), message)], Self.place)
             },
         ]
         var options = PushOptions(topic: "app", pushType: .alert, priority: .high, expiration: 90, collapseID: "sale")
         options.label = "run-1"
         for content in contents {
-            let payload = try Self.render(content, name: "An\"na\\ 🎉")
+            let payload = try Self.render(content, name: "An\"na\\ 🎉}}}")
             #expect(payload.failure == nil)
             let target = String(repeating: "a", count: 32)
             let id = PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0)

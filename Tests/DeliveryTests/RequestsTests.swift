@@ -217,8 +217,8 @@ struct RequestsTests {
         loop.answer(requests[0].request, 400, reason)
         for request in requests.dropFirst() { loop.answer(request.request, 400, reason) }
         _ = loop.advance()
-        guard case .stopped(let cause) = loop.machine.end, case .service(_, .refused(reason, 400, _)) = cause else {
-            Issue.record("\(String(describing: loop.machine.end))")
+        guard case .stopped(let cause) = loop.machine.ending?.end, case .service(_, .refused(reason, 400, _)) = cause else {
+            Issue.record("\(String(describing: loop.machine.ending))")
             return
         }
         let settled = loop.machine.settlements

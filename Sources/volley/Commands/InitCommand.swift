@@ -43,8 +43,11 @@ public enum InitCommand {
 struct StarterProject {
     let service: any PushService
 
-    /// The export's name for the targets.
-    private var targetColumn: String { service.target.noun.replacing(" ", with: "_") }
+    /// The export's name for the targets: not that of another column which every export may have.
+    private var targetColumn: String {
+        let name = service.target.noun.replacing(" ", with: "_")
+        return ExportColumns.Standard(rawValue: name) == nil ? name : service.target.column
+    }
 
     var project: String {
         let account = service.account, key = account.credentials[0], start = service.target.exampleStart

@@ -193,7 +193,7 @@ struct GateTests: GateTesting {
         #expect(partials() == [name])
         // Killed: SIGKILL also ends a stopped process.
         _ = planning.finish(timeout: 0)
-        let text = try folder.volley("runs").output
+        let text = try folder.volley("runs").output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         #expect(text.contains("1 unfinished plan") && text.contains("`volley prune --keep 90d` removes it"), "\(text)")
         #expect(try folder.volley("prune", "--keep", "30d", "--dry-run").output.contains("would be removed"))
         #expect(partials() == [name])
