@@ -39,7 +39,7 @@ package final class Gateway {
         case .simulator:
             var configuration = SimulatorConfiguration()
             try identity.add(to: &configuration, topic: settings.firstService.topic)
-            guard let standIn = Simulators.named(settings.service.accountName) else { throw settings.service.noSimulator }
+            guard let standIn = Simulators.named(settings.firstService.accountName) else { throw settings.service.noSimulator }
             let simulator = try standIn.start(configuration)
             let file = try AuthorityFile(simulator.certificateAuthorityPEM)
             self.simulator = simulator
@@ -76,7 +76,7 @@ package final class Gateway {
 
     /// The credential that Volley makes for a run without one: that which the service's simulator trusts, or else the standard one's.
     package static func standIn(_ settings: RunSettings) -> StandIn {
-        Simulators.named(settings.service.accountName) ?? Simulators.standard
+        Simulators.named(settings.firstService.accountName) ?? Simulators.standard
     }
 
     /// Stops the built-in simulator.
@@ -186,4 +186,9 @@ private final class AuthorityFile {
         if hasName { unlink(path) }
         if descriptor >= 0 { close(descriptor) }
     }
+}
+
+extension ServiceSettings {
+    /// The service whose simulator stands in for it. A name that nobody knows stays as it is: it has none.
+    fileprivate var accountName: String { PushServices.named(serviceName)?.accountName ?? serviceName }
 }
