@@ -51,6 +51,7 @@ struct OwnAudienceTests {
     func words() {
         #expect(AudienceCall.everyone.words == "everyone")
         #expect(AudienceCall(.tags, ["vip"]).words == "tag vip")
+        #expect(AudienceCall(.registrationIDs, ["18071adc030dcba91c0", "18071adc030dcba91c1"]).words == "2 registration ids")
         #expect(AudienceCall(.aliases, ["a", "b", "c", "d", "e", "f"]).words == "aliases a, b, c, d, e, f")
         #expect(AudienceCall(.aliases, (1...1000).map(String.init)).words == "aliases 1, 2, 3, 4, 5 and 995 more")
     }

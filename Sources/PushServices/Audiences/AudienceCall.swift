@@ -107,9 +107,10 @@ public struct AudienceCall: Hashable, Sendable {
     /// How many names are shown one by one.
     private static let shownNames = 5
 
-    /// `everyone`, `tags vip, new`, `aliases u1, u2, u3, u4, u5 and 995 more`.
+    /// `everyone`, `tags vip, new`, `aliases u1, u2, u3, u4, u5 and 995 more`, `3 registration ids`: ids of devices are not shown.
     public var words: String {
         guard let selector else { return Self.everyoneText }
+        if selector == .registrationIDs { return TextFormat.counted(names.count, one: selector.noun, many: selector.nouns) }
         let shown = names.prefix(names.count > Self.shownNames + 1 ? Self.shownNames : names.count)
         let list = shown.map { TextFormat.foreign($0, maximumBytes: 60) }.joined(separator: ", ")
         let more = names.count - shown.count
