@@ -13,10 +13,14 @@ public struct ServicePace: Hashable, Sendable {
     public let pace: Pace
     /// After how many seconds the rate reaches the pace; 0 for at once.
     public let rampSeconds: Double
+    /// Whether the service refuses what comes faster, unless the app bought more. Then only a pace that stands with the service's own keys may
+    /// be faster.
+    public let isLimit: Bool
 
     /// A pace that is reached after a while.
-    public init(_ pace: Pace, rampSeconds: Double) {
+    public init(_ pace: Pace, rampSeconds: Double, isLimit: Bool = false) {
         self.pace = pace
         self.rampSeconds = rampSeconds
+        self.isLimit = isLimit
     }
 }

@@ -59,7 +59,9 @@ struct FirstStepsTests {
         #expect(result.status == 2 && result.errors.hasPrefix(words), "\(result.errors)")
     }
 
-    @Test("what init writes for a service can be sent to its simulator without a change", arguments: ["apns", "fcm", "getui", "jpush"])
+    @Test(
+        "what init writes for a service can be sent to its simulator without a change",
+        arguments: ["apns", "fcm", "getui", "jpush", "rongcloud"])
     func initForService(service: String) throws {
         let folder = try ProjectFolder()
         let made = try folder.volley("init", "new", "--service", service)

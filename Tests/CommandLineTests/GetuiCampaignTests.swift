@@ -174,7 +174,7 @@ struct GetuiCampaignTests {
         for (appID, given, expected) in [
             ("SimulatorAppId00000000", "{file: other.txt}", "sign is invalid"), ("AnotherAppId", "{file: secret.txt}", "appid or appkey"),
             ("SimulatorAppId00000000", "{file: empty.txt}", "empty"), ("SimulatorAppId00000000", "{file: missing.txt}", "missing.txt"),
-            ("SimulatorAppId00000000", "{env: VOLLEY_TEST_SECRET}", "VOLLEY_TEST_SECRET"),
+            ("SimulatorAppId00000000", "{env: VOLLEY_TEST_GETUI_SECRET}", "VOLLEY_TEST_GETUI_SECRET"),
             ("com.example.shop", "{file: secret.txt}", "package or bundle id"),
         ] {
             try bench.writeProject(appID: appID, secret: given)
@@ -183,8 +183,8 @@ struct GetuiCampaignTests {
             #expect(sent.status == 2 && said.contains(expected), "\(expected): \(sent)")
             #expect(!said.contains(secret) && !said.contains("0123456789abcdef01234567"))
         }
-        try bench.writeProject(secret: "{env: VOLLEY_TEST_SECRET}")
-        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json", environment: ["VOLLEY_TEST_SECRET": secret])
+        try bench.writeProject(secret: "{env: VOLLEY_TEST_GETUI_SECRET}")
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json", environment: ["VOLLEY_TEST_GETUI_SECRET": secret])
         #expect(sent.status == 0, "\(sent)")
         #expect(try bench.answers().values.allSatisfy { $0 == ["sent"] })
     }

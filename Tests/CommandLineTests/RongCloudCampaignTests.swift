@@ -121,6 +121,18 @@ struct RongCloudCampaignTests {
         #expect(csv.contains("1005"))
     }
 
+    @Test("user IDs of any length are planned, and a pace of the campaign is held within what RongCloud takes")
+    func short() throws {
+        let bench = try Bench(users: ["0", "7", "42", "00", "u12", "u333", "user_1234"])
+        try bench.folder.writeCampaign(delivery: "pace: 5000/s")
+        let preview = try bench.folder.volley("preview", "campaign.yaml")
+        #expect(preview.status == 0 && preview.output.contains("7 devices") && preview.output.contains("at 100/s"), "\(preview)")
+        #expect(!preview.output.contains("u333") && !preview.output.contains("user_1234"), "\(preview)")
+        try bench.writeProject(more: "pace: 4000/s")
+        let bought = try bench.folder.volley("preview", "campaign.yaml")
+        #expect(bought.output.contains("at 4,000/s") || bought.output.contains("at 4000/s"), "\(bought)")
+    }
+
     @Test("texts of their own share calls with the users who have the same text alone")
     func personal() throws {
         let bench = try Bench(users: [], faults: ["--limit-per-minute", "600000"])

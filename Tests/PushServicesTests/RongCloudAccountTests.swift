@@ -89,7 +89,7 @@ struct RongCloudTargetTests {
     func batching() {
         let rongcloud = RongCloud()
         #expect(rongcloud.batching == Batching(largestTargets: 100, hasOwnTexts: false, paceUnit: .targets))
-        #expect(rongcloud.usualPace == ServicePace(Pace(pushes: 100, intervalSeconds: 1), rampSeconds: 0))
+        #expect(rongcloud.usualPace == ServicePace(Pace(pushes: 100, intervalSeconds: 1), rampSeconds: 0, isLimit: true))
         #expect(rongcloud.batching.largestRequest(at: rongcloud.usualPace?.pace) == 5)
         #expect(rongcloud.batching.largestRequest(at: Pace(pushes: 10_000, intervalSeconds: 1)) == 100)
     }

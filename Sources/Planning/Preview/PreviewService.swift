@@ -34,11 +34,15 @@ struct PreviewService: Sendable {
             let share = context.campaign.delivery.pace?.share(of: recipients, in: result.audience)
             let own = account.pace ?? context.app.pace?.share(of: recipients, in: result.audience)
             let chosen = Pace.slower(share, own)
+            // Where an app has one service, the app's keys are the service's. A pace that is meant for devices is none for calls.
+            let isOwn =
+                account.pace != nil
+                || (context.app.services.count == 1 && context.app.pace != nil && account.service.batching.paceUnit == .targets)
             let (texts, calls) = calls(of: groups, result, tally, service: number, account.service.batching)
             return PreviewService(
                 service: account.service, destination: account.destination, recipients: recipients, texts: texts, calls: calls,
                 payloadBytes: PayloadBytes(counts: sizes),
-                chosenPace: account.pace == nil ? chosen?.withinLimit(of: account.service) : chosen)
+                chosenPace: isOwn ? chosen : chosen?.withinLimit(of: account.service))
         }
     }
 
@@ -93,11 +97,9 @@ struct PreviewService: Sendable {
 }
 
 extension Pace {
-    /// This pace, or the service's own if that is slower and counts requests with several devices each: a pace that is meant for devices
-    /// would be far beyond it. A service's own key `pace` is not restricted.
+    /// This pace, or the most that the service takes if that is slower.
     fileprivate func withinLimit(of service: any PushService) -> Pace? {
-        let batching = service.batching
-        guard batching.paceUnit == .requests, batching.largestTargets > 1 else { return self }
-        return Pace.slower(self, service.usualPace?.pace)
+        guard let usual = service.usualPace, usual.isLimit else { return self }
+        return Pace.slower(self, usual.pace)
     }
 }

@@ -53,7 +53,7 @@ public struct JPush: PushService {
 
     /// Source: docs.jiguang.cn, "API rate limit": 600 calls a minute for each app. Nothing says whether calls for cids count: there is one
     /// for every ten, and room is left for them.
-    public let usualPace: ServicePace? = ServicePace(Pace(pushes: 540, intervalSeconds: 60), rampSeconds: 0)
+    public let usualPace: ServicePace? = ServicePace(Pace(pushes: 540, intervalSeconds: 60), rampSeconds: 0, isLimit: true)
 
     /// Source: docs.jiguang.cn, "Push API v3", cid: ten at a time, valid for a day. A push with one that was taken before is not sent again,
     /// and gets the answer of the first.

@@ -58,7 +58,7 @@ public struct RongCloud: PushService {
     }()
 
     /// Source: RongCloud, "send a push to users": 100 a second, where a request to 100 users counts as 100.
-    public let usualPace: ServicePace? = ServicePace(Pace(pushes: 100, intervalSeconds: 1), rampSeconds: 0)
+    public let usualPace: ServicePace? = ServicePace(Pace(pushes: 100, intervalSeconds: 1), rampSeconds: 0, isLimit: true)
 
     /// The only RongCloud there is.
     public init() {}

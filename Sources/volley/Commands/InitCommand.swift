@@ -11,7 +11,7 @@ public enum InitCommand {
     ) throws -> ExitStatus {
         let starter = StarterProject(service: service)
         let files = [
-            ("volley.yaml", starter.project), ("welcome.yaml", StarterProject.campaign), ("exports/devices.csv", starter.export()),
+            ("volley.yaml", starter.project), ("welcome.yaml", starter.campaign), ("exports/devices.csv", starter.export()),
             (".volley/campaign.schema.json", CampaignSchema.document.indentedText + "\n"),
             (".volley/project.schema.json", ProjectSchema.document.indentedText + "\n"),
         ].map { (folder == "." ? $0.0 : "\(folder)/\($0.0)", $0.1) }
@@ -45,8 +45,15 @@ struct StarterProject {
 
     /// The export's name for the targets: not that of another column which every export may have.
     private var targetColumn: String {
-        let name = service.target.noun.replacing(" ", with: "_")
+        let name = service.target.noun.replacing(" ", with: "_").lowercased()
         return ExportColumns.Standard(rawValue: name) == nil ? name : service.target.column
+    }
+
+    /// Slow enough to try it, and no faster than the service takes.
+    private var pace: String {
+        let slow = Pace(pushes: 500, intervalSeconds: 1)
+        guard let usual = service.usualPace, usual.isLimit, usual.pace.perSecond < slow.perSecond else { return slow.description }
+        return usual.pace.description
     }
 
     var project: String {
@@ -62,7 +69,7 @@ struct StarterProject {
         app += [
             ("# \(key.example)", key.origin),
             ("devices: exports/devices.csv", "the device export, unless a campaign names another"), ("columns:", ""),
-            ("  token: \(targetColumn)", "the export's names for what Volley needs"), ("pace: 500/s", "never faster than this"),
+            ("  token: \(targetColumn)", "the export's names for what Volley needs"), ("pace: \(pace)", "never faster than this"),
             ("# approval: required", "nothing is sent without approval: volley approve"),
             // In quotes: a token of digits alone would be a number.
             ("# \(service.testDevicesExample.replacing(start, with: "\"\(start)\""))", "for volley send --test"),
@@ -89,7 +96,24 @@ struct StarterProject {
         return line + String(repeating: " ", count: line.count > 32 ? 3 : 34 - line.count) + "# \(comment)"
     }
 
-    static let campaign = """
+    /// Without what the service does not have.
+    var campaign: String {
+        let rules = service.rules
+        let lacking = [
+            rules.contentKeys.contains(.sound) ? nil : "  sound: default\n",
+            rules.deliveryKeys.contains(.expires) ? nil : Self.delivery,
+        ]
+        return lacking.compactMap(\.self).reduce(Self.fullCampaign) { $0.replacing($1, with: "") }
+    }
+
+    private static let delivery = """
+
+        delivery:
+          expires: 4h                     # nobody wants it tomorrow
+
+        """
+
+    private static let fullCampaign = """
         # yaml-language-server: $schema=.volley/campaign.schema.json
         # A campaign. See who would get it:  volley preview welcome.yaml
         # Send it:                           volley send welcome.yaml
@@ -117,10 +141,7 @@ struct StarterProject {
           usual: {share: 45}
           short: {share: 45, content: {body: 20 % off., languages: {de: {body: 20 % auf alles.}, zh-Hans: {body: 全场八折。}}}}
           holdout: {share: 10}            # these get nothing, to compare with
-
-        delivery:
-          expires: 4h                     # nobody wants it tomorrow
-
+        \(delivery)
         """
 
     /// A small export: 300 devices, the same every time.
