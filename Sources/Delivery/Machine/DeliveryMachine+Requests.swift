@@ -122,8 +122,14 @@ extension DeliveryMachine {
             resolveCanary(request)
             return refused(request, answer, at: now)
         }
-        pushes[request].reason = reasonText(answer)
         pushes[request].attempts -= 1
+        if nameRule == .generations, pushes[request].mayBeDelivered {
+            // The refusal may have used up the names: under them the service would say "accepted" and drop the pushes. Under new ones it
+            // could show again what arrived before.
+            resolveCanary(request)
+            return giveUp(request, at: now)
+        }
+        pushes[request].reason = reasonText(answer)
         // A service that recognizes the call says that it did nothing, the first time included.
         if nameRule == .calls { pushes[request].mayBeDelivered = false }
         raiseGeneration(of: request)

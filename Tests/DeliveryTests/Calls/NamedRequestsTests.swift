@@ -340,6 +340,20 @@ struct NamedRequestsTests {
         #expect(loop.outcomes() == [0: .unknown])
     }
 
+    @Test(
+        "a request in doubt that is refused for one of its targets is unknown: its names may be used up, and new ones could show it twice")
+    func refusedInDoubt() {
+        var loop = Loop(Self.derived, largest: 4)
+        loop.add(0..<4, together: 4)
+        var sent = loop.advance()
+        loop.machine.streamReset(sent[0].request, at: loop.now)
+        sent = loop.advance(seconds: 100)
+        #expect(sent.map(\.recipients) == [[0, 1, 2, 3]] && sent.map(\.generation) == [0])
+        loop.answer(sent[0].request, 400, "BadTarget")
+        #expect(loop.advance(seconds: 100).isEmpty)
+        #expect(loop.outcomes() == [0: .unknown, 1: .unknown, 2: .unknown, 3: .unknown])
+    }
+
     @Test("of a request of several pushes only those that were refused get the next generation")
     func someRefused() {
         var loop = Loop(Self.derived, largest: 4)

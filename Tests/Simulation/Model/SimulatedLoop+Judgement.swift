@@ -371,7 +371,8 @@ extension SimulatedLoop {
         switch settlement.outcome {
         case .unknown:
             if !fate.isInDoubt { campaign.violate(.outcome, "recipient \(recipient) is unknown without any doubt") }
-            judgeGivingUp(settlement, fate, at: now)
+            // A request in doubt that is refused for one of its targets may have used up its names.
+            if machine.nameRule != .generations { judgeGivingUp(settlement, fate, at: now) }
         case .unsent where !fate.isInDoubt:
             if !isWindingUp { campaign.violate(.outcome, "recipient \(recipient) is unsent while the run goes on") }
         case .failed where !fate.isInDoubt && attempts > 0: judgeGivingUp(settlement, fate, at: now)
