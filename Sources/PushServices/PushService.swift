@@ -46,6 +46,9 @@ public protocol PushService: Sendable {
     var usualPace: ServicePace? { get }
     /// The headers in which it says how much more it takes; nil for a service that does not say it.
     var budgetHeaders: BudgetHeaders? { get }
+    /// Whether a target stands for several people. Then an answer that ends the run leaves it unsent, as it does the targets that share a
+    /// request, so that a resumption reaches them; otherwise the one push that got it is rejected.
+    var isForMany: Bool { get }
     /// What it says of pushes some time after it took them; nil if nothing can be asked.
     var statistics: StatisticsFacts? { get }
     /// Whether each answer carries the id of its request, so that an answer without it comes from something else.
@@ -129,6 +132,9 @@ extension PushService {
 
     /// A push like any other.
     public func probeRequest(_ options: PushOptions) -> RequestTemplate { request(options) }
+
+    /// A device, or a user.
+    public var isForMany: Bool { false }
 
     /// Nothing can be asked.
     public var statistics: StatisticsFacts? { nil }

@@ -74,8 +74,8 @@ extension DeliveryMachine {
             noteHealth(of: request, at: now)
             let cause = ServiceStop.refused(
                 reason: answer.reason, status: answer.status, clockLagSeconds: harmfulClockLagSeconds)
-            // The first push shows the cause. Where many share a request, they would all be lost to a resumption.
-            guard pushes[request].count > 1 else {
+            // The first push shows the cause. Where a request may be for many, they would all be lost to a resumption.
+            guard pushes[request].count > 1 || settings.service.isForMany else {
                 settle(request, .rejected, reason: reasonText(answer), at: now)
                 return stopForService(cause, at: now)
             }

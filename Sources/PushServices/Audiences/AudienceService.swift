@@ -26,6 +26,8 @@ struct AudienceService: PushService {
     var recipientNoun: String { "call" }
     var target: TargetForm { AudienceCall.form }
     var batching: Batching { Batching(largestTargets: 1, hasOwnTexts: true, paceUnit: base.batching.paceUnit) }
+    /// A call reaches whoever has its names.
+    var isForMany: Bool { true }
     var goneReasons: [String] { [] }
     var blamingReasons: Set<String> { [] }
     var probe: ProbePush { ProbePush(target: AudienceCall.everyone.target.text, payload: base.probe.payload) }
