@@ -1,7 +1,6 @@
 import Workspace
 import Audience
 import Base
-import Campaigns
 import Content
 import Delivery
 import PushServices

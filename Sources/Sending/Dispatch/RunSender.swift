@@ -1,12 +1,10 @@
 import Workspace
-import Audience
 public import Base
 import Campaigns
 import Content
 import Delivery
 import PushServices
 import Runs
-import Synchronization
 
 /// Sends a run, from its beginning or from where it was left. One thread reads, claims and renders, one delivers, and one records; bounded
 /// queues of batches connect them.
