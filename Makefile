@@ -13,8 +13,8 @@ TEST_PACKAGES := nghttp2-server
 FAULT_PACKAGES := libfaketime iproute2
 BENCH_PACKAGES := nghttp2-client python3-venv
 BENCH_PYTHON := .build/bench/bin/python3
-# The tables that `make bench` makes: --sending and --planning (the default), --calls, --memory, --scaling, --recording, --rendering, --reports;
-# --quick makes them small.
+# The tables that `make bench` makes: --sending and --planning (the default), --calls, --services, --memory, --scaling, --recording,
+# --rendering, --reports; --quick makes them small.
 BENCH ?=
 # A target may import only its dependencies in Package.swift: the walls of the house.
 STRICT := --explicit-target-dependency-import-check error

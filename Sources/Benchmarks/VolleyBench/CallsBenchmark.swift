@@ -12,7 +12,7 @@ struct CallsBenchmark {
     let repeats: Int
 
     func run() throws {
-        let server = try MeasuredServer(.fcm, on: bench)
+        let server = try MeasuredServer(.simulator(.fcm), on: bench)
         func contestant(_ name: String, _ way: String) -> Comparison.Contestant {
             .init(name: name, pushes: pushes) { try measure(server, pushes: $0, way) }
         }
@@ -71,7 +71,7 @@ struct CallsProcess {
     }
 
     /// A registration token: 22 characters that differ, and a signature that is the same for all.
-    private static func target(_ device: Int) -> String {
+    static func target(_ device: Int) -> String {
         let digits = String(UInt64(device) &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678 | 1 << 63, radix: 16)
         return digits + "111111:APA91b" + String(repeating: "1", count: 134)
     }

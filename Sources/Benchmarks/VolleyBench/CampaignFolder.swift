@@ -1,15 +1,18 @@
 import Base
 import Glibc
+import PushServices
 
 /// A folder with a volley.yaml, an export and a campaign, from which `volley` sends to a server as a marketing team would.
 struct CampaignFolder {
     private let bench: Workbench
-    private let server: MeasuredServer
+    let server: MeasuredServer
+    let app: BenchApp
     private let folder: String
 
-    init(_ bench: Workbench, _ server: MeasuredServer) throws {
+    init(_ bench: Workbench, _ server: MeasuredServer, app: BenchApp = .apns) throws {
         self.bench = bench
         self.server = server
+        self.app = app
         folder = try bench.makeFolder("campaign-\(server.port)")
         try Workbench.write("\(folder)/volley.yaml") {
             $0(
@@ -17,10 +20,10 @@ struct CampaignFolder {
                 runs: runs
                 apps:
                   shop:
-                    topic: \(BenchPush.topic)
+                    service: \(app.service.name)
                     environment: {url: "\(server.url)", ca: \(server.authorityFile)}
-                    key: {file: \(server.keyFile), id: SIMULATOR1, team: VOLLEYTEAM}
-                    columns: {token: device_token}
+                    columns: {token: target}
+                    \(app.keys(server.keyFile).joined(separator: "\n    "))
 
                 """)
         }
@@ -59,14 +62,14 @@ struct CampaignFolder {
                 content:
                   title: "Hi {{ first_name | default: 'there' }}"
                   body: "20 % off everything until Sunday, in every {{ store }}."
-                  sound: default
                   link: shop://sale
+                  \(app.content.joined(separator: "\n  "))
 
                 """)
         }
         try Workbench.write("\(folder)/devices-\(recipients).csv") { line in
-            line("device_token,first_name,store\n")
-            for device in 0..<recipients { line("\(BenchPush.token(device)),\(device % 3 == 0 ? "" : "Ada"),store\n") }
+            line("target,first_name,store\n")
+            for device in 0..<recipients { line("\(app.target(device)),\(device % 3 == 0 ? "" : "Ada"),store\n") }
         }
     }
 }

@@ -1,10 +1,15 @@
 import Base
 import Glibc
+import PushServices
 
 /// A server that runs on its own cores while contestants send to it, and whose CPU time is measured from outside.
 final class MeasuredServer {
-    /// `volley simulate`, for APNs or FCM, or `PlainServer`.
-    enum Kind: String { case simulator, fcm, plain }
+    enum Kind {
+        /// `volley simulate`.
+        case simulator(BenchApp)
+        /// `PlainServer`.
+        case plain
+    }
 
     let url: String
     let port: Int
@@ -18,17 +23,23 @@ final class MeasuredServer {
     private static let limitSeconds = 3600
 
     init(_ kind: Kind, on bench: Workbench, cores: String? = nil) throws {
-        let folder = try bench.makeFolder(kind.rawValue)
+        let app: BenchApp
+        switch kind {
+        case .simulator(let its): app = its
+        case .plain: app = .apns
+        }
+        let name = if case .plain = kind { "plain" } else { app.service.name }
+        let folder = try bench.makeFolder(name)
         authorityFile = "\(folder)/ca.pem"
-        keyFile = "\(bench.folder)/\(kind == .fcm ? "service-account.json" : "AuthKey_SIMULATOR1.p8")"
+        keyFile = "\(bench.folder)/\(app.service.name)-key"
         let limit = String(Self.limitSeconds)
         let arguments =
             switch kind {
-            case .simulator, .fcm:
+            case .simulator(let app):
                 [
-                    "\(bench.binaries)/volley", "simulate", "--service", kind == .fcm ? "fcm" : "apns", "--port", "0", "--for", limit,
+                    "\(bench.binaries)/volley", "simulate", "--service", app.service.name, "--port", "0", "--for", limit,
                     "--ca", authorityFile, "--key", keyFile, "--json", "--quiet",
-                ]
+                ] + (app.limitPerMinute.map { ["--limit-per-minute", String($0)] } ?? [])
             case .plain: ["\(bench.binaries)/volley-bench", "answer", authorityFile, keyFile, limit]
             }
         process = try ChildProcess(

@@ -9,7 +9,7 @@ struct MemoryBenchmark {
     private static let diskBytesPerRecipient = 500
 
     func run() throws {
-        let server = try MeasuredServer(.simulator, on: bench)
+        let server = try MeasuredServer(.simulator(.apns), on: bench)
         let campaigns = try CampaignFolder(bench, server)
         Table.say("\nMemory of a whole campaign, nghttp2, against `volley simulate`; one run each\n")
         Table.head(["recipients", "peak memory", "pushes/s"])

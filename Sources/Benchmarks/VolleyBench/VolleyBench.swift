@@ -6,8 +6,8 @@ import Glibc
 import PushServices
 
 /// `make bench`: compares Volley with other tools, all measured in the same run on the same machine. Prints Markdown for
-/// docs/performance.md. `--sending` and `--planning` (the default), `--calls`, `--memory`, `--recording`, `--scaling`, `--rendering` and `--reports`
-/// choose the tables; `--quick` makes them once and small.
+/// docs/performance.md. `--sending` and `--planning` (the default), `--calls`, `--services`, `--memory`, `--recording`, `--scaling`, `--rendering`
+/// and `--reports` choose the tables; `--quick` makes them once and small.
 ///
 /// `volley-bench pipeline [RECIPIENTS]`: what a push costs outside the transport; a few seconds.
 ///
@@ -58,12 +58,13 @@ struct VolleyBench {
     private static func measure(_ options: Set<String>) throws {
         let unknown = options.subtracting([
             "--quick", "--sending", "--planning", "--memory", "--scaling", "--recording", "--rendering", "--reports", "--calls",
+            "--services",
         ])
         guard unknown.isEmpty else {
             throw Diagnostic(
                 "unknown: \(unknown.sorted().joined(separator: " "))",
                 remedy:
-                    "Use --sending, --calls, --planning, --memory, --recording, --scaling, --rendering, --reports and --quick, or `pipeline`."
+                    "Use --sending, --calls, --services, --planning, --memory, --recording, --scaling, --rendering, --reports and --quick, or `pipeline`."
             )
         }
         if options.contains("--rendering") {
@@ -77,7 +78,7 @@ struct VolleyBench {
         defer { bench.clear() }
         let repeats = isQuick ? 1 : 3, many = isQuick ? 20_000 : 400_000, few = isQuick ? 5000 : 100_000
         Table.say("Sender on core \(bench.clientCore), server on core \(bench.serverCore); the contestants take turns.")
-        let isPlain = options.isDisjoint(with: ["--sending", "--planning", "--memory", "--scaling", "--recording", "--reports", "--calls"])
+        let isPlain = options.isSubset(of: ["--quick", "--rendering"])
         if isPlain || options.contains("--sending") {
             try againstSimulator(bench, many: many, few: few, repeats: repeats)
             try againstPlainServer(bench, many: many, repeats: repeats)
@@ -85,6 +86,7 @@ struct VolleyBench {
         if isPlain || options.contains("--sending") || options.contains("--calls") {
             try CallsBenchmark(bench: bench, pushes: few, repeats: repeats).run()
         }
+        if options.contains("--services") { try ServicesBenchmark(bench: bench, devices: many, repeats: repeats).run() }
         if isPlain || options.contains("--planning") { try PlanningBenchmark(bench: bench, isQuick: isQuick).run() }
         if options.contains("--scaling") {
             try ScalingBenchmark(bench: bench, pushes: isQuick ? 100_000 : 800_000, repeats: repeats).run()
@@ -99,7 +101,7 @@ struct VolleyBench {
     }
 
     private static func againstSimulator(_ bench: Workbench, many: Int, few: Int, repeats: Int) throws {
-        let server = try MeasuredServer(.simulator, on: bench)
+        let server = try MeasuredServer(.simulator(.apns), on: bench)
         let all = try Contestants(bench, server)
         try Comparison(
             title: "Against `volley simulate`, which checks everything that APNs checks",
