@@ -38,6 +38,8 @@ public struct ExportColumns: Hashable, Sendable {
     public var rows = Rows.newest
     /// Header names by the key of a service's targets (`TargetForm.column`), for those that volley.yaml sets.
     public var targets: [String: SourceText] = [:]
+    /// The key of the targets of the app's only service, which exports may have as the column's name; nil if that is `token`, or of several.
+    public var onlyTargets: String?
     /// The column that says how a device is reached; nil if its targets say so.
     public var service: ServiceColumn?
     /// Names of services, the best first, for a device that has targets of several; the rest follow in the order of the app's.
@@ -49,10 +51,11 @@ public struct ExportColumns: Hashable, Sendable {
         self.tagSeparator = tagSeparator
     }
 
-    /// The header names to look for, best first. Unless volley.yaml names it, the token's column may also be called `device_token`.
+    /// The header names to look for, best first. Unless volley.yaml names it, the token's column may also be called `device_token`, or by
+    /// the service's key for its targets.
     public func candidates(for standard: Standard) -> [String] {
         if let name = names[standard]?.value ?? namesOfFormat[standard] { return [name] }
-        return standard == .token ? ["token", "device_token"] : [standard.rawValue]
+        return standard == .token ? ["token", "device_token"] + (onlyTargets.map { [$0] } ?? []) : [standard.rawValue]
     }
 
     /// The header names to look for, best first, for the targets of a service that is one of several.

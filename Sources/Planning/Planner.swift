@@ -99,8 +99,13 @@ struct Planner {
 
     /// What brings recipients into sending order; nil when they stay in that of the exports.
     private func sorter(_ times: SendTimes?) -> LegSorter? {
-        let services = context.app.services.count
-        return times.map { $0.sorter(services: services) } ?? (services > 1 ? LegSorter(services: services) : nil)
+        let services = context.app.services.map(\.service)
+        let waves = times.map { max(1, $0.waves.count) } ?? 1
+        let shelves = TextShelves(context.messages, services, dividing: waves * services.count)
+        guard waves > 1 || services.count > 1 || shelves != nil else { return nil }
+        return LegSorter(
+            waves: waves, services: services.count, shelves: shelves?.count ?? 1, wave: times?.waveOfRecipients(),
+            shelf: shelves.map { shelves in { shelves.shelf(of: $0) } })
     }
 
     /// The lists of devices that the app's services called gone.

@@ -1,17 +1,21 @@
 public import Base
 
-/// Brings recipients, which a scan finds in the order of the export, into the order of their legs: by wave, and within each wave by service. Until all
-/// are there, they are in a temporary table, which SQLite keeps outside the run file and without a name; a byte for each remains in memory, or two when
-/// there are more than 256 combinations.
+/// Brings recipients, which a scan finds in the order of the export, into the order of their legs: by wave, within each wave by service, and within
+/// each service by shelf, if there are any. Until all are there, they are in a temporary table, which SQLite keeps outside the run file and without a
+/// name; a byte for each remains in memory, or two when there are more than 256 places, and four more while they are brought into order.
 public struct LegSorter {
     /// The most waves.
     public static let mostWaves = 256
     /// The most services.
     public static let mostServices = 256
+    /// The most places: what two bytes tell apart.
+    public static let mostPlaces = 65536
 
     let services: Int
+    private let shelves: Int
     private let wave: ((RecipientRecord) -> Int)?
-    /// By slot: the place in sending order of its wave and service. One of the two is used.
+    private let shelf: ((RecipientRecord) -> Int)?
+    /// By slot: the place in sending order of its wave, service and shelf. One of the two is used.
     private var bytes: [UInt8] = []
     private var words: [UInt16] = []
     private let isWide: Bool
@@ -21,13 +25,21 @@ public struct LegSorter {
     /// - Parameters:
     ///   - waves: how many there are, at most `mostWaves`.
     ///   - services: how many take the pushes, at most `mostServices`; each recipient comes with the number of its own (`RecipientRecord.service`).
+    ///   - shelves: how many there are in each leg; with the others at most `mostPlaces`.
     ///   - wave: the place in sending order of a recipient's wave, 0 ..< waves; nil when all go out together.
-    public init(waves: Int = 1, services: Int = 1, wave: ((RecipientRecord) -> Int)? = nil) {
+    ///   - shelf: the place of a recipient in its leg, 0 ..< shelves; nil when recipients of a leg stay in the order of the export.
+    public init(
+        waves: Int = 1, services: Int = 1, shelves: Int = 1, wave: ((RecipientRecord) -> Int)? = nil,
+        shelf: ((RecipientRecord) -> Int)? = nil
+    ) {
         precondition((1...Self.mostWaves).contains(waves) && (1...Self.mostServices).contains(services), "two bytes hold their product")
-        places = waves * services
+        places = waves * services * shelves
+        precondition(shelves >= 1 && places <= Self.mostPlaces, "two bytes hold a place")
         isWide = places > 256
         self.services = services
+        self.shelves = shelves
         self.wave = wave
+        self.shelf = shelf
     }
 
     /// How many slots have a recipient.
@@ -36,11 +48,29 @@ public struct LegSorter {
     /// The place of the recipient in a slot.
     @inline(__always) func place(of slot: Int) -> Int { isWide ? Int(words[slot]) : Int(bytes[slot]) }
 
+    /// The slots in sending order, one leg after the other, and the service of each leg. Legs without a slot are left out.
+    func legs() -> [(slots: ArraySlice<UInt32>, service: Int)] {
+        var starts = [Int](repeating: 0, count: places + 1)
+        for slot in 0..<count { starts[place(of: slot) + 1] += 1 }
+        for place in 0..<places { starts[place + 1] += starts[place] }
+        var next = starts
+        var order = [UInt32](repeating: 0, count: count)
+        for slot in 0..<count {
+            let place = place(of: slot)
+            order[next[place]] = UInt32(slot)
+            next[place] += 1
+        }
+        return stride(from: 0, to: places, by: shelves).compactMap { place in
+            let slots = starts[place]..<starts[place + shelves]
+            return slots.isEmpty ? nil : (order[slots], place / shelves % services)
+        }
+    }
+
     /// A recipient is stored at its slot, which is the next one or one that was stored before.
     @inline(__always) mutating func note(_ recipient: RecipientRecord, at slot: Int) {
         let service = Int(recipient.service)
         precondition(service < services, "a service that the run does not have")
-        let place = (wave?(recipient) ?? 0) * services + service
+        let place = ((wave?(recipient) ?? 0) * services + service) * shelves + (shelf?(recipient) ?? 0)
         if isWide {
             if slot == words.count { words.append(UInt16(place)) } else { words[slot] = UInt16(place) }
         } else {

@@ -48,6 +48,18 @@ struct ServicesReadingTests {
         #expect(columns.targets.mapValues(\.value) == ["fcm_token": "google"] && columns.preference.map(\.value) == ["fcm", "apns"])
     }
 
+    @Test("an app with one service may name its targets by the service's own key, which exports may have, too")
+    func onlyTargets() throws {
+        let fcm = "service: fcm\nproject: shop-1a2b\nenvironment: simulator\n"
+        let named = try #require(try readProject(app(fcm + "columns: {fcm_token: google}\n")).0.apps.first?.columns)
+        #expect(named.candidates(for: .token) == ["google"] && named.targets.isEmpty)
+        let unnamed = try #require(try readProject(app(fcm)).0.apps.first?.columns)
+        #expect(unnamed.candidates(for: .token) == ["token", "device_token", "fcm_token"])
+        #expect(
+            found { () throws(Diagnostics) in try readProject(app(fcm + "columns: {token: a, fcm_token: b}\n")) }
+                == "volley.yaml:6:25: 'fcm_token' and 'token' name the same column, and 'token' is in line 6. Remove one of them.")
+    }
+
     @Test("a test device belongs to the service that it names, or to the first that has such targets")
     func testDevices() throws {
         let token = String(repeating: "a1", count: 32), id = "dPx3c9Qk2Lm0aBcDeFgHiJ", both = String(repeating: "a1", count: 11)

@@ -184,6 +184,23 @@ struct JPushCampaignTests {
         #expect(two.seconds == 4 && !two.warnings.contains("slow-texts"), "\(two)")
     }
 
+    @Test("devices with the same text share calls wherever they stand in the export, and the preview says how many calls that takes")
+    func fewTexts() throws {
+        let bench = try Bench(devices: 0)
+        let names = (0..<6000).map { ["Berlin", "Paris", "Rome"][$0 % 3] }
+        try bench.folder.write(
+            "devices.csv", "jpush_id,first_name\n" + names.enumerated().map { "\(Bench.id($0.offset)),\($0.element)\n" }.joined())
+        try bench.folder.writeCampaign(content: "title: Sale in {{ first_name }}\nbody: Until Sunday")
+        let planned = try bench.folder.volley("plan", "campaign.yaml").output
+        let calls = try #require(planned.firstMatch(of: /Time +(\d+) calls/).flatMap { Int($0.1) }, "\(planned)")
+        #expect((6...9).contains(calls), "\(calls)")
+        let sent = try bench.folder.volley("send", "--plan", "last", "--yes", "--json")
+        #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 6000, "\(sent)")
+        let entries = try bench.entries()
+        #expect(entries.count == 6000 && Set(entries.map(\.target)).count == 6000)
+        #expect((6...calls).contains(Set(entries.map(\.message)).count), "\(Set(entries.map(\.message)).count) calls, not \(calls)")
+    }
+
     @Test("what JPush refuses for now goes out after ten seconds, the whole call")
     func waits() throws {
         let bench = try Bench(devices: 50, firstDigits: [7: "00000503"])

@@ -69,7 +69,7 @@ struct SendTimesTests {
     @Test("one clock for all and no quiet hours: one wave, and no device's zone is looked at")
     func named() throws {
         let times = try times(Schedule(at: LocalTime("2026-12-01 09:00"), zone: .named(try zone("Asia/Kathmandu"))))
-        #expect(!times.isByDevice && times.sorter(services: 1) == nil)
+        #expect(!times.isByDevice && times.waveOfRecipients() == nil)
         #expect(times.runWaves([0: 7]).map(\.due) == [Timestamp("2026-12-01 03:15")])
     }
 }

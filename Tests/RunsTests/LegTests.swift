@@ -73,6 +73,33 @@ struct LegTests {
         #expect(folder.names == ["run.sqlite"])
     }
 
+    @Test("recipients of a leg come shelf by shelf, in each as they were found, and are still one leg")
+    func shelves() throws {
+        let folder = try TemporaryFolder()
+        let languages = ["en", "de", ""]
+        func shelf(_ recipient: RecipientRecord) -> Int {
+            languages.firstIndex(of: String(decoding: recipient.language, as: UTF8.self)) ?? 0
+        }
+        for services in [1, 2] {
+            let sorter = LegSorter(services: services, shelves: 3, shelf: shelf)
+            let writer = try RunWriter(folder: folder.path, id: "run\(services)", sorter: sorter)
+            for slot in 0..<9 {
+                let service = slot / 5 % services
+                try writer.put(Self.recipient(slot, service: service), at: slot, service: UInt8(service))
+            }
+            var dropped = BitSet()
+            dropped.insert(3)
+            try writer.drop(dropped, of: 9)
+            var planned = plan("run\(services)", audience: 8)
+            if services == 2 { planned.settings = .success(Self.both) }
+            planned.serviceLegs = writer.legs
+            let run = try writer.finish(planned)
+            let aliases = try run.recipients(0..<8).map { Int($0.alias.dropFirst(4)) }
+            #expect(aliases == (services == 1 ? [0, 6, 1, 4, 7, 2, 5, 8] : [0, 1, 4, 2, 6, 7, 5, 8]))
+            #expect(writer.legs == (services == 1 ? [] : [RunLeg(ids: 0..<4, service: 0), RunLeg(ids: 4..<8, service: 1)]))
+        }
+    }
+
     @Test("thousands in hundreds of waves are those that a sort would give")
     func many() throws {
         let folder = try TemporaryFolder()

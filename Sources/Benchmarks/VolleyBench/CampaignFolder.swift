@@ -20,10 +20,11 @@ struct CampaignFolder {
                 runs: runs
                 apps:
                   shop:
-                    service: \(app.service.name)
-                    environment: {url: "\(server.url)", ca: \(server.authorityFile)}
-                    columns: {token: target}
-                    \(app.keys(server.keyFile).joined(separator: "\n    "))
+                    services:
+                      \(app.service.name):
+                        environment: {url: "\(server.url)", ca: \(server.authorityFile)}
+                        \(app.keys(server.keyFile).joined(separator: "\n        "))
+                    columns: {\(app.column): target}
 
                 """)
         }

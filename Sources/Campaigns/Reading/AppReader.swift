@@ -196,8 +196,11 @@ struct AppReader {
     /// - Parameter services: the app's; empty if they could not be read.
     func columns(for services: [any PushService]) -> ExportColumns {
         let group = ProjectKeys.columns(services.count > 1 || section.has(ProjectKeys.services))
-        guard let names = subsection("columns", group, example: "columns: {token: device_token}") else { return ExportColumns() }
-        return ColumnsReader(names: names, services: services).columns()
+        var columns =
+            subsection("columns", group, example: "columns: {token: device_token}").map { ColumnsReader(names: $0, services: services).columns() }
+            ?? ExportColumns()
+        if services.count == 1, let key = services.first?.target.column, ProjectKeys.targetColumns.contains(key) { columns.onlyTargets = key }
+        return columns
     }
 }
 

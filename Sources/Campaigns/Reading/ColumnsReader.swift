@@ -26,12 +26,24 @@ struct ColumnsReader {
             columns.targets[key] = name
             checkService(ofTargets: key)
         }
+        readOnlyTargets(into: &columns)
         columns.service = serviceColumn()
         columns.preference = preference()
         warnOfOneColumn(columns)
         if let rows = names.choice("rows", ExportColumns.Rows.allCases.map { ($0.rawValue, $0) }) { columns.rows = rows }
         columns.format = names.choice("format", ExportColumns.Format.allCases.map { ($0.rawValue, $0) })
         return columns
+    }
+
+    /// In an app with one service, its targets are the tokens, and may be named by either key.
+    private func readOnlyTargets(into columns: inout ExportColumns) {
+        guard services.count == 1, let key = services.first?.target.column, let name = columns.targets.removeValue(forKey: key) else { return }
+        if let other = columns.names[.token] {
+            findings.error(
+                "'\(key)' and 'token' name the same column, and 'token' is in line \(other.position.line)", at: names.place(of: key),
+                remedy: "Remove one of them.")
+        }
+        columns.names[.token] = name
     }
 
     /// A column of targets for a service that the app does not have.

@@ -65,7 +65,8 @@ struct PreviewService: Sendable {
         guard let tally, personal > 0 else { return (texts, calls) }
         // A row that is not its device's newest has a text, too, which nobody gets.
         let different = max(1, min(personal, tally.count(ofService: service)))
-        return (texts + different, calls + max(different, full(personal)))
+        // How devices are spread over the texts is not known: each text may have one request that is not full.
+        return (texts + different, calls + min(personal, personal / batching.largestTargets + different))
     }
 
     /// Whether each request needs a place in the pace, however many devices it is for.

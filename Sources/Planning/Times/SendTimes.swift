@@ -110,12 +110,11 @@ struct SendTimes: Sendable {
 }
 
 extension SendTimes {
-    /// Sorts recipients into the order of waves while they are written; nil when all go out together.
-    /// - Parameter services: how many take the pushes.
-    func sorter(services: Int) -> LegSorter? {
-        guard waves.count > 1 else { return services > 1 ? LegSorter(services: services) : nil }
+    /// How a device's wave is found while recipients are written; nil when all go out together.
+    func waveOfRecipients() -> ((RecipientRecord) -> Int)? {
+        guard waves.count > 1 else { return nil }
         var cells = EscapedCells()
-        return LegSorter(waves: waves.count, services: services) { recipient in
+        return { recipient in
             precondition(cells.locate(in: recipient.fields) && cells.count > 0, "the cell of the zone is the last one")
             return place(of: number(of: cells[cells.count - 1]))
         }

@@ -14,26 +14,25 @@ extension LegSorter {
                 """)
     }
 
-    /// Calls `body` with all recipients except the dropped ones, leg by leg and within each in the order of slots, then forgets them.
+    /// Calls `body` with all recipients except the dropped ones, leg by leg, within each by shelf, and within each shelf in the order
+    /// of slots, then forgets them.
     /// - Returns: the legs, if there are several services; otherwise none.
     func drain(dropping dropped: BitSet, _ db: Database, _ body: (_ id: Int, RecipientsDigest.Row) throws -> Void) throws -> [RunLeg] {
         let select = try PreparedStatement(
             db, sql: "SELECT id, device_token, registration_id, alias, language, variant, fields FROM temp.\(Self.table) WHERE id = ?")
-        var counts = [Int](repeating: 0, count: places)
-        for slot in 0..<count { counts[place(of: slot)] += 1 }
         var legs: [RunLeg] = []
         var next = 0
-        for place in 0..<places where counts[place] > 0 {
+        for (slots, service) in self.legs() {
             let first = next
-            for slot in 0..<count where self.place(of: slot) == place && !dropped.contains(slot) {
-                try select.bind(slot, at: 1)
+            for slot in slots where !dropped.contains(Int(slot)) {
+                try select.bind(Int(slot), at: 1)
                 try select.forEachRow { row in
                     try body(next, row.digested)
                     return false
                 }
                 next += 1
             }
-            if services > 1, next > first { legs.append(RunLeg(ids: first..<next, service: place % services)) }
+            if services > 1, next > first { legs.append(RunLeg(ids: first..<next, service: service)) }
         }
         try db.execute(sql: "DROP TABLE temp.\(Self.table)")
         return legs
