@@ -5,8 +5,6 @@ struct BenchApp: Sendable {
     let service: any PushService
     /// What a table calls a campaign to it.
     let name: String
-    /// The key of `columns` for the service's targets.
-    let column: String
     /// The keys of volley.yaml that name the app at its service, beside `environment`.
     let keys: @Sendable (_ keyFile: String) -> [String]
     /// The keys of content that the service has, beside title, body and link.
@@ -21,25 +19,25 @@ struct BenchApp: Sendable {
     private static let unpaced = "pace: 1000000/s"
 
     static let apns = BenchApp(
-        service: APNs(), name: "APNs, one device a request", column: "token",
+        service: APNs(), name: "APNs, one device a request",
         keys: { ["topic: \(BenchPush.topic)", "key: {file: \($0), id: SIMULATOR1, team: VOLLEYTEAM}"] },
         content: ["sound: default"], target: { BenchPush.token($0) }, limitPerMinute: nil)
 
     static let fcm = BenchApp(
-        service: FCM(), name: "FCM, one device a request", column: "fcm_token", keys: { ["project: volley-simulator", "service_account: {file: \($0)}"] },
+        service: FCM(), name: "FCM, one device a request", keys: { ["project: volley-simulator", "service_account: {file: \($0)}"] },
         content: ["sound: default"], target: { CallsProcess.target($0) }, limitPerMinute: nil)
 
     /// Campaigns through services whose requests carry many devices. The app keys are those that simulators know by default.
     static let many = [
         BenchApp(
-            service: JPush(), name: "JPush, 1,000 devices a call", column: "jpush_id",
+            service: JPush(), name: "JPush, 1,000 devices a call",
             keys: { ["app_key: 0123456789abcdef01234567", "master_secret: {file: \($0)}", unpaced] },
             content: ["sound: default"], target: { "1a" + BenchPush.token($0).prefix(17) }, limitPerMinute: 60_000_000),
         BenchApp(
-            service: Getui(), name: "Getui, 200 devices a batch", column: "cid", keys: { getui($0) }, content: ["sound: default"],
+            service: Getui(), name: "Getui, 200 devices a batch", keys: { getui($0) }, content: ["sound: default"],
             target: { String(BenchPush.token($0).prefix(32)) }, limitPerMinute: 60_000_000),
         BenchApp(
-            service: RongCloud(), name: "RongCloud, 100 users a request", column: "rongcloud_user_id",
+            service: RongCloud(), name: "RongCloud, 100 users a request",
             keys: { ["app_key: volleysimulator", "app_secret: {file: \($0)}", unpaced] },
             content: [], target: { "user-\($0)" }, limitPerMinute: 60_000_000),
     ]

@@ -24,7 +24,6 @@ struct CampaignFolder {
                       \(app.service.name):
                         environment: {url: "\(server.url)", ca: \(server.authorityFile)}
                         \(app.keys(server.keyFile).joined(separator: "\n        "))
-                    columns: {\(app.column): target}
 
                 """)
         }
@@ -69,7 +68,7 @@ struct CampaignFolder {
                 """)
         }
         try Workbench.write("\(folder)/devices-\(recipients).csv") { line in
-            line("target,first_name,store\n")
+            line("token,first_name,store\n")
             for device in 0..<recipients { line("\(app.target(device)),\(device % 3 == 0 ? "" : "Ada"),store\n") }
         }
     }

@@ -30,6 +30,7 @@ final class CurlCall {
 
     private let handle: CurlEasyHandle
     private let setup: CurlSetup
+    private let meter: BodyMeter
     /// `NAME: ID` and a zero: the only header that differs from request to request. libcurl reads it here.
     private let idLine: UnsafeMutableBufferPointer<UInt8>
     private let idHeader: UnsafeMutablePointer<curl_slist>
@@ -44,10 +45,13 @@ final class CurlCall {
 
     var easy: UnsafeMutableRawPointer { handle.pointer }
 
-    /// - Parameter headers: those of all requests; they must outlive this object.
+    /// - Parameters:
+    ///   - headers: those of all requests; they must outlive this object.
+    ///   - meter: counts what libcurl takes of bodies.
     /// - Throws: a `Diagnostic` when there is not enough memory.
-    init(_ setup: CurlSetup, after headers: UnsafeMutablePointer<curl_slist>) throws(Diagnostic) {
+    init(_ setup: CurlSetup, after headers: UnsafeMutablePointer<curl_slist>, _ meter: BodyMeter) throws(Diagnostic) {
         self.setup = setup
+        self.meter = meter
         handle = try CurlEasyHandle()
         let name = Array("\(setup.template.idHeader): ".utf8)
         idLine = .allocate(capacity: name.count + PushID.textCount + 1)
@@ -143,6 +147,7 @@ final class CurlCall {
         let piece = body[bodyRead...].prefix(buffer.count)
         buffer.copyBytes(from: piece)
         bodyRead += piece.count
+        meter.bytes += piece.count
         return piece.count
     }
 

@@ -15,14 +15,15 @@ final class CurlConnection {
     static let mostRequestsOverHTTP2 = 900
 
     /// When libcurl wants to be called even if nothing happens: monotonic nanoseconds, nil for never.
-    private(set) var timerAt: Int64?
+    private var timerAt: Int64?
 
     private let index: Int
     private let setup: CurlSetup
     private let multi: UnsafeMutableRawPointer
     private let headers: CurlHeaderList
     private let epoll: Int32
-    private var watched: Set<Int32> = []
+    private var watched: [Int32: SocketInterest] = [:]
+    private let meter = BodyMeter()
     private var calls: [Int: CurlCall] = [:]
     private var freeCalls: [CurlCall] = []
     private var submitted = 0
@@ -61,8 +62,8 @@ final class CurlConnection {
         calls = [:]
         freeCalls = []
         curl_multi_cleanup(multi)
-        for socket in watched { epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nil) }
-        watched = []
+        for socket in watched.keys { epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nil) }
+        watched = [:]
         timerAt = nil
     }
 
@@ -72,7 +73,7 @@ final class CurlConnection {
     func submit(
         request: Int, id: PushID, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>, _ events: inout [TransportEvent]
     ) -> Bool {
-        guard !isClosed, !hasLeft, let call = freeCalls.popLast() ?? (try? CurlCall(setup, after: headers.first)) else { return false }
+        guard !isClosed, !hasLeft, let call = freeCalls.popLast() ?? (try? CurlCall(setup, after: headers.first, meter)) else { return false }
         call.begin(request: request, id: id, target: target, body: body)
         guard curl_multi_add_handle(multi, call.easy) == CURLM_OK else { return false }
         calls[request] = call
@@ -92,6 +93,9 @@ final class CurlConnection {
 
     // MARK: Sockets and time
 
+    /// When to call `advance(at:)` even if nothing happens: monotonic nanoseconds, nil for never.
+    var wakeAt: Int64? { watched.values.reduce(timerAt) { first, interest in [first, interest.restsUntil].compactMap(\.self).min() } }
+
     /// Lets libcurl do what a socket is ready for.
     func advance(_ socket: Int32, _ ready: UInt32) {
         guard !isClosed else { return }
@@ -100,11 +104,14 @@ final class CurlConnection {
         if isBroken || ready & EPOLLIN.rawValue != 0 { action |= CURL_CSELECT_IN }
         if isBroken || ready & EPOLLOUT.rawValue != 0 { action |= CURL_CSELECT_OUT }
         var running: Int32 = 0
+        let before = meter.bytes
         curl_multi_socket_action(multi, socket, action, &running)
+        if watched[socket]?.note(ready, moved: meter.bytes != before, at: monotonicNanoseconds()) == true { arm(socket) }
     }
 
     /// Lets libcurl do what is due, and reports the requests that have ended.
     func advance(at now: Int64, _ events: inout [TransportEvent]) {
+        for socket in watched.keys where watched[socket]?.wake(at: now) == true { arm(socket) }
         if let timer = timerAt, timer <= now {
             timerAt = nil
             var running: Int32 = 0
@@ -179,15 +186,24 @@ final class CurlConnection {
 
     private func watch(_ socket: Int32, _ what: Int32) {
         guard what != CURL_POLL_REMOVE else {
-            watched.remove(socket)
+            watched[socket] = nil
             epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nil)
             return
         }
         let wanted = (what & CURL_POLL_IN != 0 ? EPOLLIN.rawValue : 0) | (what & CURL_POLL_OUT != 0 ? EPOLLOUT.rawValue : 0)
-        var event = epoll_event(events: wanted, data: epoll_data_t(u64: UInt64(index) << 32 | UInt64(UInt32(bitPattern: socket))))
+        guard watched[socket] == nil else {
+            watched[socket]?.change(to: wanted)
+            return arm(socket)
+        }
+        watched[socket] = SocketInterest(wanted)
+        arm(socket, isNew: true)
+    }
+
+    private func arm(_ socket: Int32, isNew: Bool = false) {
+        let name = UInt64(index) << 32 | UInt64(UInt32(bitPattern: socket))
+        var event = epoll_event(events: watched[socket]?.events ?? 0, data: epoll_data_t(u64: name))
         // A socket that was closed is no longer watched, and its number may be that of another one.
-        let isKnown = !watched.insert(socket).inserted
-        if isKnown, epoll_ctl(epoll, EPOLL_CTL_MOD, socket, &event) == 0 { return }
+        if !isNew, epoll_ctl(epoll, EPOLL_CTL_MOD, socket, &event) == 0 { return }
         epoll_ctl(epoll, EPOLL_CTL_ADD, socket, &event)
     }
 

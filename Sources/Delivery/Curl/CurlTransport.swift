@@ -110,7 +110,7 @@ final class CurlTransport: Transport {
     func poll(until deadline: Int64) {
         advance(at: monotonicNanoseconds())
         var wakeAt = events.isEmpty ? deadline : 0
-        for connection in connections { if let timer = connection?.timerAt { wakeAt = min(wakeAt, timer) } }
+        for connection in connections { if let its = connection?.wakeAt { wakeAt = min(wakeAt, its) } }
         let left = max(0, wakeAt - monotonicNanoseconds())
         let count = epoll.wait(&ready, milliseconds: Int32(min((left + 999_999) / 1_000_000, 1000)))
         for event in ready.prefix(count) {
