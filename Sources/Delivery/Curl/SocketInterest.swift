@@ -1,4 +1,4 @@
-import Glibc
+import CCurl
 
 /// What libcurl wants to hear of a socket, and whether it hears now that the socket can be written to.
 ///
