@@ -17,6 +17,11 @@ public enum OwnReason: String, CaseIterable, Hashable, Sendable {
     case connectionLost = "ConnectionLost"
     case streamReset = "StreamReset"
     case noAnswer = "NoAnswer"
+    /// Unknown: the process that sent the push, or was about to, ended before it recorded an answer.
+    case processEnded = "ProcessEnded"
+    /// In reports of a run that is being sent, never in its file: the push is on its way, or its turn has not come.
+    case awaitingAnswer = "AwaitingAnswer"
+    case notSentYet = "NotSentYet"
     /// Any reason that a run file has no space to distinguish.
     case other = "OtherReason"
 
@@ -26,8 +31,8 @@ public enum OwnReason: String, CaseIterable, Hashable, Sendable {
     /// The outcome that the reason explains; nil if it may be any.
     public var outcome: Outcome? {
         switch self {
-        case .expired, .tooLate, .frequencyCap, .quietHours, .paused, .stopped, .interrupted, .cancelled: .unsent
-        case .connectionLost, .streamReset, .noAnswer: .unknown
+        case .expired, .tooLate, .frequencyCap, .quietHours, .paused, .stopped, .interrupted, .cancelled, .notSentYet: .unsent
+        case .connectionLost, .streamReset, .noAnswer, .processEnded, .awaitingAnswer: .unknown
         case .other: nil
         }
     }

@@ -118,6 +118,10 @@ extension ServiceStop {
                 ("clock_lag_s", lag.map { .double($0) }))
         case .tokenMissing(let trouble, let seconds):
             CauseFields("token_missing", ("reason", .string(trouble)), ("seconds", .double(seconds)))
+        case .namesRefused(let reason, let status):
+            CauseFields("names_refused", ("reason", .string(reason)), ("status", .integer(Int64(status))))
+        case .namesMissing(let trouble, let seconds):
+            CauseFields("names_missing", ("reason", .string(trouble)), ("seconds", .double(seconds)))
         case .notTheService(let status): CauseFields("not_the_service", ("status", .integer(Int64(status))))
         case .notHTTP2(let endpoint): CauseFields("not_http2", ("endpoint", .string(endpoint)))
         case .outage(let reason, let seconds): CauseFields("outage", ("reason", .string(reason)), ("seconds", .double(seconds)))
@@ -143,6 +147,10 @@ extension ServiceStop {
             guard let status = read.number("status") else { return nil }
             self = .tokenRefused(reason: reason, status: status, clockLagSeconds: read.seconds("clock_lag_s"))
         case "token_missing": self = .tokenMissing(lastTrouble: reason, seconds: read.seconds("seconds") ?? 0)
+        case "names_refused":
+            guard let status = read.number("status") else { return nil }
+            self = .namesRefused(reason: reason, status: status)
+        case "names_missing": self = .namesMissing(lastTrouble: reason, seconds: read.seconds("seconds") ?? 0)
         case "certificate_expired": self = .certificateExpired(reason: reason)
         case "token_expired": self = .tokenExpired(ageSeconds: read.seconds("age_s"), clockLagSeconds: read.seconds("clock_lag_s"))
         case "not_the_service":

@@ -67,6 +67,10 @@ public enum ServiceStop: Hashable, Sendable {
     /// The service calls a signed token expired, but does not accept a newer one yet.
     /// - ageSeconds: the token's age, by a clock that does not jump; nil if unknown.
     case tokenExpired(ageSeconds: Double?, clockLagSeconds: Double?)
+    /// The service refuses to give out names for requests, without which none leaves.
+    case namesRefused(reason: String, status: Int)
+    /// No name was given out for this long.
+    case namesMissing(lastTrouble: String, seconds: Double)
     /// The server that gives out tokens refuses to give another one.
     case tokenRefused(reason: String, status: Int, clockLagSeconds: Double?)
     /// No token was given out for this long.

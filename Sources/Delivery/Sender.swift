@@ -107,7 +107,9 @@ public struct Sender: Sendable {
             results.put(
                 batch.pushes.map { push in
                     let isInDoubt = batch.call != nil || batch.pasts[push.recipient]?.isInDoubt ?? false
-                    return Settlement(recipient: push.recipient, outcome: isInDoubt ? .unknown : .unsent, own: .stopped, settledAt: .now())
+                    return Settlement(
+                        recipient: push.recipient, outcome: isInDoubt ? .unknown : .unsent, own: isInDoubt ? .processEnded : .stopped,
+                        settledAt: .now())
                 })
         }
         return .stopped(.described(mistake.description))

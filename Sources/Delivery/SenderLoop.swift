@@ -320,10 +320,12 @@ struct SenderLoop<Carrier: Transport> {
         flushedAt = now.nanoseconds
         guard !machine.settlements.isEmpty else { return }
         pushesHandedOver += machine.settlements.count
+        // What an answer settles is recorded together: of a request that is recorded in part nobody knows what became of the rest.
+        let limit = machine.largestRequest > 1 ? machine.settlements.count : Self.groupLimit
         var rest = machine.settlements[...]
         while !rest.isEmpty {
-            results.put(Array(rest.prefix(Self.groupLimit)))
-            rest = rest.dropFirst(Self.groupLimit)
+            results.put(Array(rest.prefix(limit)))
+            rest = rest.dropFirst(limit)
         }
         machine.settlements.removeAll(keepingCapacity: true)
     }

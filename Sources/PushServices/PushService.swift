@@ -101,6 +101,8 @@ public protocol PushService: Sendable {
     /// What to check if a push was refused and all others would be refused, too; what to do now for a reason that makes `doctor` find the
     /// service busy: whole sentences.
     func advice(status: Int, reason: String) -> String
+    /// Whether an answer that stopped a run is about its message, which a run keeps: resuming it would not help.
+    func blamesMessage(status: Int, reason: String) -> Bool
     /// What `doctor` learns from the answer to a push to a nonexistent device.
     func probeMeaning(status: Int, reason: String) -> ProbeMeaning
 }
@@ -162,6 +164,11 @@ extension PushService {
 
     /// `3 devices`, `3 calls`
     public func recipients(_ count: Int) -> String { TextFormat.counted(count, one: recipientNoun) }
+
+    /// An answer that every push of the campaign would get.
+    public func blamesMessage(status: Int, reason: String) -> Bool {
+        meaning(of: ServiceAnswer(status: status, reason: reason)) == .rejectedLikeAll
+    }
 
     /// None: every refusal may be due to wrong settings.
     public var goneReasons: [String] { [] }

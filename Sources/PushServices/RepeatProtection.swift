@@ -16,6 +16,8 @@ public enum RepeatProtection: Sendable {
 
 /// How names of requests are fetched from a service: GET, with the same credential as pushes.
 public struct FetchedNames: Sendable {
+    /// What the service calls a name.
+    public let noun: String
     /// The path, with its query, that gives out this many names.
     public let path: @Sendable (_ count: Int) -> String
     /// The most names at a time, at least 1.
@@ -28,10 +30,11 @@ public struct FetchedNames: Sendable {
     /// How names are fetched.
     /// - Parameter mostAtATime: at least 1.
     public init(
-        mostAtATime: Int, lifeSeconds: Double, path: @escaping @Sendable (_ count: Int) -> String,
+        noun: String = "name", mostAtATime: Int, lifeSeconds: Double, path: @escaping @Sendable (_ count: Int) -> String,
         read: @escaping @Sendable (_ body: JSONValue) -> [String]?
     ) {
         precondition(mostAtATime >= 1, "a service gives out a name at a time at least")
+        self.noun = noun
         self.mostAtATime = mostAtATime
         self.lifeSeconds = lifeSeconds
         self.path = path

@@ -13,13 +13,16 @@ public struct ServiceAnswer: Hashable, Sendable {
     public var id: Identity
     /// Whether the body was cut off.
     public var isCutOff: Bool
+    /// Whether it gave an id under which the service knows what it took (`AnswerDetails.receipt`).
+    public var hasReceipt: Bool
 
     /// An answer.
-    public init(status: Int, reason: String = "", id: Identity = .missing, isCutOff: Bool = false) {
+    public init(status: Int, reason: String = "", id: Identity = .missing, isCutOff: Bool = false, hasReceipt: Bool = false) {
         self.status = status
         self.reason = reason
         self.id = id
         self.isCutOff = isCutOff
+        self.hasReceipt = hasReceipt
     }
 }
 

@@ -47,20 +47,35 @@ public struct StatisticsFacts: Sendable {
     public let counts: [Count]
     /// The question about some subjects, at least one. `environment`: nil where another server stands for the service's own.
     public let question: @Sendable (_ topic: String, _ subjects: [String], _ environment: ServiceEnvironment?) -> Question
-    /// What an answer says, by the keys of `counts`, summed over its subjects; what the service does not know is missing. nil if this is no
-    /// answer of the service, or says that there is none.
-    public let read: @Sendable (_ answer: JSONValue) -> [String: Int]?
+    /// What an answer says of the subjects that were asked for, each by the keys of `counts`; what the service does not know is missing, and
+    /// other subjects are left out. nil if this is no answer of the service, or says that there is none.
+    public let read: @Sendable (_ answer: JSONValue, _ subjects: [String]) -> [String: [String: Int]]?
 
     /// Facts about a service.
     public init(
         subject: Subject, days: Int, counts: [Count],
         question: @escaping @Sendable (_ topic: String, _ subjects: [String], _ environment: ServiceEnvironment?) -> Question,
-        read: @escaping @Sendable (_ answer: JSONValue) -> [String: Int]?
+        read: @escaping @Sendable (_ answer: JSONValue, _ subjects: [String]) -> [String: [String: Int]]?
     ) {
         self.subject = subject
         self.days = days
         self.counts = counts
         self.question = question
         self.read = read
+    }
+
+    /// More than any service has pushed in the months that it remembers.
+    private static let mostOfCount: Int64 = 1_000_000_000_000
+
+    /// The counts among the members of an object. null is for what the service does not know; members with other names do not matter.
+    /// - Parameter names: of the counts.
+    /// - Returns: nil if one of them is no number of pushes: negative, beyond all measure, or not a whole number.
+    static func counts(_ members: [JSONMember], _ names: Set<String>) -> [String: Int]? {
+        var counts: [String: Int] = [:]
+        for member in members where names.contains(member.name) && member.value != .null {
+            guard let count = member.value.integerValue, (0...mostOfCount).contains(count), counts[member.name] == nil else { return nil }
+            counts[member.name] = Int(count)
+        }
+        return counts
     }
 }

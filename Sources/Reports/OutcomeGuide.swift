@@ -68,10 +68,10 @@ struct OutcomeGuide {
     /// As a heading.
     func title(_ outcome: Outcome) -> String {
         return switch outcome {
-        case .accepted: "Got it"
+        case .accepted: services[0].choosesDevices ? "Accepted" : "Got it"
         case .invalidToken: doubtsTokens ? "\(TextFormat.capitalized(shortNoun)) refused" : "App gone"
         case .rejected: "Refused"
-        case .failed: "Not reached in time"
+        case .failed: services[0].choosesDevices ? "Failed" : "Not reached in time"
         case .unknown: isUnderway ? "No answer yet" : "No answer"
         case .unsent: isUnderway ? "Not sent yet" : "Never sent"
         }

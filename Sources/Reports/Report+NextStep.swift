@@ -35,25 +35,71 @@ extension Report {
         let id = plan.id
         switch status.state {
         case .running, .paused: return [NextStep(words: "this resumes it:", command: "volley resume \(id)")]
-        case .stopped where hasStoppedServices:
-            guard isLeftInStoppedServices else {
-                return [
-                    NextStep(
-                        words: "nothing is left to send; this checks the settings of \(stoppedServices):",
-                        command: "volley doctor \(plan.app)")
-                ]
-            }
-            return [
-                NextStep(words: "fix the cause, then this sends what is left through \(stoppedServices):", command: "volley resume \(id)")
-            ]
+        case .stopped where hasStoppedServices: return stepsOfStoppedServices
         case .stopped where needsNewRun:
             return [NextStep(words: "correct the settings, then plan and send it again:", command: "volley send \(plan.campaignFile)")]
+        case .stopped where needsNewMessage: return [newPlan(after: "correct the campaign's content")]
+        case .stopped where !isAnythingLeft: return stepWhenNothingIsLeft.map { [$0] } ?? []
         case .stopped: return [NextStep(words: "fix the cause, then this resumes it where it stopped:", command: "volley resume \(id)")]
         case .cancelled:
             return status.startedAt == nil ? [] : [NextStep(words: "to resume it after all:", command: "volley resume \(id)")]
         case .planned, .finished: return []
         }
     }
+
+    private var stepsOfStoppedServices: [NextStep] {
+        func names(_ services: [ServiceReport]) -> String { Self.listed(services.map(\.displayName), by: "and") }
+        let (resumable, refusing) = (resumableServices, servicesWithoutMessage)
+        var steps: [NextStep] = []
+        if !resumable.isEmpty {
+            steps.append(
+                NextStep(
+                    words: "fix the cause, then this sends what is left through \(names(resumable)):", command: "volley resume \(plan.id)"))
+        }
+        if !refusing.isEmpty { steps.append(newPlan(after: "correct the content for \(names(refusing))")) }
+        if !steps.isEmpty { return steps }
+        return [
+            NextStep(
+                words: "nothing is left to send; this checks the settings of \(stoppedServices):", command: "volley doctor \(plan.app)")
+        ]
+    }
+
+    /// Whether the service does not accept the message: a run keeps it, so that resuming would not help.
+    var needsNewMessage: Bool { status.cause?.blamesMessage() ?? false }
+
+    /// Whether a resumption would send or settle anything.
+    var isAnythingLeft: Bool {
+        services.isEmpty ? left(figures, ofService: 0) > 0 : services.contains { $0.left > 0 }
+    }
+
+    /// nil where everybody has the push, or no longer has the app.
+    private var stepWhenNothingIsLeft: NextStep? {
+        let again = count(.failed) + count(.unknown)
+        guard again > 0 else { return count(.rejected) > 0 ? newPlan(after: "nothing is left to send; fix the cause") : nil }
+        return NextStep(
+            words: "nothing is left to send. Fix the cause; once this has ended the run, `volley retry \(plan.id)` sends to "
+                + "\(service.recipients(again)) again:", command: "volley cancel \(plan.id)")
+    }
+
+    /// A new plan of the campaign, without those who have its push or may have it.
+    /// - Parameter cause: what has to be done first.
+    private func newPlan(after cause: String) -> NextStep {
+        let reached = count(.accepted) + count(.unknown)
+        let isForAll = reached == 0 || service.choosesDevices
+        guard !isForAll else {
+            let again = reached == 0 ? "" : ", also for the \(service.recipients(reached)) that went out, or may have"
+            return NextStep(words: "\(cause), then plan and send it again\(again):", command: "volley send \(plan.campaignFile)")
+        }
+        let (file, have) = ("reached-\(plan.id).csv", TextFormat.plural(reached, one: "has", many: "have"))
+        return NextStep(
+            words:
+                "\(cause), then plan the campaign again without the \(service.recipients(reached)) that \(have) its push or may have it. "
+                + "This lists them, for `exclude: {devices: \(file)}`:",
+            command: "volley report \(plan.id) --format csv --outcome accepted,unknown --output \(file)")
+    }
+
+    /// The words for a run to devices, or for one whose recipients are calls.
+    func words(_ ofDevices: String, ofCalls: String) -> String { service.choosesDevices ? ofCalls : ofDevices }
 
     /// The services whose settings may be why tokens were refused, with how many were.
     private var tokenDoubts: [(service: any PushService, refused: Int)] {
@@ -78,12 +124,13 @@ extension Report {
         var steps: [(count: Int, step: NextStep)] = []
         let (failed, unknown) = (count(.failed), count(.unknown))
         if failed + unknown > 0 {
+            let sends = self.words("sends to", ofCalls: "makes")
             let words =
                 unknown == 0
-                ? "\(service.recipients(failed)) failed temporarily; this sends to \(TextFormat.plural(failed, one: "it", many: "them")) again:"
+                ? "\(service.recipients(failed)) failed temporarily; this \(sends) \(TextFormat.plural(failed, one: "it", many: "them")) again:"
                 : failed == 0
-                    ? "\(service.recipients(unknown)) gave no answer and may have got it; if twice is better than never:"
-                    : "\(service.recipients(failed)) failed temporarily; this sends to them again, but not to devices that gave no answer and may have got it:"
+                    ? "\(service.recipients(unknown)) gave no answer and may have \(self.words("got it", ofCalls: "gone out")); if twice is better than never:"
+                    : "\(service.recipients(failed)) failed temporarily; this \(sends) them again, but not \(self.words("to devices", ofCalls: "those")) that gave no answer and may have got it:"
             let outcome = unknown == 0 || failed > 0 ? "failed" : "unknown"
             steps.append((failed + unknown, NextStep(words: words, command: "volley retry \(plan.id) --outcome \(outcome)")))
         }
@@ -93,7 +140,7 @@ extension Report {
                     missedForGood,
                     NextStep(
                         words:
-                            "\(service.recipients(missedForGood)) \(TextFormat.plural(missedForGood, one: "was", many: "were")) never sent to; if the message still holds:",
+                            "\(service.recipients(missedForGood)) \(TextFormat.plural(missedForGood, one: "was", many: "were")) never \(words("sent to", ofCalls: "made")); if the message still holds:",
                         command: "volley retry \(plan.id) --outcome unsent")
                 ))
         }

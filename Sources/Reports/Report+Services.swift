@@ -12,6 +12,10 @@ struct ServiceReport: Sendable {
     let settings: ServiceSettings?
     let audience: Int
     let figures: RunFigures
+    /// Its reasons, most frequent first, then by name.
+    let reasons: [(name: String, recipients: Int)]
+    /// How many a resumed run would send to, or settle.
+    let left: Int
     /// Why nothing more was sent through it; nil when it did not stop by itself.
     let cause: StopCause?
     /// The run's state, except that a service which stopped is `stopped`, and one that was sent to until its end is `finished` though others stopped.
@@ -23,9 +27,6 @@ struct ServiceReport: Sendable {
     var displayName: String { PushServices.named(name)?.displayName ?? name }
 
     func count(_ outcome: Outcome) -> Int { figures.outcomes[outcome, default: 0] }
-
-    /// Its reasons, most frequent first, then by name.
-    var reasons: [(name: String, recipients: Int)] { Report.sorted(figures.reasons) }
 
     /// Where its pushes go, in words.
     var environment: String? { settings.map { Report.words($0.environment) } }
@@ -59,26 +60,33 @@ extension Report {
             let name = settings?[number].serviceName ?? service.name
             return ServiceReport(
                 service: service, name: name, settings: settings?[number], audience: audience, figures: figures.services[number],
-                cause: (stops ?? legStops)[name], state: state(ofService: name), doubtsTokens: doubtsTokens(ofService: number))
+                reasons: Self.sorted(reasonCounts(ofService: number)), left: left(figures.services[number], ofService: number),
+                cause: stops.cause(ofService: name), state: stops.state(ofService: name), doubtsTokens: doubtsTokens(ofService: number))
         }
     }
 
-    private func state(ofService name: String) -> RunState {
-        if (stops ?? legStops)[name] != nil { return .stopped }
-        return stops == nil ? status.state : .finished
-    }
-
-    /// Why services stopped, by their names; nil when the run did not stop for that.
-    private var stops: [String: StopCause]? {
-        guard case .services(let partial)? = status.cause else { return nil }
-        return Dictionary(partial.stopped.map { ($0.service, $0.cause) }) { first, _ in first }
+    /// How many a resumed run would send to through a service, or settle: those that are unsent but for good, those whom a process that ended
+    /// left without an outcome, and, if the campaign wants that, those that are unknown.
+    /// - Parameter figures: of the service's recipients.
+    func left(_ figures: RunFigures, ofService number: Int) -> Int {
+        let resends = (try? plan.settings.get()).map { $0.ofService(number).unknownPolicy == .resend } ?? true
+        let closed = OwnReason.final.reduce(0) { $0 + figures.count($1) }
+        let unknown = resends ? figures.outcomes[.unknown, default: 0] : figures.unrecorded.claimed
+        return max(0, figures.outcomes[.unsent, default: 0] - closed) + unknown
     }
 
     /// The services that stopped, in words; blank when the run did not stop for that.
-    var stoppedServices: String { stops == nil ? "" : Self.listed(services.filter { $0.cause != nil }.map(\.displayName), by: "and") }
+    var stoppedServices: String { stops.ofRun == nil ? "" : Self.listed(services.filter { $0.cause != nil }.map(\.displayName), by: "and") }
 
-    /// Whether a resume has something to send through the services that stopped: not where the end showed that their settings are wrong.
-    var isLeftInStoppedServices: Bool { services.contains { $0.cause != nil && $0.count(.unsent) + $0.count(.unknown) > 0 } }
+    /// The services that stopped and have something left to send that a resumption can send; empty when the run did not stop for that.
+    var resumableServices: [ServiceReport] {
+        stops.ofRun == nil ? [] : services.filter { $0.left > 0 && !($0.cause?.blamesMessage() ?? true) }
+    }
+
+    /// The services that do not accept the message, which the run keeps; empty when the run did not stop for that.
+    var servicesWithoutMessage: [ServiceReport] {
+        stops.ofRun == nil ? [] : services.filter { $0.cause?.blamesMessage() ?? false }
+    }
 
     /// The services of the chain's runs, as files and as sentences name them; empty when one takes all pushes.
     var chainServices: [(name: String, displayName: String)] { chain.first?.services.map { ($0.name, $0.displayName) } ?? [] }
@@ -90,7 +98,7 @@ extension Report {
     }
 
     /// Whether it stopped in some of its services, while others may have been sent to until their end.
-    var hasStoppedServices: Bool { stops?.isEmpty == false }
+    var hasStoppedServices: Bool { stops.ofRun?.isEmpty == false }
 
     /// Those who took the pushes, in words: one name, or all of them.
     var takers: String {

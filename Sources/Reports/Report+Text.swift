@@ -121,8 +121,14 @@ extension Report {
     /// Who knows how many devices were reached, where a service chose them.
     var whoKnows: String {
         "\(service.displayName) chooses the devices, and it alone knows how many they are"
-            + (service.statistics == nil ? "" : "; `volley report \(plan.id) --refresh` asks it")
+            + (service.statistics == nil || isSimulated ? "" : "; `volley report \(plan.id) --refresh` asks it")
     }
+
+    /// Whether it went to the simulator inside Volley alone, which ended with the run.
+    private var isSimulated: Bool { (try? plan.settings.get())?.services.allSatisfy(\.environment.isSimulator) ?? false }
+
+    /// Whether an outcome is worth a line: no answer to a call says that an app is gone from a device.
+    func isShown(_ outcome: Outcome) -> Bool { outcome != .invalidToken || !service.choosesDevices || count(outcome) > 0 }
 
     /// Where it was sent, or will be; nil when the plan does not say.
     private var environment: String? {
@@ -168,11 +174,11 @@ extension Report {
         guard groups.count > 1 || last != nil, !groups.isEmpty, status.state != .planned else { return [] }
         var facts = groups.prefix(Self.shownGroups).map { group in
             let parts = Outcome.allCases.filter { group.count($0) > 0 }.map { "\(TextFormat.count(group.count($0))) \($0.name)" }
-            return (TextStyle.safe(group.name), "\(TextFormat.devices(group.audience)): \(parts.joined(separator: ", "))")
+            return (TextStyle.safe(group.name), "\(service.recipients(group.audience)): \(parts.joined(separator: ", "))")
         }
         if groups.count > Self.shownGroups {
             let hidden = groups.dropFirst(Self.shownGroups)
-            let devices = TextFormat.devices(hidden.reduce(0) { $0 + $1.audience })
+            let devices = service.recipients(hidden.reduce(0) { $0 + $1.audience })
             facts.append(("and \(hidden.count) more", "\(devices); `--format json` names them all"))
         }
         return ["", style.paint(title, .bold)] + table(facts + (last.map { [$0] } ?? []), style)
@@ -244,7 +250,7 @@ extension Report {
 
     private var outcomeTable: BarTable {
         // The largest loss first.
-        let losses = Outcome.allCases.filter { $0 != .accepted }.enumerated().sorted {
+        let losses = Outcome.allCases.filter { $0 != .accepted && isShown($0) }.enumerated().sorted {
             (count($1.element), $0.offset) < (count($0.element), $1.offset)
         }
         let rows = ([.accepted] + losses.map(\.element)).map { outcome in
@@ -275,7 +281,7 @@ extension Report {
         let hidden = reasons.dropFirst(Self.shownReasons)
         guard !hidden.isEmpty else { return lines }
         let recipients = hidden.reduce(0) { $0 + $1.recipients }
-        return lines + ["  and \(hidden.count) more reasons for \(TextFormat.count(recipients)) devices; `--format json` names them all"]
+        return lines + ["  and \(hidden.count) more reasons for \(self.service.recipients(recipients)); `--format json` names them all"]
     }
 
     /// The outcomes of each service, and which of them stopped.

@@ -11,8 +11,10 @@ public struct Report: Sendable {
     let figures: RunFigures
     /// What the answers of each service say about tokens and settings, life by life.
     private let evidence: [RunEvidence]
-    /// Why services stopped while others were still sent to, by their names.
-    let legStops: [String: StopCause]
+    /// Which services stopped.
+    let stops: ServiceStops
+    /// The reasons of recipients of whom nothing is recorded, by the numbers of the services.
+    private let unrecorded: [UnrecordedReasons?]
     /// What services said of the pushes after they took them.
     let statistics: [ServiceStatistics]
     /// nil when no approval was needed.
@@ -42,7 +44,8 @@ public struct Report: Sendable {
         evidence = try (0..<run.plan.serviceCount).map {
             RunEvidence(figures.tokenEvidence(ofService: $0, in: run.plan), before: try run.evidenceBeforeLives(ofService: $0))
         }
-        legStops = try ServiceReport.stops(of: run, status)
+        stops = ServiceStops(status, try ServiceReport.stops(of: run, status))
+        unrecorded = try UnrecordedReasons.ofServices(of: run)
         statistics = try run.statistics()
         approval = try run.approval()
         prunedAt = run.prunedAt
@@ -154,8 +157,17 @@ public struct Report: Sendable {
         }
     }
 
-    /// Reasons, most frequent first, then by name.
-    var reasons: [(name: String, recipients: Int)] { Self.sorted(figures.reasons) }
+    /// Reasons, most frequent first, then by name. They add up to the outcomes of all who were not accepted.
+    var reasons: [(name: String, recipients: Int)] { Self.sorted(reasonCounts) }
+
+    /// Recipients by reason.
+    var reasonCounts: [String: Int] {
+        guard figures.services.count == unrecorded.count else { return figures.reasons(unrecorded[0]) }
+        return figures.services.indices.reduce(into: [:]) { $0.merge(reasonCounts(ofService: $1), uniquingKeysWith: +) }
+    }
+
+    /// The same of one of several services.
+    func reasonCounts(ofService number: Int) -> [String: Int] { figures.services[number].reasons(unrecorded[number]) }
 
     /// Recipients by how often they were sent to, in order.
     var attemptCounts: [(attempts: Int, recipients: Int)] {

@@ -7,7 +7,7 @@ public import Runs
 /// RFC 4180 with one departure: lines end with LF alone, because the file is read by scripts (cut, awk, sort) as often as by
 /// spreadsheets, and every reader of CSV takes both; unless it is written for Excel (`CSVForm`). A cell that a spreadsheet would run as a formula (first character `= + - @`,
 /// tab or carriage return) gets an apostrophe in front. `variant` is blank when the campaign
-/// has no variants. With several services the id of a push is in `push_id`, and the last column, `service`, names the one that took it.
+/// has no variants, `attempts` where a process ended before it could record them. With several services the id of a push is in `push_id`, and the last column, `service`, names the one that took it.
 public enum ReportCSV {
     /// What its columns are called, of a run that a service took.
     public static func columns(of service: any PushService) -> [String] {
@@ -44,7 +44,9 @@ public enum ReportCSV {
         _ run: any RecordedRun, _ filter: Filter = Filter(), as form: CSVForm = .plain, to write: ([UInt8]) throws -> Void
     ) throws -> Int {
         let hasServices = run.plan.serviceCount > 1
-        var line = LineWriter(seed: run.plan.seed, form: form, services: hasServices ? run.plan.services.map(\.name) : [])
+        var line = LineWriter(
+            seed: run.plan.seed, form: form, services: hasServices ? run.plan.services.map(\.name) : [],
+            unrecorded: try UnrecordedReasons.ofServices(of: run))
         line.bytes.reserveCapacity(chunk + 4096)
         line.bytes += form.header(hasServices ? columnsOfSeveralServices : columns(of: run.plan.service))
         let test = FilterTest(filter)
@@ -87,17 +89,20 @@ private struct LineWriter {
     private let lineEnd: [UInt8]
     /// The services' names; empty when there is one only.
     private let services: [[UInt8]]
+    /// The reasons of recipients of whom nothing is recorded, by the numbers of the services.
+    private let unrecorded: [UnrecordedReasons?]
     var bytes: [UInt8] = []
     /// Neighbours mostly share their second, so its text is made once.
     private var second = Int64.min
     private var secondText: [UInt8] = []
     private let names = Outcome.allCases.map { Array($0.name.utf8) }
 
-    init(seed: RunSeed, form: CSVForm, services: [String]) {
+    init(seed: RunSeed, form: CSVForm, services: [String], unrecorded: [UnrecordedReasons?]) {
         self.seed = seed
         self.form = form
         lineEnd = form.lineEnd
         self.services = services.map { Array($0.utf8) }
+        self.unrecorded = unrecorded
     }
 
     mutating func append(_ result: StoredResult) {
@@ -117,9 +122,10 @@ private struct LineWriter {
         let hasAnswer = result.status > 0
         if hasAnswer { number(result.status) }
         comma()
-        if !result.reason.isEmpty { CSVCell.append(result.reason, form, to: &bytes) }
+        let reason = reason(of: result)
+        if !reason.isEmpty { CSVCell.append(reason, form, to: &bytes) }
         comma()
-        number(result.attempts)
+        if !result.hasUnknownAttempts { number(result.attempts) }
         comma()
         // What was claimed and has no outcome may have been sent: its id helps to find out.
         if result.mayHaveBeenSent { PushID(runSeed: seed, recipient: result.id).append(to: &bytes) }
@@ -132,6 +138,11 @@ private struct LineWriter {
             bytes += services[result.service]
         }
         bytes += lineEnd
+    }
+
+    private func reason(of result: StoredResult) -> String {
+        guard !result.isRecorded else { return result.reason }
+        return unrecorded[result.service]?.reason(isClaimed: result.outcome == .unknown).rawValue ?? ""
     }
 
     private mutating func comma() { bytes.append(form.separator) }

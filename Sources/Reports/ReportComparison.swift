@@ -58,6 +58,13 @@ public struct ReportComparison: Sendable {
         return rows
     }
 
+    /// Those that people see: without outcomes that calls to a service's own audience never have.
+    private var shownRows: [Row] {
+        rows.filter { row in
+            row.path != "outcomes/\(Outcome.invalidToken.name)" || before.isShown(.invalidToken) || after.isShown(.invalidToken)
+        }
+    }
+
     /// The outcomes of every service that either run reached devices through, where one of them went through several.
     private var serviceRows: [Row] {
         servicesOfEither.flatMap { name, displayName in
@@ -165,21 +172,27 @@ public struct ReportComparison: Sendable {
     }
 
     private func audienceSentence(_ then: Int, now: Int) -> String {
-        guard then != now else { return "Both went to \(TextFormat.count(now)) devices." }
+        let noun = after.service.recipientNoun
+        guard before.service.recipientNoun == noun else {
+            return "The first was \(before.service.recipients(then)), the second \(after.service.recipients(now))."
+        }
+        guard then != now else {
+            return "Both \(after.words("went to", ofCalls: "were")) \(TextFormat.count(now)) \(noun)s."
+        }
         if then > 0, now >= 3 * then {
             return
-                "The audience is \(TextFormat.count(now / then)) times as large: \(TextFormat.count(now)) devices instead of \(TextFormat.count(then))."
+                "The audience is \(TextFormat.count(now / then)) times as large: \(TextFormat.count(now)) \(noun)s instead of \(TextFormat.count(then))."
         }
         let word = now > then ? "grew" : "shrank"
         let change = then == 0 ? "" : " by \(TextFormat.percent(Double(abs(now - then)) / Double(then)))"
-        return "The audience \(word)\(change), from \(TextFormat.count(then)) to \(TextFormat.count(now)) devices."
+        return "The audience \(word)\(change), from \(TextFormat.count(then)) to \(TextFormat.count(now)) \(noun)s."
     }
 
     private func outcomeSentences(_ then: Int, now: Int) -> [String] {
         guard then > 0, now > 0 else { return [] }
         let words: [(Outcome, String)] = [
             (.accepted, "were accepted"), (.invalidToken, "no longer have the app"), (.rejected, "were rejected"), (.failed, "failed"),
-            (.unknown, "are unknown"), (.unsent, "were never sent to"),
+            (.unknown, "are unknown"), (.unsent, after.words("were never sent to", ofCalls: "were never made")),
         ]
         return words.compactMap { outcome, words in
             let (first, second) = (Double(before.count(outcome)) / Double(then), Double(after.count(outcome)) / Double(now))
@@ -210,7 +223,7 @@ public struct ReportComparison: Sendable {
     }
 
     private var reasonSentences: [String] {
-        let (first, second) = (before.figures.reasons, after.figures.reasons)
+        let (first, second) = (before.reasonCounts, after.reasonCounts)
         return [(second, first, "New"), (first, second, "Gone")].compactMap { these, others, word in
             let names = these.filter { others[$0.key, default: 0] == 0 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             guard !names.isEmpty else { return nil }
@@ -257,6 +270,7 @@ public struct ReportComparison: Sendable {
         var lines = ["Before  \(Self.name(before))", "After   \(Self.name(after))", ""]
         lines += sentences.flatMap { style.wrapped($0, indent: 0) }
         var section = ""
+        let rows = shownRows
         let names = rows.map { TextStyle.safe($0.name).count }.max() ?? 0
         for row in rows {
             if row.section != section {
@@ -292,6 +306,7 @@ public struct ReportComparison: Sendable {
     /// One page, as `ReportPage` makes them.
     public func page(madeBy: String, madeAt: Timestamp) -> HTML {
         let words: [HTML] = sentences.map { "<li>\($0)</li>" }
+        let rows = shownRows
         var sections: [String] = []
         for row in rows where sections.last != row.section { sections.append(row.section) }
         let tables: [HTML] = sections.map { section in

@@ -61,8 +61,10 @@ struct FigureTally {
         var figures = RunFigures()
         for outcome in Outcome.allCases { figures.outcomes[outcome] = outcomes[outcome.rawValue] }
         let lost = claimed - settledInClaims
-        figures.outcomes[.unknown, default: 0] += lost
-        figures.outcomes[.unsent, default: 0] += audience - outcomes.reduce(0, +) - lost
+        figures.unrecorded.claimed = lost
+        figures.unrecorded.unclaimed = audience - outcomes.reduce(0, +) - lost
+        figures.outcomes[.unknown, default: 0] += figures.unrecorded.claimed
+        figures.outcomes[.unsent, default: 0] += figures.unrecorded.unclaimed
         for (number, count) in reasons { figures.reasons[try reason(number)] = count }
         figures.attempts = attempts
         figures.attempted = attempted

@@ -59,8 +59,9 @@ public protocol RecordedRun: RunLedger {
     /// What services said last of its pushes, by their numbers; nothing of those that were not asked.
     func statistics() throws -> [ServiceStatistics]
 
-    /// Keeps what a service said of its pushes, in place of what it said before.
-    func record(_ statistics: ServiceStatistics) throws
+    /// Keeps what a service said of its pushes, in place of what it said before of the same; what it does not say any more stays as it was.
+    /// - Parameter counts: by what it was asked about, and by the service's own names.
+    func record(statistics counts: [String: [String: Int]], ofService service: Int, at now: Timestamp) throws
 
     /// Calls `body` with the token (lower-case hex digits, lent) of each device that some outcome is recorded of.
     /// - Parameter isWanted: asked of each of them before its token is looked for.

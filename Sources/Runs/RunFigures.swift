@@ -7,6 +7,8 @@ public struct RunFigures: Hashable, Sendable {
     public var outcomes: [Outcome: Int] = [:]
     /// Recipients by reason, for those that have one.
     public var reasons: [String: Int] = [:]
+    /// Recipients of whom nothing is recorded, so that they have no reason.
+    public var unrecorded = UnrecordedRecipients()
     /// Pushes handed to the wire.
     public var attempts = 0
     /// Settled recipients that were handed to the wire at least once.
@@ -48,6 +50,17 @@ public struct RunFigures: Hashable, Sendable {
     }
 }
 
+/// Recipients of whom no outcome is recorded.
+public struct UnrecordedRecipients: Hashable, Sendable {
+    /// Those that were claimed, whose push may have been sent: they count as unknown.
+    public var claimed = 0
+    /// Those that were not: they count as unsent.
+    public var unclaimed = 0
+
+    /// None.
+    public init() {}
+}
+
 /// Latency in milliseconds.
 public struct LatencyFigures: Hashable, Sendable {
     /// Upper ends of the steps of a histogram, in milliseconds.
@@ -74,6 +87,8 @@ extension RunFigures {
             ("outcomes", .object(pairs: Outcome.allCases.map { ($0.name, .integer(Int64(outcomes[$0, default: 0]))) })),
             ("reasons", .object(pairs: reasons.sorted { $0.key < $1.key }.map { ($0.key, .integer(Int64($0.value))) })),
             ("attempts", .integer(Int64(attempts))),
+            // Always there: files of older versions are known by its absence.
+            ("unrecorded", Self.array([unrecorded.claimed, unrecorded.unclaimed])),
             ("attempted", .integer(Int64(attempted))),
             ("peak_per_second", .integer(Int64(peakPerSecond))),
         ]
@@ -86,6 +101,16 @@ extension RunFigures {
         if let groups { pairs.append(("groups", .array(groups.map(\.json)))) }
         if !services.isEmpty { pairs.append(("services", .array(services.map(\.json)))) }
         return .object(pairs: pairs)
+    }
+
+    /// Recipients that were not accepted and have no reason: in figures that an older version kept, those of whom nothing was recorded. They
+    /// were never claimed, as far as so many are unsent.
+    private var withoutReason: UnrecordedRecipients {
+        let rest = outcomes.reduce(0) { $0 + ($1.key == .accepted ? 0 : $1.value) } - reasons.reduce(0) { $0 + $1.value }
+        var unrecorded = UnrecordedRecipients()
+        unrecorded.unclaimed = max(0, min(rest, outcomes[.unsent, default: 0]))
+        unrecorded.claimed = max(0, min(rest - unrecorded.unclaimed, outcomes[.unknown, default: 0]))
+        return unrecorded
     }
 
     private static func array(_ numbers: [Int]) -> JSONValue { .array(numbers.map { .integer(Int64($0)) }) }
@@ -103,6 +128,7 @@ extension RunFigures {
             guard let count = member.value.integerValue else { return nil }
             self.reasons[member.name] = Int(count)
         }
+        unrecorded = json["unrecorded"].flatMap(UnrecordedRecipients.init) ?? withoutReason
         self.attempts = Int(attempts)
         self.attempted = Int(attempted)
         peakPerSecond = Int(peak)
@@ -133,6 +159,13 @@ extension RunFigures {
             self.services = services.compactMap { RunFigures(json: $0) }
             guard self.services.count == services.count else { return nil }
         }
+    }
+}
+
+extension UnrecordedRecipients {
+    fileprivate init?(_ json: JSONValue) {
+        guard let numbers = json.numbers, numbers.count == 2 else { return nil }
+        (claimed, unclaimed) = (numbers[0], numbers[1])
     }
 }
 

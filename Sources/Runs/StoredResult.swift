@@ -27,6 +27,10 @@ public struct StoredResult {
     public var latencyMilliseconds: Int { slot?.latencyMilliseconds ?? 0 }
     /// When the outcome was recorded; nil when none is.
     public var settledAt: Timestamp? { slot?.settledAt }
+    /// Whether anything is recorded of it.
+    public var isRecorded: Bool { slot != nil }
     /// Whether it may have been on the wire.
-    public var mayHaveBeenSent: Bool { slot.map { $0.attempts > 0 } ?? isClaimed }
+    public var mayHaveBeenSent: Bool { attempts > 0 || outcome == .unknown }
+    /// Whether it is not known how often it was handed to the wire, if at all: the process that would have recorded it ended.
+    public var hasUnknownAttempts: Bool { attempts == 0 && outcome == .unknown }
 }

@@ -96,6 +96,33 @@ package struct CurrentProject {
         return changes
     }
 
+    /// Checks that volley.yaml names the account that took the pushes of a plan: another one knows nothing of them, or tells of other pushes.
+    /// Where its secret is does not matter.
+    /// - Throws: `Diagnostic` with every difference.
+    func checkAccount(_ then: ServiceSettings, pushType: PushType) throws {
+        let service = then.service
+        guard let app = app?.sending(asThrough: service),
+            let now = try RunSettings(app, projectFile: project.file, pushType: pushType).services.first(where: {
+                $0.serviceName == then.serviceName
+            })
+        else { throw otherAccount("the app '\(plan.app)' no longer sends through \(service.displayName)") }
+        var changes: [String] = []
+        func compare(_ name: String, _ then: String?, _ now: String?) {
+            if then != now { changes.append("the \(name) was \(then ?? "none") and is \(now ?? "none") now") }
+        }
+        compare(service.account.topic.key, then.topic, now.topic)
+        // Public names of the account that stand with its secret.
+        let form = then.credential.flatMap { service.account.credential($0.form) }
+        for field in form?.fields ?? [] where field.isBeside { compare(field.key, then.credential?[field], now.credential?[field]) }
+        guard changes.isEmpty else { throw otherAccount(changes.joined(separator: "; ")) }
+    }
+
+    private func otherAccount(_ change: String) -> Diagnostic {
+        Diagnostic(
+            "\(change), and only the account that took the pushes knows what became of them", file: project.file,
+            remedy: "Name a file that still has that account with --config FILE, or undo the change. What was said before is kept.")
+    }
+
     /// The settings of a plan, with the files that volley.yaml names now where these mean the same credentials. Since the plan was made, a
     /// secret may have been moved, or rotated behind a symbolic link.
     func withPresentFiles(_ settings: RunSettings) -> RunSettings {

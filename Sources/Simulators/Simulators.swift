@@ -64,6 +64,8 @@ public struct StandIn: Sendable {
     public var isLimited = false
     /// Whether its refusals have details that may be missing (`IssuerSettings.errorDetails`).
     public var mayLackDetails = false
+    /// Whether it keeps audiences: tags, and everyone (`SimulatorConfiguration.takesTags`, `broadcastsPerDay`).
+    public var hasOwnAudiences = false
     /// Whether it gives out tokens for a time.
     public var givesOutTokens = false
     /// Starts a simulator.

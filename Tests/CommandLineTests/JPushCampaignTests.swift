@@ -19,7 +19,7 @@ struct JPushCampaignTests {
 
         let folder: ProjectFolder
         private let server: ProjectFolder
-        private let simulator: RunningVolley
+        private var simulator: RunningVolley
         private let url: String
 
         /// - Parameters:
@@ -28,13 +28,7 @@ struct JPushCampaignTests {
         init(devices: Int, firstDigits: [Int: String] = [:], faults: [String] = []) throws {
             server = try ProjectFolder()
             try FileManager.default.removeItem(at: server.url.appendingPathComponent("volley.yaml"))
-            simulator = try VolleyBinary.start(
-                [
-                    "simulate", "--service", "jpush", "--port", "0", "--for", "120", "--key", "secret.txt", "--ledger", "ledger.jsonl",
-                    "--json",
-                ] + faults, in: server.url)
-            let limit = Date().addingTimeInterval(30)
-            while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n"), Date() < limit { usleep(20_000) }
+            simulator = try Self.start(in: server, port: "0", ledger: "ledger.jsonl", faults)
             url = try #require(try JSONValue(parsing: simulator.outputSoFar)["url"]?.stringValue)
             folder = try ProjectFolder(
                 export: "jpush_id,first_name\n" + (0..<devices).map { "\(Self.id($0, after: firstDigits[$0] ?? "")),Name\($0)\n" }.joined())
@@ -45,6 +39,23 @@ struct JPushCampaignTests {
         }
 
         deinit { stop() }
+
+        private static func start(in server: ProjectFolder, port: String, ledger: String, _ faults: [String]) throws -> RunningVolley {
+            let simulator = try VolleyBinary.start(
+                ["simulate", "--service", "jpush", "--port", port, "--for", "120", "--key", "secret.txt", "--ledger", ledger, "--json"]
+                    + faults, in: server.url)
+            let limit = Date().addingTimeInterval(30)
+            while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n"), Date() < limit { usleep(20_000) }
+            return simulator
+        }
+
+        /// Replaces the simulator by one that knows nothing of what came before, at the same address.
+        func restart(_ faults: [String] = []) throws {
+            stop()
+            let port = try #require(url.split(separator: ":").last.map(String.init))
+            simulator = try Self.start(in: server, port: port, ledger: "ledger-2.jsonl", faults)
+            try folder.write("ca.pem", try Data(contentsOf: server.url.appendingPathComponent("simulator-ca.pem")))
+        }
 
         func writeProject(secret: String = "{file: secret.txt}", columns: String = "token: jpush_id", more: String = "") throws {
             try folder.write(
@@ -240,6 +251,49 @@ struct JPushCampaignTests {
         // A call that comes again gets the answer of the first, and is the same push.
         let messages = Dictionary(grouping: accepted, by: \.target).values.map { Set($0.map(\.message)) }
         #expect(messages.allSatisfy { $0.count == 1 })
+    }
+
+    @Test("counts are asked of the account that took the pushes alone, and an answer that knows nothing leaves those that were kept")
+    func otherAccount() throws {
+        let bench = try Bench(devices: 20)
+        #expect(try bench.folder.volley("send", "campaign.yaml", "--yes").status == 0)
+        func refresh() throws -> (result: VolleyBinary.Result, said: JSONValue?) {
+            let result = try bench.folder.volley("report", "last", "--refresh", "--format", "json")
+            return (result, try result.json()["statistics"])
+        }
+        let first = try refresh()
+        #expect(first.result.status == 0 && first.said?.text.contains(#""counts":{"jpush_received":20}"#) == true, "\(first)")
+        #expect(first.said?.text.contains("older") == false)
+        let project = try String(contentsOf: bench.folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try bench.folder.write("volley.yaml", project.replacing("0123456789abcdef01234567", with: "76543210fedcba9876543210"))
+        let other = try refresh()
+        #expect(other.result.status == 1 && other.said == first.said, "\(other)")
+        #expect(
+            other.result.errors.contains(
+                "the app_key was 0123456789abcdef01234567 and is 76543210fedcba9876543210 now, and only the account"),
+            "\(other)")
+        try bench.folder.write("volley.yaml", project.replacing("\n  shop:", with: "\n  store:"))
+        let gone = try refresh()
+        #expect(gone.result.status == 1 && gone.result.errors.contains("the app 'shop' no longer sends through JPush"), "\(gone)")
+        try bench.folder.write("volley.yaml", project)
+        try bench.restart()
+        let forgotten = try refresh()
+        #expect(forgotten.result.status == 0 && forgotten.said?.text.contains(#""counts":{"jpush_received":20}"#) == true, "\(forgotten)")
+        #expect(forgotten.said?.text.contains(#""older":{"jpush_received":"#) == true, "\(forgotten)")
+        let text = try bench.folder.volley("report", "last").output
+        #expect(text.contains(/20 received over JPush's own channel\s+as\s+of 20/), "\(text)")
+        let page = try bench.folder.volley("report", "last", "--format", "html").output
+        #expect(page.contains(/data-value="20">20<\/span> as of 20/), "\(page.suffix(4000))")
+    }
+
+    @Test("a stop while cids are fetched says so, with the code, and not that a push was refused")
+    func noCids() throws {
+        let bench = try Bench(devices: 3)
+        try bench.folder.write("secret.txt", "5e987ac6d2e04d95a9d8f0d1")
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes")
+        #expect(sent.status == 3 && !sent.errors.contains("refused the push"), "\(sent)")
+        #expect(sent.errors.contains("JPush refused to give out cids with 1004 (401). Each call needs a cid, so nothing more was sent."))
+        #expect(try bench.entries().isEmpty)
     }
 
     @Test("doctor has a push validated, and push sends a single one")

@@ -77,6 +77,52 @@ struct OwnAudienceCampaignTests {
         #expect(Set(entries.map(\.message)).count == 3)
     }
 
+    @Test("the report, its page and a comparison speak of calls alone, and have no outcome that no call has")
+    func words() throws {
+        let bench = try Self.bench(Self.three)
+        for _ in 0..<2 { #expect(try bench.folder.volley("send", "campaign.yaml", "--yes").status == 0) }
+        let runs = try FileManager.default.contentsOfDirectory(atPath: bench.folder.url.appendingPathComponent("runs").path)
+        let ids = runs.filter { $0.hasSuffix(".sqlite") && $0.first?.isNumber == true }.map { String($0.dropLast(7)) }.sorted()
+        let report = try bench.folder.volley("report", "last").output
+        #expect(report.contains("unsent") && !report.contains("invalid_token"), "\(report)")
+        let compared = try bench.folder.volley("report", ids[1], "--compare", ids[0]).output
+        #expect(compared.contains("Both were 3 calls."), "\(compared)")
+        #expect(!compared.contains("device") && !compared.contains("invalid_token"), "\(compared)")
+        let json = try bench.folder.volley("report", ids[1], "--compare", ids[0], "--format", "json").json()
+        #expect(json["differences"]?["outcomes/invalid_token"] != nil)
+        let page = try bench.folder.volley("report", ids[1], "--compare", ids[0], "--format", "html").output
+        #expect(!page.contains("devices") && !page.contains("outcomes/invalid_token"), "\(page)")
+    }
+
+    @Test("a day's pushes to everyone that are used up stop the run, and the next day it is resumed")
+    func broadcasts() throws {
+        let bench = try Self.bench("by: jpush\neveryone: true", faults: ["--broadcasts-per-day", "1"])
+        #expect(try bench.folder.volley("send", "campaign.yaml", "--yes").status == 0)
+        let stopped = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(try stopped.status == 3 && stopped.json()["outcomes"]?.int("unsent") == 1, "\(stopped)")
+        #expect(stopped.errors.contains(/JPush refused the push with 2008 \(403\).*Resume the run tomorrow\./), "\(stopped)")
+        let report = try bench.folder.volley("report", "last").output
+        #expect(report.contains("volley resume"), "\(report)")
+        let again = try bench.folder.volley("resume", "last")
+        #expect(again.status == 3, "\(again)")
+        // The next day begins.
+        try bench.restart(["--broadcasts-per-day", "1"])
+        let resumed = try bench.folder.volley("resume", "last", "--json")
+        #expect(try resumed.status == 0 && resumed.json()["outcomes"]?.int("accepted") == 1, "\(resumed)")
+    }
+
+    @Test("tags that JPush gives only to apps that pay stop the run, and it is resumed once the app may have them")
+    func tags() throws {
+        let bench = try Self.bench("by: jpush\ntags: [vip]\naliases: [u1]", faults: ["--no-tags"])
+        let stopped = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(stopped.status == 3, "\(stopped)")
+        #expect(stopped.errors.contains(/JPush refused the push with 2006 \(403\).*JPush offers this only to apps that pay/), "\(stopped)")
+        #expect(try bench.folder.volley("report", "last").output.contains("volley resume"))
+        try bench.restart()
+        let resumed = try bench.folder.volley("resume", "last", "--json")
+        #expect(try resumed.status == 0 && resumed.json()["outcomes"]?.int("accepted") == 2, "\(resumed)")
+    }
+
     @Test("names that no device has are a refusal of their call: the others go out, and nothing is suppressed")
     func unknownNames() throws {
         let bench = try Self.bench("by: jpush\ntags: [00001011a]\naliases: [u1]")
@@ -197,5 +243,7 @@ struct OwnAudienceCampaignTests {
         let sent = try folder.volley("send", "campaign.yaml", "--yes", "--now", "--json")
         #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 2, "\(sent)")
         #expect(!(sent.output + sent.errors).contains("defect"), "\(sent)")
+        let report = try folder.volley("report", "last").output
+        #expect(report.contains(/2 calls: JPush chooses the devices/) && !report.contains("--refresh"), "the simulator is gone: \(report)")
     }
 }

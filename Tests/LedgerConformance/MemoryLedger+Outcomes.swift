@@ -121,7 +121,7 @@ extension MemoryLedger {
 
     func recordLost(at now: Timestamp) throws -> Int {
         let lost = has(.losesNobody) ? [] : try claimedWithoutOutcome().flatMap(Array.init)
-        try record([lost.map { Settlement(recipient: $0, outcome: .unknown, own: .interrupted, settledAt: now) }])
+        try record([lost.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }])
         return lost.count
     }
 

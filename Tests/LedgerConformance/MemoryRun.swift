@@ -85,6 +85,8 @@ public final class MemoryRun: Sendable {
             for outcome in Outcome.allCases { figures.outcomes[outcome] = 0 }
             for id in ids {
                 figures.outcomes[outcomes[id]?.outcome ?? (claimed.contains(id) ? .unknown : .unsent), default: 0] += 1
+                if outcomes[id] == nil, claimed.contains(id) { figures.unrecorded.claimed += 1 }
+                if outcomes[id] == nil, !claimed.contains(id) { figures.unrecorded.unclaimed += 1 }
                 if let reason = outcomes[id]?.reason, !reason.isEmpty { figures.reasons[reason, default: 0] += 1 }
             }
             return figures

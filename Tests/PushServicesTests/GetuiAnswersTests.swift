@@ -163,11 +163,14 @@ struct GetuiAnswersTests {
         #expect(facts.subject == .label && facts.question("app", ["run-1"], nil) == .init(path: "/v2/app/report/push/task_group/run-1"))
         let total = #"{"msg_num":9,"target_num":7,"receive_num":5,"display_num":3,"click_num":1}"#
         let answer = try JSONValue(parsing: #"{"code":0,"msg":"","data":{"run-1":{"total":\#(total),"gt":\#(total)}}}"#)
-        let counts = try #require(facts.read(answer))
+        let counts = try #require(facts.read(answer, ["run-1"])?["run-1"])
         #expect(facts.counts.map { counts[$0.key] } == [7, 5, 3, 1])
-        #expect(try facts.read(JSONValue(parsing: #"{"code":0,"data":{}}"#)) == [:])
+        #expect(try facts.read(JSONValue(parsing: #"{"code":0,"data":{}}"#), ["run-1"]) == [:])
+        #expect(facts.read(answer, ["run-2"]) == [:], "that group is another run's")
+        let negative = #"{"code":0,"data":{"run-1":{"total":{"target_num":-1}}}}"#
+        #expect(try facts.read(JSONValue(parsing: negative), ["run-1"]) == nil)
         for other in [#"{"code":10001,"msg":"token is invalid"}"#, "[]", #"{"data":{}}"#] {
-            #expect(try facts.read(JSONValue(parsing: other)) == nil)
+            #expect(try facts.read(JSONValue(parsing: other), ["run-1"]) == nil)
         }
     }
 }

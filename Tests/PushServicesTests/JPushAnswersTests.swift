@@ -45,7 +45,7 @@ struct JPushAnswersTests {
 
     @Test("answers that are not described are judged by their status")
     func undescribed() {
-        #expect(meaning(200) == .accepted)
+        #expect(meaning(200) == .maybeTaken)
         #expect(meaning(400, "1035") == .rejectedLikeAll && meaning(400) == .rejectedLikeAll && meaning(413) == .rejectedLikeAll)
         // A code counts only with its status.
         #expect(meaning(400, "1000") == .rejectedLikeAll && meaning(500, "1011") == .maybeTaken)
@@ -54,9 +54,19 @@ struct JPushAnswersTests {
         for status in [500, 502, 503, 504] { #expect(meaning(status) == .maybeTaken) }
     }
 
-    @Test("an answer that was cut off before its code is in doubt, except for 200")
+    @Test("a push is accepted with its number alone: 200 without one is not JPush's, or not whole, and leaves it in doubt")
+    func numbers() throws {
+        #expect(jpush.meaning(of: ServiceAnswer(status: 200, hasReceipt: true)) == .accepted)
+        #expect(jpush.meaning(of: ServiceAnswer(status: 200)) == .maybeTaken)
+        #expect(jpush.meaning(of: ServiceAnswer(status: 200, reason: "1011")) == .maybeTaken)
+        for odd in ["{}", "[]", "7", #"{"msg_id":""}"#, #"{"msg_id":"1a"}"#, #"{"msg_id":-1}"#, #"{"msg_id":1,"error":{}}"#] {
+            #expect(try details(odd).receipt.isEmpty, "\(odd)")
+        }
+    }
+
+    @Test("an answer that was cut off before its code is in doubt")
     func cutOff() {
-        #expect(jpush.meaning(of: ServiceAnswer(status: 200, isCutOff: true)) == .accepted)
+        #expect(jpush.meaning(of: ServiceAnswer(status: 200, isCutOff: true, hasReceipt: true)) == .maybeTaken)
         for status in [400, 401, 429, 500] {
             #expect(jpush.meaning(of: ServiceAnswer(status: status, isCutOff: true)) == .maybeTaken)
         }

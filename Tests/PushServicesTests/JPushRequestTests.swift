@@ -109,8 +109,18 @@ struct JPushRequestTests {
         #expect(question(nil) == .init(path: "/v3/received/detail?msg_ids=1,2"))
         let answer =
             #"[{"msg_id":"1","jpush_received":5,"ios_apns_sent":null,"ios_apns_received":2},{"msg_id":"2","jpush_received":1,"ios_apns_received":null}]"#
-        #expect(facts.read(try JSONValue(parsing: answer)) == ["jpush_received": 6, "ios_apns_received": 2])
-        for odd in [#"{"error":{"code":3002}}"#, "[7]", "7"] { #expect(facts.read(try JSONValue(parsing: odd)) == nil) }
+        let counts = ["1": ["jpush_received": 5, "ios_apns_received": 2], "2": ["jpush_received": 1]]
+        #expect(facts.read(try JSONValue(parsing: answer), ["1", "2"]) == counts)
+        // Pushes that were not asked about are other people's.
+        #expect(facts.read(try JSONValue(parsing: answer), ["2", "3"]) == ["2": ["jpush_received": 1]])
+        #expect(facts.read(try JSONValue(parsing: #"[{"msg_id":2,"more":{"jpush_received":-7}}]"#), ["2"]) == ["2": [:]])
+        let push = #"{"msg_id":"1","jpush_received":5}"#
+        let odd =
+            [#"{"error":{"code":3002}}"#, "[7]", "7", "[{}]", "[\(push),\(push)]"]
+            + ["-1", "1000000000001", "1.5", #""5""#, "{}", "true", "5,\"jpush_received\":6"].map {
+                #"[{"msg_id":"1","jpush_received":\#($0)}]"#
+            }
+        for odd in odd { #expect(facts.read(try JSONValue(parsing: odd), ["1"]) == nil, "\(odd)") }
         #expect(facts.subject == .receipts(atMost: 100) && facts.days == 30)
     }
 }

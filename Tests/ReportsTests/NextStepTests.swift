@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Runs
 import Scheduling
 import Testing
@@ -80,6 +81,96 @@ import Testing
         }
         #expect(try commands([.unsent: 20], .planned, settings: schedule) == [nil])
         #expect(try commands([.accepted: 2], isTest: true) == ["volley send spring.yaml"])
+    }
+
+    /// A run that a service stopped, with the text of its report and page.
+    private func stopped(
+        _ outcomes: [Outcome: Int], by service: any PushService = APNs(), _ stop: ServiceStop,
+        _ change: (inout RunSettings) -> Void = { _ in }
+    ) throws -> (step: NextStep?, text: String, page: String) {
+        let folder = try TemporaryFolder()
+        let run = try run(
+            folder, outcomes,
+            settings: settings {
+                $0.services[0].serviceName = service.name
+                change(&$0)
+            })
+        try run.setState(.stopped, cause: .service(service.name, stop), at: start)
+        let report = try Report(run)
+        return (
+            report.nextSteps.first, report.text(width: 4000, colour: false), ReportPage(report, madeBy: "Volley", madeAt: start).html.markup
+        )
+    }
+
+    @Test(
+        "a message that a service does not accept is corrected and planned again, as Because says: a run keeps it",
+        arguments: [
+            ("jpush", 400, "1002"), ("jpush", 400, "1009"), ("jpush", 400, "1099"), ("jpush-audience", 400, "1003"),
+            ("rongcloud", 400, "1002"), ("fcm", 400, "INVALID_ARGUMENT"), ("getui", 400, "20001 (x)"),
+        ])
+    func refusedMessage(service: String, status: Int, reason: String) throws {
+        let service = try #require(PushServices.named(service))
+        let stop = ServiceStop.refused(reason: reason, status: status, clockLagSeconds: nil)
+        let all = try stopped([.unsent: 20], by: service, stop)
+        #expect(all.step?.command == "volley send spring.yaml", "\(all.text)")
+        #expect(all.text.contains("Next: correct the campaign's content, then plan and send it again:"))
+        let next = try #require(all.page.components(between: "id=\"next\"", and: "</section>").first)
+        #expect(!all.text.contains("volley resume") && !next.contains("volley resume"))
+        guard !service.choosesDevices else { return }
+        let some = try stopped([.accepted: 3, .unknown: 1, .unsent: 20], by: service, stop)
+        #expect(some.step?.command == "volley report \(id) --format csv --outcome accepted,unknown --output reached-\(id).csv")
+        #expect(some.text.contains("without the 4 devices that have its push or may have it"))
+        #expect(some.page.contains("--outcome accepted,unknown"))
+    }
+
+    @Test("what stops a run but not because of its message is resumed once it is mended")
+    func refusedSender() throws {
+        for (service, status, reason) in [
+            ("jpush", 401, "1004"), ("jpush", 403, "2008"), ("rongcloud", 401, "1001"), ("getui", 403, "30004"),
+        ] {
+            let service = try #require(PushServices.named(service))
+            let all = try stopped([.unsent: 20], by: service, .refused(reason: reason, status: status, clockLagSeconds: nil))
+            #expect(all.step?.command == "volley resume \(id)", "\(reason)")
+        }
+    }
+
+    @Test("a run that stopped with nothing left to send is not resumed")
+    func nothingLeft() throws {
+        let stop = ServiceStop.refused(reason: "InvalidProviderToken", status: 403, clockLagSeconds: nil)
+        let rejected = try stopped([.rejected: 1], stop)
+        #expect(rejected.step?.command == "volley send spring.yaml")
+        #expect(rejected.text.contains("Next: nothing is left to send; fix the cause, then plan and send it again:"), "\(rejected.text)")
+        let failed = try stopped([.accepted: 9, .failed: 2, .unknown: 1], stop) { $0.unknownPolicy = .skip }
+        #expect(failed.step?.command == "volley cancel \(id)")
+        #expect(failed.text.contains("`volley retry \(id)` sends to 3 devices again"), "\(failed.text)")
+        for shown in [rejected.page, failed.page, rejected.text, failed.text] { #expect(!shown.contains("volley resume")) }
+        let done = try stopped([.accepted: 9, .invalidToken: 1], stop)
+        #expect(done.step == nil && done.page.contains("<p>Nothing is left to send.</p>") && !done.page.contains("<code></code>"))
+        let resent = try stopped([.accepted: 9, .unknown: 1], stop) { $0.unknownPolicy = .resend }
+        #expect(resent.step?.command == "volley resume \(id)")
+    }
+
+    @Test("of two services, what one does not accept is planned again, and what another left is resumed")
+    func twoServices() throws {
+        let folder = try TemporaryFolder()
+        let run = try ServiceReportTests.run(folder)
+        try run.setState(.running, at: start)
+        try run.claim(0..<50, at: start)
+        try run.record((0..<50).map { ServiceReportTests.settled($0, .accepted, 200) })
+        let message = StopCause.service("fcm", .refused(reason: "INVALID_ARGUMENT", status: 400, clockLagSeconds: nil))
+        let outage = StopCause.service("apns", .outage(lastReason: "503", seconds: 600))
+        func steps(_ stops: [(String, StopCause)], finished: [String] = []) throws -> (commands: [String?], text: String) {
+            let partial = PartialStop(stopped: stops.map { .init(service: $0.0, cause: $0.1) }, finished: finished)
+            try run.setState(.stopped, cause: .services(partial), at: start)
+            let report = try Report(run)
+            return (report.nextSteps.map(\.command), report.text(width: 4000, colour: false))
+        }
+        let list = "volley report \(run.plan.id) --format csv --outcome accepted,unknown --output reached-\(run.plan.id).csv"
+        let both = try steps([("apns", outage), ("fcm", message)])
+        #expect(both.commands == ["volley resume \(run.plan.id)", list], "\(both.text)")
+        #expect(both.text.contains("this sends what is left through APNs:") && both.text.contains("correct the content for FCM"))
+        let one = try steps([("fcm", message)], finished: ["apns"])
+        #expect(one.commands == [list] && !one.text.contains("volley resume"), "\(one.text)")
     }
 
     @Test("the first screen says what came of it, what to do, where it went and what was sent")

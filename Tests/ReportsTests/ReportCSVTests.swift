@@ -19,7 +19,7 @@ import Testing
                 device_token,registration_id,alias,language,variant,outcome,status,reason,attempts,apns_id,latency_ms,settled_at
                 \(token(0)),r0,a0,en,,accepted,200,,1,\(ids[0]),31,2026-12-01T09:00:00Z
                 \(token(1)),r1,a1,en,,unsent,,Expired,0,,,2026-12-01T09:01:01Z
-                \(token(2)),r2,a2,en,,unknown,,,0,\(ids[2]),,
+                \(token(2)),r2,a2,en,,unknown,,,,\(ids[2]),,
                 \(token(3)),r3,a3,en,,unsent,,,0,,,
 
                 """)

@@ -12,7 +12,7 @@ import Testing
                 {"run":"20261201-090000-spring-sale-7f3a","campaign":"spring-sale","app":"shop","state":"finished",\
                 "audience":600,"skipped":{"not_matched":4123456,"duplicate_token":12,"alias_limit":3,"render_error":801},\
                 "outcomes":{"accepted":531,"invalid_token":20,"rejected":1,"failed":5,"unknown":13,"unsent":30},\
-                "reasons":{"Unregistered":14,"BadDeviceToken":6,"ServiceUnavailable":5,"ConnectionLost":3,"Expired":1,"Teapot\\u001b[31m\u{202E}":1},\
+                "reasons":{"Stopped":29,"Unregistered":14,"ProcessEnded":10,"BadDeviceToken":6,"ServiceUnavailable":5,"ConnectionLost":3,"Expired":1,"Teapot\\u001b[31m\u{202E}":1},\
                 "attempts":583,"started_at":"2026-12-01T09:00:00Z","finished_at":"2026-12-01T09:03:41Z",\
                 "rate":{"mean_per_second":3,"peak_per_second":4},"latency_ms":{"p50":160,"p90":272,"p99":314,"max":319},\
                 "planned_at":"2026-12-01T08:59:12Z","rows":4124872}

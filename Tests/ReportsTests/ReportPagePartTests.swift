@@ -159,7 +159,7 @@ import Testing
         let invalid = plainText(items[2])
         #expect(invalid.contains("14 Unregistered The app was removed") && invalid.contains("6 BadDeviceToken"), "\(invalid)")
         // Of 30, one expired, and 29 were never claimed.
-        #expect(plainText(items[1]).contains("29 others: Nothing was sent to the device"))
+        #expect(plainText(items[1]).contains("29 Stopped The run stopped before their turn came."))
     }
 
     @Test("a reason that may have led to another outcome is not given as its cause")

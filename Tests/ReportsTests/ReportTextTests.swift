@@ -95,7 +95,8 @@ import Testing
             + "InvalidPushType MissingDeviceToken MissingTopic PayloadEmpty TopicDisallowed IdleTimeout ExpiredProviderToken InvalidProviderToken "
             + "MissingProviderToken BadCertificate BadCertificateEnvironment BadEnvironmentKeyInToken BadEnvironmentKeyIdInToken "
             + "UnrelatedKeyIdInToken Forbidden BadPath MethodNotAllowed Unregistered ExpiredToken PayloadTooLarge TooManyRequests "
-            + "TooManyProviderTokenUpdates InternalServerError ServiceUnavailable Shutdown ConnectionLost NoAnswer Expired Stopped Interrupted"
+            + "TooManyProviderTokenUpdates InternalServerError ServiceUnavailable Shutdown ConnectionLost NoAnswer Expired Stopped Interrupted "
+            + "ProcessEnded AwaitingAnswer NotSentYet"
         for reason in reasons.split(separator: " ") { #expect(ReasonText.explanation(of: String(reason), by: APNs()) != nil, "\(reason)") }
         #expect(ReasonText.explanation(of: "", by: APNs()) == nil)
     }

@@ -13,7 +13,7 @@ struct ServiceReportTests {
     /// - Parameters:
     ///   - first: how many devices are of APNs.
     ///   - environment: where FCM's pushes go.
-    private static func run(
+    static func run(
         _ folder: TemporaryFolder, id: String = "20261201-090000-spring-sale-7f3a", first: Int = 60,
         environment: FrozenEnvironment = .simulator, preview: JSONValue = .null
     ) throws -> SQLiteRun {
@@ -39,7 +39,7 @@ struct ServiceReportTests {
                 skipped: [.noService: 4, .badToken: 6], settings: .success(settings), preview: preview, serviceLegs: writer.legs))
     }
 
-    private static func settled(_ id: Int, _ outcome: Outcome, _ status: Int, _ reason: String = "", attempts: Int = 1) -> Settlement {
+    static func settled(_ id: Int, _ outcome: Outcome, _ status: Int, _ reason: String = "", attempts: Int = 1) -> Settlement {
         Settlement(
             recipient: id, outcome: outcome, status: status, reason: reason, attempts: attempts,
             latencyMilliseconds: status > 0 ? 20 + id : 0, settledAt: start.adding(seconds: Double(id) / 3))

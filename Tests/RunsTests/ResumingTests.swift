@@ -57,7 +57,7 @@ struct ResumingTests {
         #expect(try run.recordLost(at: noon) == 8)
         #expect(try run.recordLost(at: noon) == 0)
         let figures = try run.figures()
-        #expect(figures.outcomes[.unknown] == 9 && figures.outcomes[.unsent] == 9 && figures.reasons["Interrupted"] == 8)
+        #expect(figures.outcomes[.unknown] == 9 && figures.outcomes[.unsent] == 9 && figures.reasons["ProcessEnded"] == 8)
     }
 
     @Test("a sound file passes; one that lacks recipients or claims is damaged")

@@ -69,6 +69,17 @@ struct EarlierCallsTests {
         #expect(try run.claims().contains(all: 0..<10))
     }
 
+    @Test("of a call that was refused because of ids that are none, the others are sent to as if for the first time; unknown is told why")
+    func refusedInPart() throws {
+        try run.claim(0..<10, at: .now())
+        try run.name([call("x", [0, 1, 2]), call("y", [3, 4, 5])])
+        try run.record([settled(1, .invalidToken), settled(3, .accepted)])
+        let calls = try review(.fetched(Self.names))
+        #expect(calls.inDoubt(atService: 0) == 0)
+        #expect(try outcomes() == [.accepted: 1, .invalidToken: 1, .unknown: 2, .unsent: 6])
+        #expect(try run.figures().reasons == ["ProcessEnded": 2, "Interrupted": 6])
+    }
+
     @Test("another kill while a call goes again leaves it for the next process")
     func killedAgain() throws {
         try run.claim(0..<10, at: .now())

@@ -314,6 +314,42 @@ struct JPushCallTests {
         #expect(JPushDesk().cids().fields["x-rate-limit-limit"] == "600")
     }
 
+    private static let everyone = JPushBody.with { $0.audience = "\"all\"" }
+
+    @Test("ten pushes to everyone in a day, and then 2008, with which nothing is sent") func broadcasts() throws {
+        let desk = JPushDesk()
+        for _ in 0..<10 { #expect(desk.send(Self.everyone).status == 200) }
+        let refused = desk.send(Self.everyone, at: noon.adding(seconds: 86_399))
+        #expect(refused.status == 403 && refused.code == 2008)
+        #expect(desk.send(Self.everyone, path: "/v3/push/validate").code == 2008)
+        #expect(desk.send(JPushBody().text).status == 200, "others go on")
+        #expect(desk.send(Self.everyone, authorization: JPushDesk.basic("other", "another")).status == 200)
+        #expect(desk.send(Self.everyone, at: noon.adding(seconds: 86_400)).status == 200)
+    }
+
+    @Test("a push to everyone that is not sent uses none of the day's up") func unusedBroadcasts() throws {
+        let desk = JPushDesk { $0.broadcastsPerDay = 1 }
+        for _ in 0..<3 { #expect(desk.send(Self.everyone, path: "/v3/push/validate").status == 200) }
+        #expect(desk.send(JPushBody.with { ($0.audience, $0.platform) = ("\"all\"", nil) }).code == 1002)
+        let cid = try #require(desk.cids("count=1").cids.first)
+        let named = JPushBody.with { ($0.audience, $0.more) = ("\"all\"", ",\"cid\":\"\(cid)\"") }
+        let first = desk.send(named)
+        #expect(first.status == 200 && desk.send(named).messageID == first.messageID, "a repetition is none")
+        #expect(desk.send(Self.everyone).code == 2008)
+        #expect(JPushDesk { $0.broadcastsPerDay = 0 }.send(Self.everyone).code == 2008)
+    }
+
+    @Test("tags, unless it stands for an app that has not paid: then 2006") func tags() {
+        for key in ["tag", "tag_and", "tag_not"] {
+            let tagged = JPushBody.with { $0.audience = #"{"\#(key)":["vip"],"alias":["u1"]}"# }
+            #expect(JPushDesk().send(tagged).status == 200)
+            let refused = JPushDesk { $0.takesTags = false }.send(tagged)
+            #expect(refused.status == 403 && refused.code == 2006)
+        }
+        #expect(JPushDesk { $0.takesTags = false }.send(JPushBody.with { $0.audience = #"{"tag":[],"alias":["u1"]}"# }).status == 200)
+        #expect(JPushDesk { $0.takesTags = false }.send(JPushBody().text).status == 200)
+    }
+
     @Test("no calls of senders that it does not know") func unknownSenders() {
         let desk = JPushDesk { $0.issuer.messagesPerMinute = 1 }
         #expect(desk.send(JPushBody().text, authorization: JPushDesk.basic(JPushDesk.app, "wrong")).fields.isEmpty)

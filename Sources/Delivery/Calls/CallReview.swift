@@ -15,12 +15,17 @@ package struct CallReview: Hashable, Sendable {
     /// Reviews calls with names that the service gave out.
     ///
     /// A call may have been sent unless all its recipients are settled. If one of them is in a later call, the service refused it before as a
-    /// whole: a call that is in doubt is never divided. If some are settled and others are not, the answer came and was not recorded as a
-    /// whole.
+    /// whole: a call that is in doubt is never divided. If some are settled and others are not, the answer came. What an answer settles is
+    /// recorded together, so it refused the call because of those targets, and nothing was sent to the others. Versions that recorded the
+    /// outcomes of a call in several groups left halves of accepted calls as well, whose other recipients have the push.
     /// - Parameters:
     ///   - calls: of the service, in the order in which they were named.
     ///   - lost: recipients of the service who were claimed and have no outcome; ascending.
-    package init(_ calls: [NamedCall], lost: [Range<Int>], names: FetchedNames, at now: Timestamp) {
+    ///   - outcomes: what is recorded of some recipients. Asked only if a call is recorded in part.
+    package init(
+        _ calls: [NamedCall], lost: [Range<Int>], names: FetchedNames, at now: Timestamp,
+        outcomes: (Set<Int>) throws -> [Int: Outcome]
+    ) rethrows {
         var latest: [Int: Int] = [:]
         var doubted: Set<Int> = []
         for (place, call) in calls.enumerated() {
@@ -30,6 +35,7 @@ package struct CallReview: Hashable, Sendable {
         }
         var kept: Set<Int> = []
         var refused: Set<Int> = []
+        var partial: [Int] = []
         for place in Set(latest.values).sorted() {
             let call = calls[place]
             let isWhole = call.recipients.allSatisfy { latest[$0] == place }
@@ -38,7 +44,14 @@ package struct CallReview: Hashable, Sendable {
                 kept.insert(place)
             } else if call.recipients.contains(where: { latest[$0] ?? -1 > place }) {
                 refused.insert(place)
+            } else if !isWhole {
+                partial.append(place)
             }
+        }
+        if !partial.isEmpty {
+            func settled(_ place: Int) -> [Int] { calls[place].recipients.filter { !Self.contains($0, lost) } }
+            let known = try outcomes(Set(partial.flatMap(settled)))
+            refused.formUnion(partial.filter { place in settled(place).allSatisfy { known[$0] == .invalidToken } })
         }
         for recipient in lost.lazy.joined() {
             guard let place = latest[recipient] else {

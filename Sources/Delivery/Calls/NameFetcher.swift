@@ -65,7 +65,7 @@ struct NameFetcher: Sendable {
         return UInt32(String(cString: text)).map { max(1, Double($0)) }
     }
 
-    private func failed(_ cause: String) -> NameFetch { .failed(NameTrouble(text: "no names for calls: \(cause)")) }
+    private func failed(_ cause: String) -> NameFetch { .failed(NameTrouble(text: "no \(names.noun)s for calls: \(cause)")) }
 
     /// Reads an answer: names, or what the service's facts say that it means.
     func read(_ body: [UInt8], status: Int, retryAfterSeconds: Double?) -> NameFetch {
@@ -81,7 +81,7 @@ struct NameFetcher: Sendable {
         guard case .stop = meaning else {
             return .failed(
                 NameTrouble(
-                    text: "no names for calls: it answered \(status) \(reason.isEmpty ? StatusReason.text(status) : reason)",
+                    text: "no \(names.noun)s for calls: it answered \(status) \(reason.isEmpty ? StatusReason.text(status) : reason)",
                     status: status,
                     retryAfterSeconds: retryAfterSeconds))
         }

@@ -66,7 +66,7 @@ extension DeliveryMachine {
             let isAlarming = noteHealth(of: request, badToken: pointsAtSettings, at: now)
             lastReasons.invalidToken = reasonText(answer)
             if pointsAtSettings { lastReasons.badToken = reasonText(answer) }
-            settle(request, .invalidToken, reason: answer.reason, invalidSince: answer.invalidSince, at: now)
+            settle(request, .invalidToken, reason: reasonText(answer), invalidSince: answer.invalidSince, at: now)
             if isAlarming { stopForBadTokens(at: now) }
         case .rejected: refused(request, answer, at: now)
         case .rejectedLikeAll where hasEverAccepted: refused(request, answer, at: now)

@@ -101,7 +101,7 @@ extension DeliveryMachine {
 
     /// Stops the run because the service gives out no names.
     mutating func namesRefused(_ reason: String, status: Int, at now: Moment) {
-        stopForService(.refused(reason: reason, status: status, clockLagSeconds: harmfulClockLagSeconds), at: now)
+        stopForService(.namesRefused(reason: reason, status: status), at: now)
     }
 
     /// Takes a name away that the service may soon forget. A request that may have arrived under it is given up.
@@ -159,7 +159,7 @@ extension DeliveryMachine {
     private mutating func markInDoubt(_ request: Int) {
         pushes[request].mayBeDelivered = true
         pushes[request].isOfEarlierProcess = true
-        pushes[request].reason = OwnReason.interrupted.rawValue
+        pushes[request].reason = OwnReason.processEnded.rawValue
     }
 
     // MARK: Ending
@@ -178,6 +178,6 @@ extension DeliveryMachine {
 
     mutating func stopIfNamesStayAway(at now: Moment) {
         guard let since = namesMissingSince, let end = namePatienceEnds, now.nanoseconds > end else { return }
-        stopForService(.outage(lastReason: nameTrouble, seconds: Double(now.nanoseconds - since) / 1e9), at: now)
+        stopForService(.namesMissing(lastTrouble: nameTrouble, seconds: Double(now.nanoseconds - since) / 1e9), at: now)
     }
 }

@@ -52,7 +52,7 @@ struct DeliveryMachine {
         var isCutOff = false
 
         /// What the service needs to interpret the answer.
-        var facts: ServiceAnswer { ServiceAnswer(status: status, reason: reason, id: id, isCutOff: isCutOff) }
+        var facts: ServiceAnswer { ServiceAnswer(status: status, reason: reason, id: id, isCutOff: isCutOff, hasReceipt: !receipt.isEmpty) }
     }
 
     /// How the run is ending. What is in flight is still awaited.

@@ -51,6 +51,11 @@ struct AudienceService: PushService {
         }
     }
 
+    func blamesMessage(status: Int, reason: String) -> Bool {
+        base.blamesMessage(status: status, reason: reason)
+            || meaning(of: ServiceAnswer(status: status, reason: reason)) == .rejectedLikeAll
+    }
+
     // MARK: - What is the same
 
     var displayName: String { base.displayName }

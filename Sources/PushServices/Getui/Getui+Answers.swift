@@ -70,6 +70,12 @@ extension Getui {
         Self.row(of: reason).map { ReasonWords(explanation: $0.explanation, meaning: $0.meaning, mayBeClock: false) }
     }
 
+    /// A bad parameter, unless it is the target; also codes that Getui adds later.
+    public func blamesMessage(status: Int, reason: String) -> Bool {
+        Self.row(of: reason).map { $0.meaning == .rejectedLikeAll }
+            ?? (meaning(of: ServiceAnswer(status: status, reason: reason)) == .rejectedLikeAll)
+    }
+
     /// What to check when this answer stopped a run.
     public func advice(status: Int, reason: String) -> String {
         if let advice = Self.row(of: reason)?.advice { return advice }

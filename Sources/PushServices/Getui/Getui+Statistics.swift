@@ -6,26 +6,25 @@ extension Getui {
     /// By the run's label, which is the `group_name` of its pushes: Getui has no report of single ones.
     public var statistics: StatisticsFacts? { Self.statistics }
 
+    private static let counted: [StatisticsFacts.Count] = [
+        .init("target_num", "passed on to phones"), .init("receive_num", "received by phones"), .init("display_num", "shown"),
+        .init("click_num", "tapped"),
+    ]
+
     private static let statistics = StatisticsFacts(
-        subject: .label, days: 90,
-        counts: [
-            .init("target_num", "passed on to phones"), .init("receive_num", "received by phones"), .init("display_num", "shown"),
-            .init("click_num", "tapped"),
-        ],
+        subject: .label, days: 90, counts: counted,
         question: { app, labels, _ in StatisticsFacts.Question(path: "/v2/\(app)/report/push/task_group/\(labels.joined(separator: ","))")
         },
         read: counts)
 
     /// `{"code": 0, "data": {"GROUP": {"total": {"target_num": 5, "receive_num": 4}, "gt": {…}}}}`: the total is that of all channels.
-    @Sendable private static func counts(in answer: JSONValue) -> [String: Int]? {
+    @Sendable private static func counts(in answer: JSONValue, of labels: [String]) -> [String: [String: Int]]? {
         guard answer["code"] == .integer(0), case .object(let groups)? = answer["data"] else { return nil }
-        var counts: [String: Int] = [:]
-        for group in groups {
+        var counts: [String: [String: Int]] = [:]
+        for group in groups where labels.contains(group.name) {
             guard case .object(let members)? = group.value["total"] else { continue }
-            for member in members {
-                guard let count = member.value.integerValue, let sum = Int(exactly: count) else { continue }
-                counts[member.name, default: 0] += sum
-            }
+            guard counts[group.name] == nil, let own = StatisticsFacts.counts(members, Set(counted.map(\.key))) else { return nil }
+            counts[group.name] = own
         }
         return counts
     }

@@ -9,7 +9,7 @@ extension JPush {
         var details = AnswerDetails()
         guard let error = body["error"], let code = error["code"]?.integerValue else {
             // `{"sendno": "0", "msg_id": "1828256757"}`
-            details.receipt = body["msg_id"]?.stringValue ?? body["msg_id"]?.integerValue.map { String($0) } ?? ""
+            if body["error"] == nil { details.receipt = Self.number(of: body["msg_id"]) ?? "" }
             return details
         }
         details.reason = String(code)
@@ -19,6 +19,12 @@ extension JPush {
             for id in ids.compactMap(\.stringValue) { details.targets[id] = Self.badValue }
         }
         return details
+    }
+
+    /// The number of a push, as JPush writes it: digits, as a text or not.
+    static func number(of value: JSONValue?) -> String? {
+        let text = value?.stringValue ?? value?.integerValue.map { String($0) } ?? ""
+        return (1...20).contains(text.utf8.count) && text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) ? text : nil
     }
 
     /// A bad value is that of some of the devices; JPush sent nothing to the others.
@@ -33,9 +39,9 @@ extension JPush {
 
     /// What an answer means for all devices of a request, and for the run.
     public func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
-        // Nothing but success has this status.
-        if answer.status == 200 { return .accepted }
         if answer.isCutOff { return .maybeTaken }
+        // JPush numbers each push that it takes, and refuses with other statuses. What has no number is not from it, or not whole.
+        if answer.status == 200 { return answer.hasReceipt ? .accepted : .maybeTaken }
         if let row = Self.row(answer.status, answer.reason) { return row.reason == Self.badValue ? .split : row.meaning }
         switch answer.status {
         // Also codes that JPush adds later: these are about the app, and the path never changes.
@@ -59,6 +65,14 @@ extension JPush {
     public var blamingReasons: Set<String> { Self.blaming }
 
     private static let blaming = Set(rows.filter { $0.meaning == .invalidTarget(blamesSettings: true) }.map(\.reason))
+
+    /// Also what JPush misses in a push, or does not know there.
+    public func blamesMessage(status: Int, reason: String) -> Bool {
+        Self.row(status, reason).map { Self.codesAboutMessages.contains($0.code) }
+            ?? (meaning(of: ServiceAnswer(status: status, reason: reason)) == .rejectedLikeAll)
+    }
+
+    private static let codesAboutMessages = [1002, 1009]
 
     /// What to check when this answer stopped a run.
     public func advice(status: Int, reason: String) -> String {

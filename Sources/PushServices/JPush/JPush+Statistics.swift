@@ -5,13 +5,14 @@ extension JPush {
     /// By the numbers that answers gave.
     public var statistics: StatisticsFacts? { Self.statistics }
 
+    private static let counted: [StatisticsFacts.Count] = [
+        .init("jpush_received", "received over JPush's own channel"), .init("android_pns_sent", "passed on to makers of phones"),
+        .init("android_pns_received", "received over those"), .init("ios_apns_sent", "passed on to Apple"),
+        .init("ios_apns_received", "received on iPhones"), .init("ios_msg_received", "messages received in the app on iPhones"),
+    ]
+
     private static let statistics = StatisticsFacts(
-        subject: .receipts(atMost: 100), days: 30,
-        counts: [
-            .init("jpush_received", "received over JPush's own channel"), .init("android_pns_sent", "passed on to makers of phones"),
-            .init("android_pns_received", "received over those"), .init("ios_apns_sent", "passed on to Apple"),
-            .init("ios_apns_received", "received on iPhones"), .init("ios_msg_received", "messages received in the app on iPhones"),
-        ],
+        subject: .receipts(atMost: 100), days: 30, counts: counted,
         question: { _, receipts, environment in
             let query = "received/detail?msg_ids=\(receipts.joined(separator: ","))"
             guard let environment else { return StatisticsFacts.Question(path: "/v3/\(query)") }
@@ -22,15 +23,14 @@ extension JPush {
         }, read: counts)
 
     /// `[{"msg_id": "1828256757", "jpush_received": 5, "ios_apns_sent": null}]`: null is for what the push has no part of.
-    @Sendable private static func counts(in answer: JSONValue) -> [String: Int]? {
+    @Sendable private static func counts(in answer: JSONValue, of numbers: [String]) -> [String: [String: Int]]? {
         guard case .array(let pushes) = answer else { return nil }
-        var counts: [String: Int] = [:]
+        var counts: [String: [String: Int]] = [:]
         for push in pushes {
-            guard case .object(let members) = push else { return nil }
-            for member in members where member.name != "msg_id" {
-                guard let count = member.value.integerValue, let sum = Int(exactly: count) else { continue }
-                counts[member.name, default: 0] += sum
-            }
+            guard case .object(let members) = push, let number = number(of: push["msg_id"]) else { return nil }
+            guard numbers.contains(number) else { continue }
+            guard counts[number] == nil, let own = StatisticsFacts.counts(members, Set(counted.map(\.key))) else { return nil }
+            counts[number] = own
         }
         return counts
     }

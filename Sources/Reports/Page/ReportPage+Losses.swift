@@ -9,7 +9,8 @@ extension ReportPage {
         let folded = Fold("Every outcome and what it means", outcomeTable).html
         let others = reasonFolds
         guard hasBegun, report.plan.audience > 0 else {
-            return losses.isEmpty ? "" : section("What cannot be sent to", losses.map(\.item), "")
+            let reasons = HTML(joined: report.reasons.map { hidden("reasons/\($0.name)", number: $0.recipients) })
+            return losses.isEmpty ? reasons : section("What cannot be sent to", losses.map(\.item), reasons)
         }
         if losses.isEmpty {
             return
@@ -44,12 +45,14 @@ extension ReportPage {
             let meaning =
                 stop.map { Prose.html("The run stopped: \($0)") }
                 ?? "\(report.guide.meaning(outcome))"
+            // Why it stopped says more than that it did.
+            let known = (causes?[outcome] ?? []).filter { stop == nil || $0.name != OwnReason.stopped.rawValue }
             return Loss(
                 count: count,
                 item: BarList.Item(
                     "\(Chart.swatch(outcome))\(report.guide.title(outcome))",
                     figure("outcomes/\(outcome.name)", number: count), share: percent(count), parts: [.init(count, ink: outcome.name)],
-                    notes: notes(causes?[outcome] ?? [], of: count, otherwise: meaning)))
+                    notes: notes(known, of: count, otherwise: meaning)))
         }
         let why = whyInPreview
         let ofRows = OutcomeGuide.unintended.compactMap { reason -> Loss? in
@@ -113,7 +116,7 @@ extension ReportPage {
         }
         let isCertain = Outcome.allCases.allSatisfy { outcome in
             let told = (found[outcome] ?? []).reduce(0) { $0 + $1.recipients }
-            // Recipients never claimed, or in doubt after a crash, have no reason.
+            // Figures that an older version kept may lack some.
             return [.unknown, .unsent].contains(outcome)
                 ? told <= report.count(outcome) : outcome == .accepted || told == report.count(outcome)
         }
@@ -125,7 +128,8 @@ extension ReportPage {
 
     private var outcomeTable: HTML {
         guard hasBegun, report.plan.audience > 0 else { return "" }
-        let items = Outcome.allCases.map { outcome in
+        let hiddenOutcomes: [HTML] = Outcome.allCases.filter { !report.isShown($0) }.map { hidden("outcomes/\($0.name)", number: 0) }
+        let items = Outcome.allCases.filter(report.isShown).map { outcome in
             BarList.Item(
                 "\(Chart.swatch(outcome))\(outcome.name)", figure("outcomes/\(outcome.name)", number: report.count(outcome)),
                 share: percent(report.count(outcome)), parts: [.init(report.count(outcome), ink: outcome.name)],
@@ -133,7 +137,7 @@ extension ReportPage {
         }
         return """
             <p class="note">Every planned \(noun) ends in exactly one of these; together they are the \(TextFormat.count(report.plan.audience)) of the audience.</p>
-            \(BarList(items, whole: report.plan.audience).html)
+            \(BarList(items, whole: report.plan.audience).html)\(hiddenOutcomes)
             """
     }
 

@@ -13,7 +13,8 @@ extension ReportPage {
                 <section class="warnings" id="next"><h2>\(title)</h2>\(reason)<p>Its recipients were removed from the run file, so nothing more can be sent from it.</p></section>
                 """
         }
-        let main: HTML = state == .finished && repeats == 0 ? "" : "<p>\(words) <code>\(command)</code></p>"
+        let typed: HTML = command.isEmpty ? "" : " <code>\(command)</code>"
+        let main: HTML = state == .finished && repeats == 0 ? "" : "<p>\(words)\(typed)</p>"
         // A run that waits only for its sender needs no warning.
         let look: HTML = state == .planned || state == .running ? "panel next" : "warnings"
         return "<section class=\"\(look)\" id=\"next\"><h2>\(title)</h2>\(reason)\(main)\(missedAdvice)</section>"
@@ -59,30 +60,35 @@ extension ReportPage {
                 "This run keeps the settings that it was planned with. Correct them; then this plans the campaign again and sends it\(again):",
                 "volley send \(report.plan.campaignFile)"
             )
-        case .stopped where report.hasStoppedServices && !report.isLeftInStoppedServices:
+        case .stopped where report.hasStoppedServices && report.resumableServices.isEmpty && report.servicesWithoutMessage.isEmpty:
             return (
                 "Why it stopped", "Nothing is left to send in this run. This checks the settings of \(report.stoppedServices):",
                 "volley doctor \(report.plan.app)"
             )
-        case .stopped where report.hasStoppedServices:
+        case .stopped where report.hasStoppedServices && !report.resumableServices.isEmpty:
             return (
                 "Why it stopped",
-                "Once you have fixed that, this sends what is left through \(report.stoppedServices). Devices that got the push do not get it twice:",
+                "Once you have fixed that, this sends what is left through \(Report.listed(report.resumableServices.map(\.displayName), by: "and")). \(onlyOnce):",
                 "volley resume \(id)"
             )
+        case .stopped where report.hasStoppedServices || report.needsNewMessage || !report.isAnythingLeft:
+            let step = report.nextSteps.first
+            return ("Why it stopped", Prose.html(TextFormat.capitalized(step?.words ?? "nothing is left to send.")), step?.command ?? "")
         case .stopped:
-            return (
-                "Why it stopped", "Once you have fixed that, this resumes the run. Devices that got the push do not get it twice:",
-                "volley resume \(id)"
-            )
+            return ("Why it stopped", "Once you have fixed that, this resumes the run. \(onlyOnce):", "volley resume \(id)")
         case .cancelled: return ("Cancelled", "To resume it after all:", "volley resume \(id)")
         case .finished:
             return (
                 report.service.choosesDevices ? "Next step: make some calls again" : "Next step: send to some devices again",
-                "\(report.service.recipients(repeats)) failed or gave no answer. Those without an answer may have got it. This sends to them again:",
+                "\(report.service.recipients(repeats)) failed or gave no answer. Those without an answer may have \(report.words("got it. This sends to them", ofCalls: "gone out. This makes them")) again:",
                 "volley retry \(id)"
             )
         }
+    }
+
+    /// What a resumption does not do again.
+    private var onlyOnce: String {
+        report.service.choosesDevices ? "Calls that were accepted are not made twice" : "Devices that got the push do not get it twice"
     }
 
     /// How devices that were missed can still get it.
@@ -92,7 +98,7 @@ extension ReportPage {
         let devices = TextFormat.counted(count, one: "\(noun) was", many: "\(noun)s were")
         let others = report.count(.unsent) > count ? ", and to the devices that frequency left out" : ""
         return """
-            <p>\(devices) never sent to. If the message still holds and its expiry is not a moment in the past, this sends to \(TextFormat.plural(count, one: "it", many: "them"))\(others): \
+            <p>\(devices) never \(report.words("sent to", ofCalls: "made")). If the message still holds and its expiry is not a moment in the past, this \(report.words("sends to", ofCalls: "makes")) \(TextFormat.plural(count, one: "it", many: "them"))\(others): \
             <code>volley retry \(report.plan.id) --outcome unsent</code></p>
             """
     }

@@ -26,6 +26,12 @@ extension OwnReason {
             "The server aborted the request without an answer, so these may have been delivered. If you send again, some may appear twice."
         case .noAnswer:
             "No answer came in time, so these may have been delivered. If you send again, some may appear twice."
+        case .processEnded:
+            "They may have been sent: the process ended before an answer came. If you send again, some may appear twice."
+        case .awaitingAnswer:
+            "The push is on its way, and its answer is not here yet."
+        case .notSentYet:
+            "Their turn has not come yet."
         case .expired:
             "It was too late: the campaign's expiry had passed before their turn came."
         case .tooLate:

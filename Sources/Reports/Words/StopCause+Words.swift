@@ -32,7 +32,7 @@ extension StopCause {
                 ? stop.cause.sentence(service) : "Nothing more was sent through \(name(stop.service)): \(stop.cause.sentence(service))"
         }
         let others = Report.listed(partial.finished.map(name), by: "and")
-        let isLeft = partial.stopped.contains { !$0.cause.isJudgedAtEnd }
+        let isLeft = partial.stopped.contains { !$0.cause.isJudgedAtEnd && !$0.cause.blamesMessage(service) }
         let ends = others.isEmpty ? [] : ["All pushes through \(others) were sent\(isLeft ? "; `volley resume` sends what is left." : ".")"]
         return (stops + ends).joined(separator: " ")
     }
@@ -40,6 +40,13 @@ extension StopCause {
     /// Whether it is what the answers said once all pushes had been sent.
     private var isJudgedAtEnd: Bool {
         if case .service(_, .targetsRefused) = self { true } else { false }
+    }
+
+    /// Whether a service does not accept the message, which the run keeps, so that resuming it would not help.
+    /// - Parameter service: the service with a name; nil for one that this Volley no longer knows.
+    func blamesMessage(_ service: (String) -> (any PushService)? = PushServices.named) -> Bool {
+        guard case .service(let name, .refused(let reason, let status, _)) = self else { return false }
+        return service(name)?.blamesMessage(status: status, reason: reason) ?? false
     }
 
     private static func sentence(_ passed: PassedLimit, _ service: ServiceWords) -> String {
@@ -79,6 +86,9 @@ private struct ServiceWords {
     /// What a token that is fetched is called.
     var token: String { service?.account.tokenExchange?.noun ?? "token" }
 
+    /// What a name that it gives out for a request is called.
+    var requestName: String { if case .fetched(let names)? = service?.repeatProtection { names.noun } else { "name" } }
+
     /// What targets are called.
     var fullTargets: String { service?.target.nouns ?? targets }
 
@@ -112,6 +122,10 @@ private struct ServiceStopWords {
         case .tokenMissing(let trouble, let seconds):
             "No new \(service.token) was given out for \(TextFormat.duration(seconds: seconds))\(trouble.isEmpty ? "" : " (the last time: \(trouble))"), "
                 + "and nothing was sent without one. Resume the run later."
+        case .namesRefused(let reason, let status): namesRefused(reason, status: status)
+        case .namesMissing(let trouble, let seconds):
+            "No \(service.requestName)s were given out for \(TextFormat.duration(seconds: seconds))\(trouble.isEmpty ? "" : " (the last time: \(trouble))"), "
+                + "and no push leaves without one. Resume the run later."
         case .notTheService(let status):
             "The server answered a push with \(status)\(strangeness): something else answers in its place, and "
                 + "what it does with pushes is not known. Check the app's environment (host and port) and proxy in volley.yaml; `volley doctor` asks who "
@@ -152,6 +166,13 @@ private struct ServiceStopWords {
             clock = " \(complaint) That alone makes \(service.service?.signedToken?.noun ?? "signature")s invalid. Set the clock."
         }
         return "\(service.name) refused the push with \(code) (\(status)) and would refuse all others. \(advice)\(clock)"
+    }
+
+    private func namesRefused(_ reason: String, status: Int) -> String {
+        let code = reason.isEmpty ? StatusReason.text(status) : reason
+        let name = service.requestName
+        return "\(service.name) refused to give out \(name)s with \(code) (\(status)). "
+            + "Each call needs a \(name), so nothing more was sent. " + (service.service?.advice(status: status, reason: reason) ?? check)
     }
 
     private func tokenRefused(_ reason: String, status: Int, lagSeconds: Double?) -> String {

@@ -12,7 +12,7 @@ enum RunPruning {
     /// Tables that are copied unchanged. `figures` and `pruned` are made again.
     private static let keptTables: Set = [
         "run", "approval", "outcome_name", "wave", "skipped_wave", "leg", "leg_state", "life", "life_answers", "rest_answers", "receipt",
-        "statistics",
+        "statistics", "statistics_count",
     ]
 
     /// When a file was pruned; nil when it was not.

@@ -101,7 +101,7 @@ extension SQLiteRun {
         for range in try claimedWithoutOutcome() {
             for start in stride(from: range.lowerBound, to: range.upperBound, by: 10_000) {
                 let ids = start..<min(start + 10_000, range.upperBound)
-                try record(ids.map { Settlement(recipient: $0, outcome: .unknown, own: .interrupted, settledAt: now) })
+                try record(ids.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) })
                 count += ids.count
             }
         }

@@ -1,4 +1,4 @@
-import Base
+public import Base
 import GRDB
 
 /// What services say of a run's pushes after they took them, and what they are asked with.
@@ -10,12 +10,19 @@ extension SQLiteRun {
         )
         """
 
-    private static let statisticsTable = """
-        CREATE TABLE IF NOT EXISTS statistics (  -- the last answer of each service
+    private static let statisticsTables = """
+        CREATE TABLE IF NOT EXISTS statistics (  -- when each service answered last
             service INTEGER PRIMARY KEY,         -- its place in run.settings
-            asked_at INTEGER NOT NULL,
-            counts TEXT NOT NULL                 -- JSON object: the service's names and numbers
-        )
+            asked_at INTEGER NOT NULL
+        );
+        CREATE TABLE IF NOT EXISTS statistics_count (  -- what it said last of each thing that it was asked about
+            service INTEGER NOT NULL,
+            subject TEXT NOT NULL,               -- an id of table receipt, or the run's own
+            name TEXT NOT NULL,                  -- the service's
+            count INTEGER NOT NULL,
+            said_at INTEGER NOT NULL,
+            PRIMARY KEY (service, subject, name)
+        );
         """
 
     /// Keeps receipts of a service's answers.
@@ -43,26 +50,43 @@ extension SQLiteRun {
     public func statistics() throws -> [ServiceStatistics] {
         try read { db in
             guard try db.tableExists("statistics") else { return [] }
-            return try Row.fetchAll(db, sql: "SELECT service, asked_at, counts FROM statistics ORDER BY service").map { row in
-                guard let service = row[0] as Int?, let askedAt = row[1] as Int64?, let text = row[2] as String?,
-                    (0..<plan.serviceCount).contains(service), case .object(let members)? = try? JSONValue(parsing: text)
-                else { throw RunDiagnostics.damaged(path, what: "what a service said of its pushes cannot be read") }
-                let counts = members.compactMap { member in member.value.integerValue.map { (member.name, Int($0)) } }
-                return ServiceStatistics(
-                    service: service, askedAt: Timestamp(epochMilliseconds: askedAt),
-                    counts: Dictionary(counts) { first, _ in first })
+            var statistics = try Row.fetchAll(db, sql: "SELECT service, asked_at FROM statistics ORDER BY service").map { row in
+                guard let service = row[0] as Int?, let askedAt = row[1] as Int64?, (0..<plan.serviceCount).contains(service) else {
+                    throw unreadableStatistics
+                }
+                return ServiceStatistics(service: service, askedAt: Timestamp(epochMilliseconds: askedAt), counts: [:])
             }
+            for row in try Row.fetchAll(
+                db, sql: "SELECT service, name, sum(count), min(said_at) FROM statistics_count GROUP BY service, name")
+            {
+                guard let service = row[0] as Int?, let name = row[1] as String?, let count = row[2] as Int?, let saidAt = row[3] as Int64?,
+                    let place = statistics.firstIndex(where: { $0.service == service })
+                else { throw unreadableStatistics }
+                statistics[place].counts[name] = count
+                let moment = Timestamp(epochMilliseconds: saidAt)
+                if moment < statistics[place].askedAt { statistics[place].olderCounts[name] = moment }
+            }
+            return statistics
         }
     }
 
-    /// Keeps what a service said, in place of what it said before.
-    public func record(_ statistics: ServiceStatistics) throws {
+    private var unreadableStatistics: Diagnostic {
+        RunDiagnostics.damaged(path, what: "what a service said of its pushes cannot be read")
+    }
+
+    /// Keeps what a service said, in place of what it said before of the same; what it does not say any more stays as it was.
+    /// - Parameter counts: by what it was asked about, and by the service's own names.
+    public func record(statistics counts: [String: [String: Int]], ofService service: Int, at now: Timestamp) throws {
         try write { db in
-            try db.execute(sql: Self.statisticsTable)
-            let counts = JSONValue.object(pairs: statistics.counts.sorted { $0.key < $1.key }.map { ($0.key, .integer(Int64($0.value))) })
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO statistics VALUES (?, ?, ?)",
-                arguments: [statistics.service, statistics.askedAt.epochMilliseconds, counts.text])
+            try db.execute(sql: Self.statisticsTables)
+            try db.execute(sql: "INSERT OR REPLACE INTO statistics VALUES (?, ?)", arguments: [service, now.epochMilliseconds])
+            for (subject, own) in counts.sorted(by: { $0.key < $1.key }) {
+                for (name, count) in own.sorted(by: { $0.key < $1.key }) {
+                    try db.execute(
+                        sql: "INSERT OR REPLACE INTO statistics_count VALUES (?, ?, ?, ?, ?)",
+                        arguments: [service, subject, name, count, now.epochMilliseconds])
+                }
+            }
         }
     }
 }

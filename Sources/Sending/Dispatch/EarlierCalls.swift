@@ -21,16 +21,14 @@ struct EarlierCalls {
         for (number, service) in services {
             let lost = run.plan.ids(ofService: number).intersection(of: claimed)
             let calls = try run.calls(ofService: number)
-            guard let review = try CallReview(calls, lost: lost, service.repeatProtection, claimedAt: run.firstClaim, at: now) else {
-                continue
-            }
+            guard let review = try CallReview(calls, lost: lost, service.repeatProtection, in: run, at: now) else { continue }
             switch service.repeatProtection {
             case .none: continue
             case .fetched: repeats[number] = review.repeats
             case .derived: generations[number] = CallReview.generations(of: calls)
             }
-            try run.settle(review.unsent, .unsent, at: now)
-            try run.settle(review.unknown, .unknown, at: now)
+            try run.settle(review.unsent, .unsent, because: .interrupted, at: now)
+            try run.settle(review.unknown, .unknown, because: .processEnded, at: now)
             // Last: as long as they are there, another process finds the same.
             try run.forgetCalls(review.over)
             doubts[number] = lost.reduce(0) { $0 + $1.count } - review.unsent.count - review.unknown.count
@@ -52,13 +50,12 @@ struct EarlierCalls {
 extension CallReview {
     /// - Returns: nil for a service that recognizes no repeats.
     fileprivate init?(
-        _ calls: [NamedCall], lost: [Range<Int>], _ protection: RepeatProtection, claimedAt: (Range<Int>) throws -> Timestamp?,
-        at now: Timestamp
-    ) rethrows {
+        _ calls: [NamedCall], lost: [Range<Int>], _ protection: RepeatProtection, in run: any RunLedger, at now: Timestamp
+    ) throws {
         switch protection {
         case .none: return nil
-        case .fetched(let names): self.init(calls, lost: lost, names: names, at: now)
-        case .derived(let windowSeconds): try self.init(calls, lost: lost, windowSeconds: windowSeconds, claimedAt: claimedAt, at: now)
+        case .fetched(let names): try self.init(calls, lost: lost, names: names, at: now, outcomes: run.outcomes)
+        case .derived(let windowSeconds): try self.init(calls, lost: lost, windowSeconds: windowSeconds, claimedAt: run.firstClaim, at: now)
         }
     }
 }
@@ -83,18 +80,25 @@ public struct LostDevices: Hashable, Sendable {
         let lost = run.plan.ids(ofService: number).intersection(of: try run.claimedWithoutOutcome())
         guard !lost.isEmpty else { return }
         let calls = try run.calls(ofService: number)
-        guard let review = try CallReview(calls, lost: lost, service.repeatProtection, claimedAt: run.firstClaim, at: now) else { return }
+        guard let review = try CallReview(calls, lost: lost, service.repeatProtection, in: run, at: now) else { return }
         unsent = review.unsent.count
         recognized = lost.reduce(0) { $0 + $1.count } - review.unsent.count - review.unknown.count
     }
 }
 
 extension RunLedger {
+    /// The recorded outcomes of some recipients. Reads those of all.
+    fileprivate func outcomes(of ids: Set<Int>) throws -> [Int: Outcome] {
+        var outcomes: [Int: Outcome] = [:]
+        try forEachResult { id, _, settlement, _ in if ids.contains(id) { outcomes[id] = settlement?.outcome } }
+        return outcomes
+    }
+
     /// Records one outcome of many recipients, because the process that sent to them ended.
-    fileprivate func settle(_ ids: [Int], _ outcome: Outcome, at now: Timestamp) throws {
+    fileprivate func settle(_ ids: [Int], _ outcome: Outcome, because reason: OwnReason, at now: Timestamp) throws {
         for start in stride(from: 0, to: ids.count, by: 10_000) {
             let part = ids[start..<min(start + 10_000, ids.count)]
-            try record(part.map { Settlement(recipient: $0, outcome: outcome, own: .interrupted, settledAt: now) })
+            try record(part.map { Settlement(recipient: $0, outcome: outcome, own: reason, settledAt: now) })
         }
     }
 }

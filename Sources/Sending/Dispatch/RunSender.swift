@@ -179,7 +179,7 @@ extension RunLedger {
             for ids in own.ranges(in: range) {
                 for start in stride(from: ids.lowerBound, to: ids.upperBound, by: 10_000) {
                     let part = start..<min(start + 10_000, ids.upperBound)
-                    try record(part.map { Settlement(recipient: $0, outcome: .unknown, own: .interrupted, settledAt: now) })
+                    try record(part.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) })
                 }
             }
         }

@@ -31,9 +31,10 @@ public func askStatistics(
     for number in asked {
         let own = withFiles.ofService(number), name = own.service.displayName
         do {
+            try present.checkAccount(settings.services[number], pushType: settings.pushType)
             let counts = try ServiceStatisticsQuestions(run: run, service: number, settings: own, startedAt: startedAt, now: now)
                 .counts(over: ProxyRoute(present, own), context)
-            try run.record(ServiceStatistics(service: number, askedAt: now, counts: counts))
+            try run.record(statistics: counts, ofService: number, at: now)
         } catch {
             var trouble = Diagnostic(explaining: error)
             trouble.message = "\(name) was not asked, or did not say: \(trouble.message)"
@@ -52,8 +53,8 @@ private struct ServiceStatisticsQuestions {
     let startedAt: Timestamp
     let now: Timestamp
 
-    /// What all answers say together.
-    func counts(over route: ProxyRoute, _ context: SendingContext) throws -> [String: Int] {
+    /// What the answers say, by what was asked about.
+    func counts(over route: ProxyRoute, _ context: SendingContext) throws -> [String: [String: Int]] {
         guard let facts = settings.service.statistics else { return [:] }
         if settings.firstService.environment.isSimulator {
             throw Diagnostic("the simulator inside Volley ended with the run", remedy: "`volley simulate` starts one that stays.")
@@ -71,16 +72,17 @@ private struct ServiceStatisticsQuestions {
             runSeed: run.plan.seed)
         route.apply(to: &sender)
         let environment: ServiceEnvironment? = if case .named(let server) = settings.firstService.environment { server } else { nil }
-        var counts: [String: Int] = [:]
+        var counts: [String: [String: Int]] = [:]
         for subjects in questions {
             if context.cancellation?.isRequested == true { throw CancellationError() }
             let answer = try ServiceQuestion(sender).ask(facts.question(settings.firstService.topic, subjects, environment))
-            guard let found = facts.read(answer) else {
+            guard let found = facts.read(answer, subjects) else {
                 let reason = settings.service.details(of: answer).reason
                 throw Diagnostic(
-                    "its answer says nothing of them\(reason.isEmpty ? "" : ": \(TextFormat.foreign(reason, maximumBytes: 100))")")
+                    "its answer cannot be read\(reason.isEmpty ? "" : ": \(TextFormat.foreign(reason, maximumBytes: 100))")",
+                    remedy: "What it said before is kept. Ask again later.")
             }
-            for (key, count) in found { counts[key, default: 0] += count }
+            counts.merge(found) { $1 }
         }
         return counts
     }

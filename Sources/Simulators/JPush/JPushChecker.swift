@@ -26,6 +26,12 @@ struct JPushChecker {
     /// Its registration ids.
     var registrationIDs: [String] { Self.texts(body["audience"]?["registration_id"]) }
 
+    /// Whether it is for everyone.
+    var isForEveryone: Bool { body["audience"]?.stringValue != nil }
+
+    /// Whether tags choose the devices.
+    var hasTags: Bool { ["tag", "tag_and", "tag_not"].contains { !Self.texts(body["audience"]?[$0]).isEmpty } }
+
     /// Its aliases and tags.
     var names: [String] { ["alias", "tag"].flatMap { Self.texts(body["audience"]?[$0]) } }
 

@@ -58,6 +58,8 @@ enum JPushKeys {
 struct JPushPlan {
     /// Whether the app has paid.
     var isVIP: Bool
+    /// Whether it may send to tags. Source: calvinit/jiguang-sdk-go: only apps that have paid, by now. JPush's own pages do not say so.
+    var takesTags = true
 
     /// Three days, or ten.
     var longestLifeSeconds: Int64 { isVIP ? 864_000 : 259_200 }

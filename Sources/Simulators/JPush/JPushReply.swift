@@ -23,7 +23,8 @@ struct JPushError: Equatable {
         case 1020: 404
         case 1030: 503
         case 2002: 429
-        case 2003...2007: 403
+        // That of 2008 is not documented.
+        case 2003...2008: 403
         default: 400
         }
     }

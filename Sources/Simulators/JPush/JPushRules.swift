@@ -3,16 +3,19 @@ import Base
 /// The rules of JPush's Push API v3 behind the simulators' wire: pushes, their validation, cids, and batches of personal pushes.
 ///
 /// The order of the checks: path and method, credentials, the calls of a minute (whatever they are: fetching cids counts, which JPush does
-/// not document), content type, JSON, the content (`JPushChecker`), the cid (`CidPool`), the targets (`JPushTargets`).
+/// not document), content type, JSON, the content (`JPushChecker`), the cid (`CidPool`), what the app may send to (tags, and everyone so many
+/// times a day), the targets (`JPushTargets`).
 final class JPushRules: ServiceRules {
     /// More than a thousand ids and aliases, and the largest content with every character as an escape.
     let keptBodyBytes = 1 << 20
     private let details: RefusalDetails
     private let plan: JPushPlan
     private let secrets: [String: String]
-    private let callsPerMinute: Int
+    private let callsPerMinute: Int, broadcastsPerDay: Int
     @exclusivity(unchecked) private var targets: JPushTargets
     private var budgets: [String: CallBudget] = [:]
+    /// Pushes to everyone.
+    private var broadcasts: [String: CallBudget] = [:]
     private var cids = CidPool()
     private var messages = 0
     private var usedApps: Set<String> = []
@@ -20,15 +23,18 @@ final class JPushRules: ServiceRules {
     private var acceptedCids: [(cid: String, messageID: String)] = []
     /// See `acceptedCids`: the number of devices by the push's number.
     private var acceptedCounts: [String: Int] = [:]
+    /// See `acceptedCids`: the app, if the push went to everyone, and when.
+    private var acceptedBroadcast: (app: String, at: Timestamp)?
     /// How many devices each push went to.
     private var reached: [String: Int] = [:]
 
     init(_ configuration: SimulatorConfiguration) {
         details = configuration.issuer.errorDetails
-        plan = JPushPlan(isVIP: configuration.isPaid)
+        plan = JPushPlan(isVIP: configuration.isPaid, takesTags: configuration.takesTags || configuration.isPaid)
         secrets = Dictionary(configuration.secrets.map { ($0.app, $0.secret) }) { $1 }
         let limit = configuration.issuer.messagesPerMinute
         callsPerMinute = limit > 0 ? limit : CallBudget.usualLimit
+        broadcastsPerDay = configuration.broadcastsPerDay ?? CallBudget.usualBroadcasts
         targets = JPushTargets(configuration.faults.answers)
     }
 
@@ -47,7 +53,7 @@ final class JPushRules: ServiceRules {
 
     func decide(_ request: PushRequest, hasBody: Bool, memory: ConnectionMemory, now: Timestamp) {
         request.kind = .other
-        (acceptedCids, acceptedCounts) = ([], [:])
+        (acceptedCids, acceptedCounts, acceptedBroadcast) = ([], [:], nil)
         switch admit(request, now: now) {
         case .refused(let error): refuse(request, with: error)
         case .done(let (call, app)):
@@ -160,13 +166,22 @@ final class JPushRules: ServiceRules {
             return nil
         case .fresh: break
         }
+        if let refusal = refusal(of: checker, app, now: now) { return refusal }
         if let refusal = targets.refusal(of: checker.registrationIDs) ?? targets.refusal(ofNames: checker.names) { return refusal }
         let messageID = nextMessageID()
         if !isValidation, let cid { acceptedCids = [(cid, messageID)] }
         if !isValidation { acceptedCounts = [messageID: request.addressees.count] }
+        if !isValidation, checker.isForEveryone { acceptedBroadcast = (app, now) }
         for index in request.addressees.indices { request.addressees[index].id = messageID }
         answer(request, Self.success(of: body, messageID: messageID))
         return nil
+    }
+
+    /// The refusal of an audience that the app may not send to; nil if it may.
+    private func refusal(of checker: JPushChecker, _ app: String, now: Timestamp) -> JPushError? {
+        if checker.hasTags, !plan.takesTags { return JPushError(2006, "Tags are for VIP apps only") }
+        let budget = broadcasts[app] ?? CallBudget(limit: broadcastsPerDay)
+        return checker.isForEveryone && !budget.hasRoom(at: now) ? JPushError(2008, "Broadcasts exceed the limit of a day") : nil
     }
 
     private static func success(of body: JSONValue, messageID: String) -> JSONValue {
@@ -233,6 +248,9 @@ final class JPushRules: ServiceRules {
     func take(_ request: PushRequest) {
         for (cid, messageID) in acceptedCids { cids.take(cid, messageID: messageID) }
         reached.merge(acceptedCounts) { $1 }
+        if let (app, now) = acceptedBroadcast {
+            _ = broadcasts[app, default: CallBudget(limit: broadcastsPerDay, seconds: CallBudget.secondsOfDay)].take(at: now)
+        }
     }
 
     func refuse(_ request: PushRequest, as fault: Answer) { refuse(request, with: .fault(status: fault.status)) }

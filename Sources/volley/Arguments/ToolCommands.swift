@@ -274,6 +274,12 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "The messages after which an access token is revoked; 0 for never.")
     var messagesPerToken = 0
 
+    @Option(name: .long, help: "The pushes to everyone that \(ServiceWords.audienceStandIns) takes in a day. (default: 10)")
+    var broadcastsPerDay: Int?
+
+    @Flag(name: .long, help: "Refuse pushes to tags, as \(ServiceWords.audienceStandIns) does for apps that have not paid.")
+    var noTags = false
+
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
 
@@ -296,6 +302,10 @@ struct Simulate: ParsableCommand {
         guard Simulators.named(service)?.isLimited == true || limitPerMinute == 0 else {
             throw ValidationError("--limit-per-minute is for \(ServiceWords.limitedStandIns).")
         }
+        guard Simulators.named(service)?.hasOwnAudiences == true || broadcastsPerDay == nil && !noTags else {
+            throw ValidationError("--broadcasts-per-day and --no-tags are for \(ServiceWords.audienceStandIns).")
+        }
+        guard broadcastsPerDay ?? 0 >= 0 else { throw ValidationError("--broadcasts-per-day takes 0 or more.") }
         guard streamLimit >= 1 else { throw ValidationError("--stream-limit takes 1 or more.") }
         let counts = [
             latency, tooManyRequestsEvery, unavailableEvery, internalErrorEvery, silentEvery, resetEvery, goAwayEvery, disconnectEvery,
@@ -317,6 +327,7 @@ struct Simulate: ParsableCommand {
         settings.service = Simulators.named(service) ?? settings.service
         (settings.tokenSeconds, settings.errorDetails) = (tokenSeconds, errorDetails.flatMap(RefusalDetails.init))
         (settings.messagesPerMinute, settings.messagesPerToken) = (limitPerMinute, messagesPerToken)
+        (settings.broadcastsPerDay, settings.takesTags) = (broadcastsPerDay, !noTags)
         (settings.port, settings.ledgerFile, settings.authorityFile, settings.keyFile) = (port, ledger, ca, key)
         (settings.certificateFile, settings.seconds) = (certificate, seconds)
         (settings.unregisteredFile, settings.badTokenFile) = (unregistered, badTokens)

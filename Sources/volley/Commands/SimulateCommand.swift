@@ -29,6 +29,10 @@ public enum SimulateCommand {
         public var tokenSeconds: Int?, errorDetails: RefusalDetails?
         /// How many messages are taken in a minute, and after how many an access token is revoked; 0 for any number, and for never.
         public var messagesPerMinute = 0, messagesPerToken = 0
+        /// How many pushes to everyone are taken in a day; nil for as many as the service takes.
+        public var broadcastsPerDay: Int?
+        /// Whether an app that has not paid may send to tags.
+        public var takesTags = true
         /// After how many seconds to end; nil to wait for Ctrl-C.
         public var seconds: Double?
         /// Files that list tokens, one per line: tokens that are no longer registered, and tokens that never existed.
@@ -64,6 +68,7 @@ public enum SimulateCommand {
         if let details = settings.errorDetails { configuration.issuer.errorDetails = details }
         configuration.issuer.messagesPerMinute = settings.messagesPerMinute
         configuration.issuer.messagesPerToken = settings.messagesPerToken
+        (configuration.broadcastsPerDay, configuration.takesTags) = (settings.broadcastsPerDay, settings.takesTags)
         let credential = try SimulatedCredential(settings, options: options, console: console)
         credential.trust(in: &configuration)
         let simulator = try settings.service.start(configuration)

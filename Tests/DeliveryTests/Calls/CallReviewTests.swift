@@ -14,8 +14,8 @@ struct CallReviewTests {
         NamedCall(number: number, name: name, namedAt: now.adding(seconds: -seconds), recipients: recipients)
     }
 
-    private func review(_ calls: [NamedCall], lost: [Range<Int>] = [0..<10]) -> CallReview {
-        CallReview(calls, lost: lost, names: names, at: now)
+    private func review(_ calls: [NamedCall], lost: [Range<Int>] = [0..<10], _ outcomes: [Int: Outcome] = [:]) -> CallReview {
+        CallReview(calls, lost: lost, names: names, at: now) { ids in outcomes.filter { ids.contains($0.key) } }
     }
 
     @Test("who is in no call was not sent to")
@@ -52,6 +52,14 @@ struct CallReviewTests {
         let review = review([call(1, "a", [8, 9, 10])])
         #expect(review.repeats.isEmpty)
         #expect(review.unknown == [8, 9] && review.unsent.count == 8)
+    }
+
+    @Test("a call of which only targets that are none are settled was refused because of them: nothing was sent to the others")
+    func refusedInPart() {
+        let refused = call(1, "a", [8, 9, 10, 11]), accepted = call(2, "b", [6, 7, 12, 13])
+        let review = review([refused, accepted], [10: .invalidToken, 11: .invalidToken, 12: .invalidToken, 13: .accepted])
+        #expect(review.repeats.isEmpty && review.over == [1, 2])
+        #expect(review.unknown == [6, 7] && review.unsent == [0, 1, 2, 3, 4, 5, 8, 9])
     }
 
     @Test("of a call that was refused and divided only the later calls count, and who is in none of them was not sent to")

@@ -252,7 +252,7 @@ struct NamedRequestsTests {
         _ = loop.advance(seconds: loop.machine.settings.retry.maximumTotalSeconds - 1)
         #expect(loop.machine.ending == nil)
         #expect(loop.advance(seconds: 2).isEmpty)
-        guard case .stopped(.service(_, .outage(let reason, _))) = loop.machine.end else {
+        guard case .stopped(.service(_, .namesMissing(let reason, _))) = loop.machine.end else {
             Issue.record("\(String(describing: loop.machine.end))")
             return
         }

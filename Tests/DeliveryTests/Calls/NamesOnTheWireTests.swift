@@ -84,11 +84,12 @@ struct NamesOnTheWireTests {
 
     private func send(
         _ pushes: Int, loses: @escaping @Sendable (Int) -> Bool = { _ in false }, refuses: @escaping @Sendable (Int) -> Int? = { _ in nil },
-        control: SendControl = SendControl(), _ change: (inout SenderSettings) -> Void = { _ in }
+        control: SendControl = SendControl(), largest: Int = 10,
+        _ change: (inout SenderSettings) -> Void = { _ in }, onRecorded: ([Settlement]) -> Void = { _ in }
     ) throws -> (end: SendEnd?, outcomes: [Int: Outcome], log: Log, committed: [String: [Int]]) {
         let peer = try Peer(.http1)
         let folder = try TemporaryFolder()
-        var service = BatchService(10)
+        var service = BatchService(largest)
         service.repeatProtection = .fetched(Self.names)
         var settings = SenderSettings(
             service,
@@ -108,9 +109,9 @@ struct NamesOnTheWireTests {
         }
         change(&settings)
         let source = BoundedQueue<PushBatch>(capacity: 100)
-        for start in stride(from: 0, to: pushes, by: 50) {
+        for start in stride(from: 0, to: pushes, by: max(50, largest)) {
             var batch = PushBatch()
-            for recipient in start..<min(start + 50, pushes) {
+            for recipient in start..<min(start + max(50, largest), pushes) {
                 batch.append(recipient: recipient, token: "t\(recipient)", payload: Array("Hi".utf8))
             }
             source.put(batch)
@@ -125,7 +126,10 @@ struct NamesOnTheWireTests {
         let log = Self.serve(peer, until: { isOver.isSet.load(ordering: .acquiring) }, loses: loses, refuses: refuses)
         let end = thread.join()
         var outcomes: [Int: Outcome] = [:]
-        while let group = results.take() { for settlement in group { outcomes[settlement.recipient] = settlement.outcome } }
+        while let group = results.take() {
+            onRecorded(group)
+            for settlement in group { outcomes[settlement.recipient] = settlement.outcome }
+        }
         return (end, outcomes, log, committed.withLock { $0 })
     }
 
@@ -139,6 +143,15 @@ struct NamesOnTheWireTests {
         for request in sent.log.requests { #expect(sent.committed[request.name]?.map { "t\($0)" } == request.targets) }
     }
 
+    @Test("what an answer settles is recorded together, however many devices its request has")
+    func together() throws {
+        var groups: [Set<String>] = []
+        let sent = try send(2500, largest: 2500, onRecorded: { group in groups.append(Set(group.map { "t\($0.recipient)" })) })
+        #expect(sent.outcomes.count == 2500)
+        #expect(sent.log.requests.contains { $0.targets.count > 1000 }, "more than settlements are put together otherwise")
+        for request in sent.log.requests { #expect(groups.contains { $0.isSuperset(of: request.targets) }) }
+    }
+
     @Test("while the service gives out no names nothing leaves, and once it does everything goes on")
     func noNamesForNow() throws {
         let sent = try send(30, refuses: { $0 < 3 ? 503 : nil })
@@ -150,7 +163,7 @@ struct NamesOnTheWireTests {
     @Test("a service that does not know the sender gives out no names: the run stops, and nothing has left")
     func refused() throws {
         let sent = try send(30, refuses: { _ in 403 })
-        guard case .stopped(.service(_, .refused(let reason, let status, _))) = sent.end else {
+        guard case .stopped(.service(_, .namesRefused(let reason, let status))) = sent.end else {
             Issue.record("\(String(describing: sent.end))")
             return
         }

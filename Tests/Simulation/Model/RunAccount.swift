@@ -107,7 +107,11 @@ struct RunAccount {
         let review: CallReview
         switch protection {
         case .none: preconditionFailure("only for services that recognize repeats")
-        case .fetched(let names): review = CallReview(calls, lost: ranges, names: names, at: now)
+        case .fetched(let names):
+            let recorded = outcomes
+            review = CallReview(calls, lost: ranges, names: names, at: now) { ids in
+                ids.reduce(into: [:]) { known, id in known[id] = recorded[id] }
+            }
         case .derived(let windowSeconds):
             review = CallReview(calls, lost: ranges, windowSeconds: windowSeconds, claimedAt: { claimedAt[$0.lowerBound] }, at: now)
         }

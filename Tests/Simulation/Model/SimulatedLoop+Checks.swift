@@ -137,7 +137,7 @@ extension SimulatedLoop {
         if causes.fruitless >= settings.fruitlessConnectionLimit || causes.busy >= 100 { return true }
         if causes.busy > 0, case .service(_, .outage) = cause { return true }
         if causes.busy > 0, cause.heldUntil != nil { return true }
-        if causes.hasAwaitedNamesInVain, case .service(_, .outage) = cause { return true }
+        if causes.hasAwaitedNamesInVain, case .service(_, .namesMissing) = cause { return true }
         if causes.hasAwaitedTokenInVain, case .service(_, .tokenMissing) = cause { return true }
         // At the end of the canary, half of it is enough to judge.
         return causes.badTokens > 25 || causes.rejections > 25 || causes.fruitless > 1

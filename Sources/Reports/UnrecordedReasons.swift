@@ -1,0 +1,75 @@
+import Base
+import Runs
+
+/// The reasons of recipients of whom nothing is recorded: they follow from how far the run came. With them the reasons of a report add up to
+/// the outcomes of all who were not accepted.
+struct UnrecordedReasons: Hashable, Sendable {
+    /// Of those that were claimed: their push may have been sent.
+    let claimed: OwnReason
+    /// Of those that were not.
+    let unclaimed: OwnReason
+
+    /// - Parameters:
+    ///   - state: of the run, or of the part of it that goes through a service.
+    ///   - isInterrupted: whether Ctrl-C or SIGTERM ended it.
+    /// - Returns: nil for a plan: its recipients have no outcomes yet.
+    init?(_ state: RunState, isInterrupted: Bool) {
+        switch state {
+        case .planned: return nil
+        case .running: (claimed, unclaimed) = (.awaitingAnswer, .notSentYet)
+        case .paused: (claimed, unclaimed) = (.awaitingAnswer, .paused)
+        case .cancelled: (claimed, unclaimed) = (.processEnded, .cancelled)
+        case .stopped, .finished: (claimed, unclaimed) = (.processEnded, isInterrupted ? .interrupted : .stopped)
+        }
+    }
+
+    /// Those of each of a run's services, by their numbers.
+    static func ofServices(of run: any RecordedRun) throws -> [UnrecordedReasons?] {
+        let status = try run.status()
+        let stops = ServiceStops(status, try ServiceReport.stops(of: run, status))
+        let services = try? run.plan.settings.get().services
+        return (0..<run.plan.serviceCount).map { number in
+            let state = services.map { stops.state(ofService: $0[number].serviceName) } ?? status.state
+            return UnrecordedReasons(state, isInterrupted: status.cause == .interrupted)
+        }
+    }
+
+    /// The reason of a recipient without a record.
+    func reason(isClaimed: Bool) -> OwnReason { isClaimed ? claimed : unclaimed }
+}
+
+extension RunFigures {
+    /// Recipients by reason, with those of whom nothing is recorded.
+    func reasons(_ unrecorded: UnrecordedReasons?) -> [String: Int] {
+        guard let unrecorded else { return reasons }
+        var all = reasons
+        for (reason, count) in [(unrecorded.claimed, self.unrecorded.claimed), (unrecorded.unclaimed, self.unrecorded.unclaimed)]
+        where count > 0 { all[reason.rawValue, default: 0] += count }
+        return all
+    }
+}
+
+/// Which services of a run stopped, and what that says of each of them.
+struct ServiceStops {
+    private let status: RunStatus
+    /// Why services stopped while others were still sent to, by their names.
+    private let ofLegs: [String: StopCause]
+
+    init(_ status: RunStatus, _ ofLegs: [String: StopCause]) { (self.status, self.ofLegs) = (status, ofLegs) }
+
+    /// Why services stopped, by their names; nil when the run did not stop for that.
+    var ofRun: [String: StopCause]? {
+        guard case .services(let partial)? = status.cause else { return nil }
+        return Dictionary(partial.stopped.map { ($0.service, $0.cause) }) { first, _ in first }
+    }
+
+    /// Why a service stopped by itself; nil when it did not.
+    func cause(ofService name: String) -> StopCause? { (ofRun ?? ofLegs)[name] }
+
+    /// The run's state, except that a service which stopped is `stopped`, and one that was sent to until its end is `finished` though others
+    /// stopped.
+    func state(ofService name: String) -> RunState {
+        if cause(ofService: name) != nil { return .stopped }
+        return ofRun == nil ? status.state : .finished
+    }
+}
