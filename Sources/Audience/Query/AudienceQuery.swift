@@ -83,6 +83,9 @@ extension AudienceQuery {
     /// What the targets of the app's first service look like.
     public var targets: TargetForm { services[0].target }
 
+    /// Whether rows may name a user beside the target that reaches a device.
+    var mayNameUsers: Bool { services.count > 1 && services.contains { $0.target.areUsers } }
+
     /// The last moment at which a device may have been active, in milliseconds since 1970: a later one is a mistake, and would make its
     /// row the newest forever.
     var latestActivity: Int64 { now.epochMilliseconds + ActivityMoment.grace }
