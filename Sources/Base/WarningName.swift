@@ -147,6 +147,8 @@ extension WarningName {
     public static let roundedNumber = WarningName("rounded-number", from: [.files, .headers])
 
     // What the rows of the exports show.
+    /// `foreign-targets`
+    public static let foreignTargets = WarningName("foreign-targets", from: [.rows])
     /// `bad-row`
     public static let badRow = WarningName("bad-row", from: [.rows])
     /// `key-twice`
@@ -219,7 +221,7 @@ extension WarningName {
         .escapeInText, .garbledText, .invisibleInText, .soundNotPlayable, .variantGetsText, .linkWithoutScheme,
         .hostNotReachable, .nothingVisible, .silentAndVisible, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS,
         .imageNotShown, .timeSensitive, .criticalAlert, .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound,
-        .oddExport, .commentInList, .roundedNumber, .badRow, .keyTwice, .rowForEachTag, .tagSeparator, .tagSpelling,
+        .oddExport, .commentInList, .roundedNumber, .foreignTargets, .badRow, .keyTwice, .rowForEachTag, .tagSeparator, .tagSpelling,
         .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound, .noneNotExcluded, .conditionNeverHolds,
         .cellsNotCompared, .valueNotFound, .languageNotSpoken, .timezonesUnknown, .sentInQuietHours, .languageFormsUnknown,
         .audienceEmpty, .serviceWithoutDevices, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished,

@@ -8,6 +8,8 @@ public protocol PushService: Sendable {
     var name: String { get }
     /// The name in sentences.
     var displayName: String { get }
+    /// What people and other tools call it as well, in small letters. Only for remedies: files name it by `name`.
+    var otherNames: [String] { get }
     /// The name with a few words about what it is, for people who have never heard of it: no full stop.
     var introduction: String { get }
     /// Where the service's owner explains its reasons, as the end of a sentence: "Apple's page about …".
@@ -108,6 +110,9 @@ public protocol PushService: Sendable {
 }
 
 extension PushService {
+    /// No other name.
+    public var otherNames: [String] { [] }
+
     /// The lifetime of a signed credential; nil for a service that takes none.
     public var signedToken: SignedTokenFacts? { account.signedToken }
 

@@ -20,6 +20,17 @@ public enum PushServices {
     /// The service with this name; nil if there is none.
     public static func named(_ name: String) -> (any PushService)? { ofRuns.first { $0.name == name } }
 
+    /// The service that someone means who writes another name for it, or misspells its name; nil if that is not clear.
+    public static func meant(by text: String) -> (any PushService)? {
+        let word = text.lowercased()
+        if let service = all.first(where: { [$0.name, $0.displayName.lowercased()].contains(word) || $0.otherNames.contains(word) }) {
+            return service
+        }
+        // Nothing longer is a typing slip.
+        guard word.utf8.count <= 64 else { return nil }
+        return nearestName(to: word, among: all.map(\.name)).flatMap { near in all.first { $0.name == near } }
+    }
+
     /// Those that keep audiences to which campaigns may go.
     public static let keepingAudiences = all.filter { $0.ownAudience != nil }
 }

@@ -70,7 +70,11 @@ package struct CurrentProject {
         let services = settings.services.map { then in
             (then, now: now.services.first { $0.serviceName == then.serviceName } ?? now.firstService)
         }
-        let changes = services.flatMap { Self.changes(from: $0, to: $1, of: $1.service) }
+        let changes = services.flatMap { then, now in
+            let changes = Self.changes(from: then, to: now, of: now.service)
+            // Several services have keys of the same name.
+            return settings.services.count > 1 ? changes.map { "for \(now.service.displayName), \($0)" } : changes
+        }
         guard changes.isEmpty else { throw changed(changes, in: project) }
         for (then, now) in services { try checkKey(then.credential, now.credential, now.service) }
     }

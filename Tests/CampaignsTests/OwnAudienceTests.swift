@@ -50,6 +50,25 @@ struct OwnAudienceTests {
             campaign.yaml:1:70: JPush can have no registration id '1'. \(JPush.targetRule).
             """),
         MistakeCase(
+            "registration ids are not shown whole",
+            "audience: {by: jpush, registration_ids: [1a0018970a8d-000001, \"1a0018970a8d0000002 1a0018970a8d0000003\", 9007199254740990000]}\n",
+            """
+            campaign.yaml:1:42: JPush can have no registration id '1a00…0001'. \(JPush.targetRule).
+            campaign.yaml:1:63: '1a00…0003' is not a registration id, because it holds a space. Separate ids with commas, or write each on its own line after a hyphen.
+            campaign.yaml:1:63: JPush can have no registration id '1a00…0003'. \(JPush.targetRule).
+            campaign.yaml:1:106: warning: '9007…0000' seems to be rounded: a spreadsheet program keeps only 15 digits of a number. Compare it with its source; format the column as text before you open it in a spreadsheet program. [rounded-number]
+            """),
+        MistakeCase(
+            "nor where several of them are read as one",
+            "audience: {by: jpush, registration_ids: 1a0018970a8d0000001 1a0018970a8d0000002}\n",
+            """
+            campaign.yaml:1:41: '1a00…0002' is read as a single name. For several names write registration_ids: [1a00…0001, 1a00…0002].
+            campaign.yaml:1:41: JPush can have no registration id '1a00…0002'. \(JPush.targetRule).
+            """),
+        MistakeCase(
+            "a service by another of its names", "audience: {by: 极光, tags: [a]}\n",
+            "campaign.yaml:1:16: there is no service '极光' that chooses devices. Did you mean 'jpush'?"),
+        MistakeCase(
             "no names", "audience: {by: jpush}\n",
             "campaign.yaml:1:11: the audience selects no devices. Add tags, aliases or registration_ids, or write everyone: true to send to all devices."
         ),

@@ -100,6 +100,29 @@ struct ServicesReadingTests {
             "volley.yaml:5:15: 'fcm_token' is the column of FCM, which this app does not have. Add FCM to the app's services, or remove the column."
         ),
         MistakeCase(
+            "an account with a mistake says nothing about its column, nor about test devices",
+            "services: {fcm: {project: shop-1a2b}}\ncolumns: {fcm_token: google, service: platform}\ntest_devices: [dPx3c9Qk2Lm0aBcDeFgHiJ]",
+            "volley.yaml:5:21: the key 'environment' is missing in 'fcm'. Add it, for example: environment: production."),
+        MistakeCase(
+            "nor does one by another of its names",
+            "services: {极光: {app_key: 7d431e42dfa6a6d693ac2d04, environment: production}}\ncolumns: {jpush_id: id, prefer: [jpush]}",
+            "volley.yaml:5:16: unknown key '极光' in 'services'. Did you mean 'jpush'?"),
+        MistakeCase(
+            "nor one that nobody knows", "services: {pigeon: {loft: 7}}\ncolumns: {jpush_id: id, prefer: [jpush]}",
+            "volley.yaml:5:16: unknown key 'pigeon' in 'services'. Valid here: \(PushServices.all.map(\.name).joined(separator: ", "))."),
+        MistakeCase(
+            "nor one that is no group", "services: [fcm]\ncolumns: {fcm_token: google}",
+            "volley.yaml:5:15: 'services' must be a group of keys, not a list. For example: services: {…}."),
+        MistakeCase(
+            "an id of users as a column where a service pushes to users",
+            "services: {rongcloud: {app_key: e0x9wycfx7flq, environment: simulator}}\ncolumns: {user_id: uid}",
+            "volley.yaml:6:15: unknown key 'user_id' in 'columns'. For the user IDs that RongCloud pushes to, Volley calls it 'rongcloud_user_id'; for those that a campaign names, 'alias'."
+        ),
+        MistakeCase(
+            "a cell of the map that stands for a service by another of its names",
+            "services: {fcm: {project: shop-1a2b, environment: simulator}}\ncolumns: {service: {column: platform, map: {ios: apns, android: Firebase}}}",
+            "volley.yaml:6:69: there is no service 'Firebase'. Did you mean 'fcm'?"),
+        MistakeCase(
             "a map to a service that the app does not have",
             "services: {fcm: {project: shop-1a2b, environment: simulator}}\ncolumns: {service: {column: platform, map: {ios: apn, android: fcm}}}",
             "volley.yaml:6:54: there is no service 'apn'. Did you mean 'apns'?"),
@@ -112,6 +135,41 @@ struct ServicesReadingTests {
             "services: {fcm: {project: shop-1a2b, environment: simulator}}\ncolumns: {prefer: [fcm, jpush]}",
             "volley.yaml:6:29: JPush is not among the app's services. The app has apns and fcm."),
     ]
+
+    @Test(
+        "an app whose service is called by another of its names has that mistake alone",
+        arguments: [
+            ("jiguang", "app_key: 7d431e42dfa6a6d693ac2d04", "jpush"), ("极光推送", "app_key: 7d431e42dfa6a6d693ac2d04", "jpush"),
+            ("融云", "app_key: e0x9wycfx7flq", "rongcloud"),
+            ("个推", "app_id: Jz1kA9xW2pQ7vB4nL5sT8y\napp_key: K8sdW0qPz16JbcXy2mV5t4", "getui"),
+            ("Firebase", "project: shop-1a2b", "fcm"), ("JPush", "app_key: 7d431e42dfa6a6d693ac2d04", "jpush"),
+        ])
+    func otherNames(name: String, account: String, meant: String) {
+        let text = app("service: \(name)\n\(account)\nenvironment: simulator\ncolumns: {token: id}\n")
+        #expect(
+            found { () throws(Diagnostics) in try readProject(text) }
+                == "volley.yaml:3:14: 'service' must be \(serviceNames), not '\(name)'. Did you mean '\(meant)'?")
+    }
+
+    @Test("of a service that nobody knows no account is checked, but the rest of the app is")
+    func unknownService() {
+        let text = app("service: pigeon\nloft_key: 7\napp_key: 9\ncolumns: {tokens: id, jpush_id: id}\n")
+        #expect(
+            found { () throws(Diagnostics) in try readProject(text) } == """
+                volley.yaml:3:14: 'service' must be \(serviceNames), not 'pigeon'. For example: service: \(PushServices.all[0].name).
+                volley.yaml:4:5: unknown key 'loft_key' in 'shop'. Valid here: devices, columns, pace, frequency, approval, test_devices, proxy, notices.
+                volley.yaml:6:15: unknown key 'tokens' in 'columns'. Did you mean 'token'?
+                """)
+    }
+
+    @Test("an app of a service that pushes to users has their ids in the column of tokens")
+    func users() {
+        let text = app("service: rongcloud\napp_key: e0x9wycfx7flq\nenvironment: simulator\ncolumns: {user_id: uid}\n")
+        #expect(
+            found { () throws(Diagnostics) in try readProject(text) }
+                == "volley.yaml:6:15: unknown key 'user_id' in 'columns'. For the user IDs that RongCloud pushes to, Volley calls it 'token'; for those that a campaign names, 'alias'."
+        )
+    }
 
     @Test("mistakes are told at their places", arguments: cases)
     func mistakes(_ mistake: MistakeCase) {
@@ -154,6 +212,9 @@ struct ServiceContentReadingTests {
         #expect(
             found { () throws(Diagnostics) in try read("title: Hi\nservices: {fmc: {title: Hi}}\n") }
                 == "campaign.yaml:6:14: unknown key 'fmc' in 'services'. Did you mean 'fcm'?")
+        #expect(
+            found { () throws(Diagnostics) in try read("title: Hi\nservices: {Apple: {title: Hi}}\n") }
+                == "campaign.yaml:6:14: unknown key 'Apple' in 'services'. Did you mean 'apns'?")
         #expect(
             found { () throws(Diagnostics) in try read("title: Hi\nservices: {}\n") }
                 == "campaign.yaml:6:13: 'services' is empty. For example: services: {apns: {title: \"…\"}}.")

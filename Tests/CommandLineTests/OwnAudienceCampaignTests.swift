@@ -37,12 +37,32 @@ struct OwnAudienceCampaignTests {
         #expect(json.int("audience") == 3 && json["by"] == .string("jpush"))
         #expect(
             json["calls"]?.text
-                == #"[{"selector":"tags","count":2,"first":["vip","新用户"]},{"selector":"aliases","count":2,"first":["u1","u2"]},{"selector":"registration_ids","count":1,"first":["\#(Bench.id(1))"]}]"#
+                == #"[{"selector":"tags","count":2,"first":["vip","新用户"]},{"selector":"aliases","count":2,"first":["u1","u2"]},{"selector":"registration_ids","count":1,"first":["\#(Bench.id(1).prefix(4))…\#(Bench.id(1).suffix(4))"]}]"#
         )
         let page = try bench.folder.volley("preview", "campaign.yaml", "--html", "p.html")
         let html = try String(contentsOf: bench.folder.url.appendingPathComponent("p.html"), encoding: .utf8)
         #expect(page.status == 0 && html.contains("calls to JPush, which chooses the devices") && html.contains("tags vip, 新用户"))
         #expect(!html.contains("From the rows of the export"))
+    }
+
+    @Test("registration ids of a list are in the table of recipients and nowhere else in a run", .enabled(if: hasPython))
+    func tables() throws {
+        let bench = try Self.bench("by: jpush\nregistration_ids: {file: ids.txt}")
+        try bench.folder.write("ids.txt", "#\(Bench.id(8))\n#\(Bench.id(9))\n\(Bench.id(1))\n")
+        let planned = try bench.folder.volley("plan", "campaign.yaml", "--json")
+        #expect(planned.status == 0, "\(planned)")
+        #expect(!(planned.output + planned.errors).contains(Bench.id(8)) && planned.errors.contains("comment-in-list"), "\(planned)")
+        let script = """
+            import glob, sqlite3
+            c = sqlite3.connect(glob.glob('runs/2*.sqlite')[0])
+            for (table,) in c.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                print(table, c.execute('SELECT * FROM ' + table).fetchall())
+            """
+        let python = try RunningVolley(
+            executable: "/usr/bin/python3", ["-c", script], in: bench.folder.url, environment: [:], input: nil
+        ).finish()
+        let holding = python.output.split(separator: "\n").filter { $0.contains(Bench.id(1)) }.map { $0.prefix { $0 != " " } }
+        #expect(python.status == 0 && holding == ["recipient"], "\(python)")
     }
 
     @Test("everyone is one call, and one call is no warning")

@@ -59,6 +59,51 @@ struct SeveralServicesWarningTests {
         }
     }
 
+    @Test("where the accounts of several services were changed since a plan, each change names its service")
+    func changedAccounts() throws {
+        let shop = try folder("token,platform\n\(ProjectFolder.token(1)),ios\n\(Self.registration(2)),android\n", columns: byPlatform)
+        #expect(try shop.volley("plan", "campaign.yaml").status == 0)
+        let project = try String(contentsOf: shop.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try shop.write("volley.yaml", project.replacing("com.example.shop", with: "com.example.other").replacing("1a2b", with: "3c4d"))
+        let sent = try shop.volley("send", "--plan", "last", "--yes")
+        #expect(
+            sent.status == 2
+                && sent.errors.contains(
+                    "for APNs, the topic was com.example.shop and is com.example.other now; for FCM, the project was shop-1a2b and is shop-3c4d now"
+                ), "\(sent)")
+    }
+
+    @Test("a user whom a row names beside a device's token is not pushed to a second time; preview and --why say so")
+    func users() throws {
+        let shop = try ProjectFolder(
+            export: "token,rongcloud_user_id,last_active\n\(ProjectFolder.token(1)),anna,2026-11-01\n,anna,2026-11-02\n,bert,2026-11-02\n")
+        try shop.write(
+            "volley.yaml",
+            """
+            runs: runs
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                services: {rongcloud: {app_key: e0x9wycfx7flq, environment: simulator}}
+            """)
+        try shop.writeCampaign()
+        let preview = try shop.volley("preview", "campaign.yaml")
+        #expect(
+            preview.output.replacing(/\s+/, with: " ").contains(
+                "another row has this user ID beside the target of a device, which stands for the person; RongCloud would push to that device a second time"
+            ), "\(preview)")
+        let json = try shop.volley("preview", "campaign.yaml", "--json").json()
+        #expect(json.int("audience") == 2 && json["skipped"]?.int("duplicate_token") == 1, "\(json)")
+        let why = try shop.volley("preview", "campaign.yaml", "--why", "anna").output.replacing(/\s+/, with: " ")
+        #expect(
+            why.contains("does not get test: duplicate_token")
+                && why.contains(
+                    "devices.csv:2 has this user ID beside a device token: the push goes there through APNs, so the user ID does not get it again"
+                ),
+            "\(why)")
+    }
+
     @Test("a simulator beside production is warned of, and all simulators are not")
     func mixed() throws {
         let rows = "token,platform\n\(ProjectFolder.token(1)),ios\n\(Self.registration(2)),android\n"

@@ -13,7 +13,12 @@ import Testing
                     token: Target(normalized: Self.token(id)), registrationID: "registration-\(id)", alias: "alias-\(id)",
                     language: id % 3 == 0 ? "de" : "en", variant: id % 2 == 0 ? "a" : "b", fields: ["cell-\(id)"]), at: id)
         }
-        let sample = JSONValue.object(pairs: [("samples", .array([.string("cell-1")])), ("skipped_why", .array([]))])
+        let call = JSONValue.object(pairs: [
+            ("selector", .string("aliases")), ("count", .integer(2)), ("first", .array([.string("alias-1"), .string("alias-2")])),
+        ])
+        let sample = JSONValue.object(pairs: [
+            ("samples", .array([.string("cell-1")])), ("skipped_why", .array([])), ("calls", .array([call])),
+        ])
         let run = try writer.finish(
             RunPlan(
                 id: "20261201-090000-sale-0001", campaign: "sale", app: "shop", campaignFile: "c.yaml", campaignSource: "name: sale",
@@ -53,6 +58,7 @@ import Testing
         #expect(try pruned.status() == status)
         #expect(try pruned.approval()?.name == "Anna")
         #expect(pruned.plan.campaignSource == "name: sale" && pruned.plan.preview["skipped_why"] != nil)
+        #expect(pruned.plan.preview["calls"]?.text == #"[{"selector":"aliases","count":2}]"#)
         #expect(shell("ls -A '\(folder.path)'") == "20261201-090000-sale-0001.sqlite\n")
         #expect(shell("stat -c %a '\(run.path)'") == "600\n")
     }

@@ -15,6 +15,9 @@ struct DeviceClass: Hashable {
     /// Why it cannot be sent to.
     var reason: SkipReason?
 
+    /// Whether a user whom its row names gets nothing on their own: the device gets the push, or is left out on purpose.
+    var standsForUser: Bool { reason.map { $0 == .frequency || $0 == .holdout } ?? true }
+
     /// Whether it takes one of an alias's places: not when it was left out before aliases are checked.
     var takesPlaceInAlias: Bool { reason.map { $0.ordinal >= SkipReason.aliasLimit.ordinal } ?? true }
 
@@ -166,10 +169,12 @@ struct ClassTable: ~Copyable {
     }
 
     /// A device of class `number` is not a recipient.
+    /// - Parameter group: what it is counted under from now on; nil for no change.
     /// - Returns: the device's class now.
-    mutating func drop(_ number: Int, _ reason: SkipReason) throws -> Int {
+    mutating func drop(_ number: Int, _ reason: SkipReason, group: Int? = nil) throws -> Int {
         var dropped = self[number]
         dropped.reason = reason
+        if let group { dropped.group = group }
         return try move(number, to: dropped)
     }
 

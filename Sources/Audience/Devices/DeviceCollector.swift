@@ -9,6 +9,8 @@ struct DeviceCollector: ~Copyable {
     private(set) var languages = LanguageNames()
     private var devices = DeviceTable()
     private var aliasMembers = AliasMembers()
+    /// Kept only where rows may name users.
+    private var users = UsersOfDevices()
     private var spilled: SpilledDevices?
     /// Whether texts of new devices are wanted.
     private(set) var isRecording: Bool
@@ -85,7 +87,7 @@ struct DeviceCollector: ~Copyable {
     mutating func add(_ blockResult: BlockResult) throws -> Wanted {
         let numbers = try numbers(of: blockResult)
         let wanted = spilled == nil ? try collect(blockResult, numbers) : try spill(blockResult, numbers)
-        let bytes = devices.count * DeviceTable.bytesPerDevice + aliasMembers.bytes
+        let bytes = devices.count * DeviceTable.bytesPerDevice + aliasMembers.bytes + users.bytes
         if bytes > plan.limits.deviceMemory, spilled == nil { try beginSpilling() }
         return wanted
     }
@@ -95,11 +97,14 @@ struct DeviceCollector: ~Copyable {
         var records = blockResult.records
         var record = -1
         var hits = blockResult.aliasHits[...]
+        var namedUsers = NamedUsers(blockResult)
+        let namesUsers = plan.query.mayNameUsers
         var renewed: [(index: Int, slot: Int)] = []
         for index in rows.indices {
             if index + Self.prefetched < rows.count { devices.prefetch(rows[index + Self.prefetched].fingerprint) }
             let row = rows[index]
             let (device, isNewest) = try devices.add(row.fingerprint, row.moment, class: try classNumber(of: row, numbers), &classes)
+            if namesUsers { users.note(namedUsers.user(ofRow: index), of: device, isNewest: isNewest) }
             guard row.hasRecord else { continue }
             record += 1
             if let hit = hits.first, hit.row == index {
@@ -123,8 +128,10 @@ struct DeviceCollector: ~Copyable {
     private mutating func spill(_ blockResult: BlockResult, _ numbers: Numbers) throws -> Wanted {
         var wanted: [(index: Int, slot: Int)] = []
         var record = -1
-        for row in blockResult.devices {
+        var namedUsers = NamedUsers(blockResult)
+        for (index, row) in blockResult.devices.enumerated() {
             let number = try classNumber(of: row, numbers)
+            try spilled?.keep(user: namedUsers.user(ofRow: index), of: row.fingerprint)
             guard row.hasRecord else {
                 try spilled?.add(row.fingerprint, row.moment, class: number)
                 continue
@@ -147,10 +154,11 @@ struct DeviceCollector: ~Copyable {
     }
 
     private mutating func beginSpilling() throws {
-        let onDisk = try SpilledDevices(devices, aliasMembers, recordLimit: recordLimit)
+        let onDisk = try SpilledDevices(devices, aliasMembers, plan.query.mayNameUsers ? users : nil, recordLimit: recordLimit)
         spilled = consume onDisk
         devices = DeviceTable()
         aliasMembers = AliasMembers()
+        users = UsersOfDevices()
     }
 
     // MARK: - At the end
@@ -163,6 +171,7 @@ struct DeviceCollector: ~Copyable {
             return try spilled.settle(&classes, aliasSelector: aliasSelector, aliasLimit: aliasLimit, into: sink, tick: tick)
         }
         if plan.selectors.unitesRows { for device in 0..<devices.count { try devices.conclude(device, &classes) } }
+        if plan.query.mayNameUsers { try dropReachedUsers() }
         if let aliasSelector, !aliasMembers.isEmpty { try dropBeyondAliasLimit(aliasSelector, limit: aliasLimit) }
         var dropped = BitSet()
         var first = FirstRecipients(limit: AudienceResult.mostSamples)
@@ -176,6 +185,12 @@ struct DeviceCollector: ~Copyable {
     }
 
     private func deviceClass(of device: Int) -> DeviceClass { classes[devices.classNumber(of: device)] }
+
+    /// Users whom a device stands for are no recipients of their own. Before alias limits: they take no place.
+    private mutating func dropReachedUsers() throws {
+        let reached = (0..<devices.count).filter { users[$0] != UsersOfDevices.nobody && deviceClass(of: $0).standsForUser }
+        for device in reached { try devices.drop(user: users[device], &classes) }
+    }
 
     /// Devices beyond the limit of their alias, and selected by nothing else, become `aliasLimit`, whatever later checks decided about
     /// them; a device that was suppressed before that takes no place.

@@ -100,6 +100,14 @@ struct DeviceTable: ~Copyable {
         setClass(of: device, number: try table.drop(classNumber(of: device), reason))
     }
 
+    /// Marks a user as not a recipient whom a device stands for; no change if the user is none anyway.
+    mutating func drop(user: TokenFingerprint, _ table: inout ClassTable) throws {
+        let device = find(user)
+        guard device >= 0, table[classNumber(of: device)].reason == nil else { return }
+        let number = try table.drop(classNumber(of: device), .duplicateToken, group: AudienceResult.groupOfUsers)
+        setClass(of: device, number: number)
+    }
+
     /// Replaces the facts of a device's rows with the class that follows from them.
     mutating func conclude(_ device: Int, _ table: inout ClassTable) throws {
         setClass(of: device, number: try table.conclude(classNumber(of: device)))

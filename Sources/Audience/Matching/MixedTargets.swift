@@ -50,10 +50,10 @@ struct MixedTargets: TargetReader {
     }
 
     func forEachOther(
-        of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>) -> Void
+        of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void
     ) {
         for other in order where other != Int(service) && columns.targets[other] != columns.targets[Int(service)] {
-            if let target = read(row, columns, other).target { body(target) }
+            if let target = read(row, columns, other).target { body(target, other) }
         }
     }
 

@@ -8,8 +8,9 @@ protocol TargetReader: ~Copyable {
     func normalize(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>?
     /// How the device of a row is reached.
     func target(of row: CellRow, _ columns: ColumnPlan) -> TargetReading
-    /// Calls `body` with the targets of a row that are not used, as the device is reached through another service.
-    func forEachOther(of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>) -> Void)
+    /// Calls `body` with the targets of a row that are not used, as the device is reached through another service, and with the numbers of
+    /// their services.
+    func forEachOther(of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void)
 }
 
 /// Whether a row says that its device registered later than a moment, in milliseconds since 1970: then it has the app again.
@@ -41,7 +42,7 @@ extension TargetReader where Self: ~Copyable {
 
     /// With one service there are none.
     @inline(__always) func forEachOther(
-        of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>) -> Void
+        of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void
     ) {}
 }
 

@@ -83,6 +83,9 @@ extension AudienceQuery {
     /// What the targets of the app's first service look like.
     public var targets: TargetForm { services[0].target }
 
+    /// Whether rows may name a user beside the target that reaches a device.
+    var mayNameUsers: Bool { services.count > 1 && services.contains { $0.target.areUsers } }
+
     /// The last moment at which a device may have been active, in milliseconds since 1970: a later one is a mistake, and would make its
     /// row the newest forever.
     var latestActivity: Int64 { now.epochMilliseconds + ActivityMoment.grace }
@@ -119,16 +122,22 @@ public struct HashedLines: Sendable {
     /// The first of them.
     let first: [SourceText]
     let count: Int
+    /// What may be shown of a line.
+    private let shown: @Sendable (String) -> String
 
-    /// - Parameter key: `tags`, `aliases` or `registration_ids`.
-    public init(key: String, first: [SourceText], count: Int) { (self.key, self.first, self.count) = (key, first, count) }
+    /// - Parameters:
+    ///   - key: `tags`, `aliases` or `registration_ids`.
+    ///   - shown: what may be shown of a line.
+    public init(key: String, first: [SourceText], count: Int, shown: @escaping @Sendable (String) -> String) {
+        (self.key, self.first, self.count, self.shown) = (key, first, count, shown)
+    }
 
     /// The warning about the first of them; nil if there is none.
     public var warning: Diagnostic? { first.first.map(warning) }
 
     /// - Parameter name: the line that is shown.
     public func warning(_ name: SourceText) -> Diagnostic {
-        let shown = TextFormat.foreign(name.value, maximumBytes: 60)
+        let shown = shown(name.value)
         return .warning(
             .commentInList,
             message:

@@ -61,6 +61,8 @@ public struct AudienceResult: Sendable {
 
     /// The group of devices that are suppressed because their export calls them invalid; 0 is that of devices that a service refused.
     public static let groupOfInvalid = 1
+    /// The group of users skipped as `duplicateToken` whom a device stands for; 0 is that of rows that a newer one replaces.
+    public static let groupOfUsers = 1
     /// The column in which exports of LeanCloud say so.
     public static let validityColumn = LeanCloudExport.validity
 

@@ -41,7 +41,8 @@ extension BlockMerger {
             skippedGroups: skippedByGroup, exclusions: exclusions(skippedByGroup[.excluded] ?? [:]),
             conditions: conditionCounts, badTokens: badTokens.list, unreachedCells: unreachedCells,
             servicesWithoutColumn: servicesWithoutColumn, badRows: badRows.map(\.mistake),
-            warnings: warnings + duplicateKeys + lookalikes + rowsForTags + tagSeparators + hashedNames + unseenNames() + spellings
+            warnings: warnings + foreignTargets.warnings(plan) + duplicateKeys + lookalikes + rowsForTags + tagSeparators + hashedNames
+                + unseenNames() + spellings
                 + uselessNames
                 + plan.excluded.warnings(listedDevices) + conditionWarnings + comparisonWarnings
                 + unreadDates(rowsOfSeveral: rowsWithDevice > settled.devices) + unreadRegistrationDates + tagsOfNone

@@ -29,6 +29,7 @@ struct BlockMerger: ~Copyable {
     private(set) var aliasSpellings = SpellingCounts()
     private(set) var sampledAliases: Set<String> = []
     private(set) var badTokens = BadTokens()
+    private(set) var foreignTargets = ForeignTargets()
     private(set) var unreached: [[UInt8]: Int] = [:]
     private(set) var unreadDates = UnreadDates()
     private(set) var rowsDespiteNone = 0
@@ -127,6 +128,7 @@ struct BlockMerger: ~Copyable {
         aliasSpellings.add(blockResult.aliasSpellings)
         if !blockResult.unreached.isEmpty { unreached.merge(blockResult.unreached, uniquingKeysWith: +) }
         badTokens.add(blockResult.badTokens, in: plan.files[blockResult.file].path, from: pending.place.line)
+        foreignTargets.add(blockResult.foreignTargets)
         unreadDates.add(blockResult.unreadDates)
         rowsDespiteNone += blockResult.rowsDespiteNone
         unreadRegistrations.add(blockResult.unreadRegistrations)

@@ -65,6 +65,13 @@ struct BlockResult {
         var token: [UInt8]
     }
 
+    /// A user whom a row names beside the target that it uses.
+    struct UserHit {
+        /// The row's place among `devices`.
+        var row: Int
+        var user: TokenFingerprint
+    }
+
     /// The block's.
     let number: Int
     let file: Int
@@ -94,6 +101,7 @@ struct BlockResult {
     var tagSpellings = SpellingCounts()
     var aliasSpellings = SpellingCounts()
     var badTokens = BadTokens()
+    var foreignTargets = ForeignTargets()
     /// Cells of the column that says which service reaches a device, of rows that none reaches.
     var unreached: [[UInt8]: Int] = [:]
     var unreadDates = UnreadDates()
@@ -114,6 +122,8 @@ struct BlockResult {
     var selections: [[UInt32]] = [[]]
     var languages: [String] = []
     var aliasHits: [AliasHit] = []
+    /// In the order of `devices`, at most one of a row.
+    var userHits: [UserHit] = []
     var tagSamples: [TagSample] = []
     /// Places of its rows' devices in the lists of excluded devices.
     var listedDevices: [UInt32] = []

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// Scans the rows of one block after another. One for each thread.
 struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
@@ -14,6 +15,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     private let hasExcludedDevices: Bool
     private let suppressed: SuppressedDevices?
     private let capped: CappedDevices?
+    /// By number of a service, whether its targets are users.
+    private let areUsers: [Bool]
+    private let foreignForms: ForeignTargetForms
     /// The file that the filter is prepared for.
     private var file = -1
     private var languages = BlockLanguages()
@@ -46,6 +50,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         hasExcludedDevices = !plan.excluded.isEmpty
         suppressed = plan.query.suppressed
         capped = plan.query.capped
+        areUsers = plan.query.services.map(\.target.areUsers)
+        foreignForms = ForeignTargetForms(plan.query.services)
     }
 
     /// Reads a block as far as whole records reach.
@@ -145,6 +151,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             }
         let reading = targets.target(of: row, columns)
         guard let token = reading.target else { return reason ?? reading.reason }
+        foreignForms.note(token, of: Int(reading.service), &blockResult.foreignTargets)
         let fingerprint = plan.hash.fingerprint(token)
         let (listed, others) = otherTargets(row, columns, of: reading, fingerprint, &blockResult)
         let lastActive = lastActive(row, columns, &blockResult)
@@ -171,15 +178,20 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     }
 
     /// The fingerprint by which a list of excluded devices has the device of a row, under any of its targets; and those of the targets that
-    /// are not used.
+    /// are not used. Called before the row is added to the block's devices.
     @inline(__always) private func otherTargets(
         _ row: CellRow, _ columns: ColumnPlan, of reading: TargetReading, _ own: TokenFingerprint, _ blockResult: inout BlockResult
     ) -> (listed: TokenFingerprint?, others: [TokenFingerprint]) {
         var listed = hasExcludedDevices && isListed(own, &blockResult) ? own : nil
         var others: [TokenFingerprint] = []
-        targets.forEachOther(of: row, columns, besides: reading.service) { other in
+        let place = blockResult.devices.count
+        targets.forEachOther(of: row, columns, besides: reading.service) { other, service in
+            foreignForms.note(other, of: service, &blockResult.foreignTargets)
             let fingerprint = plan.hash.fingerprint(other)
             others.append(fingerprint)
+            if areUsers[service], blockResult.userHits.last?.row != place {
+                blockResult.userHits.append(.init(row: place, user: fingerprint))
+            }
             if hasExcludedDevices, isListed(fingerprint, &blockResult), listed == nil { listed = fingerprint }
         }
         return (listed, others)
@@ -197,6 +209,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             if selector.isExcluded || isIDListed { return .excluded }
             return reading.reason
         }
+        foreignForms.note(token, of: Int(reading.service), &blockResult.foreignTargets)
         let fingerprint = plan.hash.fingerprint(token)
         let (listed, others) = otherTargets(row, columns, of: reading, fingerprint, &blockResult)
         let isExcluded = !selector.exclusions.subtracting(.tags).isEmpty || listed != nil || isIDListed

@@ -39,6 +39,10 @@ struct SpilledDevices: ~Copyable {
     private let placesBefore: Int
     private var rows = PartitionedFile()
     private var aliases = SpilledAliases()
+    /// Whom each of `rows` names beside its target, in their order; nil where none may.
+    private var users: PartitionedFile?
+    /// The users whom devices stand for, by the partitions of the users.
+    private var reachedUsers: PartitionedFile?
     /// nil when only the first devices' texts are wanted.
     private var spool: RecipientSpool?
     /// The number of first devices whose texts are wanted, when not all are.
@@ -53,8 +57,11 @@ struct SpilledDevices: ~Copyable {
     private var renewals = PartitionedFile()
 
     /// Takes over what is in memory.
-    /// - Parameter recordLimit: slots whose texts the sink wants.
-    init(_ devices: borrowing DeviceTable, _ members: AliasMembers, recordLimit: Int) throws {
+    /// - Parameters:
+    ///   - users: whom the devices' newest rows name; nil where none may.
+    ///   - recordLimit: slots whose texts the sink wants.
+    init(_ devices: borrowing DeviceTable, _ members: AliasMembers, _ users: UsersOfDevices?, recordLimit: Int) throws {
+        if users != nil { self.users = PartitionedFile() }
         spool = recordLimit == .max ? RecipientSpool() : nil
         wantedDevices = recordLimit == .max ? 0 : recordLimit
         places = devices.slots
@@ -65,6 +72,7 @@ struct SpilledDevices: ~Copyable {
             try rows.append(
                 Row(fingerprint, devices.moment(of: device), class: devices.classNumber(of: device), place: slot < 0 ? nil : slot),
                 to: PartitionedFile.of(fingerprint))
+            if let users { try keep(user: users[device], of: fingerprint) }
             if slot >= 0, slot < wantedDevices { firstDevices.append((device, slot)) }
         }
         // A device whose first row was not selected may have its slot after later ones.
@@ -80,6 +88,11 @@ struct SpilledDevices: ~Copyable {
 
     /// Whether the texts of new devices are wanted.
     var isRecording: Bool { spool != nil || firstDevices.count < wantedDevices }
+
+    /// Keeps whom a row names beside its target, if rows may name users. Called for every row, once.
+    mutating func keep(user: TokenFingerprint, of fingerprint: TokenFingerprint) throws {
+        try users?.append(user, to: PartitionedFile.of(fingerprint))
+    }
 
     /// Adds a row without texts.
     mutating func add(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int) throws {
@@ -118,6 +131,7 @@ struct SpilledDevices: ~Copyable {
     ) throws -> ConcludedDevices {
         // Handing over takes about twice as long as concluding.
         let settling = spool == nil ? 1 : 1.0 / 3
+        try findReachedUsers(&classes, tick)
         classes.forgetCounts()
         for partition in 0..<PartitionedFile.partitions {
             try tick(settling * Double(partition) / Double(PartitionedFile.partitions))
@@ -149,8 +163,11 @@ struct SpilledDevices: ~Copyable {
             }
         }
         deviceCount += devices.count
+        for device in 0..<devices.count { try devices.conclude(device, &classes) }
+        if var reached = reachedUsers?.contents(of: partition) {
+            while let user = try reached.next(TokenFingerprint.self) { try devices.drop(user: user, &classes) }
+        }
         for device in 0..<devices.count {
-            try devices.conclude(device, &classes)
             let found = placesOfDevices[device]
             if found.first < 0 { continue }
             let deviceClass = classes[devices.classNumber(of: device)]
@@ -172,6 +189,29 @@ struct SpilledDevices: ~Copyable {
                     place: placesOfDevices[device].first, moment: devices.moment(of: device), classNumber: devices.classNumber(of: device))
             )
         }
+    }
+
+    /// A user is in another partition than the devices, so all of these are concluded once before.
+    private mutating func findReachedUsers(_ classes: inout ClassTable, _ tick: (Double) throws -> Void) throws {
+        guard let users = users.take() else { return }
+        var reached = PartitionedFile()
+        for partition in 0..<PartitionedFile.partitions {
+            try tick(0)
+            var devices = DeviceTable()
+            var usersOfDevices = UsersOfDevices()
+            var rows = rows.contents(of: partition)
+            var named = users.contents(of: partition)
+            while let row = try rows.next(Row.self), let user = try named.next(TokenFingerprint.self) {
+                let (device, isNewest) = try devices.add(row.fingerprint, row.moment, class: row.classNumber, &classes)
+                usersOfDevices.note(user, of: device, isNewest: isNewest)
+            }
+            for device in 0..<devices.count where usersOfDevices[device] != UsersOfDevices.nobody {
+                try devices.conclude(device, &classes)
+                let (user, number) = (usersOfDevices[device], devices.classNumber(of: device))
+                if classes[number].standsForUser { try reached.append(user, to: PartitionedFile.of(user)) }
+            }
+        }
+        reachedUsers = consume reached
     }
 
     /// Partitions of renewals are ranges of places.

@@ -32,6 +32,8 @@ private struct DeviceTracer {
         var newest: Int
         /// The index of a newer row that has the target beside the one that it uses; nil for none.
         var supersededBy: Int?
+        /// The index of the row of a device that stands for this user; nil for none.
+        var stoodForBy: Int?
         var moment: ActivityMoment
         var reason: SkipReason?
         var selected: [UInt32]
@@ -48,6 +50,9 @@ private struct DeviceTracer {
         var takesPlace: Bool {
             [nil, .aliasLimit, .frequency, .holdout, .renderError, .payloadTooLarge].contains(reason)
         }
+
+        /// Whether a user whom its row names gets nothing on their own.
+        var standsForUser: Bool { [nil, .frequency, .holdout].contains(reason) }
     }
 
     init(_ plan: ScanLayout) {
@@ -58,7 +63,7 @@ private struct DeviceTracer {
     func trace(_ subject: TraceSubject, tick: () throws -> Void) throws -> AudienceTrace {
         let named = try tracer.rows(
             asksJudge: false, where: { isNamed(by: subject, $0) }, tick: tick)
-        let tokens = Set(named.rows.compactMap(\.digits))
+        let tokens = try withDevices(ofUsers: Set(named.rows.compactMap(\.digits)), tick)
         var rows = try tracer.rows(
             asksJudge: true,
             where: { glance in
@@ -70,6 +75,13 @@ private struct DeviceTracer {
         let kept = try devicesWithinLimits(of: devices, tick)
         for device in devices { conclude(device, kept, &rows) }
         return AudienceTrace(rows: rows.map(\.traced), badRows: named.badRows)
+    }
+
+    /// Targets, with those of the devices whose rows name one of them as their user: these may stand for the user.
+    private func withDevices(ofUsers tokens: Set<[UInt8]>, _ tick: () throws -> Void) throws -> Set<[UInt8]> {
+        guard plan.query.mayNameUsers else { return tokens }
+        let naming = try tracer.rows(asksJudge: false, where: { $0.user.map(tokens.contains) ?? false }, tick: tick).rows
+        return tokens.union(naming.compactMap(\.digits))
     }
 
     private func isNamed(by subject: TraceSubject, _ glance: RowTracer.Glance) -> Bool {
@@ -106,6 +118,7 @@ private struct DeviceTracer {
         } else {
             for (index, row) in rows.enumerated() { for other in row.others { supersede(other, by: index, row, places, &devices) } }
         }
+        if plan.query.mayNameUsers { leaveOutUsers(rows, places, &devices) }
         return devices
     }
 
@@ -116,6 +129,15 @@ private struct DeviceTracer {
         guard device.moment < row.moment || !(row.moment < device.moment) && index > device.newest else { return }
         devices[place].supersededBy = index
         devices[place].reason = .duplicateToken
+    }
+
+    /// Users whom the newest row of a device names get nothing on their own.
+    private func leaveOutUsers(_ rows: [RowTracer.Row], _ places: [[UInt8]: Int], _ devices: inout [Device]) {
+        for device in devices.filter(\.standsForUser) {
+            guard let place = rows[device.newest].user.flatMap({ places[$0] }), devices[place].reason == nil else { continue }
+            devices[place].stoodForBy = device.newest
+            devices[place].reason = .duplicateToken
+        }
     }
 
     /// What follows from all rows of a device together.
@@ -135,9 +157,11 @@ private struct DeviceTracer {
         guard !aliases.isEmpty else { return [:] }
         let names = plan.selectors.aliases
         let members = try tracer.rows(asksJudge: false, where: { aliases.contains(names.find($0.alias)) }, tick: tick)
-        let tokens = Set(members.rows.compactMap(\.digits))
-        // A member's newest row may carry another alias, or none.
-        let rows = try tracer.rows(asksJudge: false, where: { $0.digits.map { tokens.contains($0) } ?? false }, tick: tick).rows
+        let tokens = try withDevices(ofUsers: Set(members.rows.compactMap(\.digits)), tick)
+        // A member's newest row may carry another alias, or none. What the judge says decides whether a device stands for its user.
+        let rows = try tracer.rows(
+            asksJudge: plan.query.mayNameUsers, where: { $0.digits.map { tokens.contains($0) } ?? false }, tick: tick
+        ).rows
         let candidates = settled(rows).filter(\.takesPlace)
         var chosen: [Int: [TracedRow.ChosenDevice]] = [:]
         for alias in aliases {
@@ -161,6 +185,9 @@ private struct DeviceTracer {
             (rows[index].traced.verdict, rows[index].traced.decidedBy) = (.duplicateToken, newest)
         }
         rows[device.newest].traced.verdict = device.reason
+        if let standing = device.stoodForBy {
+            rows[device.newest].traced.stoodForBy = (rows[standing].traced.position, rows[standing].traced.service)
+        }
         if let newer = device.supersededBy { rows[device.newest].traced.decidedBy = rows[newer].traced.position }
         if plan.selectors.unitesRows { unite(device, &rows[device.newest].traced) }
         guard device.takesPlace, let selector = plan.selectors.selectors.alias, device.selected == [selector] else { return }

@@ -10,6 +10,8 @@ struct RowTracer {
         var digits: [UInt8]?
         /// The same of targets that the row has beside the one that is used.
         var others: [[UInt8]]
+        /// The one of them that is a user; nil without one.
+        var user: [UInt8]?
         var moment: ActivityMoment
         var selected: [UInt32]
         /// The number of the alias that selects it; -1 for none.
@@ -49,6 +51,8 @@ struct RowTracer {
         var digits: [UInt8]?
         /// Of targets that are not used.
         var others: [[UInt8]]
+        /// The first of them that is a user; nil without one.
+        var user: [UInt8]?
         /// The cell in the column of tokens.
         var token: UnsafeBufferPointer<UInt8>
         var alias: UnsafeBufferPointer<UInt8>
@@ -68,8 +72,9 @@ struct RowTracer {
             func take(_ row: CellRow, line: Int) throws {
                 let reading = reading(of: row, file.plan)
                 let digits = reading.target.map { Array($0) }
+                let (others, user) = others(of: row, file.plan, reading)
                 let glance = Glance(
-                    digits: digits, others: others(of: row, file.plan, reading), token: reading.cell, alias: row.bytes(file.plan.alias),
+                    digits: digits, others: others, user: user, token: reading.cell, alias: row.bytes(file.plan.alias),
                     registrationID: row.bytes(file.plan.registrationID))
                 guard isWanted(glance) else { return }
                 guard rows.count < Self.mostRows else {
@@ -77,7 +82,7 @@ struct RowTracer {
                 }
                 rows.append(
                     trace(
-                        row, (reading, glance.others), SourcePosition(file: file.path, line: line, column: 1), &tools, asksJudge: asksJudge)
+                        row, (reading, others, user), SourcePosition(file: file.path, line: line, column: 1), &tools, asksJudge: asksJudge)
                 )
             }
             badRows += try read(file, take, tick)
@@ -89,11 +94,14 @@ struct RowTracer {
         targets?.target(of: row, columns) ?? single.target(of: row, columns)
     }
 
-    private func others(of row: CellRow, _ columns: ColumnPlan, _ reading: TargetReading) -> [[UInt8]] {
-        guard let targets, reading.target != nil else { return [] }
-        var others: [[UInt8]] = []
-        targets.forEachOther(of: row, columns, besides: reading.service) { others.append(Array($0)) }
-        return others
+    private func others(of row: CellRow, _ columns: ColumnPlan, _ reading: TargetReading) -> (all: [[UInt8]], user: [UInt8]?) {
+        guard let targets, reading.target != nil else { return ([], nil) }
+        var (others, user): ([[UInt8]], [UInt8]?) = ([], nil)
+        targets.forEachOther(of: row, columns, besides: reading.service) { other, service in
+            others.append(Array(other))
+            if user == nil, plan.query.services[service].target.areUsers { user = Array(other) }
+        }
+        return (others, user)
     }
 
     /// The state of one file.
@@ -114,10 +122,11 @@ struct RowTracer {
 
     /// The same checks in the same order as in `BlockScanner`, but all of them.
     private func trace(
-        _ row: CellRow, _ targets: (used: TargetReading, others: [[UInt8]]), _ position: SourcePosition, _ tools: inout Tools,
+        _ row: CellRow, _ targets: (used: TargetReading, others: [[UInt8]], user: [UInt8]?), _ position: SourcePosition,
+        _ tools: inout Tools,
         asksJudge: Bool
     ) -> Row {
-        let (reading, others) = (targets.used, targets.others)
+        let (reading, others, user) = targets
         let columns = tools.columns
         let digits = reading.target.map { Array($0) }
         func text(_ cell: Int) -> String { row.text(cell, separator: separator) }
@@ -176,7 +185,8 @@ struct RowTracer {
         if plan.query.columns.service != nil { traced.serviceCell = text(columns.service) }
         traced.verdict = ownReason
         return Row(
-            traced: traced, digits: digits, others: others, moment: ActivityMoment(lastActive), selected: tools.selector.selected,
+            traced: traced, digits: digits, others: others, user: user, moment: ActivityMoment(lastActive),
+            selected: tools.selector.selected,
             selectingAlias: tools.selector.selectingAlias,
             facts: tools.selector.facts + (failed.isEmpty ? [] : [RowFacts.OfNewest.filtered.rawValue])
                 + (isListed || !tools.selector.exclusions.subtracting(.tags).isEmpty ? [RowFacts.OfNewest.excluded.rawValue] : [])

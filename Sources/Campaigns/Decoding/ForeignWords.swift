@@ -1,3 +1,4 @@
+import Base
 import PushServices
 
 /// What other tools, and push services themselves, call the keys of a campaign; and keys that would say the opposite elsewhere.
@@ -42,7 +43,7 @@ enum ForeignWords {
         if group.valid == ProjectKeys.testDevice.valid, ["alias", "registration_id"].contains(key) {
             return ("Name a test device by its token: {name: Anna, token: 7276…}.", nil)
         }
-        if group.name == ProjectKeys.columns.name { return columnRemedy(for: key) }
+        if group.name == ProjectKeys.columns.name { return columnRemedy(for: key, of: group.services) }
         let isRoot = group.name.isEmpty && group.valid == ProjectKeys.root.valid
         guard let service = group.service else { return nil }
         if let remedy = accountRemedy(for: key, service, isRoot: isRoot) { return remedy }
@@ -80,19 +81,30 @@ enum ForeignWords {
     }
 
     /// What people look for among the columns that Volley needs.
-    private static func columnRemedy(for key: String) -> (text: String, meant: String?)? {
+    /// - Parameter services: the app's; empty if they are not known.
+    private static func columnRemedy(for key: String, of services: [any PushService]) -> (text: String, meant: String?)? {
         switch key {
         case "name", "first_name", "firstname", "last_name", "city", "country", "email", "phone":
             (
                 "Columns that you use in texts or in 'where' need no entry here: use their names from the export, for example {{ first_name }}.",
                 nil
             )
-        case "user_id", "user", "customer_id", "external_id", "userid": ("Volley calls it 'alias'.", "alias")
+        case "user_id", "user", "customer_id", "external_id", "userid": userRemedy(services)
         case "device_token": ("Volley calls it 'token'.", "token")
         case "lang", "locale": ("Volley calls it 'language'.", "language")
         case "tz", "zone": ("Volley calls it 'timezone'.", "timezone")
         default: nil
         }
+    }
+
+    /// Where a service addresses users, their ids are targets; as names of devices' owners they are aliases.
+    private static func userRemedy(_ services: [any PushService]) -> (text: String, meant: String?) {
+        guard let service = services.first(where: \.target.areUsers) else { return ("Volley calls it 'alias'.", "alias") }
+        let column = services.count > 1 ? service.target.column : ExportColumns.Standard.token.rawValue
+        return (
+            "For the \(service.target.nouns) that \(service.displayName) pushes to, Volley calls it '\(column)'; for those that a campaign names, 'alias'.",
+            column
+        )
     }
 
     /// How many of the tags a device must have, as other tools say it.

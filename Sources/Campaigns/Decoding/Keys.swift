@@ -10,6 +10,8 @@ struct KeyGroup: Sendable {
     var unlisted: [String] = []
     /// Where keys may be those of an account: the service that has it.
     var service: (any PushService)?
+    /// Where keys name columns of exports: the services of the app, if they are known.
+    var services: [any PushService] = []
 
     init(_ name: String, valid: [String]) {
         self.name = name
@@ -32,6 +34,9 @@ struct FileKeys: Sendable {
 
     /// What to say about a key that `group` does not have, and the key of the group that was probably meant.
     func mistake(about key: String, in group: KeyGroup) -> (mistake: Mistake, meant: String?) {
+        if group.valid == ProjectKeys.namedServices.valid, let meant = PushServices.meant(by: key)?.name {
+            return (Mistake("unknown key \(quoted(key)) \(group.location)", remedy: "Did you mean '\(meant)'?"), meant)
+        }
         if let remedy = ForeignWords.remedy(for: key, in: group) {
             return (Mistake("unknown key \(quoted(key)) \(group.location)", remedy: remedy.text), remedy.meant)
         }
@@ -127,12 +132,15 @@ enum ProjectKeys {
     }()
     static let environment = KeyGroup("environment", valid: ["url", "ca"])
     static let proxy = KeyGroup("proxy", valid: ["url", "user", "password_env"])
-    static let columns = columns(false)
+    static let columns = columns(of: [], ofSeveral: false)
     static let serviceColumn = KeyGroup("service", valid: ["column", "map"])
 
-    /// - Parameter ofSeveral: whether the app has several services, so that people are told of the keys that choose among them.
-    static func columns(_ ofSeveral: Bool) -> KeyGroup {
+    /// - Parameters:
+    ///   - services: the app's; empty if they are not known.
+    ///   - ofSeveral: whether the app has several services, so that people are told of the keys that choose among them.
+    static func columns(of services: [any PushService], ofSeveral: Bool) -> KeyGroup {
         var group = KeyGroup("columns", valid: ExportColumns.Standard.allCases.map(\.rawValue) + ["rows", "format"])
+        group.services = services
         if ofSeveral { group.valid += targetColumns + [service, prefer] } else { group.unlisted = targetColumns + [service, prefer] }
         return group
     }
@@ -162,6 +170,14 @@ enum ProjectKeys {
             name, valid: service.account.keys + ["devices", "columns", "pace", "frequency", "approval", "test_devices", "proxy", "notices"])
         group.unlisted = [self.service, services]
         group.service = service
+        return group
+    }
+
+    /// An app whose service is not known: the keys of any account may stand there.
+    static func appOfUnknownService(name: String) -> KeyGroup {
+        let accounts = PushServices.all.flatMap(\.account.keys)
+        var group = app(of: PushServices.standard, name: name)
+        (group.valid, group.unlisted, group.service) = (group.valid.filter { !accounts.contains($0) }, group.unlisted + accounts, nil)
         return group
     }
 

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 extension Section {
     /// Paths or globs: a text, or a list of texts; empty when absent, or reported.
@@ -36,10 +37,10 @@ extension Section {
     private func checkSingle(_ name: SourceText, key: String) {
         guard name.style == .plain else { return checkEntry(name, key: key) }
         func complain(_ parts: [some StringProtocol], otherwise: String) {
-            let shown = parts.prefix(3).map { $0.trimmingSpaces() }.joined(separator: ", ") + (parts.count > 3 ? ", …" : "")
+            let list = parts.prefix(3).map { shown($0.trimmingSpaces(), key) }.joined(separator: ", ") + (parts.count > 3 ? ", …" : "")
             findings.error(
-                "\(quoted(name.value)) is read as a single name", at: name.position,
-                remedy: "For several names write \(key): [\(shown)]\(otherwise).")
+                "\(shown(name, key)) is read as a single name", at: name.position,
+                remedy: "For several names write \(key): [\(list)]\(otherwise).")
         }
         let lines = lines(of: name)
         if let comma = name.value.first(where: { ",，、;；".contains($0) }) {
@@ -49,7 +50,7 @@ extension Section {
                 otherwise: "; put a name with \(mark) in quotes")
         } else if name.value.hasPrefix("-") {
             findings.error(
-                "\(quoted(name.value)) is read as a single name", at: name.position,
+                "\(shown(name, key)) is read as a single name", at: name.position,
                 remedy: "In a list, put a space after each hyphen: - \(name.value.drop { $0 == "-" }.prefix { $0 != " " }); "
                     + "put a name that begins with a hyphen in quotes.")
         } else if lines > 1 || key == "registration_ids" && name.value.contains(" ") {
@@ -59,42 +60,51 @@ extension Section {
         }
     }
 
+    /// A name in quotes, as it may be shown.
+    private func shown(_ name: SourceText, _ key: String) -> String { quoted(shown(name.value, key)) }
+
+    /// A name as it may be shown: where a service chooses the devices, registration ids are targets.
+    private func shown(_ name: String, _ key: String) -> String {
+        guard has(OwnAudienceReader.key), let selector = AudienceCall.Selector(rawValue: key) else { return name }
+        return selector == .registrationIDs ? selector.shown(name) : name
+    }
+
     private func lines(of name: SourceText) -> Int { Set(name.parts.map(\.line)).count }
 
     /// Reports what an entry of a list cannot be.
     private func checkEntry(_ name: SourceText, key: String) {
         if let scalar = name.value.unicodeScalars.first(where: { Blank.isInvisible($0) && !$0.properties.isWhitespace }) {
             findings.error(
-                "\(quoted(name.value)) holds an invisible character (\(TextFormat.codePoint(scalar)))",
+                "\(shown(name, key)) holds an invisible character (\(TextFormat.codePoint(scalar)))",
                 at: name.position, remedy: "Type the name again; such a character often comes with text copied from a chat or a web page.")
             return
         }
-        if key != "tags", let mistake = RoundedNumber.mistake(about: name.value) {
+        if key != "tags", let mistake = RoundedNumber.mistake(about: name.value, shown: shown(name, key)) {
             findings.error(mistake, at: name.position)
             return
         }
-        if key != "tags", let doubt = RoundedNumber.doubt(about: name.value) {
+        if key != "tags", let doubt = RoundedNumber.doubt(about: name.value, shown: shown(name, key)) {
             findings.warning(.roundedNumber, message: doubt.message, at: name.position, remedy: doubt.remedy)
         }
         if let negated = Self.negated(name.value), group.name != "exclude", key != "none" {
             findings.error(
-                "\(quoted(name.value)) is read as a name, and leaves no device out", at: name.position,
+                "\(shown(name, key)) is read as a name, and leaves no device out", at: name.position,
                 remedy: "For devices without it, write under 'audience': exclude: {\(Self.selector(key)): [\(negated)]}.")
             return
         }
         if name.style == .plain, lines(of: name) > 1 {
             findings.error(
-                "\(quoted(name.value)) is read as a single name, because its lines are indented like parts of one", at: name.position,
+                "\(shown(name, key)) is read as a single name, because its lines are indented like parts of one", at: name.position,
                 remedy: "Indent all entries of a list alike; put a name with spaces in quotes.")
             return
         }
         if name.style == .plain, let comma = name.value.first(where: { "，、".contains($0) }) {
             findings.error(
-                "\(quoted(name.value)) is read as a single name, because '\(comma)' separates nothing in YAML", at: name.position,
+                "\(shown(name, key)) is read as a single name, because '\(comma)' separates nothing in YAML", at: name.position,
                 remedy: "Write ',' and a space between names; put a name with a '\(comma)' in quotes.")
         } else if key == "registration_ids", name.value.trimmingSpaces().contains(" ") {
             findings.error(
-                "\(quoted(name.value)) is not a registration id, because it holds a space", at: name.position,
+                "\(shown(name, key)) is not a registration id, because it holds a space", at: name.position,
                 remedy: "Separate ids with commas, or write each on its own line after a hyphen.")
         }
     }

@@ -21,20 +21,25 @@ struct AppReader {
         section.node(key).flatMap { Section($0, group, of: ProjectKeys.file(of: service), example: example, findings: findings) }
     }
 
-    /// The service that an entry of `apps` names; the standard one for none. For one that does not exist it is the one with the
-    /// nearest name, and the name is reported when the app is read.
-    static func service(of app: YAMLNode) -> any PushService {
+    /// The service that an entry of `apps` names; the standard one for none. For a wrong name it is the one that is meant, nil if that is
+    /// not clear; the name is reported when the app is read.
+    static func service(of app: YAMLNode) -> (any PushService)? {
         guard case .mapping(let entries) = app.content,
             let name = entries.first(where: { $0.key.value == ProjectKeys.service })?.value.text?.value
         else { return PushServices.standard }
         // A slip in the name is one mistake, and must not make the app's other keys wrong.
-        return PushServices.named(name) ?? nearestName(to: name.lowercased(), among: PushServices.all.map(\.name)).flatMap(
-            PushServices.named)
-            ?? PushServices.standard
+        return PushServices.meant(by: name)
     }
 
     /// Reports a service that there is not.
-    func checkService() { _ = section.choice(ProjectKeys.service, PushServices.all.map { ($0.name, ()) }) }
+    func checkService() {
+        let (key, names) = (ProjectKeys.service, PushServices.all.map(\.name))
+        let example = "\(key): \(names[0])"
+        guard let text = section.text(key, example: example), !names.contains(text.value) else { return }
+        findings.error(
+            "'\(key)' must be \(orList(names)), not \(quoted(text.value))", at: text.position,
+            remedy: PushServices.meant(by: text.value).map { "Did you mean '\($0.name)'?" } ?? "For example: \(example).")
+    }
 
     /// What the service calls the app.
     func topic() -> SourceText? {
@@ -195,11 +200,12 @@ struct AppReader {
     /// Where to find things in the exports.
     /// - Parameter services: the app's; empty if they could not be read.
     func columns(for services: [any PushService]) -> ExportColumns {
-        let group = ProjectKeys.columns(services.count > 1 || section.has(ProjectKeys.services))
-        var columns =
-            subsection("columns", group, example: "columns: {token: device_token}").map { ColumnsReader(names: $0, services: services).columns() }
-            ?? ExportColumns()
-        if services.count == 1, let key = services.first?.target.column, ProjectKeys.targetColumns.contains(key) { columns.onlyTargets = key }
+        let group = ProjectKeys.columns(of: services, ofSeveral: services.count > 1 || section.has(ProjectKeys.services))
+        let names = subsection("columns", group, example: "columns: {token: device_token}")
+        var columns = names.map { ColumnsReader(names: $0, services: services).columns() } ?? ExportColumns()
+        if services.count == 1, let key = services.first?.target.column, ProjectKeys.targetColumns.contains(key) {
+            columns.onlyTargets = key
+        }
         return columns
     }
 }

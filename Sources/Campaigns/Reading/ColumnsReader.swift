@@ -123,8 +123,13 @@ struct ColumnsReader {
         let exists = PushServices.named(name.value).map { "\($0.displayName) is not among the app's services" }
         findings.error(
             exists ?? "there is no service \(quoted(name.value))", at: name.position,
-            remedy: nearestName(to: name.value, among: known).map { "Did you mean '\($0)'?" } ?? "The app has \(andList(known)).")
+            remedy: meant(by: name.value, among: known).map { "Did you mean '\($0)'?" } ?? "The app has \(andList(known)).")
         return false
+    }
+
+    private func meant(by name: String, among known: [String]) -> String? {
+        let service = PushServices.meant(by: name)?.name
+        return service.flatMap { known.contains($0) && $0 != name ? $0 : nil }
     }
 
     // MARK: - Names

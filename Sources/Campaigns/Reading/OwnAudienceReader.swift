@@ -20,7 +20,7 @@ struct OwnAudienceReader {
         guard let name = section.text(Self.key, example: "\(Self.key): \(keeping.first?.name ?? "")") else { return nil }
         let names = orList(keeping.map(\.name))
         guard let service = PushServices.all.first(where: { $0.name == name.value }) else {
-            let meant = nearestName(to: name.value.lowercased(), among: keeping.map(\.name))
+            let meant = PushServices.meant(by: name.value).flatMap { $0.ownAudience == nil ? nil : $0.name }
             findings.error(
                 "there is no service \(quoted(name.value)) that chooses devices", at: name.position,
                 remedy: meant.map { "Did you mean '\($0)'?" }

@@ -25,8 +25,10 @@ struct ProjectReader {
     }
 
     private func app(_ entry: YAMLEntry, commonProxy: ProxySetting?) -> App? {
-        let service = AppReader.service(of: entry.value)
-        let group = ProjectKeys.app(of: service, name: entry.key.value)
+        let named = AppReader.service(of: entry.value)
+        let service = named ?? PushServices.standard
+        let name = entry.key.value
+        let group = named.map { ProjectKeys.app(of: $0, name: name) } ?? ProjectKeys.appOfUnknownService(name: name)
         guard
             let section = Section(entry.value, group, of: ProjectKeys.file(of: service), example: Self.appExample, findings: root.findings)
         else {
@@ -34,13 +36,15 @@ struct ProjectReader {
         }
         let reader = AppReader(section: section, service: service)
         reader.checkService()
-        let services = ServicesReader(app: reader).services()
+        // Of a service that is not known, no account can be checked.
+        let services = named == nil ? nil : ServicesReader(app: reader).services()
+        let known = named == nil ? [] : ServicesReader(app: reader).named
         let devices = section.paths("devices", example: "devices: exports/devices.csv")
-        let columns = reader.columns(for: services?.map(\.service) ?? [])
+        let columns = reader.columns(for: known)
         let pace = section.parsed("pace", example: "pace: 9000/s", PaceNotation.pace)
         let frequency = section.parsed("frequency", example: FrequencyNotation.example, FrequencyNotation.cap)
         let needsApproval = section.choice("approval", [("required", true), ("none", false)]) ?? false
-        let testDevices = TestDeviceReader(section: section, services: services?.map(\.service) ?? [service]).devices()
+        let testDevices = TestDeviceReader(section: section, services: known).devices()
         let proxy = ProxyReader(section: section).setting()
         let notices = NoticeReader(section: section).targets()
         guard let services else { return nil }

@@ -8,6 +8,15 @@ struct ServicesReader {
 
     private static let example = "services: {…}"
 
+    /// The services that the app names, whether or not their accounts are right, in the order of the file; empty if that is not clear.
+    var named: [any PushService] {
+        guard let node = app.section.node(ProjectKeys.services) else { return [app.service] }
+        guard case .mapping(let entries) = node.content else { return [] }
+        let below = entries.map { PushServices.meant(by: $0.key.value) }
+        let all = (hasOwnAccount ? [app.service] : []) + below.compactMap(\.self).filter { !hasOwnAccount || $0.name != app.service.name }
+        return below.contains { $0 == nil } ? [] : all
+    }
+
     /// In the order of the file, at least one; nil when none could be read completely. What is wrong in them was reported.
     func services() -> [AppService]? {
         let section = app.section

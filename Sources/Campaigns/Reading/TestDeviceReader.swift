@@ -5,17 +5,17 @@ import PushServices
 struct TestDeviceReader {
     /// The app.
     let section: Section
-    /// Those of the app, at least one.
+    /// Those of the app; empty if they are not known.
     let services: [any PushService]
 
-    private var service: any PushService { services[0] }
+    private var service: any PushService { services.first ?? PushServices.standard }
     private var targets: TargetForm { service.target }
     private var example: String { service.testDevicesExample }
     private var findings: Findings { section.findings }
 
     /// The devices, in the order of the file; what is wrong in them was reported.
     func devices() -> [TestDevice] {
-        guard let node = section.node("test_devices") else { return [] }
+        guard !services.isEmpty, let node = section.node("test_devices") else { return [] }
         guard case .sequence(let items) = node.content else {
             section.wrongKind("'test_devices'", node, must: "a list", example: example)
             return []

@@ -270,7 +270,8 @@ public struct ProjectSchema {
             ("minItems", .integer(1)), ("items", SchemaNode.choice("A service.", services.map(\.name))),
         ])
         return SchemaNode.object(
-            ProjectKeys.columns(true), "What the exports call the columns that Volley needs, and which rows of a device count.", names)
+            ProjectKeys.columns(of: [], ofSeveral: true),
+            "What the exports call the columns that Volley needs, and which rows of a device count.", names)
     }
 
     private var serviceColumn: JSONValue {

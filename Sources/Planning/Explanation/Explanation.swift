@@ -193,6 +193,13 @@ struct Explainer {
     private func newest(_ row: TracedRow) -> Explanation.Step? {
         guard row.token != nil else { return nil }
         let active = row.lastActive.isEmpty ? "it does not say when it was last active" : "last active \(Self.shown(row.lastActive))"
+        if row.verdict == .duplicateToken, let device = row.stoodForBy {
+            let noun = service(row).target.noun
+            return Explanation.Step(
+                kind: .newest, holds: false,
+                text: "\(Self.place(device.position)) has this \(noun) beside a \(query.services[device.service].target.noun): "
+                    + "the push goes there through \(query.services[device.service].displayName), so the \(noun) does not get it again")
+        }
         if row.verdict == .duplicateToken, let other = row.decidedBy {
             let tags = query.columns.rows == .merge ? ", with the tags of both rows" : ""
             return Explanation.Step(

@@ -109,7 +109,7 @@ extension AudienceCall {
         guard let selector else { return .object(pairs: [("everyone", .bool(true))]) }
         return .object(pairs: [
             ("selector", .string(selector.rawValue)), ("count", .integer(Int64(names.count))),
-            ("first", .array(names.prefix(Self.listedNames).map { .string($0) })),
+            ("first", .array(names.prefix(Self.listedNames).map { .string(selector == .registrationIDs ? selector.shown($0) : $0) })),
         ])
     }
 }

@@ -34,6 +34,7 @@ struct SkipNotes {
             guard let rows = result.skipped[reason], rows > 0 else { return [] }
             if reason == .renderError { return renderErrors }
             if reason == .suppressed { return suppressed(rows: rows) }
+            if reason == .duplicateToken { return duplicates(rows: rows) }
             if reason == .filtered { return [note(reason, rows: rows)] + unreadableCells }
             return [note(reason, rows: rows)]
         }
@@ -68,6 +69,18 @@ struct SkipNotes {
             "LeanCloud calls \(TextFormat.plural(invalid, one: "this device", many: "these devices")) invalid ('\(AudienceResult.validityColumn)' is false in the export): "
             + "no push reaches \(TextFormat.plural(invalid, one: "it", many: "them")), or \(TextFormat.plural(invalid, one: "its owner", many: "their owners")) opted out"
         return refused + [SkipNote(reason: .suppressed, rows: invalid, text: text, column: AudienceResult.validityColumn, isTrouble: true)]
+    }
+
+    /// Rows that a newer one replaces, and users who get the push on a device of another service.
+    private func duplicates(rows: Int) -> [SkipNote] {
+        let users = result.skippedGroups[.duplicateToken]?[AudienceResult.groupOfUsers] ?? 0
+        let older = rows > users ? [note(.duplicateToken, rows: rows - users)] : []
+        guard users > 0, let service = services.first(where: \.target.areUsers) else { return older }
+        let targets = service.target
+        let text =
+            "another row has \(TextFormat.plural(users, one: "this \(targets.noun)", many: "these \(targets.nouns)")) beside the target of a device, "
+            + "which stands for the person; \(service.displayName) would push to that device a second time"
+        return older + [SkipNote(reason: .duplicateToken, rows: users, text: text, column: nil, isTrouble: true)]
     }
 
     private var renderErrors: [SkipNote] {

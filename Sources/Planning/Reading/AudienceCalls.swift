@@ -21,7 +21,7 @@ extension AudienceCompiler {
     func calls(to own: OwnAudience) throws(Diagnostics) -> AudienceCalls {
         guard !audience.everyone else { return AudienceCalls(calls: [.everyone], warnings: [], sources: SourceFiles()) }
         let sources = SourceFiles()
-        var (mistakes, lists, chosen): ([Diagnostic], NameLists, [AudienceCall.Selector: [String]]) = ([], NameLists(), [:])
+        var (mistakes, lists, chosen): ([Diagnostic], NameLists, [AudienceCall.Selector: [String]]) = ([], NameLists(areOfCalls: true), [:])
         for (selector, list) in audience.selectors where !list.isEmpty {
             let names = load(list, key: selector.rawValue, sources, &lists, &mistakes)
             chosen[selector] = names

@@ -118,7 +118,7 @@ struct AudienceCompiler {
         do {
             let listed = try NameFile.list(FilePaths.resolve(list.value, besideFile: file), noting: sources)
             mistakes += lists.add(listed, key: key)
-            if listed.names.isEmpty { mistakes.append(Self.empty(list, listed, key: key)) }
+            if listed.names.isEmpty { mistakes.append(Self.empty(list, listed, key: key, lists.shown(key))) }
             names += listed.names
         } catch {
             mistakes.append(placed(error, at: list.position))
@@ -128,13 +128,13 @@ struct AudienceCompiler {
 }
 
 extension AudienceCompiler {
-    private static func empty(_ list: SourceText, _ listed: NameFile.Listed, key: String) -> Diagnostic {
+    private static func empty(_ list: SourceText, _ listed: NameFile.Listed, key: String, _ shown: (String) -> String) -> Diagnostic {
         guard let first = listed.hashed.first else {
             return Diagnostic("\(list.value) holds no names", at: list.position, remedy: "Write one name per line.")
         }
         return Diagnostic(
             "\(list.value) holds no names: lines that begin with '#' are comments", at: list.position,
-            remedy: "If they are names, write them in the campaign: \(key): [\"\(TextFormat.foreign(first.value, maximumBytes: 60))\", …].")
+            remedy: "If they are names, write them in the campaign: \(key): [\"\(shown(first.value))\", …].")
     }
 }
 

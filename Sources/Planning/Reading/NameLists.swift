@@ -1,5 +1,6 @@
 import Audience
 import Base
+import PushServices
 
 /// The lists of names in separate files: where their names are, and what is odd about them.
 struct NameLists {
@@ -10,9 +11,19 @@ struct NameLists {
     /// Comments that may be names; the exports show which are.
     private(set) var hashedLines: [HashedLines] = []
     private var places: [String: [SourceText]] = [:]
+    /// Whether a service chooses devices by them: then registration ids are targets.
+    private let areOfCalls: Bool
 
     /// This many rounded-off zeros or more are not a coincidence.
     private static let suspiciousZeros = 3
+
+    init(areOfCalls: Bool = false) { self.areOfCalls = areOfCalls }
+
+    /// What may be shown of the names under a key.
+    func shown(_ key: String) -> @Sendable (String) -> String {
+        guard areOfCalls, let selector = AudienceCall.Selector(rawValue: key) else { return { TextFormat.foreign($0, maximumBytes: 60) } }
+        return { selector.shown($0) }
+    }
 
     /// The places of names under a key of the audience.
     func places(of key: String) -> [SourceText] { places[key] ?? [] }
@@ -24,17 +35,17 @@ struct NameLists {
         places[key, default: []] += list.places
         files.formUnion(Set(list.places.prefix(1).map(\.position.file)))
         if let first = list.hashed.first {
-            let lines = HashedLines(key: key, first: list.hashed, count: list.hashedLines)
+            let lines = HashedLines(key: key, first: list.hashed, count: list.hashedLines, shown: shown(key))
             // A file that is mostly comments is probably a list of names that begin with '#'.
             if list.hashedLines > list.names.count { warnings.append(lines.warning(first)) } else { hashedLines.append(lines) }
         }
         if let mistake = Self.table(list, key: key) { return [mistake] }
         guard key != "tags" else { return [] }
-        if let warning = Self.rounded(list) { warnings.append(warning) }
+        if let warning = Self.rounded(list, shown(key)) { warnings.append(warning) }
         let rounded = list.places.filter { TextFormat.isRounded($0.value) }
         return rounded.prefix(1).map { first in
             Diagnostic(
-                "'\(first.value)' is a number that a spreadsheet program has rounded"
+                "'\(shown(key)(first.value))' is a number that a spreadsheet program has rounded"
                     + (rounded.count > 1 ? ", as \(rounded.count == 2 ? "is" : "are") \(rounded.count - 1) more in the list" : "")
                     + ": it could be any of many numbers",
                 at: first.position, remedy: "Export the list again, and do not open it in a spreadsheet program before you use it.")
@@ -54,7 +65,7 @@ struct NameLists {
     }
 
     /// A warning about numbers with more digits than a spreadsheet program keeps, all with zeros for the rest.
-    private static func rounded(_ list: NameFile.Listed) -> Diagnostic? {
+    private static func rounded(_ list: NameFile.Listed, _ shown: (String) -> String) -> Diagnostic? {
         let long = list.places.filter {
             $0.value.utf8.count > TextFormat.keptDigits && $0.value.utf8.allSatisfy { (0x30...0x39).contains($0) }
         }
@@ -62,7 +73,8 @@ struct NameLists {
         guard zeros.count == long.count, zeros.reduce(0, +) >= suspiciousZeros, let first = long.first else { return nil }
         return .warning(
             .roundedNumber,
-            message: "'\(first.value)' seems to be rounded: a spreadsheet program keeps only \(TextFormat.keptDigits) digits of a number",
+            message:
+                "'\(shown(first.value))' seems to be rounded: a spreadsheet program keeps only \(TextFormat.keptDigits) digits of a number",
             at: first.position, remedy: "Export the list again, and do not open it in a spreadsheet program before you use it.")
     }
 }

@@ -6,7 +6,8 @@ extension APNs {
     public var target: TargetForm { Self.deviceTokens }
 
     static let deviceTokens = TargetForm(
-        .hex(digits: 8...512), tellingLength: 32, writing: "in hex", rule: "A token is hex digits only, an even number of them",
+        .hex(digits: 8...512), tellingLength: 32, usualLength: 64, writing: "in hex",
+        rule: "A token is hex digits only, an even number of them",
         remedy: "Copy the whole token; most have 64 digits.",
         foreignShapes: [
             .fcm: "it is a token of FCM, which APNs does not know", .base64: "it is written in base64, and APNs' tokens in hex digits",

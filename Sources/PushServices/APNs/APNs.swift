@@ -7,6 +7,8 @@ public struct APNs: PushService {
     public let name = "apns"
     /// The name that people use.
     public let displayName = "APNs"
+    /// What people call it as well.
+    public let otherNames = ["apple", "apple push", "apple push notification service"]
     /// The name at its first mention.
     public let introduction = "APNs, Apple's push service"
     /// Where Apple documents the reasons.

@@ -21,6 +21,14 @@ public struct AudienceCall: Hashable, Sendable {
             case .registrationIDs: "registration id"
             }
         }
+
+        /// A name as it may be shown: the id of a device is shortened, unless it is too short to be one.
+        public func shown(_ name: String) -> String {
+            let isID = self == .registrationIDs && name.count > Self.shortNameCharacters
+            return TextFormat.foreign(isID ? Target.redact(name) : name, maximumBytes: 60)
+        }
+
+        private static let shortNameCharacters = 8
     }
 
     /// What the names are; nil for everyone.

@@ -31,8 +31,7 @@ public struct OwnAudience: Sendable {
         /// Why a text cannot be one of them; nil if it can.
         public func mistake(about name: String, in service: String) -> Mistake? {
             if isName(name) { return nil }
-            let shown = TextFormat.foreign(name, maximumBytes: 60)
-            return Mistake("\(service) can have no \(selector.noun) '\(shown)'", remedy: "\(rule).")
+            return Mistake("\(service) can have no \(selector.noun) '\(selector.shown(name))'", remedy: "\(rule).")
         }
     }
 

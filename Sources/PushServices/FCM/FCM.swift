@@ -7,6 +7,8 @@ public struct FCM: PushService {
     public let name = "fcm"
     /// The name that people use.
     public let displayName = "FCM"
+    /// What people call it as well.
+    public let otherNames = ["firebase", "google", "gcm", "firebase cloud messaging"]
     /// The name at its first mention.
     public let introduction = "FCM, Google's push service for Android, iOS and the web"
     /// Where Google documents the reasons.

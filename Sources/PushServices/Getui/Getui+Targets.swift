@@ -7,7 +7,8 @@ extension Getui {
     static let digits = 32
 
     static let targets = TargetForm(
-        .hex(digits: digits...digits), tellingLength: digits, column: "cid", noun: "client id", example: "7d3f…48b3", writing: "in hex",
+        .hex(digits: digits...digits), tellingLength: digits, usualLength: digits, column: "cid", noun: "client id", example: "7d3f…48b3",
+        writing: "in hex",
         rule: "A client id (cid) is \(digits) hex digits", remedy: "Copy the whole client id; it has \(digits) digits.",
         foreignShapes: [
             .base64: "it is written in base64, and client ids in hex digits",

@@ -7,6 +7,8 @@ public struct Getui: PushService {
     public let name = "getui"
     /// The name that people use.
     public let displayName = "Getui"
+    /// What people call it as well.
+    public let otherNames = ["个推", "个推推送", "gexin"]
     /// The name at its first mention.
     public let introduction = "Getui (个推), a push service for Android and iOS in China"
     /// Where Getui documents its codes.

@@ -7,6 +7,8 @@ public struct JPush: PushService {
     public let name = "jpush"
     /// The name that people use.
     public let displayName = "JPush"
+    /// What people call it as well.
+    public let otherNames = ["jiguang", "aurora", "极光", "极光推送"]
     /// The name at its first mention.
     public let introduction = "JPush (极光推送), a push service for Android and iOS in China"
     /// Where JPush documents its codes.

@@ -9,7 +9,8 @@ extension RongCloud {
     static let targets = TargetForm(
         .text(
             ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+=-_"), length: 1...mostUserCharacters),
-        tellingLength: nil, column: "rongcloud_user_id", noun: "user ID", example: "user…0815", writing: "as the app gave it to RongCloud",
+        tellingLength: nil, areUsers: true, column: "rongcloud_user_id", noun: "user ID", example: "user…0815",
+        writing: "as the app gave it to RongCloud",
         rule: "A user ID has 1 to \(mostUserCharacters) letters, digits, +, =, - and _",
         remedy: "Write the ID with which the app registers the user at RongCloud.",
         foreignShapes: [

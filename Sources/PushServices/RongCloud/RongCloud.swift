@@ -10,6 +10,8 @@ public struct RongCloud: PushService {
     public let name = "rongcloud"
     /// The name that people use.
     public let displayName = "RongCloud"
+    /// What people call it as well.
+    public let otherNames = ["融云", "融云推送", "rongyun", "rong cloud"]
     /// The name at its first mention.
     public let introduction = "RongCloud, a chat and push service for iOS, Android and HarmonyOS"
     /// Where RongCloud documents its codes.

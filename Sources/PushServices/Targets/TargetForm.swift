@@ -16,6 +16,10 @@ public struct TargetForm: Sendable {
     /// From this many bytes on, a text in this notation can only be a target, so it is never shown whole, even where something else is
     /// expected; nil if names and numbers look the same.
     public let tellingLength: Int?
+    /// The length in bytes that nearly all have, where other names rarely have it in this notation; nil if there is none.
+    public let usualLength: Int?
+    /// Whether they are people: the service reaches all devices of each, so a device has a target of another service beside them.
+    public let areUsers: Bool
     /// The column that holds them in an export for several services, and its key in volley.yaml: `token`.
     public let column: String
     /// What a target is called in sentences: "device token".
@@ -37,11 +41,14 @@ public struct TargetForm: Sendable {
 
     /// A form of targets.
     public init(
-        _ notation: Notation, tellingLength: Int?, column: String = "token", noun: String = "device token", example: String = "7276…89f1",
+        _ notation: Notation, tellingLength: Int?, usualLength: Int? = nil, areUsers: Bool = false, column: String = "token",
+        noun: String = "device token", example: String = "7276…89f1",
         writing: String, rule: String, remedy: String, foreignShapes: [TargetShape: String] = [:]
     ) {
         self.notation = notation
         self.tellingLength = tellingLength
+        self.usualLength = usualLength
+        self.areUsers = areUsers
         self.column = column
         self.noun = noun
         aNoun = TextFormat.withArticle(noun)

@@ -68,9 +68,9 @@ enum RunPruning {
                 for table in keptTables.intersection(tables).sorted() {
                     try db.execute(sql: "INSERT INTO main.\(table) SELECT * FROM old.\(table)")
                 }
-                // Samples hold cells of recipients. The digest stays as approved; nothing is left to compare it with.
+                // The digest stays as approved; nothing is left to compare it with.
                 try db.execute(
-                    sql: "UPDATE main.run SET preview = ?, preview_text = ''", arguments: [withoutSamples(plan.preview).text])
+                    sql: "UPDATE main.run SET preview = ?, preview_text = ''", arguments: [withoutRecipients(plan.preview).text])
                 try db.execute(sql: "INSERT INTO main.figures VALUES (?)", arguments: [figures.json.text])
                 try db.execute(sql: "CREATE TABLE main.pruned (pruned_at INTEGER NOT NULL)")
                 try db.execute(sql: "INSERT INTO main.pruned VALUES (?)", arguments: [now.epochMilliseconds])
@@ -81,9 +81,22 @@ enum RunPruning {
         try database.close()
     }
 
-    private static func withoutSamples(_ preview: JSONValue) -> JSONValue {
+    /// A preview without its samples, which hold cells of recipients, and without the names of calls to audiences that a service keeps: such
+    /// a call is a recipient. How many names each call has stays.
+    private static func withoutRecipients(_ preview: JSONValue) -> JSONValue {
         guard case .object(let members) = preview else { return preview }
-        return .object(members.filter { $0.name != "samples" })
+        return .object(
+            members.filter { $0.name != "samples" }.map { member in
+                guard member.name == "calls", case .array(let calls) = member.value else { return member }
+                var counted = member
+                counted.value = .array(calls.map(withoutNames))
+                return counted
+            })
+    }
+
+    private static func withoutNames(_ call: JSONValue) -> JSONValue {
+        guard case .object(let members) = call else { return call }
+        return .object(members.filter { $0.name != "first" })
     }
 }
 

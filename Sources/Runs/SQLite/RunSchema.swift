@@ -5,7 +5,7 @@ import GRDB
 ///
 /// Made to be read with `sqlite3 FILE` too: `SELECT outcome, count(*) FROM result GROUP BY outcome`. Moments are milliseconds since
 /// 1970 in the tables and ISO 8601 in the view. Blank text and 0 mean "none", which costs no byte. Device tokens are in
-/// `recipient` and nowhere else.
+/// `recipient` and nowhere else, apart from ids that a person wrote into the campaign itself (`campaign_source`).
 enum RunSchema {
     /// "Voly": distinguishes a run file from every other SQLite database (`PRAGMA application_id`).
     static let applicationID = 0x566F_6C79
