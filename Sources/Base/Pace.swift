@@ -23,6 +23,9 @@ public struct Pace: Hashable, Sendable, CustomStringConvertible {
         "\(pushes)/\(intervalSeconds == 1 ? "s" : intervalSeconds == 60 ? "min" : "h")"
     }
 
+    /// How many times as fast it is as another, rounded down; 0 if it is slower.
+    public func times(_ other: Pace) -> Int { pushes * other.intervalSeconds / (intervalSeconds * max(1, other.pushes)) }
+
     /// The part of the pace for some of the devices that share it, rounded down, so that all parts together do not exceed it in any of its
     /// intervals; at least a push an hour.
     public func share(of part: Int, in whole: Int) -> Pace {

@@ -30,7 +30,7 @@ public struct App: Sendable {
     public var devices: [SourceText]
     /// Where to find things in the exports.
     public var columns: ExportColumns
-    /// No service that names no pace of its own is sent to faster than this, whatever a campaign asks for.
+    /// Never more devices than this, through all services together, whatever a campaign asks for.
     public var pace: Pace?
     /// How often a device may get a push, whatever a campaign asks for.
     public var frequency: FrequencyCap?
@@ -54,7 +54,7 @@ public struct AppService: Sendable {
     public var environment: Environment
     /// What the app shows the service who it is with; nil (in the simulator only) when one is made for the run.
     public var credential: CredentialReference?
-    /// Never faster than this, whatever a campaign asks for; nil for the app's.
+    /// Never faster than this, whatever a campaign asks for, in what the service's own pace counts; nil for none of its own.
     public var pace: Pace?
     /// Where its keys begin.
     public var position: SourcePosition

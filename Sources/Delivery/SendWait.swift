@@ -65,7 +65,7 @@ extension DeliveryMachine {
         if !canaryAllowsNext { return .canary(answers: canary.awaited) }
         if let rate = throttle.rate, rate < settings.pace?.perSecond ?? .infinity { return .throttle(perSecond: rate) }
         if connectionWithRoom() == nil { return .server }
-        return pacer == nil && paceShare == nil ? nil : .pace
+        return pacer == nil && paceShares.isEmpty ? nil : .pace
     }
 
     /// What the quota makes the sender wait for; nil if nothing. A hold that outlasts the run's patience is an outage.
@@ -81,6 +81,6 @@ extension DeliveryMachine {
 
     /// With a pace of one push in many minutes, a connection is opened only when the push is nearly due.
     private func restsForPace(at now: Moment) -> Bool {
-        pacer?.nextTime.map { $0 - now.nanoseconds > Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds) } ?? false
+        ownPaceTime.map { $0 - now.nanoseconds > Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds) } ?? false
     }
 }

@@ -49,8 +49,8 @@ public struct Sender: Sendable {
         if let seconds = settings.heldUntil.map({ Double($0.epochMilliseconds - Timestamp.now().epochMilliseconds) / 1000 }), seconds > 0 {
             _ = team.hold(until: monotonicNanoseconds() + Int64(nanosecondsFromSeconds: seconds))
         }
-        let share = settings.sharedPace?.join()
-        defer { share?.leave() }
+        let shares = settings.sharedPaces.map { $0.pace.join(weight: $0.weight) }
+        defer { for share in shares { share.leave() } }
         let desk: CallDesk?
         do throws(Diagnostic) { desk = try CallDesk(settings) } catch { return Self.refuse(source, results, because: error) }
         // After the loops have ended.
@@ -62,7 +62,7 @@ public struct Sender: Sendable {
                         return try Self.runLoop(
                             settings, machine: MachineSettings(settings, after: earlier, isHelper: isHelper),
                             queues: SenderQueues(source: source, results: results),
-                            team: LoopTeam(group: team, paceShare: share, desk: desk))
+                            team: LoopTeam(group: team, paceShares: shares, desk: desk))
                     } catch {
                         team.leave()
                         // If a helper cannot start, the other loops do its work.
@@ -117,7 +117,7 @@ public struct Sender: Sendable {
 
     /// A pace has one keeper, and so has a limit of calls.
     private var largestTeam: Int {
-        guard case .http2 = settings.wire, settings.pace == nil, settings.sharedPace == nil else { return 1 }
+        guard case .http2 = settings.wire, settings.pace == nil, settings.sharedPaces.isEmpty else { return 1 }
         return max(1, settings.loops)
     }
 }
@@ -131,7 +131,7 @@ struct SenderQueues: Sendable {
 /// What the loops of a sender share with one another, and with other runs.
 struct LoopTeam: Sendable {
     let group: LoopGroup
-    let paceShare: PaceShare?
+    let paceShares: [PaceShare]
     /// Names requests; nil where the service needs no names.
     var desk: CallDesk?
 }

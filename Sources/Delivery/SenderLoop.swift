@@ -50,7 +50,7 @@ struct SenderLoop<Carrier: Transport> {
         texts = TextIndex(settings.service.batching)
         tokens = settings.credentials.tokens
         machine = DeliveryMachine(machineSettings)
-        machine.paceShare = team.paceShare
+        machine.paceShares = team.paceShares
         place = self.team.join(transport.wakeup)
         desk = team.desk
         desk?.join(client: place, transport.wakeup)

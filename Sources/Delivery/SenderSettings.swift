@@ -70,10 +70,10 @@ public struct SenderSettings: Sendable {
     public var options: PushOptions
     /// The seed from which each push's id is derived.
     public var runSeed: RunSeed
-    /// The pace, never exceeded in any second; nil for no limit.
+    /// The pace, never exceeded in any second; nil for no limit. It counts what the service's own pace counts (`Batching.paceUnit`).
     public var pace: Pace?
-    /// The pace of an app, shared by all senders that name the same object; nil for none.
-    public var sharedPace: SharedPace?
+    /// Paces that all senders keep together that name the same objects, such as an app's.
+    public var sharedPaces: [SharedPart] = []
     /// The moment after which nothing more is sent; what is left is unsent. nil for none.
     public var deadline: Timestamp?
     /// Whether a push whose answer was lost is sent again (under the same id) or reported as unknown.

@@ -2,100 +2,32 @@ public import Base
 public import PushServices
 import Synchronization
 
-/// A pace that several senders of a process share: together they never push faster. When several wait, one
-/// that has sent less lately goes first.
+/// A pace that several senders of a process share: together they never push faster (`PaceShares`).
 ///
 /// Each `Sender` whose settings name this pace takes part while it runs.
 public final class SharedPace: Sendable {
-    private struct Member {
-        var taken = 0
-        /// When it last asked to push.
-        var askedAt: Int64
-        /// Whether its last request was turned down.
-        var isWaiting = false
-        /// When it may ask again.
-        var returnsAt = Int64.min
-
-        /// Whether it still takes part: it asked, or was due to ask again, only a moment ago.
-        func isPresent(at nanoseconds: Int64) -> Bool { nanoseconds - max(askedAt, returnsAt) <= SharedPace.patienceNanoseconds }
-    }
-
-    private struct State {
-        var pacer: Pacer
-        var members: [Int: Member] = [:]
-        var joined = 0
-    }
-
-    /// A loop that waits for its turn sleeps until it may ask again. One that asks later than this after that time loses its turn.
-    private static let patienceNanoseconds: Int64 = 60_000_000
-    /// A member that gave way to another asks again after this.
-    private static let yieldNanoseconds: Int64 = 1_000_000
-    private static let burstSeconds = 0.02
-
-    /// The shared pace.
+    /// The limit for all members together.
     public let pace: Pace
-    private let state: Mutex<State>
-    /// How many pushes one member may be ahead of the others.
-    private let slack: Int
+    /// What it counts.
+    public let unit: Batching.PaceUnit
+    private let shares: Mutex<PaceShares>
 
     /// - Parameters:
     ///   - pace: the limit for all members together.
-    ///   - batching: how the service batches pushes; says what the pace counts.
+    ///   - unit: what it counts. Requests that have a single target each count the same either way, and cost less as requests.
+    ///   - spare: how many fewer leave in a second, so that what arrives late does not fill a second beyond the pace.
     ///   - rampSeconds: after how many seconds the rate reaches the pace.
-    public init(_ pace: Pace, _ batching: Batching = .single, rampSeconds: Double = 0) {
+    public init(_ pace: Pace, counting unit: Batching.PaceUnit = .requests, spare: Int = 0, rampSeconds: Double = 0) {
         self.pace = pace
-        state = Mutex(State(pacer: Pacer(pace, batching, rampSeconds: rampSeconds)))
-        slack = max(1, Int(pace.perSecond * Self.burstSeconds))
+        self.unit = unit
+        shares = Mutex(PaceShares(pace, counting: unit, spare: spare, rampSeconds: rampSeconds))
     }
 
     /// Adds a member.
-    func join() -> PaceShare {
-        let number = state.withLock { state in
-            state.joined += 1
-            return state.joined
-        }
-        return PaceShare(pace: self, member: number)
-    }
+    /// - Parameter weight: its part, in relation to those of the others.
+    func join(weight: Double = 1) -> PaceShare { PaceShare(pace: self, member: shares.withLock { $0.join(weight: weight) }) }
 
-    fileprivate func restartRamp() { state.withLock { $0.pacer.restartRamp() } }
-
-    fileprivate func leave(_ number: Int) { state.withLock { _ = $0.members.removeValue(forKey: number) } }
-
-    fileprivate func nextTime(for number: Int) -> Int64? {
-        state.withLock { state in
-            guard let next = state.pacer.nextTime else { return nil }
-            guard var member = state.members[number], member.isWaiting else { return next }
-            let time = yieldsTo(number, member, state) ? max(next, member.askedAt + Self.yieldNanoseconds) : next
-            member.returnsAt = time
-            state.members[number] = member
-            return time
-        }
-    }
-
-    fileprivate func take(_ count: Int, for number: Int, at nanoseconds: Int64) -> Bool {
-        state.withLock { state in
-            var member = state.members[number] ?? Member(askedAt: .min)
-            if member.askedAt == .min || !member.isPresent(at: nanoseconds) {
-                // A member that joins or returns may not catch up on what the others sent meanwhile.
-                let others = state.members.filter { $0.key != number && $0.value.isPresent(at: nanoseconds) }
-                member.taken = max(member.taken, others.values.map(\.taken).max() ?? 0)
-            }
-            member.askedAt = nanoseconds
-            let isAllowed = !yieldsTo(number, member, state) && state.pacer.take(count, at: nanoseconds)
-            member.isWaiting = !isAllowed
-            if isAllowed { member.taken += count }
-            state.members[number] = member
-            return isAllowed
-        }
-    }
-
-    /// Whether another member that has sent less is waiting.
-    private func yieldsTo(_ number: Int, _ member: Member, _ state: State) -> Bool {
-        state.members.contains { other in
-            other.key != number && other.value.isWaiting && other.value.isPresent(at: member.askedAt)
-                && other.value.taken + slack <= member.taken
-        }
-    }
+    fileprivate func withShares<Value: Sendable>(_ body: (inout PaceShares) -> Value) -> Value { shares.withLock { body(&$0) } }
 }
 
 /// A sender's part in a shared pace.
@@ -108,16 +40,36 @@ struct PaceShare: Sendable {
         self.member = member
     }
 
-    /// When the next push may leave, in monotonic nanoseconds; nil if at once.
-    var nextTime: Int64? { shared.nextTime(for: member) }
+    /// What the pace counts.
+    var unit: Batching.PaceUnit { shared.unit }
+
+    /// When the next request may leave, in monotonic nanoseconds; nil if at once.
+    var nextTime: Int64? { shared.withShares { $0.nextTime(for: member) } }
+
+    /// Returns whether a request may leave now. If not, this sender waits for it.
+    /// - Parameter count: what the request counts for: 1, or the number of its targets.
+    func mayTake(_ count: Int, at nanoseconds: Int64) -> Bool {
+        shared.withShares { $0.mayTake(count, for: member, at: nanoseconds) }
+    }
 
     /// Returns whether a request may leave now, and counts it if so.
     /// - Parameter count: what the request counts for: 1, or the number of its targets.
-    func take(_ count: Int = 1, at nanoseconds: Int64) -> Bool { shared.take(count, for: member, at: nanoseconds) }
+    func take(_ count: Int = 1, at nanoseconds: Int64) -> Bool { shared.withShares { $0.take(count, for: member, at: nanoseconds) } }
 
     /// Lets the pace rise slowly again.
-    func restartRamp() { shared.restartRamp() }
+    func restartRamp() { shared.withShares { $0.restartRamp() } }
 
     /// Gives up the share: this sender has no more pushes.
-    func leave() { shared.leave(member) }
+    func leave() { shared.withShares { $0.leave(member) } }
+}
+
+/// A pace that a sender keeps together with others, and how much of it the sender gets.
+public struct SharedPart: Sendable {
+    /// The pace.
+    public var pace: SharedPace
+    /// Its part, in relation to those of the other senders.
+    public var weight: Double
+
+    /// A part; everybody's is the same unless weights differ.
+    public init(of pace: SharedPace, weight: Double = 1) { (self.pace, self.weight) = (pace, weight) }
 }

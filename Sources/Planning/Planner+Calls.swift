@@ -24,7 +24,7 @@ extension Planner {
         let earlier = isUnattended ? nil : try earlierRuns(catalog)
         defer { earlier?.close() }
         let schedule = previewSchedule(times ?? clocks, result.waves)
-        let services = PreviewService.all(of: context, result, nil)
+        let services = try PreviewService.all(of: context, result, nil)
         let lint = Lint(
             context.warnings + found.warnings + RenderedLint(context: context, samples: shown, known: []).warnings
                 + (earlier?.warnings(context) ?? [])

@@ -78,7 +78,6 @@ struct Planner {
             || ApprovalDemand(
                 app: context.app.name.value, campaignFile: context.campaign.file, realFile: FilePaths.absolute(context.campaign.file)
             ).binds
-        sharePace(among: &settings, preview.services)
         // The time that the machine sleeps does not count as planning.
         settings.schedule?.planning = min(queuedAt, now)..<now.adding(seconds: (SuspendingClock.now - begin) / .seconds(1))
         let plan = RunPlan(
@@ -113,11 +112,6 @@ struct Planner {
         try RunSettings(context).services.map {
             catalog.suppression(app: context.app.name.value, service: $0.service, environment: $0.listName)
         }
-    }
-
-    /// Services are sent to side by side, so they share the campaign's pace: each gets the part of it that it has of the devices.
-    private func sharePace(among settings: inout RunSettings, _ services: [PreviewService]) {
-        for (number, service) in services.enumerated() { settings.services[number].pace = service.chosenPace }
     }
 
     /// - Parameter compares: whether the audience is compared with that of the last run.
@@ -155,7 +149,7 @@ struct Planner {
         let comparison = earlier?.last.map { RunComparison($0, result) }
         if writer != nil { try checkShrinking(comparison) }
         let schedule = previewSchedule(times ?? clocks, result.waves)
-        let services = PreviewService.all(of: context, result, tally)
+        let services = try PreviewService.all(of: context, result, tally)
         let lint = try lint(
             query, result, samples: found, schedule: schedule,
             further: comparisonWarnings(comparison) + (isUnattended ? [] : earlier?.warnings(context) ?? [])

@@ -12,7 +12,11 @@ extension RunSettings {
         if let priority = campaign.delivery.priority { self.priority = priority }
         expiry = campaign.delivery.expiry
         collapseID = campaign.delivery.collapseID?.value
-        for (number, service) in app.services.enumerated() { services[number].pace = context.pace(of: service) }
+        if app.hasPaceOfItsService {
+            services[0].pace = Pace.slower(campaign.delivery.pace, app.pace(of: app.main))
+        } else {
+            devicePace = campaign.delivery.pace
+        }
         unknownPolicy = campaign.delivery.unknownPolicy(of: app.main.service)
         for (number, service) in app.services.enumerated().dropFirst() {
             services[number].unknownPolicy = campaign.delivery.unknownPolicy(of: service.service)

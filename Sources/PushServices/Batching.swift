@@ -2,7 +2,7 @@ public import Base
 
 /// How many pushes a request to a service carries, and what a pace counts there.
 public struct Batching: Hashable, Sendable {
-    /// What a service's pace limits.
+    /// What a pace limits.
     public enum PaceUnit: Hashable, Sendable {
         /// Requests, however many targets each has (JPush: 600 a minute).
         case requests
@@ -14,7 +14,7 @@ public struct Batching: Hashable, Sendable {
     public var largestTargets: Int
     /// Whether each target of a request may have its own text; otherwise all have the same.
     public var hasOwnTexts: Bool
-    /// What a pace counts.
+    /// What the service's own pace counts. Other paces count targets.
     public var paceUnit: PaceUnit
 
     /// - Parameter largestTargets: at least 1.
@@ -28,18 +28,8 @@ public struct Batching: Hashable, Sendable {
     /// Each request carries one push.
     public static let single = Batching(largestTargets: 1, hasOwnTexts: true, paceUnit: .requests)
 
-    /// The most pushes that a request may carry at this pace; nil means no limit. If the pace counts targets, the pushes that leave at one
-    /// moment are at most a twentieth of those that may leave in a second.
-    public func largestRequest(at pace: Pace?) -> Int {
-        guard paceUnit == .targets, let pace else { return largestTargets }
-        return min(largestTargets, pace.pushesAhead)
-    }
-
-    /// How many pushes a run may claim or hold ahead of a pace (`Pace.pushesAhead`), so that its requests can be full.
-    public func pushesAhead(of pace: Pace) -> Int { pace.pushesAhead * pushesCountedAsOne }
-
-    /// The most pushes that count as one against a pace.
-    public var pushesCountedAsOne: Int { paceUnit == .requests ? largestTargets : 1 }
+    /// Whether the service's own pace counts requests for several targets, so that it does not say how many targets are reached.
+    public var isPacedByCalls: Bool { paceUnit == .requests && largestTargets > 1 }
 }
 
 /// A push as the body of a request carries it.

@@ -49,6 +49,7 @@ extension RunSettings {
             services: try app.services.map { try ServiceSettings($0, of: app, path, pushType) }, pushType: pushType,
             renderingRules: MessageCatalog.renderingRules)
         needsApproval = app.needsApproval
+        if !app.hasPaceOfItsService { appDevicePace = app.pace }
     }
 }
 
@@ -108,8 +109,15 @@ extension RunSettings {
 }
 
 extension App {
-    /// The pace that no run is faster than with one of its services.
-    public func pace(of service: AppService) -> Pace? { service.pace ?? pace }
+    /// Whether the app's pace is that of its only service. Otherwise it counts the devices of all services together, beside their own paces.
+    /// A limit that does not count devices stays: a pace of devices does not say how many calls the app bought.
+    public var hasPaceOfItsService: Bool {
+        guard services.count == 1, let service = services.first?.service else { return false }
+        return service.batching.paceUnit == .targets || !(service.usualPace?.isLimit ?? false)
+    }
+
+    /// The pace that no run is faster than with one of its services, in what the service's own pace counts.
+    public func pace(of service: AppService) -> Pace? { hasPaceOfItsService ? Pace.slower(service.pace, pace) : service.pace }
 
     /// Where its pushes go, for people: each destination once.
     public var destination: String {

@@ -25,6 +25,22 @@ struct ServicesReadingTests {
         #expect(app.services[1].position.description == "volley.yaml:7:7")
     }
 
+    @Test("a pace below a service whose own pace counts calls is one of calls, and mistakes say so")
+    func callPace() throws {
+        func mistakes(_ pace: String, below service: String) throws -> String {
+            let account = service == "jpush" ? "app_key: 0123456789abcdef01234567" : "project: shop-1a2b"
+            let text = "services:\n  \(service): {\(account), environment: simulator, pace: \(pace)}\n"
+            do { _ = try readProject(app(apns + text)) } catch { return "\(error)" }
+            return ""
+        }
+        #expect(try mistakes("1200/min", below: "jpush").isEmpty)
+        let calls = try mistakes("1200", below: "jpush")
+        #expect(
+            calls.contains("Write 1200/s, 1200/min or 1200/h. Below 'jpush' a pace counts calls, each for up to 1,000 devices."),
+            "\(calls)")
+        #expect(try !mistakes("1200", below: "fcm").contains("calls"))
+    }
+
     @Test("an app may have nothing but services below 'services', in the order of the file")
     func onlyBelow() throws {
         let project = try readProject(

@@ -69,6 +69,8 @@ struct FirstStepsTests {
         let new = folder.url.appendingPathComponent("new")
         let project = try String(contentsOf: new.appendingPathComponent("volley.yaml"), encoding: .utf8)
         #expect(project.contains("service: ") == (service != "apns"), "\(project)")
+        // Devices, also where the service's own pace counts calls.
+        #expect(project.contains(service == "rongcloud" ? "pace: 100/s" : "pace: 500/s"), "\(project)")
         let checked = try VolleyBinary.run(["check", "welcome.yaml"], in: new)
         #expect(checked.status == 0 && checked.errors.isEmpty, "\(checked)")
         let sent = try VolleyBinary.run(["send", "welcome.yaml", "--yes", "--json"], in: new)

@@ -212,6 +212,22 @@ struct JPushCampaignTests {
         #expect((6...calls).contains(Set(entries.map(\.message)).count), "\(Set(entries.map(\.message)).count) calls, not \(calls)")
     }
 
+    @Test("a pace of the campaign or the app counts devices, whatever a call carries; the preview says what it counts")
+    func devicePace() throws {
+        let bench = try Bench(devices: 1500)
+        try bench.folder.writeCampaign(delivery: "pace: 500/s")
+        let preview = try bench.folder.volley("preview", "campaign.yaml")
+        // 55 devices in a call, nine calls a second.
+        #expect(preview.output.contains(/Time +28 calls, 3\.?[0-9]* s at 500\/s \(devices\)/), "\(preview.output)")
+        let start = Date()
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 1500, "\(sent)")
+        // The first second has at most 500 of them.
+        #expect(Date().timeIntervalSince(start) >= 2)
+        let entries = try bench.entries(), calls = Dictionary(grouping: entries, by: \.message)
+        #expect(entries.count == 1500 && calls.values.allSatisfy { $0.count <= 55 }, "\(calls.values.map(\.count))")
+    }
+
     @Test("what JPush refuses for now goes out after ten seconds, the whole call")
     func waits() throws {
         let bench = try Bench(devices: 50, firstDigits: [7: "00000503"])
@@ -237,7 +253,7 @@ struct JPushCampaignTests {
     @Test("a run that was killed goes on, and everybody gets it once: JPush recognizes the calls that had no answer by their cids")
     func killed() throws {
         let bench = try Bench(devices: 5000, faults: ["--latency", "400"])
-        try bench.writeProject(more: "pace: 2/s")
+        try bench.writeProject(more: "pace: 1000/s")
         let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: bench.folder.url)
         usleep(2_500_000)
         kill(sending.processID, SIGKILL)

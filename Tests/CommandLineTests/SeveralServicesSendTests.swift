@@ -7,6 +7,20 @@ import Testing
 /// resumes, retries and later campaigns make of it.
 @Suite("services that stop, and what comes after a campaign over several of them")
 struct SeveralServicesSendTests {
+    @Test("they keep the campaign's pace together, and when one stops, the other gets all of it")
+    func sharedPace() throws {
+        let bench = try Bench(apns: 300, fcm: 300)
+        try bench.spoilAccount()
+        try bench.folder.writeCampaign(delivery: "pace: 100/s")
+        let start = Date()
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 1 && Date().timeIntervalSince(start) >= 2, "\(sent)")
+        let report = try sent.json()
+        #expect(report["outcomes"]?.int("accepted") == 300 && report["outcomes"]?.int("unsent") == 300, "\(sent)")
+        // APNs' own part is 50 a second.
+        #expect(try #require(report["rate"]?.int("peak_per_second")) > 60, "\(sent)")
+    }
+
     /// Both simulators, and a folder with an app that goes to them.
     final class Bench {
         let folder: ProjectFolder

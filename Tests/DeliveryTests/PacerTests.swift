@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Testing
 
 @testable import Delivery
@@ -62,6 +63,35 @@ struct PacerTests {
         burst = 0
         while pacer.take(at: 60_000_000_000) { burst += 1 }
         #expect(burst <= 6)
+    }
+
+    @Test(
+        "requests of several targets keep the pace in any sliding second, and reach it",
+        arguments: [(100, 5), (1000, 111), (1000, 1), (60, 60), (500, 200)], [Int64(0), 1_500_000])
+    func targets(_ paced: (pushes: Int, size: Int), lateness: Int64) {
+        let (pushes, size) = paced
+        var pacer = Pacer(Pace(pushes: pushes, intervalSeconds: 1), counting: .targets), random = SplitMix(seed: 2)
+        var now: Int64 = 5_000_000_000
+        var times: [Int64] = []
+        while now < 25_000_000_000 {
+            while pacer.take(size, at: now) { times += Array(repeating: now, count: size) }
+            now = max(now + 1, pacer.nextTime(for: size) ?? now) + (lateness > 0 ? Int64.random(in: 0...lateness, using: &random) : 0)
+        }
+        #expect(most(times, within: 1_000_000_000) <= pushes)
+        #expect(Double(times.count) >= 0.97 * 20 * Double(pushes / size * size), "\(times.count)")
+    }
+
+    @Test("requests of several targets keep a pace by the minute in any minute")
+    func targetsByTheMinute() {
+        var pacer = Pacer(Pace(pushes: 6000, intervalSeconds: 60), counting: .targets)
+        var now: Int64 = 0
+        var times: [Int64] = []
+        while now < 200_000_000_000 {
+            if pacer.take(100, at: now) { times += Array(repeating: now, count: 100) }
+            now = max(now + 1, pacer.nextTime(for: 100) ?? now)
+        }
+        #expect(most(times, within: 60_000_000_000) <= 6000 && most(times, within: 1_000_000_000) <= 100)
+        #expect(times.count >= 19_000)
     }
 
     // MARK: - Ramps

@@ -276,7 +276,7 @@ struct RequestsTests {
             $0.canaryPushes = 0
             $0.pace = Pace(pushes: 600, intervalSeconds: 60)
         }
-        #expect(loop.machine.settings.readyTarget(connections: 1) == 1000)
+        #expect(loop.machine.mostAhead == 1000 && loop.machine.largestRequest == 1000)
         loop.add(0..<5000)
         var requests = 0
         for _ in 0..<1000 {
@@ -287,5 +287,55 @@ struct RequestsTests {
             }
         }
         #expect((9...10).contains(requests) || requests == 5)
+    }
+
+    /// Plays a run whose calls keep a pace of calls and one of devices, and says when which devices left.
+    private func play(_ pushes: Int, devices: Pace, texts: Int) -> (times: [(seconds: Double, devices: Int)], paces: RequestPaces) {
+        let shared = [SharedPace(Pace(pushes: 540, intervalSeconds: 60)), SharedPace(devices, counting: .targets)]
+        var loop = Loop(BatchService(1000)) {
+            $0.canaryPushes = 0
+            $0.sharedPaces = shared
+        }
+        loop.machine.paceShares = shared.map { $0.join() }
+        var times: [(seconds: Double, devices: Int)] = [], added = 0, left = pushes
+        let start = loop.now.nanoseconds
+        while left > 0 {
+            while added < pushes, loop.machine.wantsPushes {
+                let next = min(pushes, added + 10)
+                loop.add(added..<next) { "text \($0 % texts)" }
+                added = next
+            }
+            for request in loop.advance() {
+                times.append((Double(loop.now.nanoseconds - start) / 1e9, request.recipients.count))
+                left -= request.recipients.count
+                loop.answer(request.request, 200)
+            }
+            // As the loop does before it adds others, which get the same slots.
+            for push in loop.machine.released { loop.store.free(Int(push)) }
+            loop.machine.released.removeAll()
+            let wake = loop.machine.nextWake(after: loop.now) ?? 0
+            loop.now = loop.now.adding(nanoseconds: max(100_000, min(wake - loop.now.nanoseconds, 20_000_000)))
+        }
+        return (times, loop.machine.settings.paces)
+    }
+
+    @Test(
+        "a pace of devices is kept beside one of calls, both in any second, and the time is the one that a preview tells",
+        arguments: [
+            Pace(pushes: 5, intervalSeconds: 1), Pace(pushes: 17, intervalSeconds: 1), Pace(pushes: 50, intervalSeconds: 1),
+            Pace(pushes: 1000, intervalSeconds: 1), Pace(pushes: 6000, intervalSeconds: 60), Pace(pushes: 50_000, intervalSeconds: 1),
+        ], [1, 3, 1_000_000])
+    func pacesOfDevicesAndCalls(devices: Pace, texts: Int) throws {
+        let pushes = texts > 3 ? 90 : min(36_000, Int(devices.perSecond * 12))
+        let (times, paces) = play(pushes, devices: devices, texts: texts)
+        for (place, time) in times.enumerated() {
+            let second = times[...place].suffix(2000).drop { time.seconds - $0.seconds > 1 }
+            #expect(second.count <= 9 && second.reduce(0) { $0 + $1.devices } <= Int(devices.perSecond))
+        }
+        let size = paces.largestRequest
+        let calls = texts > 3 ? pushes : (0..<texts).reduce(0) { sum, _ in sum + (pushes / texts + size - 1) / size }
+        let told = try #require(paces.seconds(pushes: pushes, requests: calls)), last = try #require(times.last)
+        // The last call is not followed by its spaces.
+        #expect(abs(last.seconds - told) <= 0.04 * told + max(0.25, Double(size) / devices.perSecond), "\(last.seconds) s, told \(told) s")
     }
 }

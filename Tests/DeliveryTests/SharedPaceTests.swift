@@ -90,7 +90,7 @@ struct SharedPaceTests {
     func machine() {
         let shared = SharedPace(Pace(pushes: 100, intervalSeconds: 1))
         var benches = (0..<2).map { _ in Bench(pushes: 500) { $0.pace = Pace(pushes: 80, intervalSeconds: 1) } }
-        for index in benches.indices { benches[index].machine.paceShare = shared.join() }
+        for index in benches.indices { benches[index].machine.paceShares = [shared.join()] }
         var times: [[Int64]] = [[], []]
         for _ in 0..<3_000 {
             for index in benches.indices {

@@ -90,7 +90,12 @@ struct RongCloudTargetTests {
         let rongcloud = RongCloud()
         #expect(rongcloud.batching == Batching(largestTargets: 100, hasOwnTexts: false, paceUnit: .targets))
         #expect(rongcloud.usualPace == ServicePace(Pace(pushes: 100, intervalSeconds: 1), rampSeconds: 0, isLimit: true))
-        #expect(rongcloud.batching.largestRequest(at: rongcloud.usualPace?.pace) == 5)
-        #expect(rongcloud.batching.largestRequest(at: Pace(pushes: 10_000, intervalSeconds: 1)) == 100)
+        func largest(at pace: Pace?) -> Int {
+            var paces = RequestPaces(rongcloud.batching)
+            paces.keep(pace, counting: .targets)
+            return paces.largestRequest
+        }
+        #expect(largest(at: rongcloud.usualPace?.pace) == 5)
+        #expect(largest(at: Pace(pushes: 10_000, intervalSeconds: 1)) == 100)
     }
 }

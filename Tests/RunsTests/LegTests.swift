@@ -355,6 +355,19 @@ struct SeveralServicesTests {
         #expect(try RunSettings(json: Self.both.json, runFile: "x.sqlite") == Self.both)
     }
 
+    @Test("keep the paces of devices of all services; plans of older versions have none, and their services keep the parts they had")
+    func devicePaces() throws {
+        var settings = Self.both
+        (settings.devicePace, settings.appDevicePace) = (Pace(pushes: 500, intervalSeconds: 1), Pace(pushes: 9_000, intervalSeconds: 60))
+        let text = settings.json.text
+        #expect(text.contains(#""device_pace":{"pushes":500,"seconds":1},"app_device_pace":{"pushes":9000,"seconds":60},"services""#))
+        #expect(try RunSettings(json: settings.json, runFile: "x.sqlite") == settings)
+        #expect(settings.ofService(1).paces.targets == Pace(pushes: 9_000, intervalSeconds: 60))
+        let old = try RunSettings(json: Self.both.json, runFile: "x.sqlite")
+        #expect(old.devicePace == nil && old.ofService(0).paces.isEmpty)
+        #expect(old.ofService(1).paces.targets == Pace(pushes: 8_000, intervalSeconds: 1))
+    }
+
     @Test(
         "that cannot be read name the run file",
         arguments: [

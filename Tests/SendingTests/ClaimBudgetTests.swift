@@ -1,12 +1,19 @@
 import Base
 import Delivery
 import Glibc
+import PushServices
 import Testing
 
 @testable import Sending
 
 @Suite("claiming ahead")
 struct ClaimBudgetTests {
+    private static let paces = {
+        var paces = RequestPaces(.single)
+        paces.keep(Pace(pushes: 100, intervalSeconds: 1), counting: .targets)
+        return paces
+    }()
+
     @Test("nobody is claimed while too many answers are not recorded, and the wait ends with the record")
     func waitsForTheRecorder() throws {
         let recorded = WatchedCount()
@@ -15,8 +22,7 @@ struct ClaimBudgetTests {
         let wakeup = try Wakeup()
         try withThread {
             let allowance = ClaimBudget(
-                control: SendControl(), recorded: recorded, pace: Pace(pushes: 100, intervalSeconds: 1),
-                wakeup: wakeup)
+                control: SendControl(), recorded: recorded, paces: Self.paces, wakeup: wakeup)
             return allowance.wait(forAtMost: 5) { false }
         } meanwhile: { thread in
             wakeup.wake()
@@ -33,7 +39,7 @@ struct ClaimBudgetTests {
         queue.wakeWhenClosed(wakeup)
         try withThread {
             let allowance = ClaimBudget(
-                control: SendControl(), recorded: WatchedCount(), pace: Pace(pushes: 100, intervalSeconds: 1), wakeup: wakeup)
+                control: SendControl(), recorded: WatchedCount(), paces: Self.paces, wakeup: wakeup)
             allowance.noteClaimed(5)
             return allowance.wait(forAtMost: 5) { queue.isClosed }
         } meanwhile: { thread in

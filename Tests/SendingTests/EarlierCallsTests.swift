@@ -45,7 +45,7 @@ struct EarlierCallsTests {
     /// Reads what is sent again; returns the batches.
     private func read(_ calls: EarlierCalls, inDoubt: @escaping @Sendable ([Int]) -> Void = { _ in }) throws -> [PushBatch] {
         let batches = BoundedQueue<PushBatch>(capacity: 20)
-        var reader = PushReader(run: run, messages: messages, pace: nil, resendsUnknown: false, onInDoubt: inDoubt)
+        var reader = PushReader(run: run, messages: messages, paces: RequestPaces(.single), resendsUnknown: false, onInDoubt: inDoubt)
         reader.repeats = calls.repeats(in: RunLeg(ids: 0..<10, service: 0))
         reader.generations = calls.generations(atService: 0)
         #expect(try reader.read(into: batches).isEmpty)

@@ -4,6 +4,7 @@ import Base
 import Content
 import Delivery
 import Glibc
+import PushServices
 import Runs
 import Synchronization
 import Testing
@@ -12,6 +13,8 @@ import Testing
 
 @Suite("reading pushes of a run")
 struct PushReaderTests {
+    private static let none = RequestPaces(.single)
+
     /// A planned run in a separate folder, which is removed with it.
     private final class PlannedRun {
         let folder: String
@@ -53,7 +56,9 @@ struct PushReaderTests {
     }
 
     private func reader(_ run: PlannedRun, pace: Pace? = nil, body: String = "Hi {{ name }}") throws -> PushReader {
-        PushReader(run: run.store, messages: try template(body), pace: pace)
+        var paces = RequestPaces(.single)
+        paces.keep(pace, counting: .targets)
+        return PushReader(run: run.store, messages: try template(body), paces: paces)
     }
 
     @Test("everybody gets the text of their variant and language, also after a resumption")
@@ -76,7 +81,7 @@ struct PushReaderTests {
         #expect(names.count { $0 == "a" } > 1000 && names.count { $0 == "b" } > 1000)
         for _ in 0..<2 {
             let batches = BoundedQueue<PushBatch>(capacity: 20)
-            let reader = PushReader(run: run.store, messages: catalog, pace: nil)
+            let reader = PushReader(run: run.store, messages: catalog, paces: Self.none)
             #expect(try reader.read(into: batches).isEmpty)
             var seen = 0
             while let batch = batches.takeIfReady() {
@@ -215,7 +220,7 @@ struct PushReaderTests {
         let batches = BoundedQueue<PushBatch>(capacity: 20)
         let noted = Mutex<[Int: Int]>([:]), inDoubt = Mutex<[Int]>([])
         let reader = PushReader(
-            run: run.store, messages: try template("Hi {{ name }}"), pace: nil, resendsUnknown: resendsUnknown,
+            run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none, resendsUnknown: resendsUnknown,
             onEarlierAttempts: { attempts in noted.withLock { $0.merge(attempts) { $1 } } },
             onInDoubt: { recipients in inDoubt.withLock { $0 += recipients } })
         #expect(try reader.read(into: batches).isEmpty)
@@ -263,7 +268,7 @@ struct PushReaderTests {
         let batches = BoundedQueue<PushBatch>(capacity: 20)
         let noted = Mutex(0)
         let reader = PushReader(
-            run: run.store, messages: try template("Hi {{ name }}"), pace: nil, capped: capped(stride(from: 0, to: 9500, by: 2)),
+            run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none, capped: capped(stride(from: 0, to: 9500, by: 2)),
             onCapped: { unsent in noted.withLock { $0 += unsent.count } })
         #expect(try reader.read(into: batches).isEmpty)
         var handedOver: [Int] = []
@@ -279,7 +284,7 @@ struct PushReaderTests {
         let run = try PlannedRun(audience: 9500)
         let batches = BoundedQueue<PushBatch>(capacity: 1)
         batches.close()
-        let reader = PushReader(run: run.store, messages: try template("Hi {{ name }}"), pace: nil, capped: capped(0..<9500))
+        let reader = PushReader(run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none, capped: capped(0..<9500))
         #expect(try reader.read(into: batches).isEmpty)
         #expect(try run.store.claims().isEmpty)
     }
@@ -293,7 +298,7 @@ struct PushReaderTests {
                 Settlement(recipient: id, outcome: outcome, reason: "Stopped", attempts: 2, settledAt: .now())
             })
         let batches = BoundedQueue<PushBatch>(capacity: 1)
-        let reader = PushReader(run: run.store, messages: try template("Hi {{ name }}"), pace: nil, capped: capped(0..<5))
+        let reader = PushReader(run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none, capped: capped(0..<5))
         #expect(try reader.read(into: batches).isEmpty)
         #expect(batches.takeIfReady()?.pushes.map(\.recipient) == [1, 3, 5])
         var left: [Int: Int] = [:]
@@ -303,7 +308,7 @@ struct PushReaderTests {
         #expect(left == [0: 2, 4: 2])
         // They have been left out, and stay out when others are no longer reached.
         let later = BoundedQueue<PushBatch>(capacity: 1)
-        #expect(try PushReader(run: run.store, messages: try template("Hi {{ name }}"), pace: nil).read(into: later).isEmpty)
+        #expect(try PushReader(run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none).read(into: later).isEmpty)
         #expect(later.takeIfReady()?.pushes.map(\.recipient) == [1, 3, 5])
     }
 
@@ -332,7 +337,7 @@ struct PushReaderTests {
         run.store.expectReaders(count)
         let batches = BoundedQueue<PushBatch>(capacity: 40)
         var reader = PushReader(
-            run: run.store, messages: try template("Hi {{ name }}"), pace: nil, capped: capped(stride(from: 0, to: 30_500, by: 7)))
+            run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none, capped: capped(stride(from: 0, to: 30_500, by: 7)))
         reader.furtherMessages = try (1..<count).map { _ in try template("Hi {{ name }}") }
         #expect(try reader.read(into: batches).isEmpty)
         var expected = (0..<30_500).lazy.filter { $0 % 7 != 0 }.makeIterator()

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// How fast: `5000/s`, `300000/min`, `100/h`.
 enum PaceNotation {
@@ -47,6 +48,20 @@ enum PaceNotation {
         }
         guard pushes > 0 else { throw Mistake("a pace of 0 would never send anything", remedy: "Write at least 1, for example: 100/s.") }
         return Pace(pushes: pushes, intervalSeconds: interval)
+    }
+
+    /// A pace that stands with a service's own keys, from its notation. Where it counts calls, mistakes say so.
+    static func pace(_ text: String, of service: any PushService) throws(Mistake) -> Pace {
+        do { return try pace(text) } catch {
+            guard service.batching.isPacedByCalls else { throw error }
+            let unit = "Below '\(service.name)' a pace counts calls, each for up to \(TextFormat.devices(service.batching.largestTargets))."
+            throw Mistake(error.message, remedy: [error.remedy, unit].compactMap(\.self).joined(separator: " "))
+        }
+    }
+
+    /// The example of a pace that stands with a service's own keys.
+    static func example(of service: any PushService) -> String {
+        service.batching.isPacedByCalls ? service.usualPace.map { "pace: \($0.pace)" } ?? "pace: 600/min" : "pace: 9000/s"
     }
 
     /// `0.5/s` as a number of pushes in a longer time.

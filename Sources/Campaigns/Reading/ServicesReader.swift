@@ -66,7 +66,12 @@ struct ServicesReader {
         let credential = reader.credential()
         reader.checkCredentials(environment)
         let isBelow = reader.section.group.valid == ProjectKeys.account(of: reader.service).valid
-        let pace = isBelow ? reader.section.parsed("pace", example: "pace: 9000/s", PaceNotation.pace) : nil
+        let example = PaceNotation.example(of: reader.service)
+        let pace =
+            isBelow
+            ? reader.section.parsed("pace", example: example) { text throws(Mistake) in
+                try PaceNotation.pace(text, of: reader.service)
+            } : nil
         guard let topic, let environment else { return nil }
         return AppService(
             service: reader.service, topic: topic, environment: environment, credential: credential, pace: pace, position: position)

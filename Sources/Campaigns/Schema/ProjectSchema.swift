@@ -76,12 +76,18 @@ public struct ProjectSchema {
                 SchemaNode.object(
                     ProjectKeys.account(of: service), "\(service.displayName).",
                     required: [service.account.topic.key, EnvironmentForm.key],
-                    accountKeys(of: service).merging(["pace": pace("Never faster than this, whatever a campaign asks for.")]) { $1 })
+                    accountKeys(of: service).merging(["pace": pace(of: service)]) { $1 })
             )
         }
         return SchemaNode.object(
             ProjectKeys.namedServices, "Further services that take the app's pushes, each with its account.",
             rules: [("minProperties", .integer(1))], Dictionary(uniqueKeysWithValues: accounts))
+    }
+
+    /// The pace that stands with the keys of one of several services.
+    private func pace(of service: any PushService) -> JSONValue {
+        guard service.batching.isPacedByCalls else { return pace("Never faster than this, whatever a campaign asks for.") }
+        return pace("Never more calls than this, each for up to \(TextFormat.devices(service.batching.largestTargets)).")
     }
 
     private func pace(_ description: String) -> JSONValue {

@@ -5,9 +5,20 @@ import PushServices
 extension DeliveryMachine {
     /// When pace and throttle let the next push leave, in monotonic nanoseconds; nil if at once.
     var nextPaceTime: Int64? {
-        let next = max(pacer?.nextTime ?? .min, throttle.nextTime ?? .min, paceShare?.nextTime ?? .min, nextProbeTime, nextQuotaTime)
+        let next = max(ownPaceTime ?? .min, throttle.nextTime ?? .min, nextProbeTime, nextQuotaTime)
         return next == .min ? nil : next
     }
+
+    /// When the paces let the next push leave, in monotonic nanoseconds; nil if at once.
+    var ownPaceTime: Int64? {
+        var next: Int64?
+        if let pacer { next = pacer.nextTime(for: (again.first ?? fresh.first).map { count($0, as: batching.paceUnit) } ?? 1) }
+        for share in paceShares { if let time = share.nextTime { next = max(next ?? time, time) } }
+        return next
+    }
+
+    /// What a request counts for.
+    private func count(_ request: Int, as unit: Batching.PaceUnit) -> Int { unit == .targets ? Int(pushes[request].count) : 1 }
 
     /// When the next push may be tried while pushes are tried one at a time; far in the future while one is in flight.
     var nextProbeTime: Int64 { serviceHealth.probes == 0 ? .min : inFlightCount > 0 ? .max / 2 : probeAt }
@@ -17,13 +28,23 @@ extension DeliveryMachine {
         // Separate statements: a single condition would copy the whole machine for each request.
         if serviceHealth.probes > 0, nextProbeTime > nanoseconds { return false }
         if quota.until != nil, nextQuotaTime > nanoseconds { return false }
-        if let pacer, !pacer.mayTake(at: nanoseconds) { return false }
+        let own = count(request, as: batching.paceUnit)
+        if let pacer, !pacer.mayTake(own, at: nanoseconds) { return false }
         if let next = throttle.nextTime, next > nanoseconds { return false }
-        let count = batching.paceUnit == .targets ? Int(pushes[request].count) : 1
-        // Last: what is taken from the shared pace cannot be given back.
-        guard paceShare?.take(count, at: nanoseconds) ?? true else { return false }
-        _ = pacer?.take(count, at: nanoseconds)
+        guard takeShares(for: request, at: nanoseconds) else { return false }
+        _ = pacer?.take(own, at: nanoseconds)
         throttle.take(at: nanoseconds)
+        return true
+    }
+
+    /// Takes from all shared paces, or from none but by an accident: what is taken cannot be given back, and another sender may take in
+    /// between. Then the pace is missed by a request, and never exceeded.
+    private func takeShares(for request: Int, at nanoseconds: Int64) -> Bool {
+        if paceShares.isEmpty { return true }
+        if paceShares.count > 1 {
+            for share in paceShares where !share.mayTake(count(request, as: share.unit), at: nanoseconds) { return false }
+        }
+        for share in paceShares where !share.take(count(request, as: share.unit), at: nanoseconds) { return false }
         return true
     }
 

@@ -68,6 +68,8 @@ struct DeliveryMachine {
     let batching: Batching
     /// The most pushes that a request carries.
     let largestRequest: Int
+    /// How many pushes it holds ahead of its paces at most; nil without a pace.
+    let mostAhead: Int?
     /// What must be on record before a request leaves.
     let nameRule: NameRule
     var random: SplitMix
@@ -128,8 +130,8 @@ struct DeliveryMachine {
     var pacer: Pacer?
     var throttle = Throttle()
     var quota: QuotaHold
-    /// The share in a pace that several runs keep together: the only thing that the machine does not own.
-    var paceShare: PaceShare?
+    /// The shares in paces that several senders keep together: the only thing that the machine does not own.
+    var paceShares: [PaceShare] = []
     var tokenHealth: ShareAlarm
     var rejectionHealth: ShareAlarm
     var serviceHealth = ServiceHealth()
@@ -155,12 +157,14 @@ struct DeliveryMachine {
     init(_ settings: MachineSettings) {
         self.settings = settings
         batching = settings.service.batching
-        largestRequest = batching.largestRequest(at: Pace.slower(settings.pace, settings.sharedPace))
+        let paces = settings.paces
+        (largestRequest, mostAhead) = (paces.largestRequest, paces.pushesAhead)
         quota = QuotaHold(firstSeconds: settings.retry.firstQuotaSeconds)
         nameRule = NameRule(settings.service.repeatProtection)
         random = SplitMix(seed: settings.jitterSeed)
         window = StreamWindow(largest: settings.streamsPerConnection)
-        pacer = settings.pace.map { [batching] in Pacer($0, batching) }
+        let (unit, spare) = (batching.paceUnit, batching.paceUnit == .targets ? largestRequest - 1 : 0)
+        pacer = settings.pace.map { Pacer($0, counting: unit, spare: spare) }
         let earlier = settings.earlier
         hasEverAccepted = earlier.hasAccepted
         canary = Canary(size: max(0, settings.canaryPushes - earlier.canary))
@@ -172,7 +176,7 @@ struct DeliveryMachine {
     /// Whether the driver should add more pushes: enough to keep all streams busy, but never so many that memory grows with the audience.
     var wantsPushes: Bool {
         guard end == nil, ending == nil, openPushes < settings.openPushLimit, !settings.connectsFirst || hasConnected else { return false }
-        return isExpired || untriedPushes < settings.readyTarget(connections: connections.count)
+        return isExpired || untriedPushes < settings.readyTarget(connections: connections.count, mostAhead: mostAhead)
     }
 
     /// Adds a push in a request of its own. Returns its slot, under which the driver keeps its bytes.

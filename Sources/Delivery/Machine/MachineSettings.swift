@@ -10,9 +10,10 @@ struct MachineSettings: Sendable {
     var usesProviderToken: Bool
     /// `host:port` of the proxy, for messages.
     var proxy: String?
+    /// Counts what the service's own pace counts.
     var pace: Pace?
-    /// The pace of several runs together.
-    var sharedPace: Pace?
+    /// The paces that it keeps together with others.
+    var sharedPaces: [SharedPace] = []
     var deadline: Timestamp?
     var resendsUnknown = true
     /// How many pushes must be answered before any other goes out; 0 for none.
@@ -58,7 +59,7 @@ struct MachineSettings: Sendable {
         usesProviderToken = settings.credentials.tokens != nil
         proxy = settings.proxyAddress?.description
         pace = settings.pace
-        sharedPace = settings.sharedPace?.pace
+        sharedPaces = settings.sharedPaces.map(\.pace)
         deadline = settings.deadline
         resendsUnknown = settings.resendsUnknown
         canaryPushes = settings.canaryPushes
@@ -84,12 +85,19 @@ struct MachineSettings: Sendable {
         }
     }
 
-    /// Returns how many pushes to keep ready so that no stream waits for the source. With a pace it is never
-    /// more than `Batching.pushesAhead`.
-    func readyTarget(connections: Int) -> Int {
-        let batching = service.batching
-        let wanted = min(openPushLimit, max(1000, 2 * max(1, connections) * streamsPerConnection) * batching.largestTargets)
-        return min(wanted, Pace.slower(pace, sharedPace).map(batching.pushesAhead) ?? .max)
+    /// All paces, its own and the shared ones.
+    var paces: RequestPaces {
+        var paces = RequestPaces(service.batching)
+        paces.keep(pace, counting: service.batching.paceUnit)
+        for shared in sharedPaces { paces.keep(shared.pace, counting: shared.unit) }
+        return paces
+    }
+
+    /// Returns how many pushes to keep ready so that no stream waits for the source.
+    /// - Parameter mostAhead: as many as the paces allow (`RequestPaces.pushesAhead`); nil without a pace.
+    func readyTarget(connections: Int, mostAhead: Int?) -> Int {
+        let wanted = min(openPushLimit, max(1000, 2 * max(1, connections) * streamsPerConnection) * service.batching.largestTargets)
+        return min(wanted, mostAhead ?? .max)
     }
 
     /// How long answers are still awaited once the run is ending.

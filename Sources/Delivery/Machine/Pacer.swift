@@ -7,9 +7,10 @@ import PushServices
 /// last third lets a loop that wakes late catch up. With spacing `s` and catching up by at most `c`, any `pace` + 1 pushes in a row span at
 /// least `pace`·`s` − `c` = 1.015 − 0.005 of the interval: more than one.
 ///
-/// Where a pace counts targets, requests of up to `m` targets leave at one moment, each followed by the spaces of all its targets. Among
-/// `pace` + 1 targets, those of the last request are not followed by their spaces yet. So the spacing is that
-/// of a pace lower by `m` − 1 a second.
+/// Where a pace counts targets, those of a request leave at one moment, followed by the spaces of all of them. Even spacing does not tell
+/// how many of them a second has then, so it is counted as well (`PaceWindow`). A request that waits until the second has room for all its
+/// targets may have fallen behind by the spaces of these: that much may be caught up. Where the service refuses what comes faster, the
+/// targets of a whole request but one are left out of every second, as one request that arrives late would fill another second beyond it.
 ///
 /// With a ramp the rate rises in a straight line from `ServicePace.rampStart` of the pace to all of it. A ramp begins with the first push,
 /// and again with the first one after a rest that is as long as the ramp.
@@ -21,26 +22,43 @@ struct Pacer {
     private let catchUpNanoseconds: Double
     /// When the next push would leave if every push left exactly on time. Not rounded, so that the mean does not drift.
     private var nextIdeal: Double?
+    /// What has left lately, where several pushes may leave at one moment: in a second, and in the pace's own interval if that is longer.
+    private var windows: [PaceWindow] = []
     private let rampNanoseconds: Double
     /// When the ramp began; nil until the next push begins one.
     private var rampBegan: Double?
 
-    init(_ pace: Pace, _ batching: Batching = .single, rampSeconds: Double = 0) {
+    /// - Parameters:
+    ///   - unit: whether what is taken at one moment may count for more than 1.
+    ///   - spare: how many fewer leave in a second than the pace allows.
+    init(_ pace: Pace, counting unit: Batching.PaceUnit = .requests, spare: Int = 0, rampSeconds: Double = 0) {
         rampNanoseconds = max(0, rampSeconds) * 1e9
         let seconds = max(1, pace.intervalSeconds)
-        let largest = batching.paceUnit == .targets ? batching.largestRequest(at: pace) : 1
-        spacingNanoseconds = Double(seconds) * 1e9 * Self.stretch / Double(max(1, pace.pushes - (largest - 1) * seconds))
+        spacingNanoseconds = Double(seconds) * 1e9 * Self.stretch / Double(max(1, pace.pushes - spare * seconds))
         // A share of a second, never of a minute, so that 300000/min is also smooth to the second.
         catchUpNanoseconds = Self.catchUpShare * 1e9
+        guard unit == .targets else { return }
+        let spans = seconds == 1 ? [1] : [1, seconds]
+        windows = spans.map { span in
+            PaceWindow(
+                limit: (pace.pushes * span + seconds - 1) / seconds,
+                nanoseconds: Int64(Double(span) * 1e9 * (Self.stretch - Self.catchUpShare)))
+        }
     }
 
     /// When the next push may leave, in monotonic nanoseconds; nil if at once.
-    var nextTime: Int64? {
-        nextIdeal.map { Int64(($0 - catchUpNanoseconds).rounded(.up)) }
+    var nextTime: Int64? { nextTime(for: 1) }
+
+    /// When the next request may leave, in monotonic nanoseconds; nil if at once.
+    /// - Parameter count: what it counts for.
+    func nextTime(for count: Int) -> Int64? {
+        guard let nextIdeal else { return nil }
+        let even = Int64((nextIdeal - catchUpNanoseconds).rounded(.up))
+        return windows.reduce(even) { max($0, $1.nextTime(for: count)) }
     }
 
-    /// Returns whether a push may leave now.
-    func mayTake(at nanoseconds: Int64) -> Bool { nextTime.map { $0 <= nanoseconds } ?? true }
+    /// Returns whether a request may leave now.
+    func mayTake(_ count: Int = 1, at nanoseconds: Int64) -> Bool { nextTime(for: count).map { $0 <= nanoseconds } ?? true }
 
     /// Returns whether a request may leave now, and counts it if so.
     /// - Parameter count: what the request counts for: 1, or the number of its targets.
@@ -48,8 +66,10 @@ struct Pacer {
         let now = Double(nanoseconds)
         // The first push must not have catching up left over, which would allow a burst.
         let ideal = nextIdeal ?? now + catchUpNanoseconds
-        guard now >= ideal - catchUpNanoseconds else { return false }
-        nextIdeal = max(ideal, now) + spacing(restedFor: now - ideal, at: now) * Double(count)
+        guard now >= ideal - catchUpNanoseconds, windows.allSatisfy({ $0.nextTime(for: count) <= nanoseconds }) else { return false }
+        let behind = windows.isEmpty ? 0 : spacingNanoseconds * Double(count - 1)
+        nextIdeal = max(ideal, now - behind) + spacing(restedFor: now - ideal, at: now) * Double(count)
+        for index in windows.indices { windows[index].add(count, at: nanoseconds) }
         return true
     }
 

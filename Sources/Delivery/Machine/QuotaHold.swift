@@ -74,7 +74,7 @@ extension DeliveryMachine {
     mutating func holdForQuota(_ request: Int, _ answer: Answer, at now: Moment) {
         quota.refused(
             submittedAt: pushes[request].submitted, retryAfterSeconds: answer.retryAfterSeconds, random: &random, at: now.nanoseconds)
-        paceShare?.restartRamp()
+        for share in paceShares { share.restartRamp() }
         lastServiceReason = "\(answer.status) \(answer.reason)"
         pushes[request].attempts -= 1
         guard ending == nil, !isExpired, let until = quota.until else { return settleUnsent(request, at: now) }

@@ -14,7 +14,7 @@ struct TextLint {
     var warnings: [Diagnostic] { services.compactMap(warning) }
 
     private func warning(_ service: PreviewService) -> Diagnostic? {
-        let most = service.service.batching.largestTargets
+        let most = service.largestRequest
         guard service.isPacedByCalls, let seconds = service.exactSecondsAtPace, seconds > Self.longestSeconds else { return nil }
         let fewest = (service.recipients + most - 1) / most
         // Texts of many devices each cost no time.

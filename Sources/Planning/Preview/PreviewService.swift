@@ -3,6 +3,7 @@ import Base
 import Campaigns
 import Content
 import PushServices
+import Runs
 import Workspace
 
 /// What goes through one of an app's services.
@@ -17,42 +18,41 @@ struct PreviewService: Sendable {
     var calls: Int
     /// nil without recipients.
     var payloadBytes: PayloadBytes?
-    /// Never faster than this, as the campaign or the app says; nil for the service's own pace.
-    var chosenPace: Pace?
-    /// Never faster than this; nil for as fast as the service takes them.
-    var pace: Pace? { chosenPace ?? service.usualPace?.pace }
+    /// The pace that decides how long sending takes: its own, or its part of one that it shares with the other services; nil for as fast as
+    /// the service takes them.
+    var pace: Pace?
+    /// Whether that pace counts requests for several devices, rather than devices.
+    var isPacedByCalls = false
+    /// The most devices of a request at its paces.
+    var largestRequest: Int
+    /// How long sending takes at the paces, in seconds; nil without a pace.
+    var exactSecondsAtPace: Double?
 
     /// The services of an app, in its order.
     /// - Parameter tally: what was counted of services whose requests carry one text; nil for nothing.
-    static func all(of context: CampaignContext, _ result: AudienceResult, _ tally: TextTally?) -> [PreviewService] {
-        let messages = context.messages.messages
-        return context.app.services.enumerated().map { number, account in
+    static func all(of context: CampaignContext, _ result: AudienceResult, _ tally: TextTally?) throws -> [PreviewService] {
+        let messages = context.messages.messages, settings = try RunSettings(context)
+        var services = context.app.services.enumerated().map { number, account in
             let groups = messages.indices.filter { messages[$0].service == number }
             let recipients = groups.reduce(0) { $0 + result.groups[$1, default: 0] }
             let sizes = groups.reduce(into: [:]) { $0.merge(result.payloadBytesOfGroups[$1] ?? [:], uniquingKeysWith: +) }
-            // Services are sent to side by side: together they are not faster than the campaign's pace, nor than the app's.
-            let share = context.campaign.delivery.pace?.share(of: recipients, in: result.audience)
-            let own = account.pace ?? context.app.pace?.share(of: recipients, in: result.audience)
-            let chosen = Pace.slower(share, own)
-            // Where an app has one service, the app's keys are the service's. A pace that is meant for devices is none for calls.
-            let isOwn =
-                account.pace != nil
-                || (context.app.services.count == 1 && context.app.pace != nil && account.service.batching.paceUnit == .targets)
-            let (texts, calls) = calls(of: groups, result, tally, service: number, account.service.batching)
+            let largest = settings.ofService(number).paces.largestRequest
+            let (texts, calls) = calls(of: groups, result, tally, service: number, account.service.batching.hasOwnTexts, largest)
             return PreviewService(
                 service: account.service, destination: account.destination, recipients: recipients, texts: texts, calls: calls,
-                payloadBytes: PayloadBytes(counts: sizes),
-                chosenPace: isOwn ? chosen : chosen?.withinLimit(of: account.service))
+                payloadBytes: PayloadBytes(counts: sizes), largestRequest: largest)
         }
+        services.pace(by: settings)
+        return services
     }
 
     /// The texts and requests that the devices of some messages need.
     private static func calls(
-        of messages: [Int], _ result: AudienceResult, _ tally: TextTally?, service: Int, _ batching: Batching
+        of messages: [Int], _ result: AudienceResult, _ tally: TextTally?, service: Int, _ hasOwnTexts: Bool, _ largest: Int
     ) -> (texts: Int, calls: Int) {
-        func full(_ devices: Int) -> Int { (devices + batching.largestTargets - 1) / batching.largestTargets }
+        func full(_ devices: Int) -> Int { (devices + largest - 1) / largest }
         let devices = messages.map { result.groups[$0, default: 0] }
-        if batching.hasOwnTexts { return (0, full(devices.reduce(0, +))) }
+        if hasOwnTexts { return (0, full(devices.reduce(0, +))) }
         var (texts, calls, personal) = (0, 0, 0)
         for (message, devices) in zip(messages, devices) where devices > 0 {
             if tally?.counted[message] == true {
@@ -69,17 +69,17 @@ struct PreviewService: Sendable {
         return (texts + different, calls + min(personal, personal / batching.largestTargets + different))
     }
 
-    /// Whether each request needs a place in the pace, however many devices it is for.
-    var isPacedByCalls: Bool { service.batching.paceUnit == .requests && service.batching.largestTargets > 1 }
-
-    /// How long sending takes at the pace, in seconds; nil without a pace.
-    var exactSecondsAtPace: Double? { pace.map { Double(isPacedByCalls ? calls : recipients) / $0.perSecond } }
-
     /// The same, rounded.
     var secondsAtPace: Double? { exactSecondsAtPace.map { ($0 * 10).rounded() / 10 } }
 
-    /// The pace in words: "at 540/min", or with what it counts if that is not devices.
-    var paceWords: String { "at \(pace?.description ?? "any pace")\(isPacedByCalls ? " (calls)" : "")" }
+    /// The pace in words: "at 540/min", with what it counts where the service counts something else than people do.
+    var paceWords: String {
+        let unit = service.batching.isPacedByCalls ? " (\(paceUnit))" : ""
+        return "at \(pace?.description ?? "any pace")\(unit)"
+    }
+
+    /// What the pace counts, for people and programs.
+    private var paceUnit: String { isPacedByCalls ? "calls" : "devices" }
 
     /// The number of requests, where they are not as many as devices.
     var callWords: String? {
@@ -91,16 +91,8 @@ struct PreviewService: Sendable {
         .object(pairs: [
             ("service", .string(service.name)), ("environment", .string(destination)), ("audience", .integer(Int64(recipients))),
             ("payload_bytes", payloadBytes?.json ?? .null), ("calls", .integer(Int64(calls))),
-            ("pace", pace.map { .string($0.description) } ?? .null),
+            ("pace", pace.map { .string($0.description) } ?? .null), ("pace_counts", pace == nil ? .null : .string(paceUnit)),
             ("seconds_at_pace", secondsAtPace.map { .double($0) } ?? .null),
         ])
-    }
-}
-
-extension Pace {
-    /// This pace, or the most that the service takes if that is slower.
-    fileprivate func withinLimit(of service: any PushService) -> Pace? {
-        guard let usual = service.usualPace, usual.isLimit else { return self }
-        return Pace.slower(self, usual.pace)
     }
 }

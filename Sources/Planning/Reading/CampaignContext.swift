@@ -147,7 +147,4 @@ package struct CampaignContext {
 
     /// All caps that apply: the campaign's and the app's.
     var frequencyCaps: [FrequencyCap] { [campaign.delivery.frequency, app.frequency].compactMap { $0 } }
-
-    /// The pace that was chosen for a service: the campaign's, but never faster than the app's; nil for the service's own.
-    func pace(of service: AppService) -> Pace? { Pace.slower(campaign.delivery.pace, app.pace(of: service)) }
 }

@@ -34,7 +34,10 @@ extension RunSettings {
             first.service,
         ]
         let further = services.dropFirst().map { $0.json(of: known) }
-        return .object(pairs: first.account + members + (further.isEmpty ? [] : [("services", .array(further))]))
+        let devicePaces = [("device_pace", devicePace), ("app_device_pace", appDevicePace)].compactMap { name, pace in
+            pace.map { (name, $0.json) }
+        }
+        return .object(pairs: first.account + members + devicePaces + (further.isEmpty ? [] : [("services", .array(further))]))
     }
 
     /// Reads what `json` wrote.
@@ -77,6 +80,9 @@ extension RunSettings {
         isOfScheduler = json["scheduler"] == .bool(true)
         place = json["place"].flatMap { LifeSequence.Place(json: $0) }
         if case .array(let runs)? = json["beside"] { beside = runs.compactMap(\.stringValue) }
+        // Plans of older versions have none: their services' paces are parts of the campaign's.
+        devicePace = json["device_pace"].flatMap { Pace(json: $0) }
+        appDevicePace = json["app_device_pace"].flatMap { Pace(json: $0) }
         // Plans of older versions have none.
         if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), name: "stop_when") }
     }

@@ -16,6 +16,10 @@ public struct RunSettings: Hashable, Sendable {
     public var collapseID: String?
     /// What to do with pushes whose answers were lost.
     public var unknownPolicy: UnknownPolicy = .resend
+    /// Never more devices than this through all services together; nil where each service has its own pace, as in plans of older versions.
+    public var devicePace: Pace?
+    /// The same for all runs of the app together.
+    public var appDevicePace: Pace?
     /// Shares of bad answers beyond which the run stops; nil for none but those that stop every run.
     public var stopLimits: StopLimits?
     /// Where its waves come from; nil when everything is sent at once.

@@ -11,9 +11,9 @@ public struct ServiceSettings: Hashable, Sendable {
     public var topic: String
     /// What pushes are sent with; nil to the simulator, where an app need not have one.
     public var credential: FrozenCredential?
-    /// Never faster than this; nil for as fast as the service takes them.
+    /// Never faster than this; nil for none of its own. It counts what the service's own pace counts (`Batching.paceUnit`).
     public var pace: Pace?
-    /// The app's own, which all its runs keep together; `pace` is never faster.
+    /// The one that all runs of the app keep together at this service, in place of what the service takes from everybody.
     public var appPace: Pace?
 
     /// What to do with pushes whose answers were lost; nil for what the run's settings say.

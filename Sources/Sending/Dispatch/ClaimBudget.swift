@@ -27,16 +27,14 @@ final class ClaimBudget: @unchecked Sendable {
 
     /// - Parameters:
     ///   - recorded: how many settlements are on the disk.
-    ///   - pace: the run's pace; nil if it sends as fast as it can.
-    ///   - batching: the service's batching; its requests should be full.
+    ///   - paces: the paces of the service's requests, which should be full.
     ///   - wakeup: woken by others once there is nothing more to wait for.
-    package init(control: SendControl, recorded: WatchedCount, pace: Pace?, batching: Batching = .single, wakeup: Wakeup) {
+    package init(control: SendControl, recorded: WatchedCount, paces: RequestPaces, wakeup: Wakeup) {
         self.control = control
         self.recorded = recorded
         self.wakeup = wakeup
-        least = pace.map(batching.pushesAhead) ?? max(256, batching.largestTargets)
-        leastUnrecorded =
-            pace.map { max(1, Int($0.perSecond * Self.secondsUnrecorded * Double(batching.pushesCountedAsOne))) } ?? 5000
+        least = paces.pushesAhead ?? max(256, paces.batching.largestTargets)
+        leastUnrecorded = paces.pushesPerSecond.map { max(1, Int($0 * Self.secondsUnrecorded)) } ?? 5000
     }
 
     /// Notes that recipients were claimed and are about to be handed over.

@@ -28,8 +28,7 @@ final class LegSending: Sendable {
         let claiming = try Wakeup()
         batches.wakeWhenClosed(claiming)
         allowance = ClaimBudget(
-            control: control, recorded: recorded, pace: access.pace, batching: access.service.batching,
-            wakeup: claiming)
+            control: control, recorded: recorded, paces: access.paces, wakeup: claiming)
     }
 
     /// Whether its sender still runs.

@@ -10,14 +10,12 @@ import Runs
 struct PushReader: Sendable {
     let run: any RunLedger
     let messages: MessageCatalog
-    /// The run's pace; nil if pushes are sent as fast as possible.
-    let pace: Pace?
+    /// The paces of the service's requests, which should be full.
+    let paces: RequestPaces
     /// The number of the service whose pushes are read.
     var service = 0
     /// Counts claims, with other readers of the run; nil for one that reads alone.
     var claims: ClaimCount?
-    /// The service's batching; its requests should be full.
-    var batching = Batching.single
     /// Calls that an earlier process named, and that are sent again under their names before everything else.
     var repeats: [NamedCall] = []
     /// The generations beyond the first of pushes, by recipient, for a service that recognizes a push by its generation; nil for others.
@@ -43,7 +41,7 @@ struct PushReader: Sendable {
     /// reference counts.
     var furtherMessages: [MessageCatalog] = []
 
-    /// The most recipients of a claim, for each thread that renders. A claim is smaller at a slow pace (`Batching.pushesAhead`) and in a
+    /// The most recipients of a claim, for each thread that renders. A claim is smaller at a slow pace (`RequestPaces.pushesAhead`) and in a
     /// slow run (`ClaimBudget`).
     private static let largestClaim = 4000
 
@@ -51,14 +49,14 @@ struct PushReader: Sendable {
     private static let batchSize = 1000
 
     package init(
-        run: any RunLedger, messages: MessageCatalog, pace: Pace?, resendsUnknown: Bool = true, allowance: ClaimBudget? = nil,
+        run: any RunLedger, messages: MessageCatalog, paces: RequestPaces, resendsUnknown: Bool = true, allowance: ClaimBudget? = nil,
         now: @escaping @Sendable () -> Timestamp = { .now() }, capped: CappedDevices? = nil,
         onCapped: @escaping @Sendable ([Settlement]) -> Void = { _ in },
         onEarlierAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }, onInDoubt: @escaping @Sendable ([Int]) -> Void = { _ in }
     ) {
         self.run = run
         self.messages = messages
-        self.pace = pace
+        self.paces = paces
         self.resendsUnknown = resendsUnknown
         self.allowance = allowance
         self.now = now
@@ -68,7 +66,7 @@ struct PushReader: Sendable {
         self.onInDoubt = onInDoubt
     }
 
-    private var claimSize: Int { min(Self.largestClaim * (1 + furtherMessages.count), pace.map(batching.pushesAhead) ?? .max) }
+    private var claimSize: Int { min(Self.largestClaim * (1 + furtherMessages.count), paces.pushesAhead ?? .max) }
 
     /// How a claim is divided among threads: into whole batches, so that they are as full as if one thread rendered them all.
     private var parts: RangeParts { RangeParts(unit: min(Self.batchSize, claimSize), threads: 1 + furtherMessages.count) }

@@ -38,6 +38,8 @@ extension RunSender {
             for leg in legs {
                 let earlier = rounds.answers(of: leg.leg.service, figures)
                 var settings = senderSettings(leg.access, startingAt: start)
+                let part = Double(leg.leg.ids.count) / Double(max(1, legs.reduce(0) { $0 + $1.leg.ids.count }))
+                settings.sharedPaces += rounds.devicePaces.map { SharedPart(of: $0, weight: part) }
                 settings.heldUntil = holds[leg.leg.service]
                 if leg.access.service.statistics != nil { settings.receipts = leg.receipts }
                 if leg.access.isProtected { settings.commitCalls = { commit($0, of: leg, state, legs) } }
@@ -128,12 +130,12 @@ extension RunSender {
     /// The most batches between the reader and the sender of a leg. Without a pace they keep the sender busy while the next claim is prepared.
     /// With a pace, every claim ahead only adds devices that a crash would leave unknown.
     private func queuedBatches(_ access: ServiceAccess) -> Int {
-        access.pace == nil ? max(4, threads ?? availableCores()) : 2
+        access.paces.isEmpty ? max(4, threads ?? availableCores()) : 2
     }
 
     private func makeReader(_ leg: LegSending, _ state: SendState, capped: CappedDevices?, _ calls: EarlierCalls) -> PushReader {
         var reader = PushReader(
-            run: run, messages: messages, pace: leg.access.pace, resendsUnknown: leg.access.resendsUnknown,
+            run: run, messages: messages, paces: leg.access.paces, resendsUnknown: leg.access.resendsUnknown,
             allowance: leg.allowance, now: clock.now, capped: capped,
             onCapped: { unsent in
                 state.noteCapped(unsent.count)
@@ -144,7 +146,6 @@ extension RunSender {
             (try? MessageCatalog(frozenIn: run.plan)) ?? messages
         }
         reader.service = leg.leg.service
-        reader.batching = leg.access.service.batching
         reader.repeats = calls.repeats(in: leg.leg)
         reader.generations = calls.generations(atService: leg.leg.service)
         reader.claims = state.claims
@@ -198,11 +199,15 @@ extension RunSender {
 struct SendRounds {
     /// Why services stopped, by their numbers.
     var stopped: [Int: StopCause] = [:]
+    /// The paces of devices that all services keep together. Those of one round after another are the same, or a second that two rounds share
+    /// would have too many.
+    let devicePaces: [SharedPace]
     private var earlier: [EarlierSendings?]
     private let services: [ServiceAccess]
 
-    init(_ services: [ServiceAccess]) {
+    init(_ services: [ServiceAccess], devicePaces: [SharedPace]) {
         self.services = services
+        self.devicePaces = devicePaces
         earlier = services.map { _ in nil }
     }
 

@@ -22,7 +22,7 @@ extension RunSender {
             let held = legs.wait, access = (held?.leg ?? legs.first { $0.isGoing })?.access ?? services[0]
             if let progress = meter.progress(
                 state, waitingFor: held?.wait, pace: access.pace, service: access.service,
-                isOneOfSeveral: legs.count { $0.isGoing } > 1)
+                isOneOfSeveral: legs.count { $0.isGoing } > 1 && !(held?.wait == .pace && access.sharesPace))
             {
                 attendance.observer(.progress(progress))
             }

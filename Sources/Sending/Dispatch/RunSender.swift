@@ -62,13 +62,19 @@ package struct RunSender: Sendable {
             access.service, endpoint: access.endpoint, credentials: access.credentials,
             options: settings.options(startingAt: start, label: run.plan.id), runSeed: run.plan.seed)
         sender.pace = settings.firstService.pace
-        sender.sharedPace = attendance.context.paces.shared(byRunsOf: run.plan.app, settings)
+        sender.sharedPaces = attendance.context.paces.ofService(byRunsOf: run.plan.app, settings).map { [SharedPart(of: $0)] } ?? []
         sender.deadline = settings.deadline(startingAt: start)
         sender.resendsUnknown = access.resendsUnknown
         sender.stopLimits = settings.stopLimits
         if let threads { sender.loops = threads }
         access.route.apply(to: &sender)
         return sender
+    }
+
+    /// The paces of devices through all services together, for one life: the app's and the campaign's.
+    var devicePaces: [SharedPace] {
+        let own = settings.devicePace.map { SharedPace($0, counting: .targets) }
+        return [attendance.context.paces.ofDevices(byRunsOf: run.plan.app, settings), own].compactMap(\.self)
     }
 
     /// Records claimed devices without an outcome as unknown, unless they are sent to again. No other process sends this run now, so a
@@ -138,7 +144,7 @@ package struct RunSender: Sendable {
 
     /// Sends in rounds, with a pause between them.
     private func sendUntilEnd() throws -> RunEnd {
-        var rounds = SendRounds(services)
+        var rounds = SendRounds(services, devicePaces: devicePaces)
         let start = try run.status().startedAt ?? clock.now()
         while true {
             let calls = try recordLost()

@@ -14,8 +14,14 @@ package struct ServiceAccess: Sendable {
 
     var service: any PushService { settings.service }
 
-    /// Never faster than this; nil for as fast as the service takes pushes.
-    var pace: Pace? { settings.firstService.pushPace }
+    /// The paces that its requests keep.
+    var paces: RequestPaces { settings.paces }
+
+    /// The one that people are told of; nil for as fast as the service takes pushes.
+    var pace: Pace? { paces.targets ?? paces.calls }
+
+    /// Whether that pace is one of all services together.
+    var sharesPace: Bool { paces.targets != settings.servicePaces.targets }
 
     var resendsUnknown: Bool { settings.unknownPolicy == .resend }
 
@@ -24,5 +30,5 @@ package struct ServiceAccess: Sendable {
 
     /// How many threads render for it, including the one that claims: one for every three loops. For a push, loops need about four times as
     /// much of a core as rendering does.
-    func renderers(threads: Int) -> Int { pace == nil && settings.firstService.appPace == nil ? max(1, (threads + 2) / 3) : 1 }
+    func renderers(threads: Int) -> Int { paces.isEmpty ? max(1, (threads + 2) / 3) : 1 }
 }

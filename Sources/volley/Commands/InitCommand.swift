@@ -49,10 +49,11 @@ struct StarterProject {
         return ExportColumns.Standard(rawValue: name) == nil ? name : service.target.column
     }
 
-    /// Slow enough to try it, and no faster than the service takes.
+    /// Slow enough to try it, and no faster than the service takes. An app's pace counts devices.
     private var pace: String {
         let slow = Pace(pushes: 500, intervalSeconds: 1)
-        guard let usual = service.usualPace, usual.isLimit, usual.pace.perSecond < slow.perSecond else { return slow.description }
+        guard let usual = service.usualPace, usual.isLimit, !service.batching.isPacedByCalls, usual.pace.perSecond < slow.perSecond
+        else { return slow.description }
         return usual.pace.description
     }
 

@@ -89,7 +89,7 @@ struct BrakesTests {
     @Test("two senders of one app together keep its pace, and share it")
     func sharedPace() throws {
         let shared = SharedPace(Pace(pushes: 200, intervalSeconds: 1))
-        @Sendable func run() throws -> RunResult { try SimulatorRun(pushes: 300) { $0.sharedPace = shared }.run() }
+        @Sendable func run() throws -> RunResult { try SimulatorRun(pushes: 300) { $0.sharedPaces = [SharedPart(of: shared)] }.run() }
         let other = try WorkerThread("other run") { Result { try run() } }
         let results = [try run(), try other.join().get()]
         for result in results { result.expectAllAcceptedOnce() }

@@ -15,6 +15,8 @@ struct Nature {
     var service = SimulatedService()
     /// The number of texts, for a service whose requests carry one text.
     var texts = 1
+    /// A pace of devices beside that of the settings; nil for none.
+    var devicePace: Pace?
     var deadlineAfter: Int64?
     var loops: Int
     var helperAfter: Int64
@@ -170,6 +172,23 @@ struct Nature {
         if settings.usesProviderToken, own.oneIn(3) { fetching = FetchNature(from: &own, isLong: isLong) }
         drawQuota(from: &own)
         if own.oneIn(4) { recognizeRepeats(&own) }
+        if own.oneIn(service.batching.isPacedByCalls ? 3 : 12) { paceDevices(&own) }
+    }
+
+    /// A pace that counts devices, whatever the service's own counts. A sender with a pace has one loop.
+    private mutating func paceDevices(_ random: inout SplitMix) {
+        devicePace =
+            random.oneIn(3)
+            ? Pace(pushes: random.between(pushes > 100 ? 200 : 20, 2000), intervalSeconds: 60)
+            : Pace(pushes: random.oneIn(2) ? random.between(2, 20) : random.between(21, 300), intervalSeconds: 1)
+        loops = 1
+    }
+
+    /// All paces that requests keep.
+    var paces: RequestPaces {
+        var paces = settings.paces
+        paces.keep(devicePace, counting: .targets)
+        return paces
     }
 
     /// A service that recognizes what it gets a second time.

@@ -219,7 +219,7 @@ struct PushSource {
                 isClosed = true
                 return true
             }
-            hand = rest.prefix(min(nature.claimSize, nature.settings.pace.map(nature.service.batching.pushesAhead) ?? .max))
+            hand = rest.prefix(min(nature.claimSize, nature.paces.pushesAhead ?? .max))
             rest = rest.dropFirst(hand.count)
             account.claim(hand, at: now)
         }

@@ -36,7 +36,7 @@ extension SimulatedLoop {
     func judgeSubmission(of push: Int, _ wire: Wire, at now: Moment) {
         judgeConnection(wire.connection, at: now)
         judgeHold(at: now)
-        judgePace(wire.count, at: now.nanoseconds)
+        judgePaces(wire.count, at: now.nanoseconds)
         judgeRequest(push, wire)
         judgeName(wire, at: now)
         wire.forEachRecipient { judgeSubmission(of: $0, at: now) }
@@ -164,11 +164,16 @@ extension SimulatedLoop {
         if age > Span.hour { campaign.violate(.tokenAge, "connection \(connection) uses a token that is \(age / Span.second) s old") }
     }
 
-    private func judgePace(_ pushes: Int, at now: Int64) {
-        guard let pace = settings.pace else { return }
-        campaign.tally.note(.paced)
+    private func judgePaces(_ pushes: Int, at now: Int64) {
+        let isOfTargets = campaign.nature.service.batching.paceUnit == .targets
+        if let pace = settings.pace { judge(pace, isOfTargets ? pushes : 1, &submissions, .paced, at: now) }
+        if let pace = campaign.nature.devicePace { judge(pace, pushes, &deviceSubmissions, .pacedByDevices, at: now) }
+    }
+
+    private func judge(_ pace: Pace, _ count: Int, _ submissions: inout [Int64], _ encounter: Encounter, at now: Int64) {
+        campaign.tally.note(encounter)
         let perSecond = (pace.pushes + pace.intervalSeconds - 1) / pace.intervalSeconds
-        for _ in 0..<(campaign.nature.service.batching.paceUnit == .targets ? pushes : 1) { submissions.append(now) }
+        for _ in 0..<count { submissions.append(now) }
         for (span, limit) in [(1, perSecond), (pace.intervalSeconds, pace.pushes)] where submissions.count > limit {
             if now - submissions[submissions.count - 1 - limit] <= Int64(span) * Span.second {
                 campaign.violate(.pace, "more than \(limit) pushes within \(span) s")

@@ -47,7 +47,8 @@ final class SimulatedLoop {
     var judgedCount = 0
     var settledCount = 0
     var answeredForGood = 0
-    var submissions: [Int64] = []
+    /// When what left that counts against the settings' pace, and against the pace of devices: monotonic nanoseconds.
+    var submissions: [Int64] = [], deviceSubmissions: [Int64] = []
     /// When the machine was told, or had cause, to submit nothing more: monotonic nanoseconds.
     var endsSince: Int64?
     var hasSeenDeadline = false
@@ -77,8 +78,11 @@ final class SimulatedLoop {
         settings.connectsFirst = isHelper
         if isHelper { settings.canaryPushes = 0 }
         settings.jitterSeed &+= UInt64(index + 16 * campaign.life)
+        let shared = campaign.nature.devicePace.map { SharedPace($0, counting: .targets) }
+        settings.sharedPaces = [shared].compactMap(\.self)
         settings.deadline = campaign.nature.deadlineAfter.map { campaign.clock.moment.adding(nanoseconds: $0).wall }
         machine = DeliveryMachine(settings)
+        machine.paceShares = settings.sharedPaces.map { $0.join() }
         texts = TextIndex(settings.service.batching)
         wakeAt = campaign.clock.now
     }

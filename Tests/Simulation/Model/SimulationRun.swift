@@ -59,7 +59,7 @@ struct SimulationRun: Sendable {
                 result.tally.add(campaign.tally)
                 let commands = SimulatedFolder.runAll(of: seed)
                 result.met.formUnion(commands.met)
-                guard let violation = campaign.violation ?? commands.violation else { continue }
+                guard let violation = campaign.violation ?? commands.violation ?? SimulatedShares.violation(of: seed) else { continue }
                 result.failures.append(Failure(seed: seed, violation: violation))
                 shared.hasFailed.store(true, ordering: .relaxed)
                 break

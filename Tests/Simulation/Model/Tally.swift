@@ -15,7 +15,7 @@ enum Encounter: Int, CaseIterable {
     case connectRefused, connectSlow, connectHopeless, certificateRefusedLate, outage
     case wallClockStepped, machineSlept, heldUp, sourcePaused, interrupted, deadlinePassed
     case secondConnection, troubled, alarmed, stoppedForConnections, helperStarted, stoppedByOther, killed, killedAgain, resumedAfterStop,
-        resent, duplicateAccepted, unknownAfterCrash, paced
+        resent, duplicateAccepted, unknownAfterCrash, paced, pacedByDevices
     case settingsWrong, stoppedAtTheEnd, stoppedAgain, stoppedForLastLife, spared, suppressedGone, suppressedDoubtful, retried, stoppedRetry
 }
 

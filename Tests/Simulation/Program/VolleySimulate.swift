@@ -20,7 +20,7 @@ import Glibc
         let campaign = SimulatedCampaign(seed: seed, isTraced: true)
         campaign.run()
         let commands = SimulatedFolder.runAll(of: seed) { Output.say($0) }
-        if let violation = campaign.violation ?? commands.violation {
+        if let violation = campaign.violation ?? commands.violation ?? SimulatedShares.violation(of: seed) {
             Output.say("FAILED: \(SimulationRun.Failure(seed: seed, violation: violation))")
             exit(1)
         }
