@@ -274,6 +274,9 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "The messages after which an access token is revoked; 0 for never.")
     var messagesPerToken = 0
 
+    @Option(name: .long, help: "The lists after which \(ServiceWords.listingStandIns) forgets their text; 0 for never.")
+    var listsPerTask = 0
+
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
 
@@ -296,10 +299,13 @@ struct Simulate: ParsableCommand {
         guard Simulators.named(service)?.isLimited == true || limitPerMinute == 0 else {
             throw ValidationError("--limit-per-minute is for \(ServiceWords.limitedStandIns).")
         }
+        guard Simulators.named(service)?.keepsTasks == true || listsPerTask == 0 else {
+            throw ValidationError("--lists-per-task is for \(ServiceWords.listingStandIns).")
+        }
         guard streamLimit >= 1 else { throw ValidationError("--stream-limit takes 1 or more.") }
         let counts = [
             latency, tooManyRequestsEvery, unavailableEvery, internalErrorEvery, silentEvery, resetEvery, goAwayEvery, disconnectEvery,
-            silentAfter, gatewayEvery, earlyAnswerEvery, limitPerMinute, messagesPerToken,
+            silentAfter, gatewayEvery, earlyAnswerEvery, limitPerMinute, messagesPerToken, listsPerTask,
         ]
         guard counts.allSatisfy({ $0 >= 0 }) else { throw ValidationError("Counts and times must be 0 or more.") }
     }
@@ -317,6 +323,7 @@ struct Simulate: ParsableCommand {
         settings.service = Simulators.named(service) ?? settings.service
         (settings.tokenSeconds, settings.errorDetails) = (tokenSeconds, errorDetails.flatMap(RefusalDetails.init))
         (settings.messagesPerMinute, settings.messagesPerToken) = (limitPerMinute, messagesPerToken)
+        settings.listsPerTask = listsPerTask
         (settings.port, settings.ledgerFile, settings.authorityFile, settings.keyFile) = (port, ledger, ca, key)
         (settings.certificateFile, settings.seconds) = (certificate, seconds)
         (settings.unregisteredFile, settings.badTokenFile) = (unregistered, badTokens)

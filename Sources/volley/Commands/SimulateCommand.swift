@@ -29,6 +29,8 @@ public enum SimulateCommand {
         public var tokenSeconds: Int?, errorDetails: RefusalDetails?
         /// How many messages are taken in a minute, and after how many an access token is revoked; 0 for any number, and for never.
         public var messagesPerMinute = 0, messagesPerToken = 0
+        /// After how many lists their text is forgotten; 0 for never.
+        public var listsPerTask = 0
         /// After how many seconds to end; nil to wait for Ctrl-C.
         public var seconds: Double?
         /// Files that list tokens, one per line: tokens that are no longer registered, and tokens that never existed.
@@ -64,6 +66,7 @@ public enum SimulateCommand {
         if let details = settings.errorDetails { configuration.issuer.errorDetails = details }
         configuration.issuer.messagesPerMinute = settings.messagesPerMinute
         configuration.issuer.messagesPerToken = settings.messagesPerToken
+        configuration.issuer.listsPerTask = settings.listsPerTask
         let credential = try SimulatedCredential(settings, options: options, console: console)
         credential.trust(in: &configuration)
         let simulator = try settings.service.start(configuration)
