@@ -36,6 +36,11 @@ struct AppReader {
     /// Reports a service that there is not.
     func checkService() { _ = section.choice(ProjectKeys.service, PushServices.all.map { ($0.name, ()) }) }
 
+    /// The service, with the switches that the app has on.
+    func switched() -> any PushService {
+        service.switched(on: Set(account.switches.map(\.key).filter { section.truth($0) ?? false }))
+    }
+
     /// What the service calls the app.
     func topic() -> SourceText? {
         let field = account.topic

@@ -57,9 +57,10 @@ struct ServicesReader {
         let credential = reader.credential()
         reader.checkCredentials(environment)
         let isBelow = reader.section.group.valid == ProjectKeys.account(of: reader.service).valid
+        let service = reader.switched()
         let pace = isBelow ? reader.section.parsed("pace", example: "pace: 9000/s", PaceNotation.pace) : nil
         guard let topic, let environment else { return nil }
         return AppService(
-            service: reader.service, topic: topic, environment: environment, credential: credential, pace: pace, position: position)
+            service: service, topic: topic, environment: environment, credential: credential, pace: pace, position: position)
     }
 }

@@ -38,7 +38,11 @@ struct PreviewService: Sendable {
             let isOwn =
                 account.pace != nil
                 || (context.app.services.count == 1 && context.app.pace != nil && account.service.batching.paceUnit == .targets)
-            let (texts, calls) = calls(of: groups, result, tally, service: number, account.service.batching)
+            let batching = account.service.batching
+            let (texts, calls) =
+                batching.keepsTexts
+                ? (0, calls(of: groups.map { (messages[$0], result.groups[$0, default: 0]) }, batching))
+                : calls(of: groups, result, tally, service: number, batching)
             return PreviewService(
                 service: account.service, destination: account.destination, recipients: recipients, texts: texts, calls: calls,
                 payloadBytes: PayloadBytes(counts: sizes),
@@ -66,6 +70,19 @@ struct PreviewService: Sendable {
         // A row that is not its device's newest has a text, too, which nobody gets.
         let different = max(1, min(personal, tally.count(ofService: service)))
         return (texts + different, calls + max(different, full(personal)))
+    }
+
+    /// The requests of a service that keeps texts (`KeptTexts`): those that name the text of many devices, and full ones for all others.
+    private static func calls(of messages: [(message: MessageCatalog.Message, devices: Int)], _ batching: Batching) -> Int {
+        func full(_ devices: Int, _ most: Int) -> Int { (devices + most - 1) / most }
+        let (large, small) = messages.reduce(into: (0, 0)) { sums, entry in
+            if entry.message.template.columns.isEmpty, batching.namesText(targets: entry.devices) {
+                sums.0 += full(entry.devices, batching.largestTargets)
+            } else {
+                sums.1 += entry.devices
+            }
+        }
+        return large + full(small, batching.largestWithOwnTexts)
     }
 
     /// Whether each request needs a place in the pace, however many devices it is for.
