@@ -239,6 +239,7 @@ struct SenderLoop<Carrier: Transport> {
             case .ping(let connection): transport.ping(connection)
             case .renewToken(let connection): renewToken(of: connection, at: now)
             case .changeServer: transport.changeServer()
+            case .forgetText(let name): desk?.forgetText(name: name)
             case .confirmToken(let connection): if let token = transport.token(of: connection) { tokens?.confirm(token) }
             }
         }
@@ -260,10 +261,11 @@ struct SenderLoop<Carrier: Transport> {
             let (target, payload) = store.bytes(of: push)
             return RequestPush(id: self.id(of: push), target: target, payload: payload, generation: generation)
         }
-        let name = machine.nameRule == .calls ? machine.names[request]?.text : nil
-        makeBody(RequestCall(pushes, name: name), now.wall.epochSeconds, &body)
-        body.withUnsafeBufferPointer {
-            transport.submit(request: request, id: id, on: connection, target: .init(start: nil, count: 0), body: $0)
+        let call = RequestCall(pushes, name: machine.name(of: request)?.text)
+        makeBody(call, now.wall.epochSeconds, &body)
+        let pathEnd = template.pathEnd.map { Array($0(call).utf8) } ?? []
+        pathEnd.withUnsafeBufferPointer { target in
+            body.withUnsafeBufferPointer { transport.submit(request: request, id: id, on: connection, target: target, body: $0) }
         }
     }
 
@@ -281,14 +283,21 @@ struct SenderLoop<Carrier: Transport> {
             CallQuestion(
                 client: place, request: request, number: question,
                 recipients: machine.pushes(of: request).map { machine.pushes[$0].recipient },
-                generation: Int(machine.pushes[request].generation)))
+                generation: Int(machine.pushes[request].generation),
+                text: machine.namesText(request) ? Array(store.bytes(of: request).payload) : nil))
     }
 
     /// Takes the names that have been committed.
     private mutating func takeNames(at now: Moment) {
         guard !machine.unnamed.isEmpty, let desk else { return }
         let (answers, trouble) = desk.take(client: place)
-        for answer in answers.reversed() { machine.named(answer.request, question: answer.number, answer.name, at: now) }
+        for answer in answers.reversed() {
+            if answer.call == nil {
+                machine.textRefused(of: answer.request, question: answer.number, at: now)
+            } else {
+                machine.named(answer.request, question: answer.number, answer.name, at: now)
+            }
+        }
         guard let trouble else { return }
         if trouble.isFinal {
             machine.namesRefused(trouble.text, status: trouble.status, at: now)

@@ -1,7 +1,7 @@
 import PushServices
 
 /// Decides which pushes share a request as they are handed to the machine: any pushes where each may have its own text, otherwise those
-/// with the same rendered text.
+/// with the same rendered text. (Where the service keeps texts, the machine joins small requests later.)
 ///
 /// It remembers one request per hash of a text, and checks that a request still fits before a push joins it. So nothing needs to be
 /// removed, and many different texts cost no memory, only less full requests.

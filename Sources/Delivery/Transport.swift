@@ -19,7 +19,7 @@ protocol Transport: AnyObject {
     func token(of connection: Int) -> ServiceToken?
     /// Sends a request.
     /// - Parameters:
-    ///   - target: the end of the path; empty where the body names the targets. Both it and the body are copied.
+    ///   - target: the end of the path, which may be empty where the body names the targets. Both it and the body are copied.
     func submit(request: Int, id: PushID, on connection: Int, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>)
     /// Gives up a request whose answer does not come.
     func abandon(request: Int, on connection: Int)

@@ -12,15 +12,21 @@ public struct Batching: Hashable, Sendable {
 
     /// The most targets that a request may have, at least 1.
     public var largestTargets: Int
+    /// The most targets that a request may have if their texts differ: `largestTargets` where each may have its own text, and otherwise 1,
+    /// unless the service has two kinds of requests (`KeptTexts`).
+    public var largestWithOwnTexts: Int
     /// Whether each target of a request may have its own text; otherwise all have the same.
     public var hasOwnTexts: Bool
     /// What the service's own pace counts. Other paces count targets.
     public var paceUnit: PaceUnit
 
-    /// - Parameter largestTargets: at least 1.
-    public init(largestTargets: Int, hasOwnTexts: Bool, paceUnit: PaceUnit) {
-        precondition(largestTargets >= 1, "a request has a target")
+    /// - Parameters:
+    ///   - largestTargets: at least 1.
+    ///   - largestWithOwnTexts: where requests with one text may have more targets: the most of those with several, at least 1.
+    public init(largestTargets: Int, hasOwnTexts: Bool, paceUnit: PaceUnit, largestWithOwnTexts: Int? = nil) {
+        precondition(largestTargets >= 1 && largestWithOwnTexts ?? 1 >= 1, "a request has a target")
         self.largestTargets = largestTargets
+        self.largestWithOwnTexts = largestWithOwnTexts ?? (hasOwnTexts ? largestTargets : 1)
         self.hasOwnTexts = hasOwnTexts
         self.paceUnit = paceUnit
     }
@@ -30,6 +36,12 @@ public struct Batching: Hashable, Sendable {
 
     /// Whether the service's own pace counts requests for several targets, so that it does not say how many targets are reached.
     public var isPacedByCalls: Bool { paceUnit == .requests && largestTargets > 1 }
+
+    /// Whether the service has two kinds of requests: those that name a text that it keeps, and those that hold the texts of their targets.
+    public var keepsTexts: Bool { !hasOwnTexts && largestWithOwnTexts > 1 }
+
+    /// Whether a request with so many targets names a text that the service keeps.
+    public func namesText(targets: Int) -> Bool { keepsTexts && targets > largestWithOwnTexts }
 }
 
 /// A push as the body of a request carries it.
@@ -57,7 +69,7 @@ public struct RequestPush: Sendable {
 public struct RequestCall: RandomAccessCollection, Sendable {
     /// The pushes.
     public var pushes: [RequestPush]
-    /// The name that the service gave out for the request (`RepeatProtection.fetched`); nil for none.
+    /// The name that the service gave out for the request (`RepeatProtection.fetched`), or for its text (`KeptTexts`); nil for none.
     public var name: String?
 
     /// A request.

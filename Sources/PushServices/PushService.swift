@@ -69,6 +69,8 @@ public protocol PushService: Sendable {
     var system: PhoneSystem? { get }
     /// Whether `Simulators` has a stand-in for it.
     var hasSimulator: Bool { get }
+    /// The switches of `AccountForm.switches` that the app has on.
+    var switchedOn: Set<String> { get }
 
     /// The payload of a campaign's content, and what the service's rules say about it.
     func payload(of content: MessageContent) -> PayloadDraft
@@ -76,6 +78,10 @@ public protocol PushService: Sendable {
     func lint(payload: [ContentMember]) -> PayloadLint
     /// What a phone shows of a payload, which is a JSON object.
     func shown(_ payload: JSONValue) -> ShownPush
+    /// The service as an app uses it that has these switches on, and no others.
+    func switched(on names: Set<String>) -> any PushService
+    /// Whether the refusal of a request that named a kept text (`KeptTexts`) may mean that the service keeps the text no longer.
+    func mayHaveForgottenText(_ answer: ServiceAnswer) -> Bool
     /// The topic of a certificate, by its subject; blank if the subject does not say.
     func topic(ofCertificate commonName: String, userID: String) -> String
     /// The largest payload of a push type, in bytes.
@@ -183,6 +189,15 @@ extension PushService {
 
     /// A service comes with its simulator.
     public var hasSimulator: Bool { true }
+
+    /// None.
+    public var switchedOn: Set<String> { [] }
+
+    /// Itself: most services have no switches.
+    public func switched(on names: Set<String>) -> any PushService { self }
+
+    /// It keeps no texts.
+    public func mayHaveForgottenText(_ answer: ServiceAnswer) -> Bool { false }
 
     /// Another server as an app names it, with its authority.
     public var serverExample: String { "\(EnvironmentForm.key): {url: \"\(account.environments.serverExample)\", ca: ca.pem}" }

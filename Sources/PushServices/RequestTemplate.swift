@@ -33,6 +33,9 @@ public struct RequestTemplate: Sendable {
     /// - Parameter now: epoch seconds, for services that are told how long a push lives rather than until when.
     public typealias Body = @Sendable (_ pushes: RequestCall, _ now: Int64, _ bytes: inout [UInt8]) -> Void
 
+    /// The end of a request's path, where that depends on what it carries.
+    public typealias PathEnd = @Sendable (_ pushes: RequestCall) -> String
+
     /// A header field.
     public struct Header: Hashable, Sendable {
         /// In lower-case letters, as HTTP/2 requires.
@@ -56,13 +59,21 @@ public struct RequestTemplate: Sendable {
     public var idHeader: String
     /// Makes the body; nil if the payload is the body and the path names the target.
     public var body: Body?
+    /// What follows `pathPrefix` where there is a body; nil for nothing.
+    public var pathEnd: PathEnd?
+    /// How the service is handed texts that it keeps; nil if requests hold all that they send.
+    public var keptTexts: KeptTexts?
 
     /// Requests of a run.
-    public init(pathPrefix: String, headers: [Header], idHeader: String, body: Body? = nil) {
+    public init(
+        pathPrefix: String, headers: [Header], idHeader: String, body: Body? = nil, pathEnd: PathEnd? = nil, keptTexts: KeptTexts? = nil
+    ) {
         self.pathPrefix = pathPrefix
         self.headers = headers
         self.idHeader = idHeader
         self.body = body
+        self.pathEnd = pathEnd
+        self.keptTexts = keptTexts
     }
 }
 
@@ -72,8 +83,9 @@ extension RequestTemplate {
     public func single(_ push: RequestPush, at now: Int64) -> (path: String, body: [UInt8]) {
         guard let body else { return (pathPrefix + String(decoding: push.target, as: UTF8.self), Array(push.payload)) }
         var bytes: [UInt8] = []
-        body(RequestCall([push]), now, &bytes)
-        return (pathPrefix, bytes)
+        let call = RequestCall([push])
+        body(call, now, &bytes)
+        return (pathPrefix + (pathEnd?(call) ?? ""), bytes)
     }
 }
 

@@ -68,6 +68,8 @@ public struct StandIn: Sendable {
     public var hasOwnAudiences = false
     /// Whether it gives out tokens for a time.
     public var givesOutTokens = false
+    /// Whether it keeps texts of lists, and may be told when to forget them (`IssuerSettings.listsPerTask`).
+    public var keepsTasks = false
     /// Starts a simulator.
     /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread can be started.
     public let start: @Sendable (SimulatorConfiguration) throws -> any ServiceSimulator

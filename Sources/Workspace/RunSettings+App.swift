@@ -62,6 +62,7 @@ extension ServiceSettings {
             environment: try FrozenEnvironment(account.environment, path),
             topic: account.service.topic(account.topic.value, for: pushType))
         serviceName = account.service.name
+        switchedOn = account.service.switchedOn
         if let reference = account.credential, let form = account.credentialForm {
             credential = FrozenCredential(reference, form, path)
         }

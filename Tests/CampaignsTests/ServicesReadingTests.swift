@@ -51,6 +51,21 @@ struct ServicesReadingTests {
         #expect(project.apps.first?.services.map(\.service.name) == ["fcm", "apns"])
     }
 
+    @Test("a service's switches are true or false, and change the service of that app alone")
+    func switches() throws {
+        func services(_ more: String) throws -> [any PushService] {
+            let keys = "app_id: Jz1kA9xW2pQ7vB4n, environment: simulator"
+            return try readProject(app("\(apns)services:\n  getui: {\(keys)\(more)}\n")).0.apps.first?.services.map(\.service) ?? []
+        }
+        #expect(try services(", lists: true").map(\.switchedOn) == [[], ["lists"]])
+        #expect(try services(", lists: false").map(\.switchedOn) == [[], []])
+        #expect(try services("").map(\.switchedOn) == [[], []])
+        let found = found { () throws(Diagnostics) in
+            try readProject(app("\(apns)services:\n  getui: {app_id: Jz1kA9xW2pQ7vB4n, environment: simulator, lists: often}\n"))
+        }
+        #expect(found.contains("'lists' must be true or false"))
+    }
+
     @Test("columns say how a device is reached")
     func columns() throws {
         let project = try readProject(

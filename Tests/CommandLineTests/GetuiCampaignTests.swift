@@ -66,12 +66,16 @@ struct GetuiCampaignTests {
             usedTokens = said.firstMatch(of: /([0-9]+) access tokens? used/).flatMap { Int($0.output.1) } ?? 0
         }
 
-        /// What the simulator made of each client id, once it has ended: a code, `sent`, or `successed_ignore`.
-        func answers() throws -> [String: [String]] {
+        /// The simulator's ledger, once it has ended.
+        func ledger() throws -> [JSONValue] {
             stop()
             let text = try String(contentsOf: server.url.appendingPathComponent("ledger.jsonl"), encoding: .utf8)
-            return try text.split(separator: "\n").reduce(into: [:]) { answers, line in
-                let entry = try JSONValue(parsing: String(line))
+            return try text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        }
+
+        /// What the simulator made of each client id, once it has ended: a code, `sent`, or `successed_ignore`.
+        func answers() throws -> [String: [String]] {
+            try ledger().reduce(into: [:]) { answers, entry in
                 answers[entry["target"]?.stringValue ?? "", default: []].append(entry["code"]?.stringValue ?? "sent")
             }
         }
@@ -202,6 +206,42 @@ struct GetuiCampaignTests {
         #expect(outcomes?.int("accepted") == 2000 && outcomes?.sum == 2000, "\(outcomes?.text ?? "")")
         let answers = try bench.answers()
         #expect(answers.count == 2000 && answers.values.allSatisfy { $0 == ["sent"] })
+    }
+
+    @Test("with lists, wrong client ids of a list are found, and all others get their push once")
+    func listsWithWrongIDs() throws {
+        let digits = [3: "00000090", 700: "00020001", 1999: "00020001", 2500: "00000002"]
+        let bench = try Bench(devices: 3000, firstDigits: digits, app: "lists: true")
+        try bench.folder.writeCampaign(content: "title: Hello\nbody: World")
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        let outcomes = try sent.json()["outcomes"]
+        #expect(
+            outcomes?.int("accepted") == 2997 && outcomes?.int("rejected") == 1 && outcomes?.int("invalid_token") == 2, "\(sent)")
+        let refreshed = try bench.folder.volley("report", "last", "--refresh").output
+        #expect(refreshed.contains("2,997 passed on to phones"), "lists count for the run's group: \(refreshed)")
+        let answers = try bench.answers()
+        #expect(answers.count == 3000 && answers.values.allSatisfy { $0.count { $0 == "sent" } <= 1 })
+        #expect(answers.values.filter { $0.last == "sent" }.count == 2997)
+    }
+
+    @Test("with lists, texts of single devices still share requests, and are recognized")
+    func listsOfOwnTexts() throws {
+        let bench = try Bench(devices: 1000, app: "lists: true")
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 1000, "\(sent)")
+        let lines = try bench.ledger()
+        #expect(lines.allSatisfy { $0["request_id"]?.stringValue?.utf8.count == 32 }, "none goes as a list")
+    }
+
+    @Test("with lists, a used-up quota of the day stops the run, and the rest stays unsent")
+    func listQuota() throws {
+        let bench = try Bench(devices: 4000, firstDigits: [3990: "00030008"], app: "lists: true")
+        try bench.folder.writeCampaign(content: "title: Hello\nbody: World")
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 3 && (sent.errors + sent.output).contains("30008"), "\(sent)")
+        let outcomes = try sent.json()["outcomes"]
+        #expect(outcomes?.sum == 4000 && outcomes?.int("unsent") ?? 0 > 0, "\(sent)")
+        #expect(try bench.answers().values.filter { $0.contains("sent") }.count == outcomes?.int("accepted"))
     }
 
     @Test("texts that are too long for Getui are counted before anything is sent")

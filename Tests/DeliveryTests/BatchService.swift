@@ -12,8 +12,9 @@ struct BatchService: PushService {
     var repeatProtection = RepeatProtection.none
     private let apns = APNs()
 
-    init(_ largestTargets: Int, hasOwnTexts: Bool = false, paceUnit: Batching.PaceUnit = .requests) {
-        batching = Batching(largestTargets: largestTargets, hasOwnTexts: hasOwnTexts, paceUnit: paceUnit)
+    init(_ largestTargets: Int, hasOwnTexts: Bool = false, paceUnit: Batching.PaceUnit = .requests, largestWithOwnTexts: Int? = nil) {
+        batching = Batching(
+            largestTargets: largestTargets, hasOwnTexts: hasOwnTexts, paceUnit: paceUnit, largestWithOwnTexts: largestWithOwnTexts)
     }
 
     var name: String { apns.name }
@@ -40,7 +41,8 @@ struct BatchService: PushService {
     func probeMeaning(status: Int, reason: String) -> ProbeMeaning { apns.probeMeaning(status: status, reason: reason) }
 
     func request(_ options: PushOptions) -> RequestTemplate {
-        RequestTemplate(pathPrefix: "/push", headers: [.init("topic", value: options.topic)], idHeader: "id") { pushes, _, bytes in
+        var template = RequestTemplate(pathPrefix: "/push", headers: [.init("topic", value: options.topic)], idHeader: "id") {
+            pushes, _, bytes in
             if let name = pushes.name { bytes += "=\(name)\n".utf8 }
             for push in pushes {
                 bytes += push.target
@@ -50,7 +52,15 @@ struct BatchService: PushService {
                 bytes.append(UInt8(ascii: "\n"))
             }
         }
+        guard batching.keepsTexts else { return template }
+        template.pathEnd = { $0.name == nil ? "" : "/list" }
+        template.keptTexts = KeptTexts(
+            path: "/text", body: { payload, _, bytes in bytes += payload }, usableSeconds: { _ in 100 },
+            read: { $0["text"]?.stringValue })
+        return template
     }
+
+    func mayHaveForgottenText(_ answer: ServiceAnswer) -> Bool { answer.reason == "BadTarget" && answer.status == 409 }
 
     func details(of body: JSONValue) -> AnswerDetails {
         var details = apns.details(of: body)

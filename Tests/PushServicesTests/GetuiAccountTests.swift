@@ -29,7 +29,7 @@ struct GetuiAccountTests {
     @Test("the app key stands beside the master secret, which is in a file or a variable")
     func form() throws {
         let account = Getui().account
-        #expect(account.keys == ["app_id", "environment", "app_key", "master_secret"])
+        #expect(account.keys == ["app_id", "environment", "app_key", "master_secret", "lists"])
         let secret = try #require(account.credential("master_secret"))
         #expect(secret.kind.isPlainSecret && secret.fieldsBeside.map(\.key) == ["app_key"] && secret.alternatives == ["file", "env"])
         #expect(account.environments.choices.map(\.host) == ["restapi.getui.com"])

@@ -126,6 +126,26 @@ struct RunSettingsTests {
         #expect(throws: Diagnostic.self) { try RunSettings(json: original.json(of: [service]), runFile: "x.sqlite") }
     }
 
+    @Test("name the switches of a service that are on, and are unreadable for a version that knows them not")
+    func switches() throws {
+        let service = try #require(PushServices.named("getui"))
+        let plain = settings {
+            $0.firstService.serviceName = service.name
+            $0.firstService.environment = .named(service.account.environments.choices[0])
+            $0.firstService.credential = nil
+        }
+        var listing = plain
+        listing.firstService.switchedOn = ["lists"]
+        func read(_ text: String) throws -> RunSettings { try RunSettings(json: try JSONValue(parsing: text), runFile: "x.sqlite") }
+        #expect(plain.json.text.contains(#""service":"getui""#) && listing.json.text.contains(#""service":"getui+lists""#))
+        #expect(try read(plain.json.text) == plain && read(listing.json.text) == listing)
+        #expect(listing.service.switchedOn == ["lists"] && plain.service.switchedOn.isEmpty)
+        #expect(listing.listName == plain.listName)
+        for name in ["getui+more", "getui+", "apns+lists"] {
+            #expect(throws: Diagnostic.self) { try read(listing.json.text.replacing("getui+lists", with: name)) }
+        }
+    }
+
     @Test("have no member twice, whatever a service calls its credentials")
     func members() throws {
         for service in PushServices.all {

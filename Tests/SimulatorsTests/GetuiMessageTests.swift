@@ -357,6 +357,39 @@ struct GetuiListTests {
         #expect(desk.decide(foreign).message == "taskid is invalid")
     }
 
+    @Test("is refused once its owner has ended the task, and after as many lists as the simulator is told")
+    func endedTasks() throws {
+        let desk = GetuiDesk { $0.issuer.listsPerTask = 2 }
+        let (first, second) = (try #require(keep(desk)), try #require(keep(desk)))
+        func codes(_ task: String) -> Int? { desk.send(body(task, [cid(1)]), to: getuiList).code }
+        #expect((0..<3).map { _ in codes(first) } == [0, 0, 20001])
+        func end(_ task: String, _ token: String?) -> Int? {
+            desk.decide(getuiRequest(to: "task/\(task)", method: "DELETE", token: token, body: "")).code
+        }
+        #expect([end(second, "x"), end(second, desk.token()), end(second, desk.token())] == [10001, 0, 20001])
+        #expect(codes(second) == 20001)
+    }
+
+    @Test("counts its targets against a quota of the day, which begins at midnight in China")
+    func quota() throws {
+        let desk = GetuiDesk { $0.issuer.listTargetsPerDay = 5 }
+        let task = try #require(keep(desk, members: #","settings":{"ttl":259200000}"#))
+        func code(_ targets: [Int], after seconds: Double = 0) -> Int? {
+            desk.send(body(task, targets.map { cid($0) }), to: getuiList, at: noon.adding(seconds: seconds)).code
+        }
+        #expect([code([1, 2, 3]), code([4, 5, 6]), code([7, 8]), code([9])] == [0, 30008, 0, 30008])
+        #expect([code([9], after: 15 * 3600), code([9], after: 16 * 3600)] == [30008, 0])
+    }
+
+    @Test("counts for the group of its content")
+    func group() throws {
+        let desk = GetuiDesk()
+        let task = try #require(keep(desk, members: #","group_name":"sale""#))
+        #expect(desk.send(body(task, [cid(1), cid(2)]), to: getuiList).code == 0)
+        let report = desk.decide(getuiRequest(to: "report/push/task_group/sale", method: "GET", token: desk.token(), body: ""))
+        #expect(report.body?["data"]?["sale"]?["total"]?["target_num"] == .integer(2))
+    }
+
     @Test("has the content of any message, without a target, and needs a token")
     func content() {
         let desk = GetuiDesk()

@@ -41,6 +41,11 @@ struct AppReader {
             remedy: PushServices.meant(by: text.value).map { "Did you mean '\($0.name)'?" } ?? "For example: \(example).")
     }
 
+    /// The service, with the switches that the app has on.
+    func switched() -> any PushService {
+        service.switched(on: Set(account.switches.map(\.key).filter { section.truth($0) ?? false }))
+    }
+
     /// What the service calls the app.
     func topic() -> SourceText? {
         let field = account.topic

@@ -66,6 +66,7 @@ struct ServicesReader {
         let credential = reader.credential()
         reader.checkCredentials(environment)
         let isBelow = reader.section.group.valid == ProjectKeys.account(of: reader.service).valid
+        let service = reader.switched()
         let example = PaceNotation.example(of: reader.service)
         let pace =
             isBelow
@@ -74,6 +75,6 @@ struct ServicesReader {
             } : nil
         guard let topic, let environment else { return nil }
         return AppService(
-            service: reader.service, topic: topic, environment: environment, credential: credential, pace: pace, position: position)
+            service: service, topic: topic, environment: environment, credential: credential, pace: pace, position: position)
     }
 }

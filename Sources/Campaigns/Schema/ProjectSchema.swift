@@ -115,7 +115,7 @@ public struct ProjectSchema {
             : [(EnvironmentForm.regionKey, SchemaNode.choice("Where the app's account is; \(regions[0]) if it is not said.", regions))]
         return Dictionary(
             uniqueKeysWithValues: [(account.topic.key, text(account.topic)), (EnvironmentForm.key, environment(of: service))] + names
-                + region + credentials)
+                + region + credentials + account.switches.map { ($0.key, SchemaNode.truth($0.description)) })
     }
 
     /// A rule for each two of these keys: they cannot be combined.

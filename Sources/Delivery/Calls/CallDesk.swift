@@ -15,6 +15,7 @@ final class CallDesk: Sendable {
     private let shared: Mutex<State>
     private let cancellation: FetchCancellation
     private let fetch: @Sendable (Int, FetchCancellation) -> NameFetch
+    private let keep: @Sendable ([UInt8], FetchCancellation) -> TextKeeping
     private let commit: @Sendable ([NamedCall]) -> Bool
     private let thread = Mutex<WorkerThread<Void>?>(nil)
 
@@ -24,21 +25,28 @@ final class CallDesk: Sendable {
         let protection = settings.service.repeatProtection
         switch protection {
         case .none: return nil
-        case .derived: try self.init(protection, fetch: { _, _ in .cancelled }, commit: settings.commitCalls)
+        case .derived:
+            let keeper = settings.request.keptTexts.map { TextKeeper(settings, $0) }
+            try self.init(
+                protection, fetch: { _, _ in .cancelled }, keep: { keeper?.keep($0, until: $1) ?? .cancelled }, commit: settings.commitCalls
+            )
         case .fetched(let names): try self.init(protection, fetch: NameFetcher(settings, names).fetch, commit: settings.commitCalls)
         }
     }
 
     /// - Parameters:
     ///   - fetch: asks the service for so many names once; returns early when it is cancelled.
+    ///   - keep: hands the text of a payload to the service once; returns early when it is cancelled.
     ///   - commit: returns false if the calls could not be committed.
     init(
         _ protection: RepeatProtection, fetch: @escaping @Sendable (Int, FetchCancellation) -> NameFetch,
+        keep: @escaping @Sendable ([UInt8], FetchCancellation) -> TextKeeping = { _, _ in .cancelled },
         commit: @escaping @Sendable ([NamedCall]) -> Bool
     ) throws(Diagnostic) {
         shared = Mutex(State(schedule: CallSchedule(protection)))
         cancellation = try FetchCancellation()
         self.fetch = fetch
+        self.keep = keep
         self.commit = commit
         let started = try WorkerThread("names") { [weak self] in if let self { self.work() } }
         thread.withLock { $0 = started }
@@ -74,6 +82,9 @@ final class CallDesk: Sendable {
         cancellation.wakeup.wake()
     }
 
+    /// Has a text handed to the service again before another request names it.
+    func forgetText(name: String) { shared.withLock { $0.schedule.forgetText(name: name) } }
+
     /// Takes the answers for a loop.
     /// - Returns: the answers, and why no names come; nil if they do.
     func take(client: Int) -> (answers: [CallAnswer], trouble: NameTrouble?) {
@@ -86,22 +97,36 @@ final class CallDesk: Sendable {
         while !cancellation.isCancelled {
             let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
             switch shared.withLock({ $0.schedule.next(at: now) }) {
-            case .commit(let answers): if commit(answers.map(\.call)) { deliver(answers) }
+            case .commit(let answers): if commit(answers.compactMap(\.call)) { deliver(answers) }
             case .fetch(let count): note(fetch(count, cancellation), askedAt: now.wall)
+            case .keep(let text): note(keep(text, cancellation), text)
             case .wait(let until): cancellation.wakeup.wait(atMost: until.map { Double($0 - now.nanoseconds) / 1e9 })
             }
         }
     }
 
     private func note(_ fetched: NameFetch, askedAt: Timestamp) {
+        switch fetched {
+        case .given(let names): shared.withLock { $0.schedule.given(names, askedAt: askedAt) }
+        case .failed(let trouble): failed(trouble)
+        case .cancelled: break
+        }
+    }
+
+    private func note(_ kept: TextKeeping, _ text: [UInt8]) {
+        switch kept {
+        case .kept(let name): shared.withLock { $0.schedule.kept(text, name) }
+        case .refused: shared.withLock { $0.schedule.kept(text, nil) }
+        case .failed(let trouble): failed(trouble)
+        case .cancelled: break
+        }
+    }
+
+    private func failed(_ trouble: NameTrouble) {
         let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
-        let wakeups = shared.withLock { state -> [Wakeup] in
-            switch fetched {
-            case .given(let names): state.schedule.given(names, askedAt: askedAt)
-            case .failed(let trouble): state.schedule.failed(trouble, at: now)
-            case .cancelled: return []
-            }
-            return state.schedule.trouble == nil ? [] : Array(state.wakeups.values)
+        let wakeups = shared.withLock { state in
+            state.schedule.failed(trouble, at: now)
+            return Array(state.wakeups.values)
         }
         for wakeup in wakeups { wakeup.wake() }
     }

@@ -68,22 +68,32 @@ package struct CallReview: Hashable, Sendable {
         }
     }
 
-    /// Reviews pushes with derived names: they go again under their last generation as long as the service recognizes it.
+    /// What is recorded as the name of a request that named a text. The service does not recognize such a request.
+    static let textName = "text"
+
+    /// Reviews pushes with derived names: they go again under their last generation as long as the service recognizes it. Those that left
+    /// last in a request that named a text are unknown.
     /// - Parameters:
-    ///   - calls: of the service, in the order in which they were named; their names are generations.
+    ///   - calls: of the service, in the order in which they were named; their names are generations, or `textName`.
     ///   - lost: as above.
     ///   - claimedAt: when the first of some recipients were claimed.
     package init(
         _ calls: [NamedCall], lost: [Range<Int>], windowSeconds: Double, claimedAt: (Range<Int>) throws -> Timestamp?, at now: Timestamp
     ) rethrows {
         var latest: [Int: Timestamp] = [:]
+        var withoutNames: Set<Int> = []
         for call in calls where !call.name.isEmpty {
-            for recipient in call.recipients where Self.contains(recipient, lost) { latest[recipient] = call.namedAt }
+            for recipient in call.recipients where Self.contains(recipient, lost) {
+                latest[recipient] = call.namedAt
+                if call.name == Self.textName { withoutNames.insert(recipient) } else { withoutNames.remove(recipient) }
+            }
         }
         let oldest = now.adding(seconds: -windowSeconds)
         for range in lost {
             let old = Set(try Self.recipients(of: range, claimedBefore: oldest, claimedAt))
-            unknown += range.filter { recipient in latest[recipient].map { $0 <= oldest } ?? old.contains(recipient) }
+            unknown += range.filter { recipient in
+                withoutNames.contains(recipient) || latest[recipient].map { $0 <= oldest } ?? old.contains(recipient)
+            }
         }
     }
 

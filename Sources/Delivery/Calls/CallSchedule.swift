@@ -11,6 +11,8 @@ struct CallQuestion: Hashable, Sendable {
     var recipients: [Int]
     /// The generation of its pushes, where that is what is recorded.
     var generation: Int
+    /// The payload of its pushes, if the request names a text that the service keeps.
+    var text: [UInt8]?
 }
 
 /// What a loop gets for a question, once it is on record.
@@ -18,8 +20,8 @@ struct CallAnswer: Hashable, Sendable {
     var question: CallQuestion
     /// nil for a generation.
     var name: RequestName?
-    /// What is recorded.
-    var call: NamedCall
+    /// What is recorded; nil if the service does not take the text of the request.
+    var call: NamedCall?
 
     var request: Int { question.request }
     var number: Int { question.number }
@@ -49,12 +51,19 @@ struct CallSchedule {
         case commit([CallAnswer])
         /// Fetch so many names, and call `given` or `failed`.
         case fetch(count: Int)
+        /// Hand a text to the service, and call `kept` or `failed`.
+        case keep(text: [UInt8])
         /// Nothing before this moment, in monotonic nanoseconds, or a question; nil for a question only.
         case wait(until: Int64?)
     }
 
+    /// With so many texts, all are forgotten: the service may be handed one again.
+    private static let manyTexts = 1000
+
     /// nil where generations are recorded.
     private let names: FetchedNames?
+    /// The names of texts that the service keeps; nil for those that it does not take.
+    private var texts: [[UInt8]: RequestName?] = [:]
     private var questions: [CallQuestion] = []
     private var pool: [RequestName] = []
     /// Whether a name was used since names were fetched last: then more will be needed.
@@ -75,11 +84,7 @@ struct CallSchedule {
 
     /// Decides what to do now. What waits is committed together.
     mutating func next(at now: Moment) -> Step {
-        guard let names else {
-            guard !questions.isEmpty else { return .wait(until: nil) }
-            defer { questions = [] }
-            return .commit(questions.map { answer($0, name: nil, at: now.wall) })
-        }
+        guard let names else { return nextWithoutNames(at: now) }
         pool.removeAll { $0.usableUntil <= now.wall }
         let count = min(pool.count, questions.count)
         if count > 0 {
@@ -93,6 +98,25 @@ struct CallSchedule {
         let isWanted = !questions.isEmpty || isUsed && pool.count <= names.mostAtATime / 3
         guard isWanted, trouble?.isFinal != true else { return .wait(until: nil) }
         return now.nanoseconds < retryAt ? .wait(until: retryAt) : .fetch(count: names.mostAtATime)
+    }
+
+    /// Decides where generations are recorded, and which requests named a text. Whatever needs nothing from the service goes first.
+    private mutating func nextWithoutNames(at now: Moment) -> Step {
+        for case (let text, let name?) in texts where name.usableUntil <= now.wall { texts[text] = nil }
+        let ready = questions.filter { $0.text.map { texts[$0] != nil } ?? true }
+        guard ready.isEmpty else {
+            questions.removeAll { $0.text.map { texts[$0] != nil } ?? true }
+            return .commit(
+                ready.map { question in
+                    guard let text = question.text else { return answer(question, name: nil, at: now.wall) }
+                    guard let name = texts[text] ?? nil else { return CallAnswer(question: question) }
+                    return CallAnswer(
+                        question: question, name: name,
+                        call: NamedCall(name: CallReview.textName, namedAt: now.wall, recipients: question.recipients))
+                })
+        }
+        guard let text = questions.first?.text, trouble?.isFinal != true else { return .wait(until: nil) }
+        return now.nanoseconds < retryAt ? .wait(until: retryAt) : .keep(text: text)
     }
 
     private func answer(_ question: CallQuestion, name: RequestName?, at now: Timestamp) -> CallAnswer {
@@ -109,6 +133,19 @@ struct CallSchedule {
         guard let names else { return }
         pool += texts.map { RequestName(text: $0, usableUntil: askedAt.adding(seconds: names.usableSeconds)) }
         (isUsed, trouble, failuresInARow, retryAt) = (false, nil, 0, .min)
+    }
+
+    /// Notes that the service keeps a text, or does not take it.
+    /// - Parameter name: nil if it does not take it.
+    mutating func kept(_ text: [UInt8], _ name: RequestName?) {
+        if texts.count >= Self.manyTexts { texts.removeAll() }
+        texts[text] = .some(name)
+        (trouble, failuresInARow, retryAt) = (nil, 0, .min)
+    }
+
+    /// Has a text handed over again, as the service may keep it no longer.
+    mutating func forgetText(name: String) {
+        for case (let text, let known?) in texts where known.text == name { texts[text] = nil }
     }
 
     /// Notes that no name came. The next attempt waits 1, 2, 4 … 60 s, or longer if the service asks for it.

@@ -132,7 +132,7 @@ extension DeliveryMachine {
         resolveCanary(request)
         pushes[request].mayBeDelivered = true
         pushes[request].reason = reason
-        if resendsDoubtful {
+        if resendsDoubtful(request) {
             retryLater(request, retryAfterSeconds: nil, at: now)
         } else {
             settle(request, .unknown, reason: reason, at: now)
@@ -262,7 +262,7 @@ extension DeliveryMachine {
     mutating func resolveLost(_ request: Int, reason: OwnReason, at now: Moment) {
         pushes[request].mayBeDelivered = true
         pushes[request].reason = reason.rawValue
-        guard resendsDoubtful, ending == nil, !isExpired, mayTryAgain(request) else {
+        guard resendsDoubtful(request), ending == nil, !isExpired, mayTryAgain(request) else {
             return settle(request, .unknown, reason: reason.rawValue, at: now)
         }
         requeueAtOnce(request, at: now)

@@ -34,11 +34,14 @@ extension DeliveryMachine {
         while let next = again.first ?? fresh.first {
             guard nextPushIsAllowed, let connection = connectionWithRoom() else { return }
             if dropOldName(of: next, at: now) { continue }
+            // Until the next request may leave, more pushes may join it.
+            if batching.keepsTexts, nextPaceTime ?? .min <= now.nanoseconds { gatherSmallRequests(in: next) }
             if lacksName(next) {
                 // A service that takes nothing for now gives out no names either.
                 guard unnamed.count < room(of: connection), max(nextQuotaTime, nextProbeTime) <= now.nanoseconds else { return }
                 guard let request = removeNext() else { return }
-                askForName(of: request)
+                // What was cut down may need none.
+                if lacksName(request) { askForName(of: request) } else { again.prepend(request) }
             } else {
                 guard takePace(for: next, at: now.nanoseconds), let request = removeNext() else { return }
                 // What was cut down has lost its name.
@@ -51,7 +54,7 @@ extension DeliveryMachine {
     func lacksName(_ request: Int) -> Bool {
         switch nameRule {
         case .none: false
-        case .generations: pushes[request].generation > 0 && !pushes[request].isNamed
+        case .generations: (pushes[request].generation > 0 || namesText(request)) && !pushes[request].isNamed
         case .calls: !pushes[request].isNamed
         }
     }
@@ -63,7 +66,7 @@ extension DeliveryMachine {
     }
 
     /// Whether a request that may have arrived goes again, because the service recognizes it or because the campaign wants it.
-    var resendsDoubtful: Bool { settings.resendsUnknown || nameRule != .none }
+    func resendsDoubtful(_ request: Int) -> Bool { settings.resendsUnknown || nameRule != .none && !namesText(request) }
 
     /// Whether a request may not be divided: it may have arrived, and only as a whole does the service recognize it.
     func mustStayWhole(_ request: Int) -> Bool {
@@ -107,9 +110,9 @@ extension DeliveryMachine {
     /// Takes a name away that the service may soon forget. A request that may have arrived under it is given up.
     /// - Returns: whether the request was given up.
     private mutating func dropOldName(of request: Int, at now: Moment) -> Bool {
-        guard nameRule == .calls, pushes[request].isNamed, let name = names[request], name.usableUntil <= now.wall else { return false }
+        guard name(of: request).map({ $0.usableUntil <= now.wall }) ?? false else { return false }
         pushes[request].isNamed = false
-        guard pushes[request].mayBeDelivered else { return false }
+        guard nameRule == .calls, pushes[request].mayBeDelivered else { return false }
         if again.first == request { _ = again.removeFirst() } else { _ = removeUntried() }
         giveUp(request, at: now)
         return true

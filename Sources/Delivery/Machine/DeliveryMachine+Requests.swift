@@ -16,7 +16,11 @@ extension DeliveryMachine {
 
     /// Returns whether a push with this past may join a request: one history must hold for all.
     func mayJoin(_ request: Int, after past: PushPast) -> Bool {
-        mayJoin(request) && pushes[request].generation == past.generation && pushes[request].mayBeDelivered == past.isInDoubt
+        guard mayJoin(request), pushes[request].generation == past.generation, pushes[request].mayBeDelivered == past.isInDoubt else {
+            return false
+        }
+        // What may have arrived goes where the service recognizes it.
+        return !past.isInDoubt || !batching.namesText(targets: Int(pushes[request].count) + 1)
     }
 
     /// Adds a push to a request that `mayJoin` allowed. Returns the push's slot.
@@ -28,6 +32,8 @@ extension DeliveryMachine {
         pushes[pushes[request].count == 1 ? request : Int(pushes[request].last)].companion = Int32(push)
         pushes[request].last = Int32(push)
         pushes[request].count += 1
+        // What was on record of it was its generation.
+        if namesText(request) { pushes[request].isNamed = false }
         untriedPushes += 1
         return push
     }
@@ -41,7 +47,7 @@ extension DeliveryMachine {
         for _ in 1..<count { end = Int(pushes[end].companion) }
         let rest = Int(pushes[end].companion)
         pushes[end].companion = -1
-        if nameRule == .calls { pushes[request].isNamed = false }
+        if namesAreOfRequests { pushes[request].isNamed = false }
         var slot = pushes[request]
         slot.recipient = pushes[rest].recipient
         slot.companion = pushes[rest].companion
@@ -90,12 +96,12 @@ extension DeliveryMachine {
                 (pushes[push].companion, pushes[push].last, pushes[push].count) = (-1, -1, 1)
             }
         }
-        if nameRule == .calls, parts.count > 1 { for part in parts { pushes[part.request].isNamed = false } }
+        if namesAreOfRequests, parts.count > 1 { for part in parts { pushes[part.request].isNamed = false } }
         return parts.filter { $0.meaning == .accepted } + parts.filter { $0.meaning != .accepted }
     }
 
     /// Appends a push to a request.
-    private mutating func append(_ push: Int, to request: Int) {
+    mutating func append(_ push: Int, to request: Int) {
         pushes[pushes[request].count == 1 ? request : Int(pushes[request].last)].companion = Int32(push)
         pushes[push].state = .member
         pushes[push].companion = -1
@@ -132,6 +138,7 @@ extension DeliveryMachine {
         pushes[request].reason = reasonText(answer)
         // A service that recognizes the call says that it did nothing, the first time included.
         if nameRule == .calls { pushes[request].mayBeDelivered = false }
+        forgetTextIfRefused(request, answer)
         raiseGeneration(of: request)
         let half = settlesOthers ? nil : divide(request, after: Int(pushes[request].count + 1) / 2)
         queueDivided(request, at: now)

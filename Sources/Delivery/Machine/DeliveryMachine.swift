@@ -28,6 +28,8 @@ struct DeliveryMachine {
         case renewToken(connection: Int)
         /// Open further connections at another of the service's servers.
         case changeServer
+        /// Have the text with this name handed to the service again before another request names it.
+        case forgetText(name: String)
         /// Note that the service let the token of this connection pass.
         case confirmToken(connection: Int)
     }
@@ -113,7 +115,8 @@ struct DeliveryMachine {
     var growth = ConnectionGrowth()
     var answerCount = 0
 
-    /// The names of requests that have one (`PushSlot.isNamed`), and the requests that wait for one, with the number of the question.
+    /// The names of requests that have one (`PushSlot.isNamed`), or of their texts, and the requests that wait for one, with the number of
+    /// the question.
     var names: [Int: RequestName] = [:]
     var unnamed: [Int: Int] = [:]
     var lastQuestion = 0

@@ -36,8 +36,11 @@ struct PreviewService: Sendable {
             let groups = messages.indices.filter { messages[$0].service == number }
             let recipients = groups.reduce(0) { $0 + result.groups[$1, default: 0] }
             let sizes = groups.reduce(into: [:]) { $0.merge(result.payloadBytesOfGroups[$1] ?? [:], uniquingKeysWith: +) }
-            let largest = settings.ofService(number).paces.largestRequest
-            let (texts, calls) = calls(of: groups, result, tally, service: number, account.service.batching.hasOwnTexts, largest)
+            let largest = settings.ofService(number).paces.largestRequest, batching = account.service.batching
+            let (texts, calls) =
+                batching.keepsTexts
+                ? (0, calls(of: groups.map { (messages[$0], result.groups[$0, default: 0]) }, batching, largest))
+                : calls(of: groups, result, tally, service: number, batching.hasOwnTexts, largest)
             return PreviewService(
                 service: account.service, destination: account.destination, recipients: recipients, texts: texts, calls: calls,
                 payloadBytes: PayloadBytes(counts: sizes), largestRequest: largest)
@@ -66,7 +69,22 @@ struct PreviewService: Sendable {
         // A row that is not its device's newest has a text, too, which nobody gets.
         let different = max(1, min(personal, tally.count(ofService: service)))
         // How devices are spread over the texts is not known: each text may have one request that is not full.
-        return (texts + different, calls + min(personal, personal / batching.largestTargets + different))
+        return (texts + different, calls + min(personal, personal / largest + different))
+    }
+
+    /// The requests of a service that keeps texts (`KeptTexts`): those that name the text of many devices, and full ones for all others.
+    private static func calls(
+        of messages: [(message: MessageCatalog.Message, devices: Int)], _ batching: Batching, _ largest: Int
+    ) -> Int {
+        func full(_ devices: Int, _ most: Int) -> Int { (devices + most - 1) / most }
+        let (large, small) = messages.reduce(into: (0, 0)) { sums, entry in
+            if entry.message.template.columns.isEmpty, batching.namesText(targets: min(entry.devices, largest)) {
+                sums.0 += full(entry.devices, largest)
+            } else {
+                sums.1 += entry.devices
+            }
+        }
+        return large + full(small, min(batching.largestWithOwnTexts, largest))
     }
 
     /// The same, rounded.

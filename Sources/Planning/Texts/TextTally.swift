@@ -3,7 +3,7 @@ import Content
 import PushServices
 import Synchronization
 
-/// Counts the different texts that go through services whose requests carry several devices, but one text. Several threads add to it.
+/// Counts the different texts that go through services whose requests carry several devices, but never several texts. Several threads add to it.
 final class TextTally: Sendable {
     /// By the number of the service.
     private let texts: Mutex<[DistinctTexts]>
@@ -14,7 +14,7 @@ final class TextTally: Sendable {
     init?(_ messages: MessageCatalog, _ services: [any PushService]) {
         counted = messages.messages.map { message in
             let batching = services[message.service].batching
-            return batching.largestTargets > 1 && !batching.hasOwnTexts && !message.template.columns.isEmpty
+            return batching.largestTargets > 1 && batching.largestWithOwnTexts == 1 && !message.template.columns.isEmpty
         }
         guard counted.contains(true) else { return nil }
         texts = Mutex(Array(repeating: DistinctTexts(), count: services.count))

@@ -8,11 +8,13 @@ public struct AccountForm: Sendable {
     public let environments: EnvironmentForm
     /// The ways in which an app may authenticate; it uses one of them.
     public let credentials: [CredentialForm]
+    /// What an app may have differently from others: keys that are true or false, and false if they are not there.
+    public let switches: [AccountSwitch]
 
     /// The keys below an app, in the order in which they are written.
     public var keys: [String] {
         [topic.key, EnvironmentForm.key] + (environments.regions.isEmpty ? [] : [EnvironmentForm.regionKey])
-            + credentials.flatMap { $0.fieldsBeside.map(\.key) + [$0.key] }
+            + credentials.flatMap { $0.fieldsBeside.map(\.key) + [$0.key] } + switches.map(\.key)
     }
 
     /// Lifetimes of signed tokens; nil for a service that takes none.
@@ -35,10 +37,25 @@ public struct AccountForm: Sendable {
     public func credential(_ key: String) -> CredentialForm? { credentials.first { $0.key == key } }
 
     /// The parts of an account.
-    package init(topic: AccountField, environments: EnvironmentForm, credentials: [CredentialForm]) {
+    package init(topic: AccountField, environments: EnvironmentForm, credentials: [CredentialForm], switches: [AccountSwitch] = []) {
         self.topic = topic
         self.environments = environments
         self.credentials = credentials
+        self.switches = switches
+    }
+}
+
+/// A key of an app in volley.yaml that is true or false, and changes how the service is used (`PushService.switched`).
+public struct AccountSwitch: Sendable {
+    /// Its key.
+    public let key: String
+    /// For editors: what it does if it is true, in whole sentences.
+    public let description: String
+
+    /// A switch.
+    package init(_ key: String, description: String) {
+        self.key = key
+        self.description = description
     }
 }
 

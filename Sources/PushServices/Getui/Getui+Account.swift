@@ -9,7 +9,7 @@ extension Getui {
     public static let production = ServiceEnvironment(
         name: "production", host: "restapi.getui.com", spareHosts: ["cncrestapi.getui.com", "nzrestapi.getui.com"])
 
-    static let account = AccountForm(topic: appID, environments: environments, credentials: [masterSecret])
+    static let account = AccountForm(topic: appID, environments: environments, credentials: [masterSecret], switches: [lists])
 
     private static let console = "Copy it from Getui's console (dev.getui.com): the app's configuration"
 

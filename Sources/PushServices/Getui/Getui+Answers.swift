@@ -65,6 +65,11 @@ extension Getui {
         }
     }
 
+    /// Getui has no code for a list whose text it keeps no longer: it refuses a parameter, as it refuses others.
+    public func mayHaveForgottenText(_ answer: ServiceAnswer) -> Bool {
+        Self.code(of: answer.reason) == Self.badParameter && !Self.reasonsOfBadTargets.contains(answer.reason)
+    }
+
     /// What the report says about a reason that Getui documents; nil for others.
     public func words(about reason: String) -> ReasonWords? {
         Self.row(of: reason).map { ReasonWords(explanation: $0.explanation, meaning: $0.meaning, mayBeClock: false) }

@@ -2,23 +2,24 @@ public import Base
 
 /// Requests to Getui. Source: docs.getui.com, RestAPI V2, "push": batches of single pushes by cid.
 extension Getui {
-    /// A POST with up to 200 messages.
+    /// A POST with up to 200 messages, or to the devices of a list.
     public func request(_ options: PushOptions) -> RequestTemplate {
         let message = GetuiMessage(options)
-        return RequestTemplate(
-            pathPrefix: "/v2/\(options.topic)/push/single/batch/cid",
-            headers: [.init("content-type", value: "application/json;charset=utf-8")], idHeader: Self.idHeader
-        ) { pushes, now, bytes in
-            // An answer to a request that is not waited for says nothing about its targets.
-            bytes += "{\"is_async\":false,\"msg_list\":[".utf8
-            var isFirst = true
-            for push in pushes {
-                if !isFirst { bytes.append(UInt8(ascii: ",")) }
-                isFirst = false
-                message.append(push, now: now, to: &bytes)
-            }
-            bytes += "]}".utf8
+        let headers = [RequestTemplate.Header("content-type", value: "application/json;charset=utf-8")]
+        guard usesLists else {
+            return RequestTemplate(
+                pathPrefix: "/v2/\(options.topic)/push/single/batch/cid", headers: headers, idHeader: Self.idHeader,
+                body: message.appendBatch)
         }
+        return RequestTemplate(
+            pathPrefix: "/v2/\(options.topic)/push/", headers: headers, idHeader: Self.idHeader,
+            body: { call, now, bytes in
+                if let task = call.name {
+                    GetuiList.append(call, task: task, to: &bytes)
+                } else {
+                    message.appendBatch(call, now: now, to: &bytes)
+                }
+            }, pathEnd: { $0.name == nil ? "single/batch/cid" : "list/cid" }, keptTexts: GetuiList.texts(options, message))
     }
 
     /// A message with the campaign's own data in it.
@@ -67,8 +68,21 @@ struct GetuiMessage: Sendable {
         collapseID.utf8.reduce(2_166_136_261 as UInt32) { ($0 ^ UInt32($1)) &* 16_777_619 } & 0x7FFF_FFFF
     }
 
+    /// A message for each push, with its own text.
     /// - Parameter now: epoch seconds.
-    func append(_ push: RequestPush, now: Int64, to bytes: inout [UInt8]) {
+    @Sendable func appendBatch(_ pushes: RequestCall, now: Int64, to bytes: inout [UInt8]) {
+        // An answer to a request that is not waited for says nothing about its targets.
+        bytes += "{\"is_async\":false,\"msg_list\":[".utf8
+        var isFirst = true
+        for push in pushes {
+            if !isFirst { bytes.append(UInt8(ascii: ",")) }
+            isFirst = false
+            append(push, now: now, to: &bytes)
+        }
+        bytes += "]}".utf8
+    }
+
+    private func append(_ push: RequestPush, now: Int64, to bytes: inout [UInt8]) {
         bytes += "{\"request_id\":\"".utf8
         Self.appendName(of: push, to: &bytes)
         bytes += "\",".utf8
@@ -76,13 +90,26 @@ struct GetuiMessage: Sendable {
         bytes += "\"audience\":{\"cid\":[\"".utf8
         bytes += push.target
         bytes += "\"]},".utf8
-        precondition(push.payload.starts(with: Self.opening.utf8), "payloads begin as GetuiPayload has them written")
+        appendContent(push.payload, now: now, to: &bytes)
+    }
+
+    /// A message without an audience.
+    /// - Parameter now: epoch seconds.
+    func appendMessage(_ payload: ArraySlice<UInt8>, now: Int64, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "{"))
+        bytes += label
+        appendContent(payload, now: now, to: &bytes)
+    }
+
+    /// The payload, with what all pushes of a run have in common in it, and the brace that ends the message.
+    private func appendContent(_ payload: ArraySlice<UInt8>, now: Int64, to bytes: inout [UInt8]) {
+        precondition(payload.starts(with: Self.opening.utf8), "payloads begin as GetuiPayload has them written")
         bytes += Self.opening.utf8.dropFirst()
         if let expiration {
             // Milliseconds; −1 is for devices that are online now.
             bytes += "\"ttl\":\(expiration <= now ? -1 : min(expiration - now, Self.longestSeconds) * 1000),".utf8
         }
-        let rest = push.payload.dropFirst(Self.opening.utf8.count)
+        let rest = payload.dropFirst(Self.opening.utf8.count)
         if apnsCollapse.isEmpty { bytes += rest } else { appendCollapsing(rest, to: &bytes) }
     }
 

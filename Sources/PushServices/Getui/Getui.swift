@@ -42,8 +42,15 @@ public struct Getui: PushService {
     /// It names a request in the logs of proxies; Getui does not read it.
     static let idHeader = "x-request-id"
 
-    /// 200: docs.getui.com, "push", batches of single pushes. A pace counts devices.
-    public let batching = Batching(largestTargets: 200, hasOwnTexts: true, paceUnit: .targets)
+    /// 200: docs.getui.com, "push", batches of single pushes; 1,000: lists, of DCloud's page about uni-push. A pace counts devices.
+    public var batching: Batching {
+        usesLists
+            ? Batching(largestTargets: 1000, hasOwnTexts: false, paceUnit: .targets, largestWithOwnTexts: 200)
+            : Batching(largestTargets: 200, hasOwnTexts: true, paceUnit: .targets)
+    }
+
+    /// Whether many devices that share a text get it as a list (`Getui+Lists`).
+    let usesLists: Bool
 
     /// Few requests, and large ones.
     public let wire = Wire.calls(inFlight: 8)
@@ -51,8 +58,8 @@ public struct Getui: PushService {
     /// The status of each target is in the body, and some refusals come with the status 200.
     public let readsAcceptedBodies = true
 
-    /// A `request_id` that comes again loses its message. Source: docs.getui.com, "push".
-    public let recognizesRepeats = true
+    /// A `request_id` that comes again loses its message. Source: docs.getui.com, "push". Lists have none.
+    public var recognizesRepeats: Bool { !usesLists }
 
     /// Getui does not say how long it knows a `request_id`: an hour is a guess, and as long as a push is tried. Whether it knows those of
     /// messages that it refused, it does not say either, so that they get new ones.
@@ -66,8 +73,10 @@ public struct Getui: PushService {
         return policy
     }()
 
-    /// The only Getui there is.
-    public init() {}
+    /// Getui as apps use it without further ado.
+    public init() { self.init(usesLists: false) }
+
+    init(usesLists: Bool) { self.usesLists = usesLists }
 
     /// The app is named in the path: no suffix.
     public func topicSuffix(of type: PushType) -> String { "" }

@@ -93,7 +93,8 @@ extension Getui {
                 advice: "Ask Getui's support why the app, or this machine's address, is on its black list.", probe: .wrongCredentials),
             Answer(
                 401, "10004", .stop, explanation: "The app may not use this function of Getui. Ask Getui's support.",
-                advice: "Ask Getui's support for the right to send batches of single pushes.", probe: .wrongTopic),
+                advice: "Ask Getui's support for the right to send batches of single pushes, and lists if the app has 'lists'.",
+                probe: .wrongTopic),
         ]
         + ["30000", "30001", "30002", "30003", "30005", "30016", "30017"].map { code in
             Answer(

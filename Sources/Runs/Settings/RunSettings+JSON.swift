@@ -100,6 +100,9 @@ extension RunSettings {
 }
 
 extension ServiceSettings {
+    /// Between a service's name and the switches that are on. A version of Volley that knows none of them must not send such a run.
+    private static let separator = "+"
+
     /// The members of its JSON. Each credential that the service takes has one, as in files of every version.
     fileprivate func parts(
         of known: [any PushService]
@@ -109,7 +112,7 @@ extension ServiceSettings {
         }
         return (
             [("environment", environment.json), ("topic", .string(topic))] + credentials, pace?.json ?? .null, appPace?.json ?? .null,
-            ("service", .string(serviceName))
+            ("service", .string(([serviceName] + switchedOn.sorted()).joined(separator: Self.separator)))
         )
     }
 
@@ -124,14 +127,19 @@ extension ServiceSettings {
     /// Reads the members that `parts` are, from an object that may have others.
     fileprivate init(json: JSONValue, of known: [any PushService], runFile: String) throws(Diagnostic) {
         func need<Value>(_ value: Value?, name: String) throws(Diagnostic) -> Value { try RunSettings.need(value, name, runFile) }
-        var name = PushServices.standard.name
+        var words = [PushServices.standard.name]
         // Plans of older versions name none.
-        if let service = json["service"], service != .null { name = try need(service.stringValue, name: "service") }
-        let service = try need(known.first { $0.name == name }, name: "service")
+        if let service = json["service"], service != .null {
+            words = try need(service.stringValue, name: "service").split(separator: Self.separator, omittingEmptySubsequences: false).map(
+                String.init)
+        }
+        let name = words[0], switches = Set(words.dropFirst())
+        let service = try need(
+            known.first { $0.name == name && switches.isSubset(of: $0.account.switches.map(\.key)) }, name: "service")
         self.init(
             environment: try need(json["environment"].flatMap { FrozenEnvironment(json: $0, of: service) }, name: "environment"),
             topic: try need(json["topic"]?.stringValue, name: "topic"))
-        serviceName = name
+        (serviceName, switchedOn) = (name, switches)
         credential = service.account.credentials.lazy.compactMap { FrozenCredential(json: json[$0.key], $0) }.first
         pace = json["pace"].flatMap { Pace(json: $0) }
         // Plans of older versions have none.

@@ -5,6 +5,8 @@ public import PushServices
 public struct ServiceSettings: Hashable, Sendable {
     /// The service's name: the standard one's in plans of older versions, which know none.
     public var serviceName = PushServices.standard.name
+    /// The service's switches that the app had on.
+    public var switchedOn: Set<String> = []
     /// Where pushes go.
     public var environment: FrozenEnvironment
     /// With the suffix that the push type needs.
@@ -26,7 +28,7 @@ public struct ServiceSettings: Hashable, Sendable {
     }
 
     /// The service's facts.
-    public var service: any PushService { PushServices.named(serviceName) ?? PushServices.standard }
+    public var service: any PushService { (PushServices.named(serviceName) ?? PushServices.standard).switched(on: switchedOn) }
 
     /// The list of suppressed devices that counts for it: targets of different services and servers have nothing to do with one another. A service's
     /// own servers have one list each, however they are named; one that an authority of the project's own vouches for is another server under the

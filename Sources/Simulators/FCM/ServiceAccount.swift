@@ -97,6 +97,10 @@ public struct IssuerSettings: Sendable {
     public var messagesPerMinute = 0
     /// After how many messages an access token is revoked, as an administrator may do, and refused as UNAUTHENTICATED; 0 for never.
     public var messagesPerToken = 0
+    /// After how many lists the text of lists is forgotten, where a service keeps it; 0 for never.
+    public var listsPerTask = 0
+    /// How many targets of lists are taken in a day.
+    public var listTargetsPerDay = 2_000_000
 
     /// The settings of a simulator that nobody has an account of.
     public init() {}

@@ -10,19 +10,21 @@ struct GetuiCall {
         /// Keeps a content for lists.
         case listMessage
         case list
+        /// Ends a task.
+        case taskRemoval(String)
         /// What became of the pushes of a group.
         case report(group: String)
 
         var isPush: Bool {
             switch self {
             case .single, .batch, .list: true
-            case .authentication, .removal, .listMessage, .report: false
+            case .authentication, .removal, .listMessage, .taskRemoval, .report: false
             }
         }
 
         var method: StaticString {
             switch self {
-            case .removal: "DELETE"
+            case .removal, .taskRemoval: "DELETE"
             case .report: "GET"
             case .authentication, .single, .batch, .listMessage, .list: "POST"
             }
@@ -34,7 +36,7 @@ struct GetuiCall {
             case .single: GetuiKeys.single
             case .batch: GetuiKeys.batch
             case .list: GetuiKeys.list
-            case .authentication, .removal, .listMessage, .report: nil
+            case .authentication, .removal, .listMessage, .taskRemoval, .report: nil
             }
         }
 
@@ -43,7 +45,7 @@ struct GetuiCall {
             switch self {
             case .single: [body]
             case .batch: body["msg_list"]?.values ?? []
-            case .authentication, .removal, .listMessage, .list, .report: []
+            case .authentication, .removal, .listMessage, .list, .taskRemoval, .report: []
             }
         }
 
@@ -75,6 +77,7 @@ struct GetuiCall {
         case ["push", "single", "batch", "cid"]: kind = .batch
         case ["push", "list", "message"]: kind = .listMessage
         case ["push", "list", "cid"]: kind = .list
+        case let words where words.count == 2 && words[0] == "task": kind = .taskRemoval(words[1])
         case let words where words.count == 4 && words.starts(with: ["report", "push", "task_group"]): kind = .report(group: words[3])
         default: return nil
         }

@@ -15,8 +15,7 @@ final class GetuiRules: ServiceRules {
     @exclusivity(unchecked) private var targets: CidRules
     private let callsPerMinute: Int
     private var quotas: [String: MinuteQuota] = [:]
-    /// Contents of lists, by their task ids.
-    private var tasks: [String: (app: String, end: Timestamp)] = [:]
+    @exclusivity(unchecked) private var tasks: GetuiTasks
     private var seenIDs: Set<TokenHash> = []
     /// The ids of the request that was accepted last, which count as seen once it is taken, and the groups and statuses of what it delivers.
     private var acceptedIDs: [TokenHash] = []
@@ -28,6 +27,7 @@ final class GetuiRules: ServiceRules {
     init(_ configuration: SimulatorConfiguration) {
         tokens = GetuiTokens(configuration)
         targets = CidRules(configuration.faults.answers)
+        tasks = GetuiTasks(configuration.issuer)
         callsPerMinute = configuration.issuer.messagesPerMinute
     }
 
@@ -51,6 +51,7 @@ final class GetuiRules: ServiceRules {
             tokens.remove(token.utf8, app: call.app)
             answer(request, .success(nil))
         case .listMessage: answer(request, keep(request, app: call.app, now: now))
+        case .taskRemoval(let task): answer(request, end(task, request, app: call.app, now: now))
         case .report(let group): answer(request, report(on: group, request, app: call.app, now: now))
         case .single, .batch, .list:
             request.kind = .push
@@ -76,8 +77,14 @@ final class GetuiRules: ServiceRules {
         guard let body = Self.json(request) else { return .refusal(1) }
         if let flaw = GetuiKeys.listMessage.flaw(in: body) ?? GetuiContent.flaw(of: body) { return .badParameter(flaw) }
         let task = nextTask("RASL")
-        tasks[task] = (app, now.adding(seconds: Double(GetuiContent.lifeMilliseconds(of: body)) / 1000))
+        tasks.keep(body, as: task, app: app, now: now)
         return .success(.object(pairs: [("taskid", .string(task))]))
+    }
+
+    /// Ends a task of its owner.
+    private func end(_ task: String, _ request: PushRequest, app: String, now: Timestamp) -> GetuiReply {
+        if let refusal = refusal(of: request, app: app, now: now) { return refusal }
+        return tasks.remove(task, app: app) ? .success(nil) : .badParameter("taskid is invalid")
     }
 
     /// Answers for a group; nothing for one that has no push.
@@ -118,10 +125,7 @@ final class GetuiRules: ServiceRules {
             return .badParameter("request_id is repeated")
         }
         guard case .list = call.kind else { return nil }
-        guard let task = tasks[body["taskid"]?.stringValue ?? ""], task.app == call.app, now < task.end else {
-            return .badParameter("taskid is invalid")
-        }
-        return nil
+        return tasks.take(body["taskid"]?.stringValue ?? "", targets: entries.count, app: call.app, now: now)
     }
 
     private func accept(
@@ -135,7 +139,8 @@ final class GetuiRules: ServiceRules {
             return addressee
         }
         accepted = delivered.compactMap { result in
-            result.status == CidRules.ignored ? nil : result.entry.group.map { ("\(call.app)/\($0)", result.status) }
+            guard result.status != CidRules.ignored else { return nil }
+            return (result.entry.group ?? tasks.group(of: result.entry.task)).map { ("\(call.app)/\($0)", result.status) }
         }
         // All of them were repeats: Getui says yes, and sends nothing.
         if delivered.isEmpty { request.kind = .dryRun }

@@ -38,6 +38,9 @@ enum ServiceWords {
     /// The simulators that keep audiences.
     static let audienceStandIns = list(Simulators.all.filter(\.hasOwnAudiences).map { "--service \($0.service)" })
 
+    /// The simulators that keep texts of lists.
+    static let listingStandIns = list(Simulators.all.filter(\.keepsTasks).map { "--service \($0.service)" })
+
     /// An answer of each simulator.
     static func standInAnswers(_ answer: (StandIn) -> SimulatedAnswer?) -> String {
         list(Simulators.all.compactMap { answer($0)?.words })

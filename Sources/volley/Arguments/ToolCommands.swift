@@ -279,6 +279,8 @@ struct Simulate: ParsableCommand {
 
     @Flag(name: .long, help: "Refuse pushes to tags, as \(ServiceWords.audienceStandIns) does for apps that have not paid.")
     var noTags = false
+    @Option(name: .long, help: "The lists after which \(ServiceWords.listingStandIns) forgets their text; 0 for never.")
+    var listsPerTask = 0
 
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
@@ -306,10 +308,13 @@ struct Simulate: ParsableCommand {
             throw ValidationError("--broadcasts-per-day and --no-tags are for \(ServiceWords.audienceStandIns).")
         }
         guard broadcastsPerDay ?? 0 >= 0 else { throw ValidationError("--broadcasts-per-day takes 0 or more.") }
+        guard Simulators.named(service)?.keepsTasks == true || listsPerTask == 0 else {
+            throw ValidationError("--lists-per-task is for \(ServiceWords.listingStandIns).")
+        }
         guard streamLimit >= 1 else { throw ValidationError("--stream-limit takes 1 or more.") }
         let counts = [
             latency, tooManyRequestsEvery, unavailableEvery, internalErrorEvery, silentEvery, resetEvery, goAwayEvery, disconnectEvery,
-            silentAfter, gatewayEvery, earlyAnswerEvery, limitPerMinute, messagesPerToken,
+            silentAfter, gatewayEvery, earlyAnswerEvery, limitPerMinute, messagesPerToken, listsPerTask,
         ]
         guard counts.allSatisfy({ $0 >= 0 }) else { throw ValidationError("Counts and times must be 0 or more.") }
     }
@@ -328,6 +333,7 @@ struct Simulate: ParsableCommand {
         (settings.tokenSeconds, settings.errorDetails) = (tokenSeconds, errorDetails.flatMap(RefusalDetails.init))
         (settings.messagesPerMinute, settings.messagesPerToken) = (limitPerMinute, messagesPerToken)
         (settings.broadcastsPerDay, settings.takesTags) = (broadcastsPerDay, !noTags)
+        settings.listsPerTask = listsPerTask
         (settings.port, settings.ledgerFile, settings.authorityFile, settings.keyFile) = (port, ledger, ca, key)
         (settings.certificateFile, settings.seconds) = (certificate, seconds)
         (settings.unregisteredFile, settings.badTokenFile) = (unregistered, badTokens)

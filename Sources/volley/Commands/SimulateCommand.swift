@@ -33,6 +33,8 @@ public enum SimulateCommand {
         public var broadcastsPerDay: Int?
         /// Whether an app that has not paid may send to tags.
         public var takesTags = true
+        /// After how many lists their text is forgotten; 0 for never.
+        public var listsPerTask = 0
         /// After how many seconds to end; nil to wait for Ctrl-C.
         public var seconds: Double?
         /// Files that list tokens, one per line: tokens that are no longer registered, and tokens that never existed.
@@ -69,6 +71,7 @@ public enum SimulateCommand {
         configuration.issuer.messagesPerMinute = settings.messagesPerMinute
         configuration.issuer.messagesPerToken = settings.messagesPerToken
         (configuration.broadcastsPerDay, configuration.takesTags) = (settings.broadcastsPerDay, settings.takesTags)
+        configuration.issuer.listsPerTask = settings.listsPerTask
         let credential = try SimulatedCredential(settings, options: options, console: console)
         credential.trust(in: &configuration)
         let simulator = try settings.service.start(configuration)

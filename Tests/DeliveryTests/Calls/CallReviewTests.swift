@@ -92,4 +92,15 @@ struct CallReviewTests {
         #expect(review(claimed: 30).unsent.isEmpty && review(claimed: 30).repeats.isEmpty)
         #expect(CallReview.generations(of: calls) == [0: 1, 1: 2, 20: 1])
     }
+
+    @Test("who left last in a request that named a text is unknown, however new it is; a later generation is recognized")
+    func texts() {
+        let calls = [
+            call(1, CallReview.textName, [0, 1, 2], age: 10), call(2, "2", [1], age: 5), call(3, "1", [3], age: 9),
+            call(4, CallReview.textName, [3], age: 4),
+        ]
+        let review = CallReview(calls, lost: [0..<5], windowSeconds: 60, claimedAt: { _ in now.adding(seconds: -20) }, at: now)
+        #expect(review.unknown == [0, 2, 3])
+        #expect(CallReview.generations(of: calls) == [1: 2, 3: 1])
+    }
 }

@@ -70,6 +70,8 @@ enum Happening {
     case namesCommitted([CallAnswer])
     case namesDelivered([CallAnswer])
     case namesFetched(askedAt: Timestamp)
+    /// The service has answered the question whether it keeps a text.
+    case textKept([UInt8], askedAt: Timestamp)
     case commit
     case interrupt
     case helperStarts

@@ -196,9 +196,19 @@ struct Nature {
         let naming = NameNature(from: &random, isLong: wallSteps > 0 || sleeps > 0)
         self.naming = naming
         service.repeatProtection = random.oneIn(3) ? .derived(windowSeconds: 86_400) : .fetched(naming.names)
-        settings.service = service
         // Enough crashes to see what they leave.
         if killAfterTicks == nil, random.oneIn(2) { killAfterTicks = random.between(1, 12 + 6 * min(pushes, 60)) }
+        if case .derived = service.repeatProtection { keepTexts(&random) }
+        settings.service = service
+    }
+
+    /// A service that keeps texts, so that larger requests name one.
+    private mutating func keepTexts(_ random: inout SplitMix) {
+        let batching = service.batching
+        guard !batching.hasOwnTexts, batching.largestTargets > 2, !random.oneIn(4) else { return }
+        service.batching = Batching(
+            largestTargets: batching.largestTargets, hasOwnTexts: false, paceUnit: batching.paceUnit,
+            largestWithOwnTexts: random.between(2, min(8, batching.largestTargets - 1)))
     }
 
     /// A service that counts what it is sent, and refuses messages for what they are.

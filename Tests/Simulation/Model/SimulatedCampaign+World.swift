@@ -23,6 +23,7 @@ extension SimulatedCampaign {
         case .namesCommitted(let answers): commit(answers)
         case .namesDelivered(let answers): deliver(answers)
         case .namesFetched(let askedAt): endFetch(askedAt: askedAt)
+        case .textKept(let text, let askedAt): endKeeping(text, askedAt: askedAt)
         case .commit:
             isCommitDue = false
             record(unrecorded)

@@ -54,6 +54,8 @@ final class SimulatedCampaign {
     var nameCount = 0
     /// When the service gave out each name: true time.
     var givenNames: [String: Int64] = [:]
+    /// The texts that the service gave names, by their names.
+    var keptTexts: [String: UInt8] = [:]
     var nameOutageEnds: Int64?
     /// What the last process did with pushes, and the calls that it left.
     var pasts: [Int: PushPast] = [:]

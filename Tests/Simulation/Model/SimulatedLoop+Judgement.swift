@@ -101,7 +101,8 @@ extension SimulatedLoop {
             if token != recipient || bytes.payload.first != campaign.nature.payload(of: recipient) {
                 campaign.violate(.bytes, "recipient \(recipient) gets the bytes of \(token)")
             }
-            if let text, text != bytes.payload.first, !batching.hasOwnTexts { campaign.violate(.requests, "a request has two texts") }
+            let isAlike = !batching.hasOwnTexts && wire.count > batching.largestWithOwnTexts
+            if let text, text != bytes.payload.first, isAlike { campaign.violate(.requests, "a request has two texts") }
             text = bytes.payload.first
         }
     }
@@ -132,7 +133,7 @@ extension SimulatedLoop {
             }
         case .doubtful:
             campaign.tally.note(.resent)
-            let isRecognized = machine.nameRule != .none
+            let isRecognized = machine.nameRule != .none && !Wire.isText(fate.lastName)
             if !settings.resendsUnknown, !isRecognized {
                 campaign.violate(.notSentAgain, "recipient \(recipient) was lost, and is sent again")
             }
@@ -365,7 +366,8 @@ extension SimulatedLoop {
             campaign.fates[recipient].wasEverInDoubt = true
         case .doubtful:
             if outcome != .unknown { wrong("nobody knows that") }
-            if settings.resendsUnknown || machine.nameRule != .none { judgeGivingUp(settlement, fate, at: now) }
+            let isRecognized = machine.nameRule != .none && !Wire.isText(fate.lastName)
+            if settings.resendsUnknown || isRecognized { judgeGivingUp(settlement, fate, at: now) }
         case .untouched, .unprocessed, .refused: judgeUnresolved(settlement, fate, at: now)
         }
     }

@@ -156,7 +156,7 @@ extension SimulatedLoop {
             wires[push].forEachRecipient { if campaign.truths[$0].answer != nil { isRefused = true } }
             if isRefused { return }
         }
-        let generation = wires[push].generation
+        let generation = wires[push].recognizedGeneration
         wires[push].forEachRecipient { accept(recipient: $0, generation) }
         guard wires[push].count > 1, nature.service.answering == .each else { return remember(push, ServerAnswer.accepted) }
         var targets: [Int] = []
@@ -164,9 +164,10 @@ extension SimulatedLoop {
         remember(push, ServerAnswer.each, targets)
     }
 
-    private func accept(recipient: Int, _ generation: UInt16) {
+    /// - Parameter generation: nil for a request that the service does not recognize.
+    private func accept(recipient: Int, _ generation: UInt16?) {
         guard campaign.truths[recipient].answer == nil else { return }
-        if case .derived = nature.service.repeatProtection {
+        if let generation, case .derived = nature.service.repeatProtection {
             let name = DerivedName(run: campaign.earlier.count, recipient: recipient, generation: generation)
             guard campaign.server.pushes.insert(name).inserted else { return campaign.tally.note(.repeatRecognized) }
         }
@@ -227,7 +228,7 @@ extension SimulatedLoop {
             }
             var position = 0
             wires[push].forEachRecipient {
-                if targets[position] < 0 { accept(recipient: $0, wires[push].generation) }
+                if targets[position] < 0 { accept(recipient: $0, wires[push].recognizedGeneration) }
                 position += 1
             }
             targets = targets.map { $0 < 0 ? ServerAnswer.accepted : $0 }

@@ -202,7 +202,7 @@ extension SimulatedLoop {
         campaign.trace("loop \(index) submits \(recipient)\(others.isEmpty ? "" : " and \(others)") on connection \(connection)")
         let wire = Wire(
             state: .sent, serial: lastSerial, recipient: recipient, others: others, connection: connection, sentAt: now.nanoseconds,
-            name: machine.nameRule == .calls ? machine.names[push]?.text ?? "" : "", generation: machine.pushes[push].generation)
+            name: machine.name(of: push)?.text ?? "", generation: machine.pushes[push].generation)
         judgeSubmission(of: push, wire, at: now)
         guard campaign.violation == nil else { return }
         wires[push] = wire

@@ -300,6 +300,7 @@ final class SimulatedLoop {
             case .ping(let connection): ping(connection)
             case .renewToken(let connection): renewToken(of: connection, at: now)
             case .changeServer: break
+            case .forgetText(let name): forgetText(name)
             case .confirmToken(let connection): if let token = peers[connection].token { campaign.tokens?.confirm(token) }
             }
         }

@@ -34,8 +34,14 @@ struct NameNature {
 }
 
 extension Wire {
-    /// What the service recognizes its pushes by.
+    /// What the service recognizes its pushes by, or the name of their text, by which it recognizes nothing.
     var recognizedBy: String { name.isEmpty ? "\(generation)" : name }
+
+    /// The generation by which the service recognizes its pushes; nil if it names a text.
+    var recognizedGeneration: UInt16? { Self.isText(name) ? nil : generation }
+
+    /// Whether a name is that of a text.
+    static func isText(_ name: String) -> Bool { name.hasPrefix("text") }
 }
 
 /// The desk, as its thread does it.
@@ -63,6 +69,9 @@ extension SimulatedCampaign {
         case .fetch:
             isDeskBusy = true
             agenda.add(.namesFetched(askedAt: clock.moment.wall), at: clock.now + random.span(0, nature.longestAnswer))
+        case .keep(let text):
+            isDeskBusy = true
+            agenda.add(.textKept(text, askedAt: clock.moment.wall), at: clock.now + random.span(0, nature.longestAnswer))
         case .wait(let until?):
             deskPlan += 1
             agenda.add(.deskLooks(plan: deskPlan), at: max(clock.now + 1000, until + clock.asleep))
@@ -72,8 +81,9 @@ extension SimulatedCampaign {
 
     func commit(_ answers: [CallAnswer]) {
         isDeskBusy = false
-        account.name(answers.map(\.call))
-        for answer in answers { trace("\(answer.call.recipients) are named \(answer.call.name)") }
+        let calls = answers.compactMap(\.call)
+        account.name(calls)
+        for call in calls { trace("\(call.recipients) are named \(call.name)") }
         tick()
         agenda.add(.namesDelivered(answers), at: clock.now + random.span(0, 5 * Span.millisecond))
         planDesk()
@@ -113,6 +123,29 @@ extension SimulatedCampaign {
         planDesk()
     }
 
+    func endKeeping(_ text: [UInt8], askedAt: Timestamp) {
+        guard let nature = nature.naming else { return }
+        isDeskBusy = false
+        nameOutageEnds = nameOutageEnds ?? clock.now + nature.outage
+        if clock.now < nameOutageEnds ?? 0 || random.happens(nature.fails) {
+            desk?.failed(NameTrouble(text: "no answer", retryAfterSeconds: random.oneIn(4) ? 7 : nil), at: clock.moment)
+            wakeAll(within: SimulatedLoop.wakeDelay)
+        } else if random.happens(nature.refuses) {
+            desk?.failed(NameTrouble(text: "no right", status: 403, isFinal: true), at: clock.moment)
+            wakeAll(within: SimulatedLoop.wakeDelay)
+        } else if random.oneIn(6) {
+            tally.note(.textRefused)
+            desk?.kept(text, nil)
+        } else {
+            tally.note(.textKept)
+            nameCount += 1
+            let name = "text\(nameCount)"
+            (givenNames[name], keptTexts[name]) = (clock.now, text.first)
+            desk?.kept(text, RequestName(text: name, usableUntil: askedAt.adding(seconds: nature.names.usableSeconds)))
+        }
+        planDesk()
+    }
+
     // MARK: A new process
 
     /// What a new process finds in the run's account.
@@ -124,7 +157,8 @@ extension SimulatedCampaign {
             tally.note(.unsentAfterCrash)
             if fates[recipient].accepted > 0 { violate(.ledger, "recipient \(recipient) is said to be unsent, and was accepted") }
         }
-        if nature.settings.resendsUnknown, case .fetched = nature.service.repeatProtection {
+        let isForgetful = if case .fetched = nature.service.repeatProtection { true } else { nature.service.batching.keepsTexts }
+        if nature.settings.resendsUnknown, isForgetful {
             for recipient in account.members where account.outcomes[recipient] == .unknown { fates[recipient].mayComeTwice = true }
         }
         return (found.toSend, found.unknown)
@@ -157,14 +191,27 @@ extension SimulatedLoop {
             CallQuestion(
                 client: index, request: request, number: question,
                 recipients: machine.pushes(of: request).map { machine.pushes[$0].recipient },
-                generation: Int(machine.pushes[request].generation)))
+                generation: Int(machine.pushes[request].generation),
+                text: machine.namesText(request) ? Array(store.bytes(of: request).payload) : nil))
+        campaign.planDesk()
+    }
+
+    func forgetText(_ name: String) {
+        campaign.tally.note(.textForgotten)
+        campaign.desk?.forgetText(name: name)
         campaign.planDesk()
     }
 
     func takeNames(at now: Moment) {
         guard !machine.unnamed.isEmpty, let desk = campaign.desk else { return }
         let answers = campaign.deskAnswers.removeValue(forKey: index) ?? []
-        for answer in answers.reversed() { machine.named(answer.request, question: answer.number, answer.name, at: now) }
+        for answer in answers.reversed() {
+            if answer.call == nil {
+                machine.textRefused(of: answer.request, question: answer.number, at: now)
+            } else {
+                machine.named(answer.request, question: answer.number, answer.name, at: now)
+            }
+        }
         guard let trouble = desk.trouble else { return }
         if trouble.isFinal {
             causes.namesRefused = true
@@ -211,7 +258,11 @@ extension SimulatedLoop {
             {
                 campaign.violate(.named, "\(recipients) leave as \(wire.name), which the service has forgotten")
             }
+        case .generations where !wire.name.isEmpty: judgeText(of: wire, recipients)
         case .generations:
+            if campaign.nature.service.batching.namesText(targets: wire.count) {
+                campaign.violate(.requests, "\(wire.count) pushes in a request that holds their texts")
+            }
             if wire.generation > 0 { campaign.tally.note(.generationRaised) }
             let recorded = CallReview.generations(of: campaign.account.calls)
             for recipient in recipients where recorded[recipient] ?? 0 != wire.generation {
@@ -220,12 +271,34 @@ extension SimulatedLoop {
         }
         for recipient in recipients {
             let fate = campaign.fates[recipient]
-            if fate.isInDoubt, fate.lastName != wire.recognizedBy {
+            // A text is no name to recognize it by: `judgeLeave` says whether it may leave at all.
+            if fate.isInDoubt, Wire.isText(fate.lastName) { campaign.fates[recipient].mayComeTwice = true }
+            if fate.isInDoubt, fate.lastName != wire.recognizedBy, !Wire.isText(fate.lastName) {
                 campaign.violate(.recognized, "\(recipient) may have arrived as \(fate.lastName), and leaves as \(wire.recognizedBy)")
             }
-            if case .refused = fate.state, machine.nameRule == .generations, !fate.isInDoubt, fate.lastName == wire.recognizedBy {
+            if case .refused = fate.state, wire.recognizedGeneration != nil, machine.nameRule == .generations, !fate.isInDoubt,
+                fate.lastName == wire.recognizedBy
+            {
                 campaign.violate(.named, "\(recipient) was refused as \(wire.generation), and leaves as that again")
             }
+        }
+    }
+
+    /// Compares a request that names a text with the text, and with what is on record.
+    private func judgeText(of wire: Wire, _ recipients: [Int]) {
+        campaign.tally.note(.textNamed)
+        let nature = campaign.nature
+        if !nature.service.batching.namesText(targets: wire.count) {
+            campaign.violate(.requests, "\(wire.count) pushes name a text, and their request could hold it")
+        }
+        if recipients.contains(where: { nature.payload(of: $0) != campaign.keptTexts[wire.name] }) {
+            campaign.violate(.bytes, "\(recipients) leave as \(wire.name), which is another text")
+        }
+        let isRecorded = campaign.account.calls.contains { $0.name == CallReview.textName && $0.recipients.sorted() == recipients.sorted() }
+        if !isRecorded { campaign.violate(.named, "\(recipients) leave as \(wire.name), which is on no record") }
+        let age = Double(campaign.clock.now - (campaign.givenNames[wire.name] ?? 0)) / 1e9
+        if age > nature.naming?.lifeSeconds ?? 0 {
+            campaign.violate(.named, "\(recipients) leave as \(wire.name), which the service has forgotten")
         }
     }
 

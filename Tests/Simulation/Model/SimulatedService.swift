@@ -69,6 +69,9 @@ struct SimulatedService: PushService {
         }
     }
 
+    /// No refusal says that it is about the text.
+    func mayHaveForgottenText(_ answer: ServiceAnswer) -> Bool { answer.reason == Self.badTarget }
+
     private func meaning(ofTarget reason: String) -> AnswerMeaning {
         guard let answer = ServerAnswer.ofTarget(reason) else { preconditionFailure("the server says of a target what it never says") }
         return apns.meaning(of: ServiceAnswer(status: answer.status, reason: reason))
