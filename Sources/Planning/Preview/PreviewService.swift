@@ -36,11 +36,11 @@ struct PreviewService: Sendable {
             let groups = messages.indices.filter { messages[$0].service == number }
             let recipients = groups.reduce(0) { $0 + result.groups[$1, default: 0] }
             let sizes = groups.reduce(into: [:]) { $0.merge(result.payloadBytesOfGroups[$1] ?? [:], uniquingKeysWith: +) }
-            let largest = settings.ofService(number).paces.largestRequest
-            let (texts, calls) = calls(of: groups, result, tally, service: number, account.service.batching.hasOwnTexts, largest)
+            let paces = settings.ofService(number).paces
+            let (texts, calls) = calls(of: groups, result, tally, service: number, paces)
             return PreviewService(
                 service: account.service, destination: account.destination, recipients: recipients, texts: texts, calls: calls,
-                payloadBytes: PayloadBytes(counts: sizes), largestRequest: largest)
+                payloadBytes: PayloadBytes(counts: sizes), largestRequest: paces.largestRequest)
         }
         services.pace(by: settings)
         return services
@@ -48,11 +48,11 @@ struct PreviewService: Sendable {
 
     /// The texts and requests that the devices of some messages need.
     private static func calls(
-        of messages: [Int], _ result: AudienceResult, _ tally: TextTally?, service: Int, _ hasOwnTexts: Bool, _ largest: Int
+        of messages: [Int], _ result: AudienceResult, _ tally: TextTally?, service: Int, _ paces: RequestPaces
     ) -> (texts: Int, calls: Int) {
-        func full(_ devices: Int) -> Int { (devices + largest - 1) / largest }
+        func full(_ devices: Int) -> Int { (devices + paces.largestRequest - 1) / paces.largestRequest }
         let devices = messages.map { result.groups[$0, default: 0] }
-        if hasOwnTexts { return (0, full(devices.reduce(0, +))) }
+        if paces.batching.hasOwnTexts { return (0, full(devices.reduce(0, +))) }
         var (texts, calls, personal) = (0, 0, 0)
         for (message, devices) in zip(messages, devices) where devices > 0 {
             if tally?.counted[message] == true {
