@@ -36,14 +36,14 @@ struct PreviewService: Sendable {
             let groups = messages.indices.filter { messages[$0].service == number }
             let recipients = groups.reduce(0) { $0 + result.groups[$1, default: 0] }
             let sizes = groups.reduce(into: [:]) { $0.merge(result.payloadBytesOfGroups[$1] ?? [:], uniquingKeysWith: +) }
-            let largest = settings.ofService(number).paces.largestRequest, batching = account.service.batching
+            let paces = settings.ofService(number).paces
             let (texts, calls) =
-                batching.keepsTexts
-                ? (0, calls(of: groups.map { (messages[$0], result.groups[$0, default: 0]) }, batching, largest))
-                : calls(of: groups, result, tally, service: number, batching.hasOwnTexts, largest)
+                paces.batching.keepsTexts
+                ? (0, calls(of: groups.map { (messages[$0], result.groups[$0, default: 0]) }, paces))
+                : calls(of: groups, result, tally, service: number, paces)
             return PreviewService(
                 service: account.service, destination: account.destination, recipients: recipients, texts: texts, calls: calls,
-                payloadBytes: PayloadBytes(counts: sizes), largestRequest: largest)
+                payloadBytes: PayloadBytes(counts: sizes), largestRequest: paces.largestRequest)
         }
         services.pace(by: settings)
         return services
@@ -51,11 +51,11 @@ struct PreviewService: Sendable {
 
     /// The texts and requests that the devices of some messages need.
     private static func calls(
-        of messages: [Int], _ result: AudienceResult, _ tally: TextTally?, service: Int, _ hasOwnTexts: Bool, _ largest: Int
+        of messages: [Int], _ result: AudienceResult, _ tally: TextTally?, service: Int, _ paces: RequestPaces
     ) -> (texts: Int, calls: Int) {
-        func full(_ devices: Int) -> Int { (devices + largest - 1) / largest }
+        func full(_ devices: Int) -> Int { (devices + paces.largestRequest - 1) / paces.largestRequest }
         let devices = messages.map { result.groups[$0, default: 0] }
-        if hasOwnTexts { return (0, full(devices.reduce(0, +))) }
+        if paces.batching.hasOwnTexts { return (0, full(devices.reduce(0, +))) }
         var (texts, calls, personal) = (0, 0, 0)
         for (message, devices) in zip(messages, devices) where devices > 0 {
             if tally?.counted[message] == true {
@@ -69,13 +69,12 @@ struct PreviewService: Sendable {
         // A row that is not its device's newest has a text, too, which nobody gets.
         let different = max(1, min(personal, tally.count(ofService: service)))
         // How devices are spread over the texts is not known: each text may have one request that is not full.
-        return (texts + different, calls + min(personal, personal / largest + different))
+        return (texts + different, calls + min(personal, personal / paces.largestRequest + different))
     }
 
     /// The requests of a service that keeps texts (`KeptTexts`): those that name the text of many devices, and full ones for all others.
-    private static func calls(
-        of messages: [(message: MessageCatalog.Message, devices: Int)], _ batching: Batching, _ largest: Int
-    ) -> Int {
+    private static func calls(of messages: [(message: MessageCatalog.Message, devices: Int)], _ paces: RequestPaces) -> Int {
+        let batching = paces.batching, largest = paces.largestRequest
         func full(_ devices: Int, _ most: Int) -> Int { (devices + most - 1) / most }
         let (large, small) = messages.reduce(into: (0, 0)) { sums, entry in
             if entry.message.template.columns.isEmpty, batching.namesText(targets: min(entry.devices, largest)) {

@@ -279,6 +279,7 @@ struct Simulate: ParsableCommand {
 
     @Flag(name: .long, help: "Refuse pushes to tags, as \(ServiceWords.audienceStandIns) does for apps that have not paid.")
     var noTags = false
+
     @Option(name: .long, help: "The lists after which \(ServiceWords.listingStandIns) forgets their text; 0 for never.")
     var listsPerTask = 0
 
