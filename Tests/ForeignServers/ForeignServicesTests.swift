@@ -91,9 +91,10 @@ struct ForeignServicesTests {
         ///   - starts: how targets begin, by their number.
         ///   - title: of the campaign; the export has names in `first_name`.
         ///   - options: of the stand-in.
+        ///   - app: further lines of the app.
         init(
             _ service: JudgedService, devices: Int, starts: [Int: String] = [:], title: String = "Hi", delivery: String = "",
-            options: [String] = []
+            options: [String] = [], app: [String] = []
         ) throws {
             try ForeignServicesTests.require()
             self.service = service
@@ -111,7 +112,7 @@ struct ForeignServicesTests {
                     "\(ForeignPrograms.standIns)/\(service.rawValue).py", "--port=\(port)", "--certificate=\(path)/server.pem",
                     "--ledger=\(path)/ledger",
                 ] + service.arguments + spareOption + options, port: port, log: "\(path)/\(service.rawValue).log")
-            settings = ["environment: {url: \"https://localhost:\(port)\", ca: ca.pem}"] + service.account
+            settings = ["environment: {url: \"https://localhost:\(port)\", ca: ca.pem}"] + service.account + app
             try writeSecret(service.secret)
             let lines = ["service: \(service.rawValue)"] + settings + ["columns: {token: target}"]
             try folder.write("volley.yaml", "runs: runs\napps:\n  shop:\n" + lines.map { "    \($0)\n" }.joined())
@@ -319,6 +320,31 @@ struct ForeignServicesTests {
         let sent = try stand.send()
         #expect(sent.status == 0 && stand.ledger("accepted").count == 60, "\(sent)")
         try stand.expectAgreement("\(sent)")
+    }
+
+    @Test(
+        "Getui: lists have one text, wrong devices are found in them, and a text that is over is handed over again",
+        .enabled(if: plays(.getui)), arguments: [[], ["--lists-per-task=1"]])
+    func lists(options: [String]) throws {
+        let starts = [30: "dead", 740: "1d1e", 741: "0ff", 1250: "dead"]
+        let stand = try Stand(.getui, devices: 2500, starts: starts, options: options + ["--latency=50"], app: ["lists: true"])
+        let sent = try stand.send()
+        #expect(sent.status == 1, "one was rejected: \(sent)")
+        #expect(try stand.reported("invalid_token") == Set([30, 1250].map { JudgedService.getui.target($0, after: "dead") }))
+        #expect(stand.ledger("accepted").count == 2497 && stand.ledger("lost").isEmpty, "\(stand.words)")
+        #expect(stand.acceptedCalls.contains { $0.hasPrefix("RASL_") })
+        try stand.expectAgreement("\(sent)")
+    }
+
+    @Test(
+        "Getui: lists whose answers are lost leave their devices unknown, and nobody gets it twice", .enabled(if: isWhole && plays(.getui)),
+        arguments: ["gateway", "cut-before", "cut-after"])
+    func lostLists(kind: String) throws {
+        let stand = try Stand(.getui, devices: 6000, options: ["--\(kind)-every=3", "--latency=50"], app: ["lists: true"])
+        let sent = try stand.send()
+        #expect(stand.words.keys.contains { $0.hasPrefix("trouble-") }, "\(stand.words)")
+        try stand.expectAgreement("\(kind)")
+        #expect(try stand.reported("accepted").count + stand.reported("unknown").count == 6000, "\(sent)")
     }
 
     @Test("RongCloud: recipients of a second are counted, and the run keeps below", .enabled(if: plays(.rongcloud)))

@@ -14,9 +14,9 @@ from judge import Flaw, Window, any_object, boolean, holds, is_whole, members, o
 
 # token-seconds: the life of a token.  revoke-each: a token serves that many calls.  auth-limit: calls for a token a minute.  skew: how many
 # seconds a timestamp may be off (not documented).  quota: calls a minute (not published; 0 for none).  move: after that many calls the data
-# centre is another one, which listens on `spare-port`.
+# centre is another one, which listens on `spare-port`.  lists-per-task: after that many lists a task is over.
 options = judge.arguments(__doc__, {"token-seconds": 86_400, "revoke-each": 0, "auth-limit": 100, "skew": 300, "quota": 0, "move": 0,
-                                    "spare-port": 0},
+                                    "spare-port": 0, "lists-per-task": 0},
                           ["app", "app-key", "secret"], ["one-token"])
 
 STATUS = {0: 200, 1: 200, 2: 200, 301: 200, 404: 404, 405: 405, 10001: 401, 10002: 401, 10003: 401, 10004: 401, 10005: 401, 20001: 400,
@@ -280,7 +280,8 @@ class Getui(judge.Judge):
             what = "strange"
         else:
             what = "left-out" if status is None else "ignored" if status == "successed_ignore" else "accepted"
-        self.note(what, request, [target], number)
+        # A target of a list is noted with its task.
+        self.note(what, request, [target], number or self.call)
         return status
 
     def status(self, target):
@@ -329,7 +330,7 @@ class Getui(judge.Judge):
         task = f"RASL_{uuid.uuid4().hex[:20]}"
         # Its life is that of the message.
         ttl = document.get("settings", {}).get("ttl", -1)
-        self.tasks[task] = request.now + (ttl if ttl >= 0 else 7_200_000) / 1000
+        self.tasks[task] = [request.now + (ttl if ttl >= 0 else 7_200_000) / 1000, 0]
         return {"data": {"taskid": task}}
 
     def list(self, request, document, way):
@@ -338,8 +339,10 @@ class Getui(judge.Judge):
                            place: found.append(targets_of(value, way, 1000, place))},
                 "list", ["taskid", "audience"])
         self.targets, self.call = found[0], document["taskid"]
-        if request.now >= self.tasks.get(self.call, 0):
+        known = self.tasks.get(self.call)
+        if known is None or request.now >= known[0] or 0 < options.lists_per_task <= known[1]:
             raise Flaw("value", "taskid")
+        known[1] += 1
         if not self.lists_a_day.take(request.now, len(self.targets)):
             raise Refused(30008)
         self.know(self.targets)
