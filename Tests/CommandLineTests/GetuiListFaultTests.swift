@@ -24,7 +24,7 @@ struct GetuiListFaultTests {
         Fault(name: "500", options: ["--latency", "20", "--internal-error-every", "7"]),
         Fault(name: "a request is reset", options: ["--latency", "20", "--reset-every", "4"], losesAnswers: true),
         Fault(name: "a gateway answers", options: ["--latency", "20", "--gateway-every", "5"], losesAnswers: true),
-        Fault(name: "answers before the body was read", options: ["--latency", "20", "--early-answer-every", "3"]),
+        Fault(name: "answers before the body was read", options: ["--latency", "20", "--early-answer-every", "40"]),
         Fault(name: "GOAWAY", options: ["--latency", "20", "--go-away-every", "6"], losesAnswers: true),
         Fault(name: "the connection is cut", options: ["--latency", "20", "--disconnect-every", "5"], losesAnswers: true),
         Fault(name: "texts are forgotten", options: ["--latency", "20", "--lists-per-task", "2"]),

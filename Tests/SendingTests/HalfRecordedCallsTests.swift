@@ -59,8 +59,7 @@ struct HalfRecordedCallsTests {
         func send(recording most: Int = .max) throws -> Int {
             let calls = try EarlierCalls(of: run, [(0, JPush())], at: .now())
             let batches = BoundedQueue<PushBatch>(capacity: 100), results = BoundedQueue<[Settlement]>(capacity: 100)
-            var reader = PushReader(run: run, messages: messages, pace: nil, resendsUnknown: false)
-            reader.batching = JPush().batching
+            var reader = PushReader(run: run, messages: messages, paces: RequestPaces(JPush().batching), resendsUnknown: false)
             reader.repeats = calls.repeats(in: RunLeg(ids: 0..<ids.count, service: 0))
             #expect(try reader.read(into: batches).isEmpty)
             batches.close()

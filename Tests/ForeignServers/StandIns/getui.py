@@ -280,7 +280,8 @@ class Getui(judge.Judge):
             what = "strange"
         else:
             what = "left-out" if status is None else "ignored" if status == "successed_ignore" else "accepted"
-        self.note(what, request, [target], number)
+        # A target of a list is noted with its task.
+        self.note(what, request, [target], number or self.call)
         return status
 
     def status(self, target):

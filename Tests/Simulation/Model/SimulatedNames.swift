@@ -197,7 +197,6 @@ extension SimulatedLoop {
     }
 
     func forgetText(_ name: String) {
-        campaign.tally.note(.textForgotten)
         campaign.desk?.forgetText(name: name)
         campaign.planDesk()
     }

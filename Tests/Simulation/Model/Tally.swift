@@ -7,7 +7,7 @@ enum Encounter: Int, CaseIterable {
     case fetched, fetchFailed, fetchRefused, tokenAwaited, tokenAwaitedInVain
     case streamRefused, beyondLimit, limitChanged, fellBackToOne, goAway, unprocessedByGoAway, answeredAfterGoAway, streamReset
     case requestNamed, namesFetched, namesNotFetched, namesAwaited, namesAwaitedInVain, generationRaised, repeatRecognized, callRepeated,
-        unsentAfterCrash, doubtBegins, textKept, textRefused, textNamed, textForgotten
+        unsentAfterCrash, doubtBegins, textKept, textRefused, textNamed
     case acceptedUnanswered, swallowed, lateAnswer, pinged, silentConnection, connectionDied, provablyUnsent, doubt
     case quotaUsedUp, quotaOutage, quotaTried, refusedLikeAll, likeOthers, secondRefusal
     case gatewayAnswer, stranger, cutOff, leftInOrder, requestsLimited, budgetKnown, windowClosed, probing, keptInOutage
