@@ -24,7 +24,7 @@ SOURCES := Package.swift Sources Tests
 .PHONY: help setup servers build demo test oracle test-servers test-browser sanitize faults races fuzz simulate simulate-breakages bench lint format install clean
 
 help: ## List these commands
-	@echo "Volley sends push campaigns through APNs and FCM. What can be done here:"
+	@echo "Volley sends push campaigns through APNs, FCM, Getui, JPush and RongCloud. What can be done here:"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 27
 
 # $(call install,PACKAGES) installs those that are missing.

@@ -34,6 +34,8 @@ public struct MessageContent: Hashable, Sendable {
     public var services: [ServiceContent] = []
     /// What only one service has, by its own names, which it checks itself; empty but in the content of a service.
     public var own: [ContentMember] = []
+    /// What devices of a service do without, whatever stands above; empty but in the content of a service.
+    public var removed: Set<ContentKey> = []
 
     /// Empty content.
     public init(position: SourcePosition) {
@@ -44,23 +46,46 @@ public struct MessageContent: Hashable, Sendable {
 }
 
 extension MessageContent {
-    /// This content, with everything that `other` sets replaced by it; `data` and `payload` are replaced as a whole. Languages and
-    /// services are unchanged.
+    /// This content without what `other` removes, and with everything that it sets replaced by it; `data` and `payload` are replaced as a
+    /// whole. Languages and services are unchanged.
     public func overlaid(by other: MessageContent) -> MessageContent {
-        var result = self
+        var result = without(other.removed)
         result.position = other.position
-        result.title = other.title ?? title
-        result.subtitle = other.subtitle ?? subtitle
-        result.body = other.body ?? body
-        result.sound = other.sound ?? sound
-        result.badge = other.badge ?? badge
-        result.category = other.category ?? category
-        result.thread = other.thread ?? thread
-        result.image = other.image ?? image
-        result.link = other.link ?? link
-        result.data = other.data ?? data
-        result.payload = other.payload ?? payload
-        result.own = other.own.isEmpty ? own : other.own
+        result.title = other.title ?? result.title
+        result.subtitle = other.subtitle ?? result.subtitle
+        result.body = other.body ?? result.body
+        result.sound = other.sound ?? result.sound
+        result.badge = other.badge ?? result.badge
+        result.category = other.category ?? result.category
+        result.thread = other.thread ?? result.thread
+        result.image = other.image ?? result.image
+        result.link = other.link ?? result.link
+        result.data = other.data ?? result.data
+        result.payload = other.payload ?? result.payload
+        result.own = other.own.isEmpty ? result.own : other.own
+        return result
+    }
+
+    /// This content without some keys. Languages and services are unchanged.
+    public func without(_ keys: Set<ContentKey>) -> MessageContent {
+        var result = self
+        for key in keys {
+            switch key {
+            case .title: result.title = nil
+            case .subtitle: result.subtitle = nil
+            case .body: result.body = nil
+            case .sound: result.sound = nil
+            case .badge: result.badge = nil
+            case .category: result.category = nil
+            case .thread: result.thread = nil
+            case .image: result.image = nil
+            case .link: result.link = nil
+            case .data: result.data = nil
+            case .wakeApp: result.wakesApp = false
+            case .silent: result.isSilent = false
+            case .payload: result.payload = nil
+            }
+        }
         return result
     }
 }

@@ -79,7 +79,8 @@ public struct MessageCatalog: Sendable {
                     "\(parts) come to \(count) different texts, and at most \(Self.mostMessages) are possible",
                     at: content.position, remedy: "Leave out some."))
         }
-        var compiler = MessageCompiler(lints: !isPlanned)
+        // A run may go through fewer services than the app that it was planned for.
+        var compiler = MessageCompiler(lints: !isPlanned, hasSeveral: services.count > 1 || isPlanned)
         var messages: [Message] = []
         for (number, service) in services.enumerated() {
             for variant in sources[number].variants where !variant.isHoldout {
@@ -129,6 +130,12 @@ public struct MessageCatalog: Sendable {
         return messages.flatMap(\.template.comparisons).filter { seen.insert($0.description).inserted }
     }
 
+    /// The parts of its payloads of which a service takes only so much, each once.
+    public var limitedParts: [PayloadPart] {
+        var seen: Set<PayloadPart> = []
+        return messages.flatMap(\.template.limitedParts).filter { seen.insert($0).inserted }
+    }
+
     /// What people read, each text once, without its tags and without anything that already has a warning.
     public var texts: [SourceText] {
         var seen: Set<String> = []
@@ -172,15 +179,22 @@ public struct MessageCatalog: Sendable {
 /// Compiles one content after another into templates that share their columns.
 private struct MessageCompiler {
     private let lints: Bool
+    private let hasSeveral: Bool
     private var columns: [SourceText] = []
     private var pushType: PushType?
     private var findings: [Diagnostic] = []
 
-    init(lints: Bool) { self.lints = lints }
+    /// - Parameters:
+    ///   - lints: whether to look for what is rarely meant.
+    ///   - hasSeveral: whether the contents are for several services.
+    init(lints: Bool, hasSeveral: Bool) {
+        self.lints = lints
+        self.hasSeveral = hasSeveral
+    }
 
     mutating func compile(_ content: MessageContent, for service: any PushService) -> PayloadTemplate? {
         do throws(Diagnostics) {
-            let template = try PayloadTemplate(content, for: service, after: columns)
+            let template = try PayloadTemplate(content, for: service, after: columns, isOneOfSeveral: hasSeveral)
             columns = template.columns
             if lints { findings += template.warnings + ContentLint.warnings(content, for: service) }
             if let pushType, template.pushType != pushType {

@@ -5,6 +5,7 @@ import PushServices
 ///
 /// If a key has several texts, the most specific one counts: the service's translation, then the variant's, then the campaign's, then the
 /// service's text, then the variant's, then the campaign's. So nobody reads a text in another language because a variant was not translated.
+/// What the service removes, only its own translations bring back.
 struct MessageSources {
     struct Tag {
         let written: String
@@ -68,26 +69,16 @@ struct MessageSources {
             + tags.map { tag in
                 // From general to specific: zh, zh-Hans, zh-Hans-CN.
                 let chain = LanguageTag.fallbacks(of: tag.normal).reversed()
-                let texts = [base, variant.content, ofService].flatMap { Self.translations(of: $0, chain) }
-                return (tag.written, carried(texts.reduce(plain) { $0.overlaid(by: $1) }))
+                let texts = [base, variant.content].flatMap { Self.translations(of: $0, chain) }
+                let translated = texts.reduce(plain) { $0.overlaid(by: $1) }.without(ofService?.removed ?? [])
+                return (tag.written, carried(Self.translations(of: ofService, chain).reduce(translated) { $0.overlaid(by: $1) }))
             }
     }
 
-    /// Without what the service does not have, of which a warning tells where another service of the app has it.
+    /// Without what the service does not have, of which a warning tells where another service of the app has it. A push that would not be one
+    /// without it stays as it is: that is a mistake.
     private func carried(_ content: MessageContent) -> MessageContent {
-        let keys = service.rules.contentKeys
-        if keys.count == ContentKey.allCases.count { return content }
-        var result = content
-        if !keys.contains(.subtitle) { result.subtitle = nil }
-        if !keys.contains(.sound) { result.sound = nil }
-        if !keys.contains(.badge) { result.badge = nil }
-        if !keys.contains(.category) { result.category = nil }
-        if !keys.contains(.thread) { result.thread = nil }
-        if !keys.contains(.image) { result.image = nil }
-        if !keys.contains(.link) { result.link = nil }
-        if !keys.contains(.data) { result.data = nil }
-        if !keys.contains(.wakeApp) { result.wakesApp = false }
-        return result
+        content.without(ContentKey.removable.union([.wakeApp]).subtracting([.title, .body]).subtracting(service.rules.contentKeys))
     }
 
     private static func translations(of content: MessageContent?, _ chain: ReversedCollection<[String]>) -> [MessageContent] {

@@ -25,15 +25,13 @@ struct OutcomeGuide {
     private var name: String { Report.listed(services.map(\.displayName), by: "or") }
 
     /// What a target is called in full; a short word where services have different ones.
-    var noun: String { Self.common(services.map(\.target.noun)) ?? shortNoun }
-
-    /// What a target is called beside a device: `token` where services have device tokens and registration tokens.
-    var shortNoun: String {
-        let nouns = services.map(\.target.shortNoun)
-        return Self.common(nouns) ?? Self.common(nouns.map { $0.split(separator: " ").last.map(String.init) ?? $0 }) ?? "target"
+    var noun: String {
+        let noun = services[0].target.noun
+        return services.allSatisfy { $0.target.noun == noun } ? noun : shortNoun
     }
 
-    private static func common(_ words: [String]) -> String? { Set(words).count == 1 ? words.first : nil }
+    /// What a target is called beside a device.
+    var shortNoun: String { services.shortTargetNoun }
 
     /// Who they are, for readers who do not know them.
     var introduction: String {
@@ -109,7 +107,7 @@ struct OutcomeGuide {
                 ? "\(name) refused the \(noun). Wrong settings may have caused this, so no device is left out of later campaigns."
                 : "\(name) refused the \(noun). Devices that it calls gone (\(goneReasons.joined(separator: ", "))) are left out of later campaigns until they register again. The others are not: wrong settings may have caused the refusal."
         case .invalidToken:
-            "The app is gone from the device, or its push token has changed. These devices are left out of later campaigns until they register again."
+            "The app is gone from the device, or its \(shortNoun) has changed. These devices are left out of later campaigns until they register again."
         case .rejected:
             "\(name) refused the push permanently. The reasons below say why. Sending again will not help until you fix the cause."
         case .failed: "\(name) refused the push temporarily, and still did after several attempts. You can send it again."

@@ -53,7 +53,7 @@ public enum RunEvent: Sendable {
     /// Devices that are left out from now on, and the suppression list that they are on.
     case suppressed(Int, list: String)
     /// Devices that are not suppressed although a service refused their tokens. The service is named where the run has several.
-    case notSuppressed(Int, topicKey: String, service: String?)
+    case notSuppressed(Int, target: String, topicKey: String, service: String?)
     case suppressionFailed(any Error)
     /// What the run's file may be missing.
     case gap(Diagnostic)

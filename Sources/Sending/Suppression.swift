@@ -17,7 +17,8 @@ extension SuppressionList {
                 if change.notSuppressed > 0, try run.status().state == .finished {
                     observer(
                         .notSuppressed(
-                            change.notSuppressed, topicKey: service.account.topic.key, service: areSeveral ? service.displayName : nil))
+                            change.notSuppressed, target: service.target.shortNoun, topicKey: service.account.topic.key,
+                            service: areSeveral ? service.displayName : nil))
                 }
             }
         } catch { observer(.suppressionFailed(error)) }

@@ -124,7 +124,8 @@ import Testing
     func columns() throws {
         #expect(
             query("alias,platform\nx,ios\n").mistakes().map(\.message).first?.hasPrefix(
-                "the export has no column of targets, 'token' (APNs) or 'fcm_token' (FCM): its columns are 'alias', 'platform'") == true)
+                "the export has no column of device tokens or registration tokens, 'token' (APNs) or 'fcm_token' (FCM): its columns are "
+                    + "'alias', 'platform'") == true)
         let (result, sink) = try query("token\n\(token(1))\n", "one.csv") { $0.targets["fcm_token"] = place("google") }.run()
         #expect(sink.services == [0] && result.warnings.contains { $0.name == .columnNotFound && $0.message.contains("'google'") })
         #expect(

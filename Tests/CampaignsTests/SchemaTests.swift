@@ -77,6 +77,18 @@ struct SchemaTests {
         #expect(try mistakes(CampaignReadingTests.full, ofProject: false).isEmpty)
     }
 
+    @Test("null stands only below a service, for a key that can be taken away there")
+    func nothing() throws {
+        func isValid(_ content: String) throws -> Bool { try mistakes(completed("content: \(content)\n"), ofProject: false).isEmpty }
+        let keys = ContentKey.removable.map { "\($0.rawValue): null" }.joined(separator: ", ")
+        for service in PushServices.all {
+            #expect(try isValid("{title: A, services: {\(service.name): {\(keys)}}}"), "\(service.name)")
+            #expect(try !isValid("{title: A, services: {\(service.name): {payload: null}}}"), "\(service.name)")
+        }
+        #expect(try !isValid("{title: A, image: null}") && !isValid("{title: A, services: {rongcloud: {sound: default}}}"))
+        #expect(try isValid("{title: A, services: {rongcloud: {badge: 1}}}") && !isValid("{title: A, services: {rongcloud: {badge: x}}}"))
+    }
+
     @Test("notations that Volley takes, the schema takes too")
     func notations() throws {
         let campaigns = [

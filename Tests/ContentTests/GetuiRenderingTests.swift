@@ -77,9 +77,10 @@ struct GetuiRenderingTests {
         #expect(try Self.render(Self.content(), name: String(repeating: character, count: most)).failure == nil)
         let rendered = try Self.render(Self.content(), name: String(repeating: character, count: most + 1))
         let count = 3 + (most + 1) * character.utf16.count
-        #expect(rendered.failure == .tooLong(PayloadLimit(50, .characters, of: "title", at: Self.place), count: count))
+        let limit = PayloadLimit(50, .characters, of: "title", key: .title, service: "Getui", at: Self.place)
+        #expect(rendered.failure == .tooLong(limit, count: count))
         #expect(rendered.failure?.skipReason == .renderError && rendered.text.isEmpty, "nothing stays behind")
-        #expect(rendered.failure?.description.hasSuffix("the title has \(count) characters, more than 50") == true)
+        #expect(rendered.failure?.description.hasSuffix("the title has \(count) characters, and Getui takes at most 50") == true)
     }
 
     @Test("a body, data for the app and the part for iPhones have limits, too")
@@ -88,7 +89,7 @@ struct GetuiRenderingTests {
             guard case .tooLong(let limit, _)? = try Self.render(content, name: String(repeating: "x", count: count)).failure else {
                 return nil
             }
-            return limit.noun
+            return limit.part.noun
         }
         let body = Self.content { ($0.title, $0.body) = (Self.text("Hi"), Self.text("{{ name }}")) }
         #expect(try noun(body, 256) == nil && noun(body, 257) == "body")
@@ -106,7 +107,7 @@ struct GetuiRenderingTests {
             _ = try PayloadTemplate(content, for: Getui())
             Issue.record("the title is too long")
         } catch {
-            #expect("\(error)".contains("the title has 51 characters, at most 50 are allowed"), "\(error)")
+            #expect("\(error)".contains("the title has 51 characters, and Getui takes at most 50. Shorten it."), "\(error)")
         }
         #expect(throws: Never.self) {
             try PayloadTemplate(Self.content { $0.title = Self.text(String(repeating: "题", count: 50)) }, for: Getui())

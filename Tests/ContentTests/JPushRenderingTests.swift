@@ -53,6 +53,6 @@ struct JPushRenderingTests {
         guard case .tooLong(let limit, let count)? = template.render([String(repeating: "x", count: 2000)], into: &bytes) else {
             return #expect(Bool(false))
         }
-        #expect(limit.most == 2000 && count == 2021)
+        #expect(limit.part.most == 2000 && count == 2021)
     }
 }

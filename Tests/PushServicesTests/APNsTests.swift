@@ -53,7 +53,7 @@ struct APNsTests {
 
     @Test("an answer that stops a run says what to check", arguments: APNs.rows.filter { $0.meaning == .stop }.map(\.reason))
     func advice(reason: String) throws {
-        let row = try #require(APNs.rowsByReason[reason])
+        let row = try #require(APNs.answers[reason])
         #expect(APNs().advice(status: row.statuses.lowerBound, reason: reason) == row.advice)
         #expect(row.advice?.hasSuffix(".") == true && row.explanation.hasSuffix("."))
     }

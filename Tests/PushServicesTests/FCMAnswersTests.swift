@@ -83,7 +83,7 @@ struct FCMAnswersTests {
         "an answer that stops a run says what to check",
         arguments: FCM.rows.filter { [.stop, .rejectedLikeAll].contains($0.meaning) }.map(\.reason))
     func advice(reason: String) throws {
-        let row = try #require(FCM.rowsByReason[reason])
+        let row = try #require(FCM.answers[reason])
         #expect(FCM().advice(status: row.status, reason: reason) == row.advice)
         #expect(row.advice?.hasSuffix(".") == true)
     }

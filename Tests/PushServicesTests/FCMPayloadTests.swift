@@ -152,6 +152,7 @@ struct FCMPayloadTests {
         #expect(sound("{{ tone }}.caf").isEmpty)
         #expect(sound("{{ tone }}").first?.hasPrefix("error: the ending of the sound must stand behind its template") == true)
         #expect(sound("Spring-Sale.caf").first?.hasPrefix("warning: Android has no sound 'Spring-Sale'") == true)
+        #expect(sound("Spring").first?.hasPrefix("warning: Android has no sound 'Spring'") == true)
         #expect(sound("spring.mp3").first?.hasPrefix("warning: the sound 'spring.mp3' is not in a format that iPhones play") == true)
         #expect(Self.payload { ($0.title, $0.sound) = (Self.text("Hi"), Self.text("{{ a.b }}.caf")) }.contains(#""sound":"{{ a.b }}"}"#))
     }

@@ -40,8 +40,10 @@ struct GetuiListTests {
     func sizes() {
         let batching = getui.batching
         #expect([200, 201, 1000].map(batching.namesText) == [false, true, true])
-        #expect(batching.largestRequest(at: nil) == 1000)
-        #expect(batching.largestRequest(at: Pace(pushes: 4000, intervalSeconds: 1)) == 200)
+        var paces = RequestPaces(batching)
+        #expect(paces.largestRequest == 1000)
+        paces.keep(Pace(pushes: 4000, intervalSeconds: 1), counting: .targets)
+        #expect(paces.largestRequest == 200)
     }
 
     @Test("leave unknown whom an answer was lost for, as nothing in them is recognized; batches are")

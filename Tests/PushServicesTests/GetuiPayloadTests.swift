@@ -127,7 +127,7 @@ struct GetuiPayloadTests {
         func search(_ node: PayloadNode) {
             switch node {
             case .limited(let node, let limit):
-                found[limit.noun] = limit
+                found[limit.part.noun] = limit
                 search(node)
             case .object(let members): members.forEach { search($0.value) }
             case .list(let nodes): nodes.forEach(search)
@@ -141,10 +141,12 @@ struct GetuiPayloadTests {
                 ($0.link, $0.image) = (Self.text("https://a.b"), Self.text("https://a.b/c.png"))
             }.root)
         #expect(
-            found.mapValues(\.most) == ["title": 50, "body": 256, "link": 1024, "address of the image": 1024, "part for iPhones": 4096])
+            found.mapValues(\.part.most) == [
+                "title": 50, "body": 256, "link": 1024, "address of the image": 1024, "part for iPhones": 4096,
+            ])
         search(Self.draft { $0.isSilent = true }.root)
-        #expect(found["data for the app"] == PayloadLimit(3072, .characters, of: "data for the app", at: Self.place))
-        #expect(found["title"]?.unit == .characters && found["part for iPhones"]?.unit == .bytes)
+        #expect(found["data for the app"] == PayloadLimit(3072, .characters, of: "data for the app", service: "Getui", at: Self.place))
+        #expect(found["title"]?.part.unit == .characters && found["part for iPhones"]?.part.unit == .bytes)
     }
 
     @Test("what Getui cannot carry is said where it stands")

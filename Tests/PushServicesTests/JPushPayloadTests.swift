@@ -120,6 +120,9 @@ struct JPushPayloadTests {
             Self.findings { ($0.body, $0.sound) = (Self.text("x"), Self.text("{{ tone }}")) }.first?.hasPrefix(
                 "error: the ending of the sound") == true)
         #expect(Self.findings { ($0.body, $0.sound) = (Self.text("x"), Self.text("{{ tone }}.caf")) }.isEmpty)
+        #expect(
+            Self.findings { ($0.body, $0.sound) = (Self.text("x"), Self.text("spring.mp3")) }.first?.contains(
+                "is not in a format that iPhones play") == true)
     }
 
     @Test("the parts for iPhones, Android and the app have limits of their own")
@@ -127,7 +130,7 @@ struct JPushPayloadTests {
         func limits(_ node: PayloadNode) -> [Int] {
             switch node {
             case .object(let members): members.flatMap { limits($0.value) }
-            case .limited(_, let limit): [limit.most]
+            case .limited(_, let limit): [limit.part.most]
             default: []
             }
         }

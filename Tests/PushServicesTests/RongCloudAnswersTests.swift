@@ -51,17 +51,17 @@ struct RongCloudAnswersTests {
     func rowsOfTheTable() throws {
         let described = try Self.described()
         for row in RongCloud.rows {
-            let found = try #require(described.first { $0.code == row.code && $0.status == row.status }, "\(row.code)")
+            let found = try #require(described.first { String($0.code) == row.reason && $0.status == row.status }, "\(row.reason)")
             #expect(found.meaning == row.meaning)
         }
-        #expect(Set(described.map(\.code)).subtracting([200]) == Set(RongCloud.rows.map(\.code)))
+        #expect(Set(described.map(\.code)).subtracting([200]) == Set(RongCloud.rows.compactMap { Int($0.reason) }))
     }
 
     @Test(
         "an answer that stops a run says what to check",
         arguments: RongCloud.rows.filter { [.stop, .rejectedLikeAll].contains($0.meaning) }.map(\.reason))
     func advice(reason: String) throws {
-        let row = try #require(RongCloud.rowsByReason[reason])
+        let row = try #require(RongCloud.answers[reason])
         #expect(RongCloud().advice(status: row.status, reason: reason) == row.advice)
         #expect(row.advice?.hasSuffix(".") == true)
     }

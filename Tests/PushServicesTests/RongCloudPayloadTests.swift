@@ -25,7 +25,8 @@ struct RongCloudPayloadTests {
         switch node {
         case .constant(let value): value
         case .content(.text(let text)): .string(text.value)
-        case .content, .list, .encoded, .limited: .null
+        case .content, .list, .encoded: .null
+        case .limited(let node, _): json(node)
         case .text(let text), .shown(let text, _, _), .address(let text, _): .string(text.value)
         case .object(let members): .object(members.map { JSONMember($0.name, json($0.value)) })
         }
@@ -84,12 +85,16 @@ struct RongCloudPayloadTests {
             Self.findings { ($0.isSilent, $0.body) = (true, nil) } == ["error: RongCloud has no silent pushes: every push shows a text"])
     }
 
-    @Test("a title has at most 50 characters, as Java counts them")
+    @Test("a title has at most 50 characters")
     func title() {
-        func findings(_ title: String) -> [String] { Self.findings { $0.title = Self.text(title) } }
-        #expect(findings(String(repeating: "字", count: 50)).isEmpty)
-        #expect(findings(String(repeating: "字", count: 51)) == ["error: the title has 51 characters, and RongCloud takes 50 at most"])
-        #expect(findings(String(repeating: "🎉", count: 26)) == ["error: the title has 52 characters, and RongCloud takes 50 at most"])
+        guard case .object(let members) = Self.draft({ $0.title = Self.text("Hi") }).root,
+            case .object(let notification)? = members.first?.value,
+            case .limited(_, let limit)? = notification.first(where: { $0.name == "title" })?.value
+        else {
+            Issue.record("the title has no limit")
+            return
+        }
+        #expect(limit == PayloadLimit(50, .characters, of: "title", key: .title, service: "RongCloud", at: Self.place))
     }
 
     @Test("a badge is at most 9,999")
@@ -98,10 +103,16 @@ struct RongCloudPayloadTests {
         #expect(Self.findings { $0.badge = 10_000 } == ["error: the badge 10000 is higher than RongCloud takes, which is 9999"])
     }
 
-    @Test("an image needs the category for which the app loads it")
+    @Test("iPhones get an image only with the category for which the app loads it: without one it is left out, which is told")
     func image() {
-        let findings = Self.findings { $0.image = Self.text("https://a.example/b.png") }
-        #expect(findings == ["error: RongCloud passes an image to iPhones only together with a category"])
+        let image: (inout MessageContent) -> Void = { $0.image = Self.text("https://a.example/b.png") }
+        #expect(
+            Self.payload(image)
+                == #"{"notification":{"ios":{},"harmonyOS":{"ohos":{"image":"https://a.example/b.png"}},"pushContent":"Sale"}}"#)
+        let losses = Self.draft(image).losses
+        #expect(losses.map(\.reason) == ["RongCloud passes an image to iPhones only together with a category"])
+        #expect(losses.map(\.key) == [.image] && losses.map(\.effect) == ["iPhones get the push without it"])
+        #expect(Self.draft { ($0.image, $0.category) = (Self.text("https://a.example/b.png"), Self.text("rich")) }.losses.isEmpty)
     }
 
     @Test("the app's own data are texts")

@@ -8,6 +8,24 @@ import Testing
 struct DeviceTokenTests {
     private let form = APNs().target
 
+    @Test("sentences call a target what its service calls it, and never a registration id twice")
+    func nouns() {
+        let services: [any PushService] = [APNs(), FCM(), Getui(), JPush(), RongCloud()]
+        #expect(services.map(\.target.aShortNoun) == ["a token", "a registration token", "a client id", "a registration id", "a user ID"])
+        #expect(
+            services.map(\.target.listedNouns) == [
+                "tokens or registration ids", "registration tokens or registration ids", "client ids or registration ids",
+                "registration ids", "user IDs or registration ids",
+            ])
+        #expect(APNs().target.nothingListed == "neither a device token nor a registration id")
+        #expect(JPush().target.nothingListed == "no registration id" && JPush().target.namesInExports == "registration id or alias")
+        #expect(JPush().target.listedNoun == "registration id" && APNs().target.listedNoun == "token or registration id")
+        #expect(([APNs(), FCM()] as [any PushService]).shortTargetNoun == "token")
+        #expect(([Getui(), JPush()] as [any PushService]).shortTargetNoun == "id")
+        #expect(([APNs(), RongCloud()] as [any PushService]).shortTargetNoun == "target")
+        #expect(([APNs(), FCM(), APNs()] as [any PushService]).targetNouns == "device tokens or registration tokens")
+    }
+
     @Test("hex of either case is read and kept in lower case")
     func reads() {
         #expect(form.target("0123456789abcdefABCDEF")?.text == "0123456789abcdefabcdef")

@@ -152,11 +152,11 @@ final class ExcludedDevices: @unchecked Sendable {
         guard let shape = targets.shape(of: text) else { return }
         guard shape.wasTarget(text) || shape == .email && !takesAddresses else { return }
         flaws.add(
-            "'\(TextFormat.foreign(TargetRedaction.line(text), maximumBytes: 60))' is neither \(targets.aNoun) nor a registration id: "
+            "'\(TextFormat.foreign(TargetRedaction.line(text), maximumBytes: 60))' is \(targets.nothingListed): "
                 + targets.clause(of: shape, length: entry.count), line: line,
             remedy: shape == .surrounded
-                ? "It would exclude no device. Write one token a line and nothing else."
-                : "It would exclude no device. Write tokens or registration ids as in the exports.")
+                ? "It would exclude no device. Write one \(targets.shortNoun) a line and nothing else."
+                : "It would exclude no device. Write \(targets.listedNouns) as in the exports.")
     }
 
     // MARK: - Reading
@@ -182,7 +182,8 @@ final class ExcludedDevices: @unchecked Sendable {
         switch format.records {
         case .delimited(let separator):
             var reader = try DelimitedReader.open(path: path, isGzip: format.isGzip, separator: separator, limits: limits)
-            var cells = ListCells(ColumnResolver(columns: columns, header: reader.header, file: path), targets: targetColumns)
+            var cells = ListCells(
+                ColumnResolver(columns: columns, header: reader.header, file: path), targets, targets: targetColumns)
             // A plain list that is called .csv.
             let isPlain = cells.columns.isEmpty && reader.header.count == 1
             if isPlain { cells.columns = [0] }
@@ -197,7 +198,7 @@ final class ExcludedDevices: @unchecked Sendable {
         case .jsonLines, .jsonArray:
             guard let header = try sampleKeys(path: path, format: format, limits: limits, until: { _ in false })?.keys else { return }
             let cells = ListCells(
-                ColumnResolver(columns: LeanCloudExport.columns(columns, keys: header), header: header, file: path),
+                ColumnResolver(columns: LeanCloudExport.columns(columns, keys: header), header: header, file: path), targets,
                 targets: targetColumns)
             try cells.check()
             let keys = cells.columns.map { header[$0] }

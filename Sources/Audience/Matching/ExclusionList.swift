@@ -104,7 +104,7 @@ struct ExclusionList: Sendable {
         return .warning(
             .exclusionNotFound, message: "the list of excluded devices excludes no device: \(said) of the exports", file: path,
             remedy:
-                "Its first is '\(Self.shown(first))'. A list holds \(targets.nouns) or registration ids, written as in the exports, one a line."
+                "Its first is '\(Self.shown(first))'. A list holds \(targets.listedNounsInFull), written as in the exports, one a line."
         )
     }
 
@@ -119,7 +119,7 @@ struct ExclusionList: Sendable {
                 .exclusionNotFound,
                 message: "\(have) no device, and so \(TextFormat.plural(blanks, one: "excludes", many: "exclude")) none\(place)",
                 at: SourcePosition(file: path, line: firstBlankLine, column: 1),
-                remedy: "Write each device's token or registration id. To leave out people, write exclude: {aliases: {file: names.txt}}."
+                remedy: "Write each device's \(targets.listedNoun). To leave out people, write exclude: {aliases: {file: names.txt}}."
             )
         ]
     }
@@ -143,10 +143,10 @@ struct ExclusionList: Sendable {
             .warning(
                 .exclusionNotFound,
                 message:
-                    "\(are) neither \(targets.aNoun) nor a registration id of the exports, and so \(TextFormat.plural(count, one: "excludes", many: "exclude")) none: \(shown)",
+                    "\(are) \(targets.nothingListed) of the exports, and so \(TextFormat.plural(count, one: "excludes", many: "exclude")) none: \(shown)",
                 at: SourcePosition(file: path, line: first.line, column: 1),
                 remedy:
-                    "Write tokens or registration ids as in the exports, one a line, nothing else. To leave out people: exclude: {aliases: {file: names.txt}}."
+                    "Write \(targets.listedNouns) as in the exports, one a line, nothing else. To leave out people: exclude: {aliases: {file: names.txt}}."
             )
         ]
     }

@@ -6,10 +6,14 @@ struct ListCells {
     /// The token's column, then the registration id's, as far as they exist.
     var columns: [Int]
     private let resolver: ColumnResolver
+    private let form: TargetForm
 
-    /// - Parameter targets: the keys of columns of targets, of an app with several services.
-    init(_ resolver: ColumnResolver, targets: [String] = []) {
+    /// - Parameters:
+    ///   - form: what targets look like.
+    ///   - targets: the keys of columns of targets, of an app with several services.
+    init(_ resolver: ColumnResolver, _ form: TargetForm, targets: [String] = []) {
         self.resolver = resolver
+        self.form = form
         // Exports may call several of them by one name.
         var columns: [Int] = []
         for case let column? in [resolver.listedTokenColumn] + resolver.listedColumns(ofTargets: targets) + [
@@ -23,7 +27,7 @@ struct ListCells {
     func check() throws(Diagnostic) {
         guard columns.isEmpty else { return }
         throw Diagnostic(
-            "the list of excluded devices has no column of tokens or registration ids: its columns are "
+            "the list of excluded devices has no column of \(form.listedNouns): its columns are "
                 + ColumnResolver.list(resolver.header),
             file: resolver.file, remedy: remedy)
     }
@@ -43,8 +47,9 @@ struct ListCells {
     private var remedy: String {
         let tokens = resolver.columns.candidates(for: .token).filter { $0 != "device_token" } + ["device_token"]
         let ids = resolver.columns.candidates(for: .registrationID)
-        return "Name the column of its tokens \(tokens.map { "'\($0)'" }.joined(separator: " or ")), or the column of its registration ids "
-            + "'\(ids[0])', or write one token or id a line into a .txt file."
+        return
+            "Name the column of its \(form.shortNouns) \(tokens.map { "'\($0)'" }.joined(separator: " or ")), or the column of its registration ids "
+            + "'\(ids[0])', or write one \(form.shortNoun) or id a line into a .txt file."
     }
 }
 

@@ -40,8 +40,8 @@ public enum TokenList {
                 try read(table, limits, &mistakes, body)
             case .jsonLines, .jsonArray:
                 throw Diagnostic(
-                    "a list of tokens cannot be JSON", file: path,
-                    remedy: "Write one token a line into a .txt file, or a CSV with a column token.")
+                    "a list of \(targets.shortNouns) cannot be JSON", file: path,
+                    remedy: "Write one \(targets.shortNoun) a line into a .txt file, or a CSV with a column token.")
             }
         } catch {
             throw Diagnostics(error)
@@ -116,7 +116,7 @@ public enum TokenList {
             cells = Cells(token: 0, reason: nil, invalidSince: nil)
         } else {
             let resolver = ColumnResolver(columns: table.columns, header: header, file: table.path)
-            cells = try columns(resolver, allowsExport: table.allowsExport)
+            cells = try columns(resolver, limits.targets, allowsExport: table.allowsExport)
         }
         reader.use(columns: cells.used)
         while true {
@@ -133,19 +133,19 @@ public enum TokenList {
         }
     }
 
-    private static func columns(_ resolver: ColumnResolver, allowsExport: Bool) throws(Diagnostic) -> Cells {
+    private static func columns(_ resolver: ColumnResolver, _ targets: TargetForm, allowsExport: Bool) throws(Diagnostic) -> Cells {
         let header = resolver.header
         guard let token = resolver.listedTokenColumn else { throw resolver.missing(.token) }
         // Such a file also lists devices that got the push.
         if header.contains("outcome") || PushServices.idColumns.contains(where: header.contains) {
             throw Diagnostic(
-                "this is a run's report: it lists every device, not only devices with invalid tokens", file: resolver.file,
-                remedy: "Devices with invalid tokens are in the list since the run ended. There is nothing to import.")
+                "this is a run's report: it lists every device, not only devices with invalid \(targets.shortNouns)", file: resolver.file,
+                remedy: "Devices with invalid \(targets.shortNouns) are in the list since the run ended. There is nothing to import.")
         }
         let others = ExportColumns.Standard.allCases.filter { $0 != .token }.compactMap { resolver.column(of: $0) }.sorted()
         if !allowsExport, !others.isEmpty {
             throw Diagnostic(
-                "this looks like an export: besides the tokens it has \(ColumnResolver.list(others.map { header[$0] })). "
+                "this looks like an export: besides the \(targets.shortNouns) it has \(ColumnResolver.list(others.map { header[$0] })). "
                     + "Every device in it would be suppressed", file: resolver.file,
                 remedy: "Keep the columns \(header[token]), invalid_since and reason only, and only the rows of devices that are gone; "
                     + "or give --every-device if you mean all of them.")

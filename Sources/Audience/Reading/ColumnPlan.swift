@@ -126,7 +126,7 @@ struct ColumnResolver {
         let names = services.map { "'\(columns.candidates(forTargets: $0.target.column)[0])' (\($0.displayName))" }
         let token = columns.candidates(for: .token).map { "'\($0)'" }.joined(separator: " or ")
         return Diagnostic(
-            "the export has no column of targets, \(columns.service == nil ? names.joined(separator: " or ") : token): its columns are \(list)",
+            "the export has no column of \(services.targetNouns), \(columns.service == nil ? names.joined(separator: " or ") : token): its columns are \(list)",
             file: file,
             remedy: columns.service == nil
                 ? "Name the columns in volley.yaml: `columns: {\(services.map { "\($0.target.column): NAME" }.joined(separator: ", "))}`."

@@ -21,7 +21,7 @@ extension BlockMerger {
             guard numbers.count > 1, !numbers.contains(where: { seen[$0] }) else { return nil }
             let remedy =
                 names.contains(where: query.targets.isCertain)
-                ? "Some look like \(query.targets.nouns): write `exclude: {devices: FILE}` for a list of tokens."
+                ? "Some look like \(query.targets.nouns): write `exclude: {devices: FILE}` for a list of \(query.targets.shortNouns)."
                 : "Are they written as in \(column)?"
             return .warning(
                 .exclusionNotFound,
@@ -167,11 +167,12 @@ extension BlockMerger {
         if plan.query.targets.recognizes(name), !name.allSatisfy(\.isNumber), plan.query.targets.isCertain(name) || kind == "alias" {
             let excluded = kind == "alias" ? plan.query.excludedAliases : plan.query.excludedRegistrationIDs
             if excluded.contains(name) {
-                return "It looks like \(plan.query.targets.aNoun): write `exclude: {devices: FILE}` for a list of tokens."
+                let nouns = plan.query.targets.shortNouns
+                return "It looks like \(plan.query.targets.aNoun): write `exclude: {devices: FILE}` for a list of \(nouns)."
             }
             let columns = plan.query.columns.candidates(for: kind == "alias" ? .alias : .registrationID).map { "'\($0)'" }
             return
-                "It looks like \(plan.query.targets.aNoun), but is looked for in the column \(columns.joined(separator: " or ")). `volley push` sends to one token."
+                "It looks like \(plan.query.targets.aNoun), but is looked for in the column \(columns.joined(separator: " or ")). `volley push` sends to one \(plan.query.targets.shortNoun)."
         }
         if kind == "tag", name.contains(",") {
             let parts = name.split(separator: ",").map { trimmedText(String($0)) }

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 extension BlockMerger {
     /// Concludes what only the end of the scan can: alias limits, counts, warnings.
@@ -161,8 +162,8 @@ extension BlockMerger {
             unreadRegistrations.warning(
                 shownName(of: .registeredAt),
                 effect: unreadRegistrations.rows == 1
-                    ? "so its device, whose token was invalid, stays suppressed"
-                    : "so their devices, whose tokens were invalid, stay suppressed")
+                    ? "so its device, whose \(plan.query.targets.shortNoun) was invalid, stays suppressed"
+                    : "so their devices, whose \(plan.query.targets.shortNouns) were invalid, stay suppressed")
         ]
     }
 

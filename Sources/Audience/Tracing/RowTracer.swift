@@ -78,7 +78,9 @@ struct RowTracer {
                     registrationID: row.bytes(file.plan.registrationID))
                 guard isWanted(glance) else { return }
                 guard rows.count < Self.mostRows else {
-                    throw Diagnostic("this matches more than \(Self.mostRows) rows", remedy: "Name a single device by its token.")
+                    throw Diagnostic(
+                        "this matches more than \(Self.mostRows) rows",
+                        remedy: "Name a single device by its \(plan.query.services.shortTargetNoun).")
                 }
                 rows.append(
                     trace(

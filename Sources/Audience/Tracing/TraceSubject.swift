@@ -42,7 +42,7 @@ public struct TraceSubject: Sendable {
             return
         }
         guard min(first.first.count, first.last.count) >= Self.fewestDigits else {
-            throw Diagnostic("'\(shown)' has too few digits to identify a token", remedy: Self.remedy(forms[0]))
+            throw Diagnostic("'\(shown)' has too few digits to identify \(forms[0].aShortNoun)", remedy: Self.remedy(forms[0]))
         }
         token = .parts(parts)
     }
@@ -56,7 +56,8 @@ public struct TraceSubject: Sendable {
     }
 
     private static func remedy(_ targets: TargetForm) -> String {
-        "Name \(targets.aNoun) (in full, or as \(targets.example)), an alias, or a registration id."
+        let others = targets.noun == TargetForm.registrationID ? " or an alias" : ", an alias, or a registration id"
+        return "Name \(targets.aNoun) (in full, or as \(targets.example))\(others)."
     }
 
     /// The digits around `…` or `...`; nil when this is not a shortened token.

@@ -18,7 +18,7 @@ enum ForeignWords {
             return ("Volley calls it '\(meant)'.", meant)
         }
         if let remedy = projectRemedy(for: key, in: group) { return remedy }
-        guard groups.contains(where: { $0.name == group.name && $0.valid == group.valid }) else { return nil }
+        guard groups.contains(where: group.isSame) else { return nil }
         let small = key.lowercased().replacing("-", with: "_")
         if small == "icon" || small == "large_icon" || small == "small_icon" {
             let picture = group.valid.contains(ContentKey.image.rawValue) ? " For a picture next to the text, write image." : ""

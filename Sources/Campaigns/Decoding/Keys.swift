@@ -18,6 +18,24 @@ struct KeyGroup: Sendable {
         self.valid = valid
     }
 
+    /// The group where these services take the pushes: keys of `content` and `delivery` that none of them has are still read, so that they can
+    /// be refused as what they are, but nobody is told of them.
+    func carried(by services: [any PushService]) -> KeyGroup {
+        let rules = services.map(\.rules)
+        let lacking = valid.filter { key in
+            if let key = ContentKey(rawValue: key) { return !rules.contains { $0.contentKeys.contains(key) } }
+            if let key = DeliveryKey(rawValue: key) { return !rules.contains { $0.deliveryKeys.contains(key) } }
+            return false
+        }
+        var group = self
+        group.valid.removeAll(where: lacking.contains)
+        group.unlisted += lacking
+        return group
+    }
+
+    /// Whether two groups are the same but for what services have.
+    func isSame(as other: KeyGroup) -> Bool { name == other.name && Set(valid + unlisted) == Set(other.valid + other.unlisted) }
+
     /// Whether a key may stand there.
     func holds(_ key: String) -> Bool { valid.contains(key) || unlisted.contains(key) }
 
@@ -94,7 +112,7 @@ enum CampaignKeys {
 
     /// What devices of a service get.
     static func content(of service: any PushService) -> KeyGroup {
-        KeyGroup(service.name, valid: variantContent.valid + service.rules.ownKeys.map(\.key))
+        KeyGroup(service.name, valid: variantContent.valid + service.rules.ownKeys.map(\.key)).carried(by: [service])
     }
 
     static let variant = KeyGroup("the variant", valid: ["share", "content"])

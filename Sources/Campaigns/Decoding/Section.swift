@@ -8,6 +8,10 @@ struct Section {
     let findings: Findings
     /// In the order of the file.
     let entries: [YAMLEntry]
+    /// Keys that stand there and count as absent.
+    var withheld: Set<String> = []
+    /// What to do besides writing a value where there is none, after a semicolon; blank for nothing.
+    var otherThanValue = ""
     private let values: [String: YAMLEntry]
     /// Keys that misspelt ones probably mean: they are not reported as missing as well.
     private let meant: Set<String>
@@ -48,7 +52,7 @@ struct Section {
     }
 
     /// Whether a key is there, whatever its value.
-    func has(_ key: String) -> Bool { values[key] != nil }
+    func has(_ key: String) -> Bool { values[key] != nil && !withheld.contains(key) }
 
     /// Whether a key is there, or a misspelt one that probably means it.
     func mentions(_ key: String) -> Bool { has(key) || meant.contains(key) }
@@ -57,7 +61,7 @@ struct Section {
     func place(of key: String) -> SourcePosition { values[key]?.key.position ?? position }
 
     /// The value of a key, if it is there.
-    func node(_ key: String) -> YAMLNode? { values[key]?.value }
+    func node(_ key: String) -> YAMLNode? { withheld.contains(key) ? nil : values[key]?.value }
 
     /// The value of a key that must be there; nil, and reported, when it is not.
     func required(_ key: String, example: String) -> YAMLNode? {
@@ -74,7 +78,7 @@ struct Section {
     func wrongKind(_ subject: String, _ node: YAMLNode, must: String, example: String) {
         guard !node.isUnreadable else { return }
         if node.isNull {
-            findings.error("\(subject) has no value", at: node.position, remedy: "For example: \(example).")
+            findings.error("\(subject) has no value", at: node.position, remedy: "For example: \(example)\(otherThanValue).")
         } else {
             findings.error("\(subject) must be \(must), not \(node.noun)", at: node.position, remedy: "For example: \(example).")
         }

@@ -17,8 +17,11 @@ struct CampaignReader {
         let appServices = services(app?.value ?? "")
         let description = root.text("description", example: "description: Spring sale")
         let audience = section("audience", CampaignKeys.audience, example: "audience: {tags: [discount]}")
-        let content = section("content", CampaignKeys.content, example: "content: {title: Hello, body: \"How are you?\"}")
-        let delivery = root.has("delivery") ? section("delivery", CampaignKeys.delivery, example: "delivery: {expires: 4h}") : nil
+        let content = section(
+            "content", CampaignKeys.content.carried(by: appServices), example: "content: {title: Hello, body: \"How are you?\"}")
+        let delivery =
+            root.has("delivery")
+            ? section("delivery", CampaignKeys.delivery.carried(by: appServices), example: "delivery: {expires: 4h}") : nil
         let schedule = root.has("schedule") ? section("schedule", CampaignKeys.schedule, example: ScheduleReader.example) : nil
 
         let readAudience = audience.map { AudienceReader(section: $0, services: appServices).read() }

@@ -19,7 +19,6 @@ struct ContentReader {
     /// The content; what is wrong in it was reported.
     func read() -> MessageContent {
         var content = MessageContent(position: section.position)
-        refuseForeignKeys()
         content.title = shownText("title", example: "title: \"Spring sale\"")
         content.subtitle = shownText("subtitle", example: "subtitle: Only until Sunday")
         content.body = shownText("body", example: "body: \"20 % off everything.\"")
@@ -40,6 +39,7 @@ struct ContentReader {
             content.services = ServiceContentReader(section: section, source: source, services: services, base: content).read()
         }
         if isOfService { content.own = own() }
+        refuseForeignKeys((base ?? content).services)
         if let base { checkFits(base) } else if !section.has("payload"), !hasPayloads(content) { checkKind(content) }
         checkData()
         if section.group.valid.contains("languages") {
@@ -51,10 +51,12 @@ struct ContentReader {
     private func takes(_ key: ContentKey) -> Bool { services.contains { $0.rules.contentKeys.contains(key) } }
 
     /// What the services' pushes do not have.
-    private func refuseForeignKeys() {
+    /// - Parameter contents: what devices of single services get.
+    private func refuseForeignKeys(_ contents: [ServiceContent]) {
         for key in ContentKey.allCases where section.group.holds(key.rawValue) && section.has(key.rawValue) {
             let lacking = services.filter { !$0.rules.contentKeys.contains(key) }
-            findings.note(lacking, of: services, lack: key.rawValue, at: section.place(of: key.rawValue))
+            let knowing = Set(contents.filter { $0.content.removed.contains(key) }.map(\.service.value))
+            findings.note(lacking, of: services, lack: key, knowing: knowing, at: section.place(of: key.rawValue))
         }
     }
 

@@ -33,7 +33,7 @@ struct DeliveryReader {
     private func refuseForeignKeys() {
         for key in DeliveryKey.allCases where section.has(key.rawValue) {
             let lacking = services.filter { !$0.rules.deliveryKeys.contains(key) }
-            section.findings.note(lacking, of: services, lack: key.rawValue, at: section.place(of: key.rawValue))
+            section.findings.note(lacking, of: services, lack: key, at: section.place(of: key.rawValue))
         }
     }
 

@@ -37,23 +37,62 @@ struct ServiceContentReader {
     private func content(of service: any PushService, _ entry: YAMLEntry) -> ServiceContent? {
         let example = "\(service.name): {title: \"…\"}"
         guard
-            let section = Section(
+            var section = Section(
                 entry.value, CampaignKeys.content(of: service), of: CampaignKeys.file, example: example, findings: findings)
         else { return nil }
+        let removed = Self.removed(section)
+        section.withheld = Set(removed.map(\.rawValue))
+        section.otherThanValue = "; null leaves it out for \(service.displayName)"
         var reader = ContentReader(section: section, source: source, services: [service], base: base)
         reader.isOfService = true
-        return ServiceContent(service: entry.key, content: reader.read())
+        var content = reader.read()
+        content.removed = removed
+        return ServiceContent(service: entry.key, content: content)
+    }
+
+    /// What devices of the service do without: `image: null`. A value that is missing may also be one that was forgotten.
+    private static func removed(_ section: Section) -> Set<ContentKey> {
+        Set(
+            section.entries.compactMap { entry in
+                guard entry.value.isNull, entry.value.text?.value.isEmpty == false else { return nil }
+                return ContentKey(rawValue: entry.key.value).flatMap { ContentKey.removable.contains($0) ? $0 : nil }
+            })
     }
 }
 
 extension Findings {
-    /// Reports a key of a campaign that some of the services that take its pushes do not have: a mistake if none has it.
-    func note(_ lacking: [any PushService], of services: [any PushService], lack key: String, at place: SourcePosition) {
+    /// Reports a key of `content` that some of the services that take its pushes do not have: a mistake if none has it.
+    /// - Parameter knowing: those for which the campaign says that they do without it.
+    func note(
+        _ lacking: [any PushService], of services: [any PushService], lack key: ContentKey, knowing: Set<String>, at place: SourcePosition
+    ) {
+        if let first = lacking.first, lacking.count == services.count { return error(first.lacks(key.rawValue), at: place) }
+        let unknowing = lacking.filter { !knowing.contains($0.accountName) }
+        // What cannot be left out is a mistake, which others report.
+        guard !unknowing.isEmpty, ![.silent, .payload].contains(key) else { return }
+        guard ContentKey.removable.contains(key) else { return note(unknowing, lack: key.rawValue, at: place, remedy: allowance) }
+        func saying(_ more: String) -> String {
+            "services: {\(unknowing.map { "\($0.accountName): {\(key.rawValue): null\(more)}" }.joined(separator: ", "))}"
+        }
+        let text = key == .subtitle ? "; or let their text say the same: \(saying(", body: \"…\""))" : ""
+        note(unknowing, lack: key.rawValue, at: place, remedy: "If that is fine, write below 'content' \(saying(""))\(text).")
+    }
+
+    /// The same for a key of `delivery`, which is for all services of an app.
+    func note(_ lacking: [any PushService], of services: [any PushService], lack key: DeliveryKey, at place: SourcePosition) {
         guard let first = lacking.first else { return }
-        if lacking.count == services.count { return error(first.lacks(key), at: place) }
+        if lacking.count == services.count { return error(first.lacks(key.rawValue), at: place) }
+        note(lacking, lack: key.rawValue, at: place, remedy: allowance)
+    }
+
+    private var allowance: String {
+        "If that is fine, allow it: allow: [{warning: \(WarningName.notCarried.rawValue), reason: \"…\"}]."
+    }
+
+    private func note(_ lacking: [any PushService], lack key: String, at place: SourcePosition, remedy: String) {
         let names = lacking.map(\.displayName).joined(separator: " and ")
         warning(
             .notCarried, message: "\(names) \(lacking.count == 1 ? "has" : "have") no '\(key)', so devices there get the push without it",
-            at: place, remedy: "If they need it, write it into another key for them: services: {\(first.name): {…}}.")
+            at: place, remedy: remedy)
     }
 }

@@ -24,7 +24,8 @@ struct TranslationReader {
             let example = "\(entry.key.value): {body: \"…\"}"
             guard
                 let section = Section(
-                    entry.value, CampaignKeys.translation, of: CampaignKeys.file, example: example, findings: findings)
+                    entry.value, CampaignKeys.translation.carried(by: services), of: CampaignKeys.file, example: example, findings: findings
+                )
             else { return nil }
             var content = ContentReader(section: section, source: source, services: services, base: base).read()
             content.position = entry.key.position

@@ -79,7 +79,8 @@ struct VariantReader {
                 remedy: "Remove the content, or give the variant another name.")
         } else if let node = section.node("content") {
             let changed = Section(
-                node, CampaignKeys.variantContent, of: CampaignKeys.file, example: "content: {body: \"20 % off.\"}", findings: findings)
+                node, CampaignKeys.variantContent.carried(by: services), of: CampaignKeys.file,
+                example: "content: {body: \"20 % off.\"}", findings: findings)
             variant.content = changed.map {
                 ContentReader(section: $0, source: source, services: services, base: content ?? MessageContent(position: node.position))
                     .read()

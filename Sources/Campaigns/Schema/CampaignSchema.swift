@@ -53,14 +53,9 @@ public struct CampaignSchema {
 
     /// A group without the keys that no service has.
     private func group(_ group: KeyGroup) -> KeyGroup {
-        let (content, delivery) = (services.map(\.rules.contentKeys), services.map(\.rules.deliveryKeys))
-        var group = group
-        group.valid.removeAll { key in
-            if let key = ContentKey(rawValue: key) { return !content.contains { $0.contains(key) } }
-            if let key = DeliveryKey(rawValue: key) { return !delivery.contains { $0.contains(key) } }
-            return false
-        }
-        return group
+        var carried = group.carried(by: services)
+        carried.unlisted = group.unlisted
+        return carried
     }
 
     // MARK: - Who
@@ -228,17 +223,27 @@ public struct CampaignSchema {
             let own = service.rules.ownKeys.map { key, description in
                 (key, JSONValue.object(pairs: [("type", .string("object")), ("description", .string(description))]))
             }
+            var group = CampaignKeys.content(of: service)
+            group.unlisted.removeAll { key in ContentKey(rawValue: key).map { !ContentKey.removable.contains($0) } ?? false }
+            let keys = contentKeys.map { key, node in (key, keyOfService(key, node, isCarried: group.valid.contains(key))) }
             return (
                 service.name,
                 SchemaNode.object(
-                    CampaignKeys.content(of: service), "What devices of \(service.displayName) get instead; only what differs.",
+                    group, "What devices of \(service.displayName) get instead; only what differs.",
                     rules: [("minProperties", .integer(1))],
-                    contentKeys.merging(["languages": languages]) { $1 }.merging(Dictionary(uniqueKeysWithValues: own)) { $1 })
+                    Dictionary(uniqueKeysWithValues: keys + [("languages", languages)] + own))
             )
         }
         return SchemaNode.object(
             CampaignKeys.namedServices, "What devices of a service get instead, by its name.",
             rules: [("minProperties", .integer(1))], Dictionary(uniqueKeysWithValues: contents))
+    }
+
+    /// A key of `content` below a service: `null` takes it away, also one that the service does not have.
+    private func keyOfService(_ key: String, _ node: JSONValue, isCarried: Bool) -> JSONValue {
+        guard ContentKey(rawValue: key).map(ContentKey.removable.contains) == true else { return node }
+        guard !isCarried else { return SchemaNode.orNull(node) }
+        return .object(pairs: [("type", .string("null")), ("description", .string("null: these devices get the push without it."))])
     }
 
     private var languages: JSONValue {

@@ -72,6 +72,17 @@ enum SchemaNode {
         .object(pairs: [("description", .string(description)), ("anyOf", .array(forms))] + rules)
     }
 
+    /// The same, or `null`.
+    static func orNull(_ node: JSONValue) -> JSONValue {
+        guard case .object(let members) = node else { return node }
+        guard let type = node["type"] else {
+            let alternatives = JSONValue.array([node, .object(pairs: [("type", .string("null"))])])
+            return .object(members.filter { $0.name == "description" } + [JSONMember("anyOf", alternatives)])
+        }
+        let types = if case .array(let types) = type { types } else { [type] }
+        return .object(members.map { $0.name == "type" ? JSONMember("type", .array(types + [.string("null")])) : $0 })
+    }
+
     /// A part of `$defs`, with its own description.
     static func reference(_ name: String, _ description: String) -> JSONValue {
         .object(pairs: [("$ref", .string("#/$defs/\(name)")), ("description", .string(description))])

@@ -21,13 +21,16 @@ public struct PayloadTemplate: Sendable {
     public let serviceName: String
 
     /// Compiles and checks content against the payload rules of a service. Its languages are not checked.
-    /// - Parameter columns: come first among this template's columns, whether it names them or not.
+    /// - Parameters:
+    ///   - columns: come first among this template's columns, whether it names them or not.
+    ///   - isOneOfSeveral: whether other services take the campaign's pushes, too: what only this one lacks is a warning then.
     /// - Throws: every mistake at once, each at its place in the campaign.
     public init(
-        _ content: MessageContent, for service: any PushService = PushServices.standard, after columns: [SourceText] = []
+        _ content: MessageContent, for service: any PushService = PushServices.standard, after columns: [SourceText] = [],
+        isOneOfSeveral: Bool = false
     ) throws(Diagnostics) {
         var writer = PayloadWriter(columns: columns)
-        let draft = writer.append(content, for: service)
+        let draft = writer.append(content, for: service, isOneOfSeveral: isOneOfSeveral)
         let (constant, limit) = (writer.constantBytes, draft.byteLimit)
         if constant > limit {
             writer.error(
@@ -53,6 +56,9 @@ public struct PayloadTemplate: Sendable {
         _ = writer.append(content, for: service)
         return writer.columns
     }
+
+    /// The parts of which the service takes only so much.
+    var limitedParts: [PayloadPart] { compiled.outputs.compactMap(\.limit?.part) }
 
     /// Whether what is sent depends on the device's language: dates, numbers, plural forms, and capitals (the Turkish i).
     public var usesLanguage: Bool { writesByLanguage || compiled.filters.contains { [.upcase, .downcase, .capitalize].contains($0.kind) } }
@@ -118,7 +124,8 @@ public struct PayloadTemplate: Sendable {
         case .notHTTPS: .notHTTPS(column: column, place: output.place)
         case .blankText: .blankText(place: output.place)
         case .gap: .gap(column: column, place: output.place)
-        case .tooLong: .tooLong(output.limit ?? PayloadLimit(0, .bytes, of: "", at: output.place), count: failure.count)
+        case .tooLong:
+            .tooLong(output.limit ?? PayloadLimit(0, .bytes, of: "", service: serviceName, at: output.place), count: failure.count)
         }
     }
 }
@@ -159,7 +166,7 @@ public enum RenderFailure: Hashable, Sendable, CustomStringConvertible {
         case .blankText(let place): "\(place): the text comes out blank"
         case .gap(let column, let place): "\(place): without \(column), punctuation is left over"
         case .tooLong(let limit, let count):
-            "\(limit.place): the \(limit.noun) has \(count) \(limit.unit.rawValue), more than \(limit.most)"
+            "\(limit.place): \(limit.part.excess(count))"
         case .tooLarge(let bytes): "the payload has \(bytes) bytes"
         }
     }

@@ -53,15 +53,17 @@ extension PayloadWriter {
         let (steps, start) = (compiled.steps.count, compiled.constants.count)
         append(node)
         if compiled.steps.count == steps {
-            let count = compiled.constants.withUnsafeBufferPointer { limit.count(in: UnsafeBufferPointer(rebasing: $0[start...])) }
-            if count > limit.most {
-                error(
-                    "the \(limit.noun) has \(TextFormat.count(count)) \(limit.unit.rawValue), at most \(TextFormat.count(limit.most)) are allowed",
-                    at: limit.place, remedy: "Shorten it.")
-            }
+            let count = compiled.constants.withUnsafeBufferPointer { limit.part.count(in: UnsafeBufferPointer(rebasing: $0[start...])) }
+            if count > limit.part.most { error(limit.part.excess(count), at: limit.place, remedy: remedy(for: limit.part)) }
         }
         emit(.init(kind: .limit, output: Int32(compiled.outputs.count)))
         compiled.outputs.append(.init(column: -1, place: limit.place, limit: limit))
+    }
+
+    private func remedy(for part: PayloadPart) -> String {
+        guard let service = oneOfSeveral else { return "Shorten it." }
+        let own = part.key?.below(service, "…") ?? "services: {\(service.accountName): {…}}"
+        return "Shorten it, or write shorter texts for \(service.displayName) below 'content': \(own)."
     }
 
     /// Ends the payload: after this nothing may be appended.

@@ -14,6 +14,8 @@ struct PayloadWriter {
     var findings: [Diagnostic] = []
     /// The comparisons of conditions, each once.
     var comparisons: [TemplateComparison] = []
+    /// The service whose payload it is, if it is one of several that take the campaign's pushes; nil if it is the only one.
+    private(set) var oneOfSeveral: (any PushService)?
     private var indexOfColumn: [String: Int]
 
     /// - Parameter columns: those already known; each once.
@@ -26,13 +28,22 @@ struct PayloadWriter {
     var constantBytes: Int { compiled.constants.count - optionalBytes }
 
     /// Writes a whole payload, and returns what the service drafted.
-    mutating func append(_ content: MessageContent, for service: any PushService) -> PayloadDraft {
+    /// - Parameter isOneOfSeveral: whether other services take the campaign's pushes, too.
+    mutating func append(_ content: MessageContent, for service: any PushService, isOneOfSeveral: Bool = false) -> PayloadDraft {
         defer { finish() }
+        if isOneOfSeveral { oneOfSeveral = service }
         if content.payload == nil { checkKind(content) }
         let draft = service.payload(of: content)
-        findings += draft.findings
+        findings += draft.findings + draft.losses.map(finding)
         append(draft.root)
         return draft
+    }
+
+    /// What the service leaves out: other services may show it.
+    private func finding(_ loss: ContentLoss) -> Diagnostic {
+        guard let service = oneOfSeveral else { return Diagnostic(loss.reason, at: loss.place, remedy: "\(loss.remedy).") }
+        let remedy = "\(loss.remedy). If that is fine, write below 'content' \(loss.key.below(service, "null"))."
+        return .warning(.notCarried, message: "\(loss.reason), so \(loss.effect)", at: loss.place, remedy: remedy)
     }
 
     mutating func error(_ message: String, at place: SourcePosition, remedy: String? = nil) {

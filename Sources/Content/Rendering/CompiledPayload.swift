@@ -149,12 +149,12 @@ extension CompiledPayload {
     /// How much of a value there is, if that is more than its limit allows.
     private func excess(_ bytes: [UInt8], from start: Int, output: Int) -> Int? {
         guard let limit = outputs[output].limit else { preconditionFailure("a limit without a number") }
-        let count = bytes.withUnsafeBufferPointer { limit.count(in: UnsafeBufferPointer(rebasing: $0[start...])) }
-        return count > limit.most ? count : nil
+        let count = bytes.withUnsafeBufferPointer { limit.part.count(in: UnsafeBufferPointer(rebasing: $0[start...])) }
+        return count > limit.part.most ? count : nil
     }
 }
 
-extension PayloadLimit {
+extension PayloadPart {
     /// How much of a value there is, which is written as JSON.
     func count(in json: UnsafeBufferPointer<UInt8>) -> Int {
         switch unit {

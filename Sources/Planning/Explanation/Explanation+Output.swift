@@ -24,7 +24,7 @@ extension Explanation {
 
     private var notFound: String {
         let hidden = badRows == 0 ? "" : " \(TextFormat.count(badRows)) rows cannot be read; it may be in one of them."
-        return "\(who) gets nothing: no row of the exports has this token, alias or registration id.\(beginning)\(hidden)"
+        return "\(who) gets nothing: no row of the exports has this \(targets.namesInExports).\(beginning)\(hidden)"
     }
 
     /// How to write a token, for hex digits that may be the beginning of one; blank for others, and for too few digits to tell.

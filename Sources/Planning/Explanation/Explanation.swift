@@ -173,7 +173,7 @@ struct Explainer {
             return Explanation.Step(kind: .token, holds: true, text: "its \(targets.noun) is \(token.redacted)\(through)")
         }
         let text =
-            row.tokenFlaw.map { "the cell in the column of \(targets.nouns), '\($0.shown)', is not a token: \($0.clause)" }
+            row.tokenFlaw.map { "the cell in the column of \(targets.nouns), '\($0.shown)', is not \(targets.aShortNoun): \($0.clause)" }
             ?? "the row has no \(targets.noun), so there is no device to send to"
         return Explanation.Step(kind: .token, holds: false, text: text)
     }
@@ -215,7 +215,7 @@ struct Explainer {
             return Explanation.Step(
                 kind: .suppressed, holds: false,
                 text:
-                    "\(service(row).displayName) called its token invalid at \(since), and the export does not show that it has registered since"
+                    "\(service(row).displayName) called its \(service(row).target.shortNoun) invalid at \(since), and the export does not show that it has registered since"
             )
         }
         if row.verdict == .suppressed, row.isInvalid {
@@ -226,7 +226,8 @@ struct Explainer {
         return query.suppressed == nil
             ? nil
             : Explanation.Step(
-                kind: .suppressed, holds: true, text: "\(service(row).displayName) has not called its token invalid")
+                kind: .suppressed, holds: true,
+                text: "\(service(row).displayName) has not called its \(service(row).target.shortNoun) invalid")
     }
 
     private func frequency(_ row: TracedRow) -> Explanation.Step? {
@@ -311,7 +312,7 @@ struct Explainer {
             return "\(place) prints nothing for its \(column) and leaves stray punctuation, as in 'Hi , welcome'"
         case .tooLong(let limit, let count):
             return
-                "the \(limit.noun) at \(limit.place) has \(TextFormat.count(count)) \(limit.unit.rawValue) for it, but \(service(row).displayName) accepts at most \(TextFormat.count(limit.most))"
+                "for it, \(limit.part.excess(count)) (\(limit.place))"
         case .tooLarge(let bytes):
             let limit = service(row).payloadLimit(of: context.messages.pushType)
             return

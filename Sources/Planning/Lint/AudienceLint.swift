@@ -39,10 +39,11 @@ struct AudienceLint {
         let devices = result.rows - without.reduce(0) { $0 + result.skipped[$1, default: 0] }
         let chosen = result.audience + result.skipped[.holdout, default: 0]
         guard devices >= Self.fewDevices, chosen * 10 > devices * 9 else { return [] }
+        let target = TextFormat.withArticle(context.messages.services.shortTargetNoun)
         return [
             .warning(
                 .audienceNearlyEveryone,
-                message: "the tags name \(TextFormat.percent(Double(chosen) / Double(devices))) of all devices with a token",
+                message: "the tags name \(TextFormat.percent(Double(chosen) / Double(devices))) of all devices with \(target)",
                 at: audience.position,
                 remedy: "Check the tags; if you mean all devices, write everyone: true.")
         ]

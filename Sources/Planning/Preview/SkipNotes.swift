@@ -97,11 +97,9 @@ struct SkipNotes {
             switch cause {
             case .blankText:
                 return ("a text would be blank for \(count); write one for them in the template, after {% else %} or in 'default'", nil)
-            case .longText:
-                return (
-                    "a text would be longer for \(count) than the service takes; shorten it, or what it prints: {{ column | truncate: 20 }}",
-                    nil
-                )
+            case .long(let number):
+                let parts = context.messages.limitedParts
+                return (parts.indices.contains(number) ? tooLong(parts[number], for: count) : "a text would be too long for \(count)", nil)
             case .column, .otherColumn: return ("\(count) \(have) cells that no text can be rendered from", nil)
             }
         }
@@ -130,6 +128,16 @@ struct SkipNotes {
         }
     }
 
+    /// - Parameter count: how many devices, in words.
+    private func tooLong(_ part: PayloadPart, for count: String) -> String {
+        let most = "the \(part.amount) that \(part.service) takes"
+        return switch part.unit {
+        case .characters:
+            "for \(count), the \(part.noun) would be longer than \(most); shorten it, or what it prints: {{ column | truncate: 20 }}"
+        case .bytes: "for \(count), the \(part.noun) would be larger than \(most); shorten the texts, or what they print"
+        }
+    }
+
     private func text(of reason: SkipReason, rows: Int) -> String {
         let audience = context.campaign.audience
         switch reason {
@@ -155,8 +163,8 @@ struct SkipNotes {
                 let what = services.count > 1 ? "for \(services[found.service].displayName), " : ""
                 return "\(what)in \(rows) \(targets.clause(of: found.shape, length: found.bytes)) ('\(found.shown)', \(place))"
             }
-            let nouns = services.count > 1 ? "targets" : services[0].target.nouns
-            return "the cell in the column of \(nouns) is not a token: \(shapes.joined(separator: "; "))"
+            let noun = TextFormat.withArticle(services.shortTargetNoun)
+            return "the cell in the column of \(services.targetNouns) is not \(noun): \(shapes.joined(separator: "; "))"
         case .suppressed:
             return
                 "\(services.map(\.displayName).joined(separator: " or ")) said earlier that the app is gone from these devices; `volley suppression list` shows since when"
@@ -179,7 +187,7 @@ struct SkipNotes {
     private var unreached: String {
         let names = services.map(\.displayName).joined(separator: " or ")
         guard let column = context.app.columns.service?.column.value else {
-            return "these rows have no target for \(names), so no service of the app reaches them"
+            return "these rows have no \(services.shortTargetNoun) for \(names), so no service of the app reaches them"
         }
         let cells = result.unreachedCells.prefix(5).map { cell, rows in
             let shown = cell.isEmpty ? "blank" : "'\(TargetRedaction.certain(cell) ?? TextFormat.foreign(cell, maximumBytes: 40))'"

@@ -1,6 +1,7 @@
 import Audience
 import Base
 import Content
+import PushServices
 
 /// Renders the payload of one recipient after another, to see that it can be sent. Belongs to one thread.
 ///
@@ -11,7 +12,7 @@ final class PayloadChecker {
     private let single: PayloadTemplate?
     /// When each device gets its push; nil when that does not depend on the device.
     private let times: SendTimes?
-    private let numbersOfColumns: [String: Int]
+    private let numbersOfColumns: [String: Int], numbersOfParts: [PayloadPart: Int]
     // Nothing calls back into this, so access cannot overlap. The exclusivity checks would cost more than handling a small cell.
     @exclusivity(unchecked) private var cells = EscapedCells()
     /// Payloads one after the other: removing each one costs as much as copying its constants.
@@ -31,6 +32,7 @@ final class PayloadChecker {
         self.times = times
         single = messages.hasChoice || !messages.variantNames.isEmpty ? nil : messages.messages[0].template
         numbersOfColumns = Dictionary(messages.columns.enumerated().map { ($1.value, $0) }) { first, _ in first }
+        numbersOfParts = Dictionary(uniqueKeysWithValues: messages.limitedParts.enumerated().map { ($1, $0) })
         chooser = MessageChooser(messages)
         texts = tally.map { TextTallyPart($0, messages) }
     }
@@ -68,7 +70,7 @@ final class PayloadChecker {
     }
 
     private func recipientCheck(of failure: RenderFailure, group: Int) -> RecipientCheck {
-        if let cause = RenderCause(failure, number: { numbersOfColumns[$0] }) {
+        if let cause = RenderCause(failure, number: { numbersOfColumns[$0] }, part: { numbersOfParts[$0] }) {
             return RecipientCheck(reason: failure.skipReason, group: cause.group)
         }
         guard case .tooLarge(let bytes) = failure else { return RecipientCheck(reason: failure.skipReason, group: group) }

@@ -1,5 +1,6 @@
 import Audience
 import Content
+import PushServices
 
 /// Why a payload could not be rendered, in as much detail as devices are counted by.
 enum RenderCause: Hashable {
@@ -12,36 +13,41 @@ enum RenderCause: Hashable {
     case column(Int, Flaw)
     /// A text that people would see came out blank.
     case blankText
-    /// A text came out longer than the service takes.
-    case longText
-    /// A column beyond those that can be distinguished.
+    /// There is more of a part than its service takes: a number of `MessageCatalog.limitedParts`.
+    case long(Int)
+    /// A column, or a part, beyond those that can be distinguished.
     case otherColumn
+
+    private static let blankTextGroup = RecipientCheck.groupLimit - 1, otherGroup = RecipientCheck.groupLimit - 2
+    /// The groups of parts that can be distinguished. All services together have ten.
+    private static let partGroups = RecipientCheck.groupLimit - 18..<RecipientCheck.groupLimit - 2
 
     /// As a group of `RecipientCheck`.
     var group: Int {
-        let (blankText, other) = (RecipientCheck.groupLimit - 1, RecipientCheck.groupLimit - 2), longText = RecipientCheck.groupLimit - 3
         switch self {
-        case .blankText: return blankText
-        case .longText: return longText
-        case .otherColumn: return other
+        case .blankText: return Self.blankTextGroup
+        case .otherColumn: return Self.otherGroup
+        case .long(let part): return part < Self.partGroups.count ? Self.partGroups.lowerBound + part : Self.otherGroup
         case .column(let column, let flaw):
             let group = column * Flaw.allCases.count + flaw.rawValue
-            return group < longText ? group : other
+            return group < Self.partGroups.lowerBound ? group : Self.otherGroup
         }
     }
 
     /// - Parameter group: of a check.
     package init(group: Int) {
         switch group {
-        case RecipientCheck.groupLimit - 1: self = .blankText
-        case RecipientCheck.groupLimit - 2: self = .otherColumn
-        case RecipientCheck.groupLimit - 3: self = .longText
+        case Self.blankTextGroup: self = .blankText
+        case Self.otherGroup: self = .otherColumn
+        case Self.partGroups: self = .long(group - Self.partGroups.lowerBound)
         default: self = .column(group / Flaw.allCases.count, Flaw.allCases[group % Flaw.allCases.count])
         }
     }
 
-    /// - Parameter number: the number of a column.
-    init?(_ failure: RenderFailure, number: (String) -> Int?) {
+    /// - Parameters:
+    ///   - number: the number of a column.
+    ///   - part: the number of a part.
+    init?(_ failure: RenderFailure, number: (String) -> Int?, part: (PayloadPart) -> Int?) {
         func cause(_ column: String, _ flaw: Flaw) -> RenderCause { number(column).map { .column($0, flaw) } ?? .otherColumn }
         switch failure {
         case .blank(let column, _): self = cause(column, .blank)
@@ -50,7 +56,7 @@ enum RenderCause: Hashable {
         case .notHTTPS(let column, _): self = cause(column, .notHTTPS)
         case .gap(let column, _): self = cause(column, .gap)
         case .blankText: self = .blankText
-        case .tooLong: self = .longText
+        case .tooLong(let limit, _): self = part(limit.part).map { .long($0) } ?? .otherColumn
         case .tooLarge: return nil
         }
     }

@@ -58,22 +58,22 @@ public struct APNs: PushService {
         // 410 is enough, too, if APNs itself says it. Its answers carry the push's apns-id, even those that are cut off: the id comes with
         // the status.
         case .invalidTarget(blamesSettings: false):
-            return answer.id == .own || Self.row(answer.status, answer.reason) != nil ? meaning : .notTheService
+            return answer.id == .own || Self.answers[answer.status, answer.reason] != nil ? meaning : .notTheService
         default: if answer.isCutOff { return .maybeTaken }
         }
         // A proxy or a load balancer answers, and may have passed the push on.
-        if answer.status >= 500, answer.id != .own, Self.row(answer.status, answer.reason) == nil { return .maybeTaken }
+        if answer.status >= 500, answer.id != .own, Self.answers[answer.status, answer.reason] == nil { return .maybeTaken }
         return meaning
     }
 
     /// What the report says about a reason that Apple documents; nil for others.
     public func words(about reason: String) -> ReasonWords? {
-        Self.rowsByReason[reason].map { ReasonWords(explanation: $0.explanation, meaning: $0.meaning, mayBeClock: $0.mayBeClock) }
+        Self.answers[reason]?.words
     }
 
     /// What to check when this answer stopped a run.
     public func advice(status: Int, reason: String) -> String {
-        if let advice = Self.row(status, reason)?.advice { return advice }
+        if let advice = Self.answers[status, reason]?.advice { return advice }
         switch status {
         case 429, 500...: return "Try again in a few minutes."
         case 404, 405: return "The server does not understand APNs requests: check environment (host and port) in volley.yaml."
@@ -85,7 +85,7 @@ public struct APNs: PushService {
     public func probeMeaning(status: Int, reason: String) -> ProbeMeaning {
         switch (status, reason) {
         case (200, _): .fine
-        case (400, _), (410, _): Self.row(status, reason)?.probe ?? .notTheService
+        case (400, _), (410, _): Self.answers[status, reason]?.probe ?? .notTheService
         case (403, _): .wrongCredentials
         case (429, _), (500..., _): .busy
         default: .notTheService
@@ -94,7 +94,7 @@ public struct APNs: PushService {
 
     private static func meaning(status: Int, reason: String) -> AnswerMeaning {
         if status == 200 { return .accepted }
-        if let row = row(status, reason) { return row.meaning }
+        if let row = answers[status, reason] { return row.meaning }
         switch status {
         // Also reasons that Apple adds later: a 403 is about the sender, not the device.
         case 403: return .stop

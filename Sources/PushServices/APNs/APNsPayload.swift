@@ -1,8 +1,8 @@
 import Base
 
 /// A payload from the keys of `content`. Source: Apple, "Generating a remote notification".
-struct APNsPayload {
-    typealias Member = (name: String, value: PayloadNode)
+struct APNsPayload: ContentFindings {
+    static let service = APNs().displayName
 
     var findings: [Diagnostic] = []
 
@@ -16,14 +16,6 @@ struct APNsPayload {
                 (payload.fields(content), content.isSilent ? PushType.background : .alert)
             }
         return PayloadDraft(root: root, pushType: pushType, byteLimit: APNs.payloadLimit(of: pushType), findings: payload.findings)
-    }
-
-    mutating func error(_ message: String, at place: SourcePosition, remedy: String? = nil) {
-        findings.append(Diagnostic(message, at: place, remedy: remedy))
-    }
-
-    mutating func warning(_ name: WarningName, message: String, at place: SourcePosition, remedy: String? = nil) {
-        findings.append(.warning(name, message: message, at: place, remedy: remedy))
     }
 
     // MARK: - By the keys of content
@@ -43,9 +35,7 @@ struct APNsPayload {
 
     private func aps(_ content: MessageContent) -> [Member] {
         var members: [Member] = []
-        let isSubtitleAlone = content.title == nil && content.body == nil
-        let shown = [("title", content.title, true), ("subtitle", content.subtitle, isSubtitleAlone), ("body", content.body, true)]
-        let alert: [Member] = shown.compactMap { name, text, mustShow in text.map { (name, .shown($0, mustShow: mustShow)) } }
+        let alert = Self.alert(content, subtitleMustShow: content.title == nil && content.body == nil)
         if !alert.isEmpty { members.append(("alert", .object(alert))) }
         if let badge = content.badge { members.append(("badge", .constant(.integer(Int64(badge))))) }
         let texts = [("sound", content.sound), ("thread-id", content.thread), ("category", content.category)]
@@ -57,15 +47,15 @@ struct APNsPayload {
 
     private mutating func checkData(_ data: [ContentMember], _ content: MessageContent) {
         findings += data.repeatedNames
+        refuseTwice("image", content.image, in: data)
+        refuseTwice("link", content.link, in: data)
         for member in data {
-            let (name, place) = (member.name.value, member.name.position)
+            let name = member.name.value
             switch name {
             case "aps":
                 error(
-                    "'data' must not hold 'aps', which belongs to APNs", at: place,
+                    "'data' must not hold 'aps', which belongs to APNs", at: member.name.position,
                     remedy: "Use the keys of 'content', or write the whole push as 'payload'.")
-            case "image" where content.image != nil, "link" where content.link != nil:
-                error("'data' holds '\(name)', which 'content' sets too", at: place, remedy: "Keep one of them.")
             default:
                 warnOutsideAPS(
                     member,

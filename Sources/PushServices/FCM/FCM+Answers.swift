@@ -50,7 +50,7 @@ extension FCM {
 
     /// What the report says about a reason that Google documents; nil for others.
     public func words(about reason: String) -> ReasonWords? {
-        Self.row(of: reason).map { ReasonWords(explanation: $0.explanation, meaning: $0.meaning, mayBeClock: $0.mayBeClock) }
+        Self.row(of: reason)?.words
     }
 
     /// What to check when this answer stopped a run.
@@ -66,13 +66,7 @@ extension FCM {
 
     /// What `doctor` learns from the answer to a push that reaches no device.
     public func probeMeaning(status: Int, reason: String) -> ProbeMeaning {
-        if let row = Self.row(status, reason) { return row.probe }
-        return switch status {
-        case 200: .fine
-        case 401, 403: .wrongCredentials
-        case 429, 500...: .busy
-        default: .notTheService
-        }
+        Self.row(status, reason)?.probe ?? ProbeMeaning(status: status)
     }
 }
 

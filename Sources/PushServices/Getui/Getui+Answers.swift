@@ -14,7 +14,7 @@ extension Getui {
             return details
         }
         let text = body["msg"]?.stringValue ?? ""
-        if details.reason == Self.badParameter || Self.rowsByReason[details.reason] == nil, !text.isEmpty {
+        if details.reason == Self.badParameter || Self.answers[details.reason] == nil, !text.isEmpty {
             let isAboutTarget = details.reason == Self.badParameter && text.contains(Self.badTargetText)
             details.reason += " (\(isAboutTarget ? Self.badTargetText : TargetRedaction.withoutTargets(text)))"
         }
@@ -72,7 +72,7 @@ extension Getui {
 
     /// What the report says about a reason that Getui documents; nil for others.
     public func words(about reason: String) -> ReasonWords? {
-        Self.row(of: reason).map { ReasonWords(explanation: $0.explanation, meaning: $0.meaning, mayBeClock: false) }
+        Self.row(of: reason)?.words
     }
 
     /// A bad parameter, unless it is the target; also codes that Getui adds later.

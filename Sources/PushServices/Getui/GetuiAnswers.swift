@@ -1,30 +1,4 @@
 extension Getui {
-    /// A code that Getui documents, or what it says of a target.
-    struct Answer: Sendable {
-        /// The HTTP status that the documentation has for it. The code in the body decides, whatever the status.
-        let status: Int
-        /// The code, or the status of a target.
-        let reason: String
-        let meaning: AnswerMeaning
-        /// What the report says about it.
-        let explanation: String
-        /// What to check when this answer stops a run.
-        let advice: String?
-        /// What `doctor` learns from this answer.
-        let probe: ProbeMeaning
-
-        init(
-            _ status: Int, _ reason: String, _ meaning: AnswerMeaning, explanation: String, advice: String? = nil, probe: ProbeMeaning
-        ) {
-            self.status = status
-            self.reason = reason
-            self.meaning = meaning
-            self.explanation = explanation
-            self.advice = advice
-            self.probe = probe
-        }
-    }
-
     /// The code of an answer that has a status for each target.
     static let success = "0"
     /// Bad parameters, and the text that comes with them if the parameter is the target.
@@ -36,12 +10,12 @@ extension Getui {
     static let goodStatuses: Set<String> = ["successed_online", "successed_offline"]
 
     /// The row of a reason, whatever text it has; nil if Getui documents none.
-    static func row(of reason: String) -> Answer? { rowsByReason[reason] ?? rowsByReason[code(of: reason)] }
+    static func row(of reason: String) -> DocumentedAnswer? { answers[reason] ?? answers[code(of: reason)] }
 
     /// A reason without its text.
     static func code(of reason: String) -> String { String(reason.prefix { $0 != " " }) }
 
-    static let rowsByReason = Dictionary(uniqueKeysWithValues: rows.map { ($0.reason, $0) })
+    static let answers = AnswerTable(rows)
 
     /// Reasons that blame a target, although a wrong app or column causes them for all targets.
     public var blamingReasons: Set<String> { Self.reasonsOfBadTargets }
@@ -49,32 +23,33 @@ extension Getui {
     private static let credentials = "Check app_id, app_key and master_secret of the app in volley.yaml."
     private static let again = "You can send to these devices again."
 
+    /// The code decides, whatever the status that comes with it.
     /// Source: docs.getui.com, RestAPI V2, "code" up to 20001; from 21001 on a copy of that page of 2022. Quotas can be changed per app.
     static let rows = aboutDevices + aboutCampaigns + aboutTheSender + aboutQuotas + aboutTheServer
 
-    private static let aboutDevices: [Answer] = [
-        Answer(
+    private static let aboutDevices: [DocumentedAnswer] = [
+        DocumentedAnswer(
             200, "successed_ignore", .rejected,
             explanation:
                 "The app has not been used on these devices for 90 days, so Getui sent them nothing. Take them out of the next export.",
             probe: .fine),
-        Answer(
+        DocumentedAnswer(
             200, success, .rejected,
             explanation: "Getui took the request, but did not say what became of these devices. Ask Getui's support.", probe: .fine),
-        Answer(
+        DocumentedAnswer(
             400, badTarget, .invalidTarget(blamesSettings: true),
             explanation:
                 "Getui does not know these client ids, or they belong to another app. When there are many, check the app's app_id and which column of the export holds them.",
             probe: .fine),
-        Answer(
+        DocumentedAnswer(
             400, "21001", .invalidTarget(blamesSettings: true),
             explanation:
                 "Getui could not send to these client ids, because they are not valid. When there are many, check which column of the export holds them.",
             probe: .fine),
     ]
 
-    private static let aboutCampaigns: [Answer] = [
-        Answer(
+    private static let aboutCampaigns: [DocumentedAnswer] = [
+        DocumentedAnswer(
             400, badParameter, .rejectedLikeAll,
             explanation:
                 "Getui did not accept the message: a value in it is not allowed, or too long. Shorten the text, or correct what the reason names.",
@@ -83,69 +58,69 @@ extension Getui {
                 + "if it is written by hand, and plan again: a run keeps the message that it was planned with.", probe: .notTheService)
     ]
 
-    private static let aboutTheSender: [Answer] =
+    private static let aboutTheSender: [DocumentedAnswer] =
         [
-            Answer(
+            DocumentedAnswer(
                 401, "10001", .retry(.credentialExpired), explanation: "Getui did not accept the token. \(credentials)",
                 advice: "\(credentials) Check that no other program deletes the app's tokens.", probe: .wrongCredentials),
-            Answer(
+            DocumentedAnswer(
                 401, "10002", .stop, explanation: "The app, or this machine's address, is on Getui's black list. Ask Getui's support.",
                 advice: "Ask Getui's support why the app, or this machine's address, is on its black list.", probe: .wrongCredentials),
-            Answer(
+            DocumentedAnswer(
                 401, "10004", .stop, explanation: "The app may not use this function of Getui. Ask Getui's support.",
                 advice: "Ask Getui's support for the right to send batches of single pushes, and lists if the app has 'lists'.",
                 probe: .wrongTopic),
         ]
         + ["30000", "30001", "30002", "30003", "30005", "30016", "30017"].map { code in
-            Answer(
+            DocumentedAnswer(
                 403, code, .stop, explanation: "The app has no right to what it asked of Getui. Ask Getui's support.",
                 advice: "Ask Getui's support which rights the app lacks.", probe: .wrongTopic)
         }
 
-    private static let aboutQuotas: [Answer] =
+    private static let aboutQuotas: [DocumentedAnswer] =
         ["10003", "10005"].map { code in
-            Answer(
+            DocumentedAnswer(
                 401, code, .retry(.quota),
                 explanation:
                     "The app had made as many calls in a minute as it may, until it was too late for these. Set a slower pace. \(again)",
                 advice: "Wait a minute, and set a slower pace.", probe: .busy)
         }
         + ["30004", "30006", "30007", "30008", "30009", "30010", "30011"].map { code in
-            Answer(
+            DocumentedAnswer(
                 403, code, .stop, explanation: "The app had sent as much as it may in a day. \(again)",
                 advice: "Continue tomorrow, or ask Getui for a larger quota.", probe: .busy)
         }
         + ["30012", "30013", "30014", "30015", "30018"].map { code in
-            Answer(
+            DocumentedAnswer(
                 403, code, .retry(.quota),
                 explanation: "The app had sent as much in a minute as it may, until it was too late for these. Set a slower pace. \(again)",
                 advice: "Wait a minute, and set a slower pace.", probe: .busy)
         }
 
-    private static let aboutTheServer: [Answer] =
+    private static let aboutTheServer: [DocumentedAnswer] =
         [
-            Answer(
+            DocumentedAnswer(
                 200, "1", .stop, explanation: "Getui could not read Volley's request. Please report this: it is a defect in Volley.",
                 advice: "Please report this: Getui could not read Volley's request.", probe: .notTheService),
-            Answer(
+            DocumentedAnswer(
                 200, "2", .retry(.serviceBusy), explanation: "Getui's service was starting until the retries ran out. \(again)",
                 probe: .busy),
-            Answer(
+            DocumentedAnswer(
                 200, "301", .retry(.otherServer),
                 explanation: "Getui serves the app at another data centre, and none of its servers that Volley knows took these. \(again)",
                 advice: "Ask Getui's support which server the app belongs to, and name it: environment: {url: …} in volley.yaml.",
                 probe: .busy),
-            Answer(
+            DocumentedAnswer(
                 404, "404", .stop, explanation: "The server does not know this address. Check the app's app_id and environment.",
                 advice: "Check app_id and environment (host and port) in volley.yaml.", probe: .notTheService),
-            Answer(
+            DocumentedAnswer(
                 405, "405", .stop, explanation: "The server does not understand Getui's requests. Check the app's environment.",
                 advice: "Check environment (host and port) in volley.yaml.", probe: .notTheService),
-            Answer(
+            DocumentedAnswer(
                 403, "30019", .retry(.serviceBusy), explanation: "Getui was overloaded until the retries ran out. \(again)", probe: .busy),
         ]
         + ["22001", "22002", "23001"].map { code in
-            Answer(
+            DocumentedAnswer(
                 400, code, .rejected, explanation: "Getui refused an operation with schedules or tags, which Volley does not use.",
                 probe: .notTheService)
         }

@@ -7,8 +7,8 @@ import Base
 /// Getui shows a notification on Android only. iPhones get `push_channel.ios` through APNs. A message has either a notification or a
 /// transmission, which the app reads while it runs and which shows nothing.
 /// Source: docs.getui.com, RestAPI V2, "push"; limits from DCloud's page about uni-push and Getui's SDK for Java, `GTNotification`.
-struct GetuiPayload {
-    typealias Member = (name: String, value: PayloadNode)
+struct GetuiPayload: ContentFindings {
+    static let service = Getui().displayName
 
     /// How Getui reaches iPhones. Source: docs.getui.com, "push", strategy.
     enum AppleStrategy: Int64 {
@@ -37,14 +37,6 @@ struct GetuiPayload {
         return PayloadDraft(root: root, pushType: pushType, byteLimit: Getui.payloadLimit, findings: payload.findings)
     }
 
-    mutating func error(_ message: String, at place: SourcePosition, remedy: String? = nil) {
-        findings.append(Diagnostic(message, at: place, remedy: remedy))
-    }
-
-    mutating func warning(_ name: WarningName, message: String, at place: SourcePosition, remedy: String? = nil) {
-        findings.append(.warning(name, message: message, at: place, remedy: remedy))
-    }
-
     static func strategyText(_ strategy: AppleStrategy) -> String { "\"strategy\":{\"default\":1,\"ios\":\(strategy.rawValue)}" }
 
     static func strategy(_ strategy: AppleStrategy) -> PayloadNode {
@@ -61,12 +53,13 @@ struct GetuiPayload {
     // MARK: - By the keys of content
 
     private mutating func fields(_ content: MessageContent) -> PayloadNode {
-        let data = data(content)
+        // What both systems hand to the app.
+        let data = ownKeys(content, onlyTexts: false)
         let inApp = content.own.first { $0.name.value == Self.inAppKey }
         let message = message(content, data, inApp)
         let strategy = inApp == nil || content.isSilent ? AppleStrategy.appleOnly : .ownFirst
         let ios = PayloadNode.limited(
-            .object(ios(content, data)), PayloadLimit(Self.largestForApple, .bytes, of: "part for iPhones", at: content.position))
+            .object(ios(content, data)), Self.limit(Self.largestForApple, .bytes, of: "part for iPhones", at: content.position))
         return Self.root(settings: [("strategy", Self.strategy(strategy))], channel: [("ios", ios)], message: [message])
     }
 
@@ -78,11 +71,8 @@ struct GetuiPayload {
                 error(
                     "a silent push has 'data' for the app, and needs no '\(Self.inAppKey)'", at: inApp.name.position,
                     remedy: "Write its keys into 'data', or remove 'silent'.")
-            } else if case .object = inApp.value {
             } else {
-                error(
-                    "'\(Self.inAppKey)' must be a group of keys", at: inApp.value.position,
-                    remedy: "For example: \(Self.inAppKey): {title: Hello, screen: sale}.")
+                _ = group(Self.inAppKey, in: content, example: "For example: \(Self.inAppKey): {title: Hello, screen: sale}.")
             }
             return transmission(.content(inApp.value), at: inApp.value.position)
         }
@@ -95,7 +85,7 @@ struct GetuiPayload {
     }
 
     private func transmission(_ value: PayloadNode, at place: SourcePosition) -> Member {
-        ("transmission", .limited(.encoded(value), PayloadLimit(Self.longestText, .characters, of: "data for the app", at: place)))
+        ("transmission", .limited(.encoded(value), Self.limit(Self.longestText, .characters, of: "data for the app", at: place)))
     }
 
     private mutating func checkIncomplete(_ content: MessageContent) {
@@ -105,28 +95,22 @@ struct GetuiPayload {
                 "Getui's notifications on Android have a title and a body, and this push lacks \(missing)", at: text.position,
                 remedy: "Add \(missing).")
         } else {
-            warning(
-                .nothingVisible, message: "a push without title and body does nothing on Android; iPhones get its badge and its sound",
-                at: content.position, remedy: "Add a title and a body.")
+            warnInvisible(content, remedy: "Add a title and a body.")
         }
     }
 
     /// What Android shows.
     private func notification(_ content: MessageContent, _ title: SourceText, _ body: SourceText) -> [Member] {
         var members: [Member] = [
-            ("title", limited(title, Self.longestTitle, "title")), ("body", limited(body, Self.longestBody, "body")),
+            ("title", Self.shown(title, .title, atMost: Self.longestTitle)), ("body", Self.shown(body, .body, atMost: Self.longestBody)),
         ]
         if let image = content.image { members.append(("big_image", address(image, "address of the image", mustBeSecure: true))) }
         return members
     }
 
-    private func limited(_ text: SourceText, _ most: Int, _ noun: String) -> PayloadNode {
-        .limited(.shown(text, mustShow: true), PayloadLimit(most, .characters, of: noun, at: text.position))
-    }
-
     private func address(_ text: SourceText, _ noun: String, mustBeSecure: Bool = false) -> PayloadNode {
         .limited(
-            .address(text, mustBeSecure: mustBeSecure), PayloadLimit(Self.longestAddress, .characters, of: noun, at: text.position))
+            .address(text, mustBeSecure: mustBeSecure), Self.limit(Self.longestAddress, .characters, of: noun, at: text.position))
     }
 
     /// Where a tap on Android leads. A notification leads to one place, so the app gets a link together with data.
@@ -137,7 +121,7 @@ struct GetuiPayload {
             if ["http://", "https://"].contains(where: link.value.hasPrefix) { return [kind("url"), ("url", address(link, "link"))] }
             if link.value.hasPrefix("intent:") { return [kind("intent"), ("intent", .text(link))] }
         }
-        let limit = PayloadLimit(Self.longestText, .characters, of: "data for the app", at: content.data?.position ?? content.position)
+        let limit = Self.limit(Self.longestText, .characters, of: "data for the app", at: content.data?.position ?? content.position)
         return [kind("payload"), ("payload", .limited(.encoded(.object(data)), limit))]
     }
 
@@ -164,8 +148,7 @@ struct GetuiPayload {
 
     private func aps(_ content: MessageContent) -> [Member] {
         var members: [Member] = []
-        let texts = [("title", content.title, true), ("subtitle", content.subtitle, false), ("body", content.body, true)]
-        let alert: [Member] = texts.compactMap { name, text, mustShow in text.map { (name, .shown($0, mustShow: mustShow)) } }
+        let alert = Self.alert(content)
         if !alert.isEmpty {
             members.append(("alert", .object(alert)))
             members.append(("sound", content.sound.map { .text($0) } ?? .constant(.string(Self.silence))))
@@ -178,50 +161,12 @@ struct GetuiPayload {
         return members
     }
 
-    // MARK: - Data
-
-    /// The app's own keys, and `link` among them: what both systems hand to the app.
-    private mutating func data(_ content: MessageContent) -> [Member] {
-        var members: [Member] = []
-        if let link = content.link { members.append(("link", .address(link))) }
-        guard case .object(let data, _) = content.data else { return members }
-        findings += data.repeatedNames
-        for member in data where member.name.value == "link" && content.link != nil {
-            error("'data' holds 'link', which 'content' sets too", at: member.name.position, remedy: "Keep one of them.")
-        }
-        return members + data.map { ($0.name.value, .content($0.value)) }
-    }
-
     // MARK: - Android
-
-    /// Keys of a campaign, and of a notification.
-    private static let androidKeys = [("channel", "channel_id"), ("channel_name", "channel_name"), ("logo", "logo")]
 
     /// The members of the notification that a campaign names for Android alone. What is wrong with them is noted.
     private mutating func androidMembers(_ content: MessageContent) -> [Member] {
-        guard let own = content.own.first(where: { $0.name.value == Self.androidKey }) else { return [] }
-        let names = Self.androidKeys.map(\.0)
-        guard case .object(let members, _) = own.value else {
-            error(
-                "'\(Self.androidKey)' must be a group of keys", at: own.value.position,
-                remedy: "For example: \(Self.androidKey): {channel: offers, logo: sale.png}.")
-            return []
-        }
-        findings += members.repeatedNames
-        return members.compactMap { member in
-            let name = member.name.value
-            guard let key = Self.androidKeys.first(where: { $0.0 == name }) else {
-                let nearest = nearestName(to: name, among: names).map { "Did you mean '\($0)'?" }
-                error(
-                    "unknown key '\(TextFormat.foreign(name, maximumBytes: 40))' in '\(Self.androidKey)'", at: member.name.position,
-                    remedy: nearest ?? "Valid here: \(names.joined(separator: ", ")).")
-                return nil
-            }
-            guard case .text(let text) = member.value else {
-                error("'\(name)' must be a text", at: member.value.position, remedy: "Put it in quotes.")
-                return nil
-            }
-            return (key.1, .text(text))
-        }
+        let keys = [("channel", "channel_id"), ("channel_name", "channel_name"), ("logo", "logo")]
+        let example = "For example: \(Self.androidKey): {channel: offers, logo: sale.png}."
+        return texts(of: Self.androidKey, in: content, keys, example: example).map { ($0.name, .text($0.text)) }
     }
 }

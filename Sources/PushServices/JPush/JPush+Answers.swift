@@ -42,7 +42,7 @@ extension JPush {
         if answer.isCutOff { return .maybeTaken }
         // JPush numbers each push that it takes, and refuses with other statuses. What has no number is not from it, or not whole.
         if answer.status == 200 { return answer.hasReceipt ? .accepted : .maybeTaken }
-        if let row = Self.row(answer.status, answer.reason) { return row.reason == Self.badValue ? .split : row.meaning }
+        if let row = Self.answers[answer.status, answer.reason] { return row.reason == Self.badValue ? .split : row.meaning }
         switch answer.status {
         // Also codes that JPush adds later: these are about the app, and the path never changes.
         case 401, 403, 404, 405: return .stop
@@ -58,25 +58,23 @@ extension JPush {
 
     /// What the report says about a code that JPush documents; nil for others.
     public func words(about reason: String) -> ReasonWords? {
-        Self.rowsByReason[reason].map { ReasonWords(explanation: $0.explanation, meaning: $0.meaning, mayBeClock: false) }
+        Self.answers[reason]?.words
     }
 
     /// Reasons that blame a target, although a wrong column or app causes them for all targets.
-    public var blamingReasons: Set<String> { Self.blaming }
-
-    private static let blaming = Set(rows.filter { $0.meaning == .invalidTarget(blamesSettings: true) }.map(\.reason))
+    public var blamingReasons: Set<String> { Self.answers.blaming }
 
     /// Also what JPush misses in a push, or does not know there.
     public func blamesMessage(status: Int, reason: String) -> Bool {
-        Self.row(status, reason).map { Self.codesAboutMessages.contains($0.code) }
+        Self.answers[status, reason].map { Self.codesAboutMessages.contains($0.reason) }
             ?? (meaning(of: ServiceAnswer(status: status, reason: reason)) == .rejectedLikeAll)
     }
 
-    private static let codesAboutMessages = [1002, 1009]
+    private static let codesAboutMessages = ["1002", "1009"]
 
     /// What to check when this answer stopped a run.
     public func advice(status: Int, reason: String) -> String {
-        if let advice = Self.row(status, reason)?.advice { return advice }
+        if let advice = Self.answers[status, reason]?.advice { return advice }
         switch status {
         case 429, 500...: return "Try again in a few minutes."
         case 404, 405: return "The server does not understand JPush's requests: check environment (host and port) in volley.yaml."
@@ -87,12 +85,6 @@ extension JPush {
 
     /// What `doctor` learns from the answer to a push that reaches no device.
     public func probeMeaning(status: Int, reason: String) -> ProbeMeaning {
-        if let row = Self.row(status, reason) { return row.probe }
-        return switch status {
-        case 200: .fine
-        case 401, 403: .wrongCredentials
-        case 429, 500...: .busy
-        default: .notTheService
-        }
+        Self.answers[status, reason]?.probe ?? ProbeMeaning(status: status)
     }
 }

@@ -1,39 +1,8 @@
 extension JPush {
-    /// A code that JPush documents, with the status that it comes with.
-    struct Answer: Sendable {
-        let status: Int
-        let code: Int
-        let meaning: AnswerMeaning
-        /// What the report says about it.
-        let explanation: String
-        /// What to check when this answer stops a run.
-        let advice: String?
-        /// What `doctor` learns from this answer.
-        let probe: ProbeMeaning
-
-        init(_ status: Int, _ code: Int, _ meaning: AnswerMeaning, explanation: String, advice: String? = nil, probe: ProbeMeaning) {
-            self.status = status
-            self.code = code
-            self.meaning = meaning
-            self.explanation = explanation
-            self.advice = advice
-            self.probe = probe
-        }
-
-        /// As run files have it.
-        var reason: String { String(code) }
-    }
-
     /// A bad value of a parameter, which may be a registration id.
     static let badValue = "1003"
 
-    /// The documented row for a status and a reason; nil if JPush documents none.
-    static func row(_ status: Int, _ reason: String) -> Answer? {
-        guard let row = rowsByReason[reason], row.status == status else { return nil }
-        return row
-    }
-
-    static let rowsByReason = Dictionary(uniqueKeysWithValues: rows.map { ($0.reason, $0) })
+    static let answers = AnswerTable(rows)
 
     /// Source: docs.jiguang.cn, "Push API v3", return codes; 2008 is in JPush's SDK for Java.
     static let rows = aboutDevices + aboutCampaigns + aboutTheApp + aboutRequests + aboutTheServer
@@ -45,82 +14,82 @@ extension JPush {
     private static let correct = "Correct the campaign's content, and plan again: a run keeps the message that it was planned with."
     private static let console = "Look at the app in JPush's console, and ask JPush."
 
-    private static let aboutDevices: [Answer] = [
-        Answer(
+    private static let aboutDevices: [DocumentedAnswer] = [
+        DocumentedAnswer(
             400, 1011, .invalidTarget(blamesSettings: true),
             explanation:
                 "JPush knows none of these devices: the app was removed from them, they have not been online for a year, or they belong to another app. When there are many, check app_key and region, and which column of the export holds the registration ids.",
             probe: .fine),
-        Answer(
+        DocumentedAnswer(
             400, 1003, .invalidTarget(blamesSettings: true),
             explanation:
                 "These are not registration ids of JPush, or a value of their push is wrong. When there are many, check which column of the export holds them, and the campaign's content.",
             probe: .fine),
     ]
 
-    private static let aboutCampaigns: [Answer] = [
-        Answer(
+    private static let aboutCampaigns: [DocumentedAnswer] = [
+        DocumentedAnswer(
             400, 1005, .rejected,
             explanation: "The push was too large for JPush: it takes 2,000 bytes for iPhones, and 4,000 for Android. Shorten the texts.",
             probe: .fine),
-        Answer(
+        DocumentedAnswer(
             400, 1012, .rejected,
             explanation: "JPush takes only so many slow pushes at a time. Remove big_push_duration from the campaign, or send later.",
             probe: .fine),
     ]
 
-    private static let aboutTheApp: [Answer] = [
-        Answer(
+    private static let aboutTheApp: [DocumentedAnswer] = [
+        DocumentedAnswer(
             401, 1004, .stop, explanation: "JPush did not accept the master secret. \(credentials)",
             advice: "\(credentials) The secret is the Master Secret that JPush's console shows for this app key. \(newPlan)",
             probe: .wrongCredentials),
-        Answer(
+        DocumentedAnswer(
             400, 1008, .stop, explanation: "JPush does not know the app key. \(credentials)", advice: "\(credentials) \(newPlan)",
             probe: .wrongCredentials),
-        Answer(
+        DocumentedAnswer(
             403, 2003, .stop, explanation: "JPush has blocked the app. \(console)", advice: "JPush has blocked the app. \(console)",
             probe: .wrongTopic),
-        Answer(
+        DocumentedAnswer(
             403, 2004, .stop, explanation: "JPush does not take calls of this app from this machine's address. \(console)",
             advice: "Add this machine's address, or that of its proxy, to the list of addresses in JPush's console.", probe: .wrongTopic),
-        Answer(
+        DocumentedAnswer(
             403, 2005, .stop, explanation: "The app has sent as much as it may. \(console)",
             advice: "The app has sent as much as it may. \(console) After that, volley resume sends the rest.", probe: .wrongTopic),
-        Answer(
+        DocumentedAnswer(
             403, 2006, .stop, explanation: "JPush offers this only to apps that pay. \(console)",
             advice: "JPush offers this only to apps that pay. \(console)", probe: .wrongTopic),
-        Answer(
+        DocumentedAnswer(
             403, 2007, .stop, explanation: "The app has no right to send. \(console)",
             advice: "The app has no right to send. \(console)", probe: .wrongTopic),
-        Answer(
+        DocumentedAnswer(
             403, 2008, .stop, explanation: "The app has sent as many pushes to everyone as it may in a day.",
             advice: "The app has sent as many pushes to everyone as it may in a day. Resume the run tomorrow.", probe: .wrongTopic),
     ]
 
-    private static let aboutRequests: [Answer] = [
-        Answer(
+    private static let aboutRequests: [DocumentedAnswer] = [
+        DocumentedAnswer(
             405, 1001, .stop, explanation: "JPush got a request that it does not take. Check whether a proxy changes it.",
             advice: "Check whether a proxy between this machine and JPush changes requests.", probe: .notTheService),
-        Answer(
+        DocumentedAnswer(
             400, 1002, .stop, explanation: "JPush misses something in the push.",
             advice: "JPush misses something in the push: check what the campaign has below services: {jpush: …}. \(correct)", probe: .fine),
-        Answer(
+        DocumentedAnswer(
             400, 1009, .stop, explanation: "JPush does not know a key of the push.",
             advice: "JPush does not know a key of the push: check what the campaign has below services: {jpush: …}. \(correct)",
             probe: .fine),
-        Answer(
+        DocumentedAnswer(
             404, 1020, .stop, explanation: "The server has no such path. Check environment and region of the app in volley.yaml.",
             advice: "Check environment (host and port) and region of the app in volley.yaml.", probe: .notTheService),
     ]
 
-    private static let aboutTheServer: [Answer] = [
-        Answer(
+    private static let aboutTheServer: [DocumentedAnswer] = [
+        DocumentedAnswer(
             429, 2002, .retry(.quota),
             explanation: "The app had made as many calls as it may in a minute, until it was too late for these devices. \(again)",
             advice: "Wait a minute: an app may make 600 calls in it, unless it pays for more.", probe: .busy),
-        Answer(
+        DocumentedAnswer(
             500, 1000, .retry(.serviceBusy), explanation: "JPush had internal errors until the retries ran out. \(again)", probe: .busy),
-        Answer(
+        DocumentedAnswer(
             503, 1030, .retry(.serviceBusy), explanation: "JPush was overloaded until the retries ran out. \(again)", probe: .busy),
     ]
 }

@@ -6,18 +6,11 @@ extension JPushPayload {
 
     // MARK: - Android
 
-    /// Keys of a campaign, and of a notification.
-    private static let androidKeys = [
-        ("channel", "channel_id"), ("category", "category"), ("icon", "small_icon_uri"), ("color", "icon_bg_color"),
-    ]
-
     /// The members of `notification.android` that a campaign names. What is wrong with them is noted.
     mutating func androidMembers(_ content: MessageContent) -> [Member] {
+        let keys = [("channel", "channel_id"), ("category", "category"), ("icon", "small_icon_uri"), ("color", "icon_bg_color")]
         let example = "For example: \(Self.androidKey): {channel: offers, category: MARKETING}."
-        return members(of: Self.androidKey, in: content, valid: Self.androidKeys.map(\.0), example: example).compactMap { member in
-            guard let key = Self.androidKeys.first(where: { $0.0 == member.name.value }), let text = text(member) else { return nil }
-            return (key.1, .text(text))
-        }
+        return texts(of: Self.androidKey, in: content, keys, example: example).map { ($0.name, .text($0.text)) }
     }
 
     // MARK: - In the app
@@ -74,39 +67,5 @@ extension JPushPayload {
             }
             return nil
         }
-    }
-
-    // MARK: - Reading
-
-    /// The members of a group that only JPush has, without those that it does not know, which are noted.
-    /// - Parameter others: keys that are not for a campaign, with what to do instead.
-    private mutating func members(
-        of key: String, in content: MessageContent, valid: [String], others: [String: String] = [:], example: String
-    ) -> [ContentMember] {
-        guard let own = content.own.first(where: { $0.name.value == key }) else { return [] }
-        guard case .object(let members, _) = own.value else {
-            error("'\(key)' must be a group of keys", at: own.value.position, remedy: example)
-            return []
-        }
-        findings += members.repeatedNames
-        return members.filter { member in
-            let name = member.name.value
-            if valid.contains(name) { return true }
-            if let remedy = others[name] {
-                error("'\(name)' is set by Volley", at: member.name.position, remedy: remedy)
-            } else {
-                let nearest = nearestName(to: name, among: valid).map { "Did you mean '\($0)'?" }
-                error(
-                    "unknown key '\(TextFormat.foreign(name, maximumBytes: 40))' in '\(key)'", at: member.name.position,
-                    remedy: nearest ?? "Valid here: \(valid.joined(separator: ", ")).")
-            }
-            return false
-        }
-    }
-
-    private mutating func text(_ member: ContentMember) -> SourceText? {
-        if case .text(let text) = member.value { return text }
-        error("'\(member.name.value)' must be a text", at: member.value.position, remedy: "Put it in quotes.")
-        return nil
     }
 }

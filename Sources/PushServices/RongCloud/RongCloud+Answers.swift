@@ -20,7 +20,7 @@ extension RongCloud {
     /// What an answer means for all users of the request, and for the run.
     public func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
         if answer.isCutOff { return .maybeTaken }
-        if let row = Self.row(answer.status, answer.reason) { return row.meaning }
+        if let row = Self.answers[answer.status, answer.reason] { return row.meaning }
         switch answer.status {
         case 200: return answer.reason.isEmpty ? .accepted : Self.meaning(ofAccepted: answer.reason)
         // Also codes that RongCloud adds later: these are about the app, and the path never changes.
@@ -38,12 +38,12 @@ extension RongCloud {
     /// RongCloud.
     private static func meaning(ofAccepted reason: String) -> AnswerMeaning {
         if reason == noCode { return .notTheService }
-        return rowsByReason[reason]?.meaning ?? .rejectedLikeAll
+        return answers[reason]?.meaning ?? .rejectedLikeAll
     }
 
     /// What the report says about a code that RongCloud documents; nil for others.
     public func words(about reason: String) -> ReasonWords? {
-        Self.rowsByReason[reason].map { ReasonWords(explanation: $0.explanation, meaning: $0.meaning, mayBeClock: $0.mayBeClock) }
+        Self.answers[reason]?.words
     }
 
     /// A refusal never says that a user is gone, or that settings are wrong rather than users.
@@ -51,7 +51,7 @@ extension RongCloud {
 
     /// What to check when this answer stopped a run.
     public func advice(status: Int, reason: String) -> String {
-        if let advice = Self.row(status, reason)?.advice { return advice }
+        if let advice = Self.answers[status, reason]?.advice { return advice }
         switch status {
         case 429, 500...: return "Try again in a few minutes."
         case 200, 404, 405: return "The server does not understand RongCloud's requests: check environment (host and port) in volley.yaml."
@@ -62,9 +62,9 @@ extension RongCloud {
 
     /// What `doctor` learns from the answer to a push to a user who does not exist.
     public func probeMeaning(status: Int, reason: String) -> ProbeMeaning {
-        if let row = Self.row(status, reason) { return row.probe }
+        if let row = Self.answers[status, reason] { return row.probe }
         return switch status {
-        case 200: reason.isEmpty ? .fine : Self.rowsByReason[reason]?.probe ?? .notTheService
+        case 200: reason.isEmpty ? .fine : Self.answers[reason]?.probe ?? .notTheService
         case 401, 403, 430: .wrongCredentials
         case 429, 500...: .busy
         default: .notTheService

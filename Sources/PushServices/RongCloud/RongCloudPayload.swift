@@ -4,8 +4,8 @@ import Base
 /// `RongCloudRequestBody` adds. For that `ios` is its first member.
 /// Source: rongcloud/server-sdk-go, `PushNotification`; rongcloud/server-sdk-java, `PlatformNotification`,
 /// `HarmonyOSPlatformNotification`.
-struct RongCloudPayload {
-    typealias Member = (name: String, value: PayloadNode)
+struct RongCloudPayload: ContentFindings {
+    static let service = RongCloud().displayName
 
     var findings: [Diagnostic] = []
 
@@ -13,25 +13,22 @@ struct RongCloudPayload {
     static func draft(of content: MessageContent) -> PayloadDraft {
         var payload = RongCloudPayload()
         let root = payload.root(content)
-        return PayloadDraft(root: root, pushType: .alert, byteLimit: RongCloud.payloadLimit, findings: payload.findings)
-    }
-
-    private mutating func error(_ message: String, at place: SourcePosition, remedy: String) {
-        findings.append(Diagnostic(message, at: place, remedy: remedy))
+        var draft = PayloadDraft(root: root, pushType: .alert, byteLimit: RongCloud.payloadLimit, findings: payload.findings)
+        draft.losses = losses(content)
+        return draft
     }
 
     private mutating func root(_ content: MessageContent) -> PayloadNode {
         checkText(content)
-        checkTitle(content.title)
-        checkBadge(content)
-        checkImage(content)
-        let extras = extras(content)
+        checkBadge(content, highest: Self.highestBadge)
+        // The apps of all systems get them.
+        let extras = ownKeys(content, onlyTexts: true)
         var notification: [Member] = [("ios", .object(ios(content) + (extras.isEmpty ? [] : [("extras", .object(extras))])))]
         if !extras.isEmpty { notification.append(("android", .object([("extras", .object(extras))]))) }
         var harmony: [Member] = extras.isEmpty ? [] : [("extras", .object(extras))]
         if let image = content.image { harmony.append(("ohos", .object([("image", .address(image, mustBeSecure: true))]))) }
         if !harmony.isEmpty { notification.append(("harmonyOS", .object(harmony))) }
-        if let title = content.title { notification.append(("title", .shown(title, mustShow: true))) }
+        if let title = content.title { notification.append(("title", Self.shown(title, .title, atMost: Self.mostTitleCharacters))) }
         if let body = content.body { notification.append(("pushContent", .shown(body, mustShow: true))) }
         return .object([("notification", .object(notification))])
     }
@@ -42,24 +39,9 @@ struct RongCloudPayload {
         if let badge = content.badge { members.append(("badge", .constant(.integer(Int64(badge))))) }
         if let category = content.category { members.append(("category", .text(category))) }
         if let thread = content.thread { members.append(("thread-id", .text(thread))) }
-        if let image = content.image { members.append(("richMediaUri", .address(image, mustBeSecure: true))) }
+        if let image = content.image, content.category != nil { members.append(("richMediaUri", .address(image, mustBeSecure: true))) }
         if content.wakesApp { members.append(("contentAvailable", .constant(.integer(1)))) }
         return members
-    }
-
-    /// The app's own keys, and `link` among them: the apps of all systems get them.
-    private mutating func extras(_ content: MessageContent) -> [Member] {
-        var members: [Member] = []
-        if let link = content.link { members.append(("link", .address(link))) }
-        guard case .object(let data, _) = content.data else { return members }
-        findings += data.repeatedNames
-        for member in data {
-            if member.name.value == "link", content.link != nil {
-                error("'data' holds 'link', which 'content' sets too", at: member.name.position, remedy: "Keep one of them.")
-            }
-            if let mistake = member.mistakeUnlessText(in: "data", of: "RongCloud") { findings.append(mistake) }
-        }
-        return members + data.map { ($0.name.value, .content($0.value)) }
     }
 
     // MARK: - Checks
@@ -79,31 +61,20 @@ struct RongCloudPayload {
         }
     }
 
+    /// Source: rongcloud/server-sdk-go, `PushNotification`: at most 50 characters. Volley counts them as Java does, so an emoji is two.
     private static let mostTitleCharacters = 50
-
-    /// Source: rongcloud/server-sdk-go, `PushNotification`: at most 50 characters. They are counted as Java does, so an emoji is two. What a
-    /// template prints is only known to be too long when RongCloud refuses it.
-    private mutating func checkTitle(_ title: SourceText?) {
-        guard let title, !title.isTemplate, title.value.utf16.count > Self.mostTitleCharacters else { return }
-        error(
-            "the title has \(title.value.utf16.count) characters, and RongCloud takes \(Self.mostTitleCharacters) at most",
-            at: title.position, remedy: "Shorten it, or write a shorter one for RongCloud: services: {rongcloud: {title: …}}.")
-    }
 
     private static let highestBadge = 9999
 
-    private mutating func checkBadge(_ content: MessageContent) {
-        guard let badge = content.badge, badge > Self.highestBadge else { return }
-        error(
-            "the badge \(badge) is higher than RongCloud takes, which is \(Self.highestBadge)", at: content.position,
-            remedy: "Write a badge from 0 to \(Self.highestBadge).")
-    }
-
+    /// An image without a category, which iPhones do not get.
     /// Source: rongcloud/server-sdk-java, `PlatformNotification`: `richMediaUri` is used together with `category`.
-    private mutating func checkImage(_ content: MessageContent) {
-        guard let image = content.image, content.category == nil else { return }
-        error(
-            "RongCloud passes an image to iPhones only together with a category", at: image.position,
-            remedy: "Add the category for which the app loads images, for example category: rich.")
+    private static func losses(_ content: MessageContent) -> [ContentLoss] {
+        guard let image = content.image, content.category == nil else { return [] }
+        return [
+            ContentLoss(
+                key: .image, reason: "RongCloud passes an image to iPhones only together with a category",
+                effect: "iPhones get the push without it", place: image.position,
+                remedy: "Add the category for which the app loads images, for example category: rich")
+        ]
     }
 }

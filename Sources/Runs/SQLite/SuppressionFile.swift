@@ -173,9 +173,7 @@ enum SuppressionDiagnostics {
     static func damaged(_ path: String, what: String) -> Diagnostic {
         Diagnostic(
             "the suppression list is damaged: \(what)", file: path,
-            remedy:
-                "Restore it from a backup, or remove it: it fills again with the answers of \(PushServices.standard.displayName) to later runs."
-        )
+            remedy: "Restore it from a backup, or remove it: it fills again with the answers to later runs.")
     }
 
     static func notPermitted(_ path: String, toWrite: Bool) -> Diagnostic {

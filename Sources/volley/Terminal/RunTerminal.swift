@@ -72,24 +72,24 @@ final class RunTerminal: Sendable {
                 "The run's progress could not be noted next to it, so an older copy of its file would not be recognised. \(error)")
         case .suppressed(let count, let list):
             console.detail("\(TextFormat.count(count)) devices are suppressed from now on, in \(list)")
-        case .notSuppressed(let count, let topicKey, let service):
-            console.warn(Self.notSuppressedText(count, topicKey: topicKey, of: service))
+        case .notSuppressed(let count, let target, let topicKey, let service):
+            console.warn(Self.notSuppressedText(count, target: target, topicKey: topicKey, of: service))
         case .suppressionFailed(let error):
             console.warn(
-                "The devices whose tokens are invalid could not be put on the suppression list, so the next plan will name them again. \(error)"
+                "The devices that the app is gone from could not be put on the suppression list, so the next plan will name them again. \(error)"
             )
         case .gap(let gap): console.warn("\(gap)")
         default: break
         }
     }
 
-    private static func notSuppressedText(_ count: Int, topicKey: String, of service: String?) -> String {
+    private static func notSuppressedText(_ count: Int, target: String, topicKey: String, of service: String?) -> String {
         let devices =
             count == 1
-            ? "1 device is not suppressed although its token was"
-            : "\(TextFormat.count(count)) devices are not suppressed although their tokens were"
+            ? "1 device is not suppressed although its \(target) was"
+            : "\(TextFormat.count(count)) devices are not suppressed although their \(target)s were"
         return
-            "\(devices) refused\(service.map { " by \($0)" } ?? ""): too few others were accepted to tell whether the tokens are bad or the settings wrong. Check environment and \(topicKey)\(service.map { " of \($0)" } ?? "") in volley.yaml, and that the export belongs to this app."
+            "\(devices) refused\(service.map { " by \($0)" } ?? ""): too few others were accepted to tell whether the \(target)s are bad or the settings wrong. Check environment and \(topicKey)\(service.map { " of \($0)" } ?? "") in volley.yaml, and that the export belongs to this app."
     }
 
     private static func why(_ wait: RunEvent.WaveWait) -> String { wait.isForQuietHours ? " for the end of quiet hours" : "" }

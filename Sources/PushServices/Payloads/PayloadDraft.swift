@@ -22,8 +22,8 @@ public indirect enum PayloadNode: Sendable {
     case limited(PayloadNode, PayloadLimit)
 }
 
-/// The most that a service takes of a part of a payload.
-public struct PayloadLimit: Hashable, Sendable {
+/// A part of a payload of which a service takes only so much.
+public struct PayloadPart: Hashable, Sendable {
     /// What is counted.
     public enum Unit: String, Hashable, Sendable {
         /// Characters of a text, in units of UTF-16, as most vendors' software counts them.
@@ -32,22 +32,53 @@ public struct PayloadLimit: Hashable, Sendable {
         case bytes
     }
 
-    /// The most.
+    /// The most that the service takes.
     public let most: Int
     /// What is counted.
     public let unit: Unit
     /// What the part is called in sentences: "title".
     public let noun: String
+    /// The key of `content` that holds the part, and nothing else; nil if there is none.
+    public let key: ContentKey?
+    /// The service's name in sentences.
+    public let service: String
+
+    /// `50 characters`
+    public var amount: String { "\(TextFormat.count(most)) \(unit.rawValue)" }
+
+    /// `the title has 51 characters, and Getui takes at most 50`
+    public func excess(_ count: Int) -> String {
+        "the \(noun) has \(TextFormat.count(count)) \(unit.rawValue), and \(service) takes at most \(TextFormat.count(most))"
+    }
+}
+
+/// The most that a service takes of a part of a payload, with the part's place.
+public struct PayloadLimit: Hashable, Sendable {
+    /// What is limited, wherever it comes from.
+    public let part: PayloadPart
     /// Where it comes from in the campaign.
     public let place: SourcePosition
 
     /// A limit.
-    public init(_ most: Int, _ unit: Unit, of noun: String, at place: SourcePosition) {
-        self.most = most
-        self.unit = unit
-        self.noun = noun
+    public init(_ most: Int, _ unit: PayloadPart.Unit, of noun: String, key: ContentKey? = nil, service: String, at place: SourcePosition) {
+        part = PayloadPart(most: most, unit: unit, noun: noun, key: key, service: service)
         self.place = place
     }
+}
+
+/// A part of the content that a service has, and leaves out of this payload: a mistake where no other service takes the campaign's pushes,
+/// and a warning beside others.
+public struct ContentLoss: Sendable {
+    /// The key of `content`.
+    public let key: ContentKey
+    /// Why it is left out: a sentence without its full stop.
+    public let reason: String
+    /// What follows, for a sentence: "iPhones get the push without it".
+    public let effect: String
+    /// Where it stands.
+    public let place: SourcePosition
+    /// What to do to have it: a sentence without its full stop.
+    public let remedy: String
 }
 
 /// What a service makes of a campaign's content.
@@ -60,6 +91,8 @@ public struct PayloadDraft: Sendable {
     public var byteLimit: Int
     /// Mistakes and warnings by the service's own rules, each at its place in the campaign.
     public var findings: [Diagnostic]
+    /// What it leaves out of the content.
+    public var losses: [ContentLoss] = []
 
     /// A draft.
     public init(root: PayloadNode, pushType: PushType, byteLimit: Int, findings: [Diagnostic]) {

@@ -1,0 +1,98 @@
+import Base
+import PushServices
+import Testing
+
+@testable import Campaigns
+
+@Suite("What single services get of a campaign's content")
+struct ServicesContentTests {
+    /// The findings about a part of a campaign for an app with several services.
+    private func findings(_ part: String, _ services: [any PushService] = [APNs(), RongCloud()]) -> String {
+        found { () throws(Diagnostics) in
+            try Campaign.read(source: completed(part), file: "campaign.yaml", services: services, now: now)
+        }
+    }
+
+    private func content(_ yaml: String) throws -> MessageContent {
+        try Campaign.read(source: completed(yaml), file: "campaign.yaml", services: [APNs(), RongCloud()], now: now).0.content
+    }
+
+    @Test("null takes a key away for one service, whichever way YAML writes it", arguments: ["null", "~", "Null", "null # none there"])
+    func removed(null: String) throws {
+        let yaml =
+            "content:\n  title: A\n  image: https://a.example/b.png\n  services:\n    rongcloud:\n      image: \(null)\n      body: B\n"
+        let own = try #require(try content(yaml).services.first?.content)
+        #expect(own.removed == [.image] && own.image == nil && own.body?.value == "B")
+        #expect(findings(yaml).isEmpty)
+    }
+
+    @Test("every key that a service may change can be taken away")
+    func everyKey() throws {
+        let keys = ContentKey.removable.map(\.rawValue).sorted()
+        #expect(Set(keys + ["payload", "languages"]) == Set(CampaignKeys.variantContent.valid))
+        let nulls = keys.map { "\($0): null" }.joined(separator: ", ")
+        let own = try content("content: {title: A, services: {apns: {\(nulls)}}}\n").services.first?.content
+        #expect(own?.removed == ContentKey.removable)
+    }
+
+    private static let mistakes = [
+        MistakeCase(
+            "a value that was forgotten", "content:\n  title: A\n  services:\n    rongcloud:\n      body:\n",
+            "campaign.yaml:5:12: 'body' has no value. For example: body: \"20 % off everything.\"; null leaves it out for RongCloud."),
+        MistakeCase(
+            "null where all services are meant", "content: {title: null, body: B}\n",
+            "campaign.yaml:1:18: 'title' has no value. For example: title: \"Spring sale\"."),
+        MistakeCase(
+            "null for a payload", "content: {title: A, body: B, services: {apns: {payload: null}}}\n",
+            "campaign.yaml:1:57: 'payload' is empty. For example: payload: {aps: {alert: Hello}}."),
+        MistakeCase(
+            "a key that the service does not have", "content: {title: A, body: B, services: {rongcloud: {sound: default}}}\n",
+            "campaign.yaml:1:53: RongCloud has no 'sound'. Remove it."),
+        MistakeCase(
+            "an unknown key is answered by those that the service has", "content: {title: A, body: B, services: {rongcloud: {zzzzz: 1}}}\n",
+            """
+            campaign.yaml:1:53: unknown key 'zzzzz' in 'rongcloud'. Valid here: title, body, badge, category, thread, image, link, data, languages.
+            """),
+        MistakeCase(
+            "also in its languages", "content: {title: A, body: B, services: {rongcloud: {languages: {de: {zzzzz: 1, body: C}}}}}\n",
+            "campaign.yaml:1:70: unknown key 'zzzzz' in the language. Valid here: title, body, image, link, data."),
+    ]
+
+    @Test("mistakes", arguments: mistakes)
+    func isReported(_ mistake: MistakeCase) { #expect(findings(mistake.yaml) == mistake.expected) }
+
+    @Test("the remedy for what a service does not have can be followed, and ends the warning")
+    func notCarried() throws {
+        #expect(
+            findings("content: {title: A, body: B, sound: default}\n") == """
+                campaign.yaml:1:30: warning: RongCloud has no 'sound', so devices there get the push without it. If that is fine, write \
+                below 'content' services: {rongcloud: {sound: null}}. [not-carried]
+                """)
+        #expect(findings("content: {title: A, body: B, sound: default, services: {rongcloud: {sound: null}}}\n").isEmpty)
+        // Where a service has its own text instead of one that it does not carry.
+        let subtitle = "content: {title: A, body: B, subtitle: C"
+        #expect(
+            findings(subtitle + "}\n").contains(
+                "; or let their text say the same: services: {rongcloud: {subtitle: null, body: \"…\"}}. [not-carried]"))
+        #expect(findings(subtitle + ", services: {rongcloud: {subtitle: null, body: B C}}}\n").isEmpty)
+        // Texts of languages and variants are about the same devices.
+        let more =
+            "languages: {de: {sound: a.caf}}, services: {rongcloud: {sound: null}}}\n"
+            + "variants: {a: {share: 100, content: {sound: b.caf}}}\n"
+        #expect(findings("content: {title: A, body: B, \(more)").isEmpty)
+    }
+
+    @Test("a key of delivery is for all services, so that its warning can only be allowed")
+    func delivery() throws {
+        let part = "content: {title: A, body: B}\ndelivery: {priority: normal}\n"
+        #expect(
+            findings(part) == """
+                campaign.yaml:2:12: warning: RongCloud has no 'priority', so devices there get the push without it. If that is fine, \
+                allow it: allow: [{warning: not-carried, reason: "…"}]. [not-carried]
+                """)
+        let allowed = try Campaign.read(
+            source: completed(part + "allow: [{warning: not-carried, reason: \"Only iPhones rank pushes.\"}]\n"), file: "campaign.yaml",
+            services: [APNs(), RongCloud()], now: now)
+        #expect(allowed.0.allowed.map(\.name) == [WarningName.notCarried])
+    }
+}
