@@ -41,6 +41,7 @@ extension DeliveryMachine {
             var answer = answer
             if !part.words.isEmpty { answer.reason = part.words }
             if case .split = part.meaning {
+                confirmToken(of: connection, by: part.meaning)
                 split(part.request, answer, settlesOthers: settlesSome, at: now)
             } else {
                 answered(part.request, part.meaning, answer, on: connection, at: now)
