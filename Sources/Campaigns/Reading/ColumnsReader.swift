@@ -37,7 +37,9 @@ struct ColumnsReader {
 
     /// In an app with one service, its targets are the tokens, and may be named by either key.
     private func readOnlyTargets(into columns: inout ExportColumns) {
-        guard services.count == 1, let key = services.first?.target.column, let name = columns.targets.removeValue(forKey: key) else { return }
+        guard services.count == 1, let key = services.first?.target.column, let name = columns.targets.removeValue(forKey: key) else {
+            return
+        }
         if let other = columns.names[.token] {
             findings.error(
                 "'\(key)' and 'token' name the same column, and 'token' is in line \(other.position.line)", at: names.place(of: key),

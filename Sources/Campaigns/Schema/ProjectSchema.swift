@@ -267,7 +267,8 @@ public struct ProjectSchema {
             ExportColumns.Format.allCases.map(\.rawValue))
         for service in services where ProjectKeys.targetColumns.contains(service.target.column) {
             names[service.target.column] = SchemaNode.text(
-                "The column that holds \(service.target.nouns); in an app with this service alone, the same as token.", example: service.target.column)
+                "The column that holds \(service.target.nouns); in an app with this service alone, the same as token.",
+                example: service.target.column)
         }
         names[ProjectKeys.service] = serviceColumn
         names[ProjectKeys.prefer] = .object(pairs: [

@@ -73,7 +73,9 @@ final class CurlConnection {
     func submit(
         request: Int, id: PushID, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>, _ events: inout [TransportEvent]
     ) -> Bool {
-        guard !isClosed, !hasLeft, let call = freeCalls.popLast() ?? (try? CurlCall(setup, after: headers.first, meter)) else { return false }
+        guard !isClosed, !hasLeft, let call = freeCalls.popLast() ?? (try? CurlCall(setup, after: headers.first, meter)) else {
+            return false
+        }
         call.begin(request: request, id: id, target: target, body: body)
         guard curl_multi_add_handle(multi, call.easy) == CURLM_OK else { return false }
         calls[request] = call

@@ -38,7 +38,9 @@ final class TextShelves {
     func shelf(of recipient: RecipientRecord) -> Int {
         guard isShared[Int(recipient.service)] else { return 0 }
         let variant = chooser.variant(of: recipient.token, alias: recipient.alias)
-        guard let number = chooser.message(variant: variant, language: recipient.language, service: Int(recipient.service)) else { return 0 }
+        guard let number = chooser.message(variant: variant, language: recipient.language, service: Int(recipient.service)) else {
+            return 0
+        }
         let template = messages.messages[number].template
         // Numbers of messages are spread as hashes of texts are.
         guard !template.columns.isEmpty else { return place(of: mixed(UInt64(number))) }
