@@ -241,7 +241,10 @@ struct GetuiCampaignTests {
         #expect(sent.status == 3 && (sent.errors + sent.output).contains("30008"), "\(sent)")
         let outcomes = try sent.json()["outcomes"]
         #expect(outcomes?.sum == 4000 && outcomes?.int("unsent") ?? 0 > 0, "\(sent)")
-        #expect(try bench.answers().values.filter { $0.contains("sent") }.count == outcomes?.int("accepted"))
+        // The run ends ten seconds after it stopped, whatever answers are still awaited: their devices are unknown.
+        let taken = try bench.answers().values.count { $0.contains("sent") }
+        let accepted = outcomes?.int("accepted") ?? 0, unknown = outcomes?.int("unknown") ?? 0
+        #expect((accepted...accepted + unknown).contains(taken), "\(taken) taken: \(outcomes?.text ?? "")")
     }
 
     @Test("texts that are too long for Getui are counted before anything is sent")

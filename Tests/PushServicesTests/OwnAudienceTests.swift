@@ -105,7 +105,8 @@ struct JPushAudienceTests {
         func meaning(_ status: Int, _ reason: String) -> AnswerMeaning {
             service.meaning(of: ServiceAnswer(status: status, reason: reason))
         }
-        #expect(meaning(200, "") == .accepted && meaning(400, "1011") == .rejected && meaning(400, "1003") == .rejectedLikeAll)
+        #expect(service.meaning(of: ServiceAnswer(status: 200, hasReceipt: true)) == .accepted)
+        #expect(meaning(200, "") == .maybeTaken && meaning(400, "1011") == .rejected && meaning(400, "1003") == .rejectedLikeAll)
         #expect(meaning(401, "1004") == .stop && meaning(429, "2002") == .retry(.quota))
         for status in 200..<600 {
             for reason in [""] + JPush.rows.map(\.reason) {
