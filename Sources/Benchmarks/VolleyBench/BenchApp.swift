@@ -37,6 +37,9 @@ struct BenchApp: Sendable {
             service: Getui(), name: "Getui, 200 devices a batch", keys: { getui($0) }, content: ["sound: default"],
             target: { String(BenchPush.token($0).prefix(32)) }, limitPerMinute: 60_000_000),
         BenchApp(
+            service: Getui(), name: "Getui, lists of 1,000 devices", keys: { getui($0) + ["lists: true"] }, content: ["sound: default"],
+            target: { String(BenchPush.token($0).prefix(32)) }, limitPerMinute: 60_000_000),
+        BenchApp(
             service: RongCloud(), name: "RongCloud, 100 users a request",
             keys: { ["app_key: volleysimulator", "app_secret: {file: \($0)}", unpaced] },
             content: [], target: { "user-\($0)" }, limitPerMinute: 60_000_000),

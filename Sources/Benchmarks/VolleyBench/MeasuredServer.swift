@@ -29,7 +29,7 @@ final class MeasuredServer {
         case .plain: app = .apns
         }
         let name = if case .plain = kind { "plain" } else { app.service.name }
-        let folder = try bench.makeFolder(name)
+        let folder = try bench.makeNewFolder(name)
         authorityFile = "\(folder)/ca.pem"
         keyFile = "\(bench.folder)/\(app.service.name)-key"
         let limit = String(Self.limitSeconds)

@@ -55,6 +55,14 @@ final class Workbench {
         return "\(folder)/\(name)"
     }
 
+    /// Makes another new folder in the temporary folder.
+    /// - Parameter name: how its name begins.
+    func makeNewFolder(_ name: String) throws -> String {
+        var number = 1
+        while access("\(folder)/\(name)-\(number)", F_OK) == 0 { number += 1 }
+        return try makeFolder("\(name)-\(number)")
+    }
+
     /// The bytes that may still be written below the folder.
     var freeBytes: Int {
         var figures = statvfs()
