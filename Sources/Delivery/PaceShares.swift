@@ -3,7 +3,7 @@ import PushServices
 
 /// Decides which of several senders may push next when they keep one pace together: a value without a clock.
 ///
-/// All of them take from one `Pacer`, so that together they are never faster, whoever comes and goes: what a sender used up stays used up
+/// All of them take from one `Pacer`, so that together they are never faster, whichever of them come and go: what a sender used up stays used up
 /// until its second is over, and only then do the others get it. While several wait, one that has had less of its part goes first. So each
 /// gets its part, and what one does not use, because it is slower or has nothing left, goes to the others by their parts.
 struct PaceShares {

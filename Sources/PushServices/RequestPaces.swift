@@ -12,7 +12,7 @@ public struct RequestPaces: Hashable, Sendable {
     /// No pace.
     public init(_ batching: Batching) { self.batching = batching }
 
-    /// Adds a pace; nil is none. Where a request has one target, a pace of requests is one of targets.
+    /// Adds a pace; nil adds nothing. Where a request has one target, a pace of requests is one of targets.
     public mutating func keep(_ pace: Pace?, counting unit: Batching.PaceUnit) {
         guard unit == .requests, batching.largestTargets > 1 else { return targets = Pace.slower(targets, pace) }
         calls = Pace.slower(calls, pace)

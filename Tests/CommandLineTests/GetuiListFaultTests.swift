@@ -12,7 +12,7 @@ struct GetuiListFaultTests {
     struct Fault: CustomTestStringConvertible, Sendable {
         var name: String
         var options: [String]
-        /// Whether answers may be lost, so that whoever is in a list is in doubt.
+        /// Whether answers may be lost, so that the devices of a list are in doubt.
         var losesAnswers = false
         var testDescription: String { name }
     }
@@ -47,7 +47,7 @@ struct GetuiListFaultTests {
     @Test("report and ledger agree after", arguments: chosen)
     func agree(fault: Fault) throws {
         let server = try server(fault.options)
-        // Without a word about it, whoever may have a push gets none again.
+        // Unless the campaign says otherwise, a device that may have its push gets no other.
         try server.folder.writeCampaign()
         let sent = try server.folder.volley("send", "campaign.yaml", "--yes", "--json", timeout: 900)
         #expect([0, 1].contains(sent.status), "\(sent)")

@@ -88,7 +88,7 @@ struct ServiceMessageTests {
                     images, for example category: rich.
                     """)
         }
-        // What was a warning when it was planned is none when a part of the run is sent again.
+        // The warnings of the plan do not come again when a part of the run is sent again.
         #expect(throws: Never.self) { try MessageCatalog(image, for: [RongCloud()], isPlanned: true) }
     }
 

@@ -70,7 +70,7 @@ import Testing
         try check(run)
     }
 
-    @Test("whoever a killed process left may have been sent to: report, CSV and page say so, and not that their turn had not come")
+    @Test("devices that a killed process left may have been sent to: report, CSV and page say so, and not that their turn had not come")
     func killed() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(6))

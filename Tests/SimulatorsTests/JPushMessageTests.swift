@@ -334,7 +334,7 @@ struct JPushCallTests {
         let cid = try #require(desk.cids("count=1").cids.first)
         let named = JPushBody.with { ($0.audience, $0.more) = ("\"all\"", ",\"cid\":\"\(cid)\"") }
         let first = desk.send(named)
-        #expect(first.status == 200 && desk.send(named).messageID == first.messageID, "a repetition is none")
+        #expect(first.status == 200 && desk.send(named).messageID == first.messageID, "a repetition is not counted")
         #expect(desk.send(Self.everyone).code == 2008)
         #expect(JPushDesk { $0.broadcastsPerDay = 0 }.send(Self.everyone).code == 2008)
     }

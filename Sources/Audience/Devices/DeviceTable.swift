@@ -100,7 +100,7 @@ struct DeviceTable: ~Copyable {
         setClass(of: device, number: try table.drop(classNumber(of: device), reason))
     }
 
-    /// Marks a user as not a recipient whom a device stands for; no change if the user is none anyway.
+    /// Marks a user as not a recipient whom a device stands for; does nothing if the user is no recipient anyway.
     mutating func drop(user: TokenFingerprint, _ table: inout ClassTable) throws {
         let device = find(user)
         guard device >= 0, table[classNumber(of: device)].reason == nil else { return }

@@ -96,7 +96,11 @@ final class CurlConnection {
     // MARK: Sockets and time
 
     /// When to call `advance(at:)` even if nothing happens: monotonic nanoseconds, nil for never.
-    var wakeAt: Int64? { watched.values.reduce(timerAt) { first, interest in [first, interest.restsUntil].compactMap(\.self).min() } }
+    var wakeAt: Int64? {
+        var first = timerAt
+        for interest in watched.values { if let until = interest.restsUntil { first = min(first ?? until, until) } }
+        return first
+    }
 
     /// Lets libcurl do what a socket is ready for.
     func advance(_ socket: Int32, _ ready: UInt32) {

@@ -41,7 +41,7 @@ struct GetuiTasks {
     /// The group of a task's message.
     func group(of id: String?) -> String? { id.flatMap { tasks[$0]?.group } }
 
-    /// Counts a list; the refusal if its task is none, or the app has named too many targets today.
+    /// Counts a list; the refusal if there is no such task, or the app has named too many targets today.
     mutating func take(_ id: String, targets: Int, app: String, now: Timestamp) -> GetuiReply? {
         guard let task = tasks[id], task.app == app, now < task.end, mostLists == 0 || task.lists < mostLists else {
             return .badParameter("taskid is invalid")

@@ -139,7 +139,7 @@ struct KeptTextsTests {
         #expect(loop.advance(seconds: 1).map(loop.recipients) == [[2, 4, 3]])
     }
 
-    @Test("a lost answer leaves whoever is in a list unknown, and a smaller request goes again as it was")
+    @Test("a lost answer leaves the devices of a list unknown, and a smaller request goes again as it was")
     func lost() {
         var loop = Loop()
         loop.add(0..<10, "a")
