@@ -290,6 +290,22 @@ final class LedgeredServer {
         for _ in 0..<3000 where running().isRunning && !isSo() { usleep(20_000) }
     }
 
+    /// Whether a process that was killed came as far as a run file.
+    var hasRun: Bool { folder.files(in: "runs").contains { $0.hasSuffix(".sqlite") } }
+
+    /// Sends what killed processes left of the run.
+    /// - Parameter timeout: seconds.
+    func finishRun(_ comment: String, timeout: Double = 120, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let state = try report()["state"]?.stringValue
+        if state == "planned" {
+            #expect(try folder.volley("send", "--plan", "last", "--yes", "--quiet").status == 0, sourceLocation: sourceLocation)
+        } else if state != "finished" {
+            let resumed = try folder.volley("resume", "last", "--json", timeout: timeout)
+            #expect([0, 1].contains(resumed.status), "\(comment): \(resumed)", sourceLocation: sourceLocation)
+        }
+        #expect(try report()["outcomes"]?.int("unsent") == 0, "\(comment)", sourceLocation: sourceLocation)
+    }
+
     /// The last run's outcomes, state and so on.
     func report() throws -> JSONValue {
         let report = try folder.volley("report", "last", "--format", "json")
