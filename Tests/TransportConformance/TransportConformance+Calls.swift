@@ -75,6 +75,16 @@ extension TransportConformance {
             try scene.expect(scene.peer.sessions.count == 2, "on another connection")
             try scene.expect(scene.arrivals.count { $0.request.number == 0 } == 1, "it arrived once")
         },
+        Behaviour("large answers reach their requests, also when those of others come with them") { conformance in
+            let scene = try conformance.readyScene()
+            for bytes in [15_000, 20_000, 40_000, 300_000] {
+                let calls = try scene.deliver(0..<8)
+                for (index, call) in calls.enumerated() {
+                    call.answer(status: 400, body: String(repeating: " ", count: index % 3 == 2 ? 0 : bytes) + "{\"reason\":\"\(bytes)\"}")
+                }
+                for request in 0..<8 { try scene.await(.answered(request: request, Answer(status: 400, reason: "\(bytes)"))) }
+            }
+        },
         Behaviour("an answer that does not seem to end is cut off") { conformance in
             let scene = try conformance.readyScene()
             try scene.deliver(0..<1)[0].answer(status: 400, body: String(repeating: " ", count: 2_000_000))

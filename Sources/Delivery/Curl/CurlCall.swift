@@ -18,9 +18,6 @@ final class CurlCall {
         case unsent(ConnectionFailure)
     }
 
-    /// The most bytes to take of an answer.
-    static let longestAnswer = 1 << 20
-
     /// The number that the caller gave it.
     private(set) var request = -1
     /// Whether libcurl asked for the body.
@@ -154,7 +151,7 @@ final class CurlCall {
     /// Takes bytes of the answer. Returns whether it is not too large yet.
     private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         answerCount += bytes.count
-        guard answerCount <= Self.longestAnswer else { return false }
+        guard answerCount <= CurlEasyHandle.longestAnswer else { return false }
         if DeliveryMachine.Answer.mayReadBody(status: status, of: setup.service) { answer.append(contentsOf: bytes) }
         return true
     }

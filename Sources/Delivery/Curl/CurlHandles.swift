@@ -6,13 +6,21 @@ import Glibc
 let curlIsReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
 /// A libcurl easy handle, freed with its owner.
+///
+/// Over HTTP/2, libcurl 7.88 forgets what it has already read behind an answer that is larger than its buffer, usually 16 KB: the frames of
+/// other answers, and updates of windows. If nothing more comes in, requests wait for them until they are given up. So the buffer takes the
+/// largest answer that is accepted.
 struct CurlEasyHandle: ~Copyable {
+    /// The most bytes to take of an answer.
+    static let longestAnswer = 1 << 20
+
     let pointer: UnsafeMutableRawPointer
 
     /// - Throws: a `Diagnostic` when there is not enough memory.
     init() throws(Diagnostic) {
         guard curlIsReady, let pointer = curl_easy_init() else { throw .cannotMake("a libcurl connection") }
         self.pointer = pointer
+        volley_easy_set_long(pointer, CURLOPT_BUFFERSIZE, Self.longestAnswer)
     }
 
     deinit { curl_easy_cleanup(pointer) }

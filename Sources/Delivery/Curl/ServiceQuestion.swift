@@ -6,7 +6,6 @@ public import PushServices
 /// A question to a service beside its pushes: GET over verified TLS, with the sender's credentials.
 public struct ServiceQuestion: Sendable {
     private static let timeoutMilliseconds = 30_000
-    private static let longestAnswer = 4 << 20
 
     private let settings: SenderSettings
 
@@ -34,7 +33,7 @@ public struct ServiceQuestion: Sendable {
         let signature = settings.credentials.signer?.lines(at: .now()) ?? []
         let headers = try CurlHeaderList(
             CurlRoute.headerLines(template, token, signature: signature).filter { $0 != "Accept:" } + ["Accept: application/json"])
-        let body = AnswerBytes(limit: Self.longestAnswer)
+        let body = AnswerBytes(limit: CurlEasyHandle.longestAnswer)
         route.apply(to: easy.pointer)
         volley_easy_set_long(easy.pointer, CURLOPT_HTTPGET, 1)
         volley_easy_set_string(easy.pointer, CURLOPT_URL, route.origin + question.path)
