@@ -196,6 +196,7 @@ struct Nature {
         let naming = NameNature(from: &random, isLong: wallSteps > 0 || sleeps > 0)
         self.naming = naming
         service.repeatProtection = random.oneIn(3) ? .derived(windowSeconds: 86_400) : .fetched(naming.names)
+        if case .fetched = service.repeatProtection, service.answering == .each { service.answering = .together }
         // Enough crashes to see what they leave.
         if killAfterTicks == nil, random.oneIn(2) { killAfterTicks = random.between(1, 12 + 6 * min(pushes, 60)) }
         if case .derived = service.repeatProtection { keepTexts(&random) }
