@@ -27,6 +27,8 @@ extension DeliveryMachine {
 
     /// Handles an answer that says something about each push.
     private mutating func answered(in parts: [Part], _ answer: Answer, on connection: Int, at now: Moment) {
+        // It looked at the targets, whatever it says of them.
+        confirmToken(of: connection)
         let settlesSome = parts.contains(where: \.meaning.isFinal)
         if settlesSome {
             noteTaken(parts[0].request, at: now)
@@ -41,7 +43,6 @@ extension DeliveryMachine {
             var answer = answer
             if !part.words.isEmpty { answer.reason = part.words }
             if case .split = part.meaning {
-                confirmToken(of: connection, by: part.meaning)
                 split(part.request, answer, settlesOthers: settlesSome, at: now)
             } else {
                 answered(part.request, part.meaning, answer, on: connection, at: now)

@@ -24,11 +24,16 @@ extension DeliveryMachine {
     /// Notes that an answer shows that the service let the token pass: it is about the push, or about how much may be sent. A service in
     /// trouble may not have looked at the token.
     mutating func confirmToken(of connection: Int, by meaning: AnswerMeaning) {
-        guard settings.usesProviderToken, !connections[connection].isTokenConfirmed else { return }
         switch meaning {
-        case .accepted, .invalidTarget, .rejected, .rejectedLikeAll, .split, .retry(.deviceBusy), .retry(.quota): break
-        case .stop, .maybeTaken, .notTheService, .retry: return
+        case .accepted, .invalidTarget, .rejected, .rejectedLikeAll, .split, .retry(.deviceBusy), .retry(.quota):
+            confirmToken(of: connection)
+        case .stop, .maybeTaken, .notTheService, .retry: break
         }
+    }
+
+    /// Notes that the service let the token pass.
+    mutating func confirmToken(of connection: Int) {
+        guard settings.usesProviderToken, !connections[connection].isTokenConfirmed else { return }
         connections[connection].isTokenConfirmed = true
         actions.append(.confirmToken(connection: connection))
     }
