@@ -5,10 +5,11 @@ import PushServices
 extension DeliveryMachine {
     // MARK: Canary
 
-    /// Whether the canary lets the next push leave. Pushes that were submitted before belong to the canary.
+    /// Whether the canary lets the next push leave. Pushes that were submitted before belong to the canary, or were released from it, and
+    /// those of an earlier process never wait for it: one of its own may be queued behind them.
     var canaryAllowsNext: Bool {
         if canary.isOver || canary.hasCapacity || !again.isEmpty { return true }
-        return fresh.first.map { pushes[$0].isCanary || pushes[$0].refusals > 0 } ?? true
+        return fresh.first.map { pushes[$0].isCanary || pushes[$0].refusals > 0 || pushes[$0].isOfEarlierProcess } ?? true
     }
 
     /// Counts a request that goes out as part of the canary if there is room: the first pushes are the canary.
