@@ -59,6 +59,8 @@ struct CampaignReferenceTests {
         let further =
             (hasFCM ? ["fcm: {project: shop-1a2b, environment: simulator}"] : [])
             + (example.yaml.contains("by: jpush") ? ["jpush: {app_key: 0123456789abcdef01234567, environment: simulator}"] : [])
+            + (example.yaml.contains("by: getui")
+                ? ["getui: {app_id: SimulatorAppId00000000, app_key: SimulatorAppKey0000000, environment: simulator}"] : [])
         let services = further.isEmpty ? "" : "\nservices: {\(further.joined(separator: ", "))}"
         let folder = try ProjectFolder(app: "environment: simulator\ndevices: exports/devices.csv" + services)
         try FileManager.default.createDirectory(at: folder.url.appendingPathComponent("exports"), withIntermediateDirectories: true)
