@@ -26,8 +26,8 @@ struct OwnAudienceTests {
                 try readPart("audience: {by: getui, tags: [\"a,b\"], aliases: [a/b], registration_ids: [7d3f]}\n", for: Getui())
             } == """
                 campaign.yaml:1:30: Getui can have no tag 'a,b'. A tag of Getui has at most 31 characters, and neither a space nor a comma.
-                campaign.yaml:1:47: Getui can have no alias 'a/b'. An alias of Getui has at most 39 characters: letters, digits, Chinese characters, and _@.+-.
-                campaign.yaml:1:72: Getui can have no registration id '7d3f'. Getui chooses devices by their client ids (cid): 32 hex digits.
+                campaign.yaml:1:48: Getui can have no alias 'a/b'. An alias of Getui has at most 39 characters: letters, digits, Chinese characters, and _@.+-.
+                campaign.yaml:1:73: Getui can have no registration id '7d3f'. Getui chooses devices by their client ids (cid): 32 hex digits.
                 """)
     }
 

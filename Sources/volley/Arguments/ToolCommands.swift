@@ -277,7 +277,7 @@ struct Simulate: ParsableCommand {
     @Option(
         name: .long,
         help:
-            "The pushes to everyone, and with Getui to tags, that \(ServiceWords.audienceStandIns) takes in a day. (default: as many as the service)"
+            "The pushes to everyone that \(ServiceWords.audienceStandIns) takes in a day, with those to tags where the service counts them together. (default: what the service takes)"
     )
     var broadcastsPerDay: Int?
 
