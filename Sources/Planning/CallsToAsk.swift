@@ -33,7 +33,9 @@ public func callsToAsk(_ campaign: CampaignFile, at now: Timestamp) throws -> Ca
         )
     }
     guard let checker = own.checker else {
-        throw Diagnostic("\(own.service.displayName) checks no pushes without sending them", remedy: "Omit --ask.")
+        throw Diagnostic(
+            "\(own.service.displayName) checks no pushes without sending them", at: context.campaign.audience.position,
+            remedy: "Omit --ask: the preview shows the calls. To try them, send to a tag or an alias that only devices of your own have.")
     }
     let settings = try RunSettings(context)
     try context.checkRoutes(settings)

@@ -30,8 +30,11 @@ public struct SimulatorConfiguration: Sendable {
     public var isPaid = false
     /// Whether apps that have not paid may send to tags, where a service may give them only to apps that have.
     public var takesTags = true
-    /// How many pushes to everyone are taken in a day, where a service limits them; nil for as many as the service takes.
+    /// How many pushes to everyone (with Getui also to tags) are taken in a day, where a service limits them; nil for as many as the service
+    /// takes.
     public var broadcastsPerDay: Int?
+    /// The same for a minute; 0 for any number.
+    public var broadcastsPerMinute: Int?
     /// What only simulators of services have that give out tokens.
     public var issuer = IssuerSettings()
     /// Whether the simulator speaks HTTP/1.1, and not HTTP/2: each connection carries one request after the other.

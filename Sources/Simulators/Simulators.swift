@@ -66,6 +66,8 @@ public struct StandIn: Sendable {
     public var mayLackDetails = false
     /// Whether it keeps audiences: tags, and everyone (`SimulatorConfiguration.takesTags`, `broadcastsPerDay`).
     public var hasOwnAudiences = false
+    /// Whether it limits pushes to everyone and to tags in a minute (`SimulatorConfiguration.broadcastsPerMinute`).
+    public var limitsBroadcastsPerMinute = false
     /// Whether it gives out tokens for a time.
     public var givesOutTokens = false
     /// Whether it keeps texts of lists, and may be told when to forget them (`IssuerSettings.listsPerTask`).

@@ -16,6 +16,21 @@ struct OwnAudienceTests {
         #expect(try readPart("audience: {by: jpush, everyone: true}\n", for: JPush()).0.audience.everyone)
     }
 
+    @Test("may name Getui, whose names have other rules")
+    func getui() throws {
+        let yaml = "audience: {by: getui, tags: [a-b], aliases: [anna@example.com], registration_ids: [7d3f0a1b2c3d4e5f60718293a4b548b3]}\n"
+        let (campaign, warnings) = try readPart(yaml, for: Getui())
+        #expect(warnings.isEmpty && campaign.audience.ownAudience?.service.name == "getui-audience")
+        #expect(
+            found { () throws(Diagnostics) in
+                try readPart("audience: {by: getui, tags: [\"a,b\"], aliases: [a/b], registration_ids: [7d3f]}\n", for: Getui())
+            } == """
+                campaign.yaml:1:30: Getui can have no tag 'a,b'. A tag of Getui has at most 31 characters, and neither a space nor a comma.
+                campaign.yaml:1:48: Getui can have no alias 'a/b'. An alias of Getui has at most 39 characters: letters, digits, Chinese characters, and _@.+-.
+                campaign.yaml:1:73: Getui can have no registration id '7d3f'. Getui chooses devices by their client ids (cid): 32 hex digits.
+                """)
+    }
+
     @Test("has content for the service by the service's own name")
     func content() throws {
         let (campaign, warnings) = try readPart(

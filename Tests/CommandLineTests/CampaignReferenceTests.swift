@@ -59,6 +59,8 @@ struct CampaignReferenceTests {
         let further =
             (hasFCM ? ["fcm: {project: shop-1a2b, environment: simulator}"] : [])
             + (example.yaml.contains("by: jpush") ? ["jpush: {app_key: 0123456789abcdef01234567, environment: simulator}"] : [])
+            + (example.yaml.contains("by: getui")
+                ? ["getui: {app_id: SimulatorAppId00000000, app_key: SimulatorAppKey0000000, environment: simulator}"] : [])
         let services = further.isEmpty ? "" : "\nservices: {\(further.joined(separator: ", "))}"
         let folder = try ProjectFolder(app: "environment: simulator\ndevices: exports/devices.csv" + services)
         try FileManager.default.createDirectory(at: folder.url.appendingPathComponent("exports"), withIntermediateDirectories: true)
@@ -66,7 +68,8 @@ struct CampaignReferenceTests {
         try folder.write("vip.txt", "user42\n")
         try folder.write("suppressed.csv", ProjectFolder.token(2) + "\n")
         // Parts that an example leaves out are added after it, so that it keeps its places.
-        let needed = [("name", "a"), ("app", "shop"), ("audience", "{tags: [daily]}"), ("content", "{title: Hi}")]
+        let content = example.yaml.contains("by: getui") ? "{title: Hi, body: Sale}" : "{title: Hi}"
+        let needed = [("name", "a"), ("app", "shop"), ("audience", "{tags: [daily]}"), ("content", content)]
         let lines = example.yaml.split(separator: "\n")
         let rest = needed.filter { key, _ in !lines.contains { $0.hasPrefix(key + ":") } }.map { "\($0): \($1)\n" }.joined()
         try folder.write("campaign.yaml", example.yaml + rest)

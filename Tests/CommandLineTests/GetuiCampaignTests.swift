@@ -10,9 +10,7 @@ struct GetuiCampaignTests {
     /// A simulator of Getui, its secret, and a folder with an app that goes to it.
     final class Bench {
         let folder: ProjectFolder
-        private let server: ProjectFolder
-        private let simulator: RunningVolley
-        private let url: String
+        private let simulator: SimulatorProcess
         /// How many tokens were used, once `answers` was asked.
         private(set) var usedTokens = 0
 
@@ -21,27 +19,17 @@ struct GetuiCampaignTests {
         ///   - faults: options of `volley simulate`.
         ///   - app: further lines of the app, without indentation.
         init(devices: Int, firstDigits: [Int: String] = [:], faults: [String] = [], app: String = "") throws {
-            server = try ProjectFolder()
-            try FileManager.default.removeItem(at: server.url.appendingPathComponent("volley.yaml"))
-            simulator = try VolleyBinary.start(
-                [
-                    "simulate", "--service", "getui", "--port", "0", "--for", "200", "--key", "secret.txt", "--ledger", "ledger.jsonl",
-                    "--json",
-                ] + faults, in: server.url)
-            let limit = Date().addingTimeInterval(30)
-            while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n"), Date() < limit { usleep(20_000) }
-            let said = try JSONValue(parsing: simulator.outputSoFar)
-            url = try #require(said["url"]?.stringValue)
+            simulator = try SimulatorProcess("getui", faults)
             folder = try ProjectFolder(
                 export: "cid,first_name\n"
                     + (0..<devices).map { "\(Self.cid($0, after: firstDigits[$0] ?? "")),Name\($0)\n" }.joined())
-            try folder.write("secret.txt", try Data(contentsOf: server.url.appendingPathComponent("secret.txt")))
-            try folder.write("ca.pem", try Data(contentsOf: server.url.appendingPathComponent("simulator-ca.pem")))
+            try simulator.introduce(to: folder)
             try writeProject(more: app)
             try folder.writeCampaign(content: "title: Hello {{ first_name }}\nbody: World")
         }
 
-        deinit { stop() }
+        /// Replaces the simulator by one that knows nothing of what came before, at the same address.
+        func restart(_ faults: [String] = []) throws { try simulator.restart(faults, for: folder) }
 
         func writeProject(appID: String = "SimulatorAppId00000000", secret: String = "{file: secret.txt}", more: String = "") throws {
             try folder.write(
@@ -53,24 +41,17 @@ struct GetuiCampaignTests {
                     service: getui
                     app_id: \(appID)
                     app_key: SimulatorAppKey0000000
-                    environment: {url: "\(url)", ca: ca.pem}
+                    environment: {url: "\(simulator.url)", ca: ca.pem}
                     master_secret: \(secret)
                     columns: {token: cid}
                     \(more)
                 """)
         }
 
-        func stop() {
-            kill(simulator.processID, SIGTERM)
-            let said = simulator.finish(timeout: 10).errors
-            usedTokens = said.firstMatch(of: /([0-9]+) access tokens? used/).flatMap { Int($0.output.1) } ?? 0
-        }
-
         /// The simulator's ledger, once it has ended.
         func ledger() throws -> [JSONValue] {
-            stop()
-            let text = try String(contentsOf: server.url.appendingPathComponent("ledger.jsonl"), encoding: .utf8)
-            return try text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+            usedTokens = simulator.stop().firstMatch(of: /([0-9]+) access tokens? used/).flatMap { Int($0.output.1) } ?? 0
+            return try simulator.ledger()
         }
 
         /// What the simulator made of each client id, once it has ended: a code, `sent`, or `successed_ignore`.

@@ -18,44 +18,22 @@ struct JPushCampaignTests {
         }
 
         let folder: ProjectFolder
-        private let server: ProjectFolder
-        private var simulator: RunningVolley
-        private let url: String
+        private let simulator: SimulatorProcess
 
         /// - Parameters:
         ///   - firstDigits: how the ids of devices begin, by their number; the simulator answers by them.
         ///   - faults: options of `volley simulate`.
         init(devices: Int, firstDigits: [Int: String] = [:], faults: [String] = []) throws {
-            server = try ProjectFolder()
-            try FileManager.default.removeItem(at: server.url.appendingPathComponent("volley.yaml"))
-            simulator = try Self.start(in: server, port: "0", ledger: "ledger.jsonl", faults)
-            url = try #require(try JSONValue(parsing: simulator.outputSoFar)["url"]?.stringValue)
+            simulator = try SimulatorProcess("jpush", faults)
             folder = try ProjectFolder(
                 export: "jpush_id,first_name\n" + (0..<devices).map { "\(Self.id($0, after: firstDigits[$0] ?? "")),Name\($0)\n" }.joined())
-            try folder.write("secret.txt", try Data(contentsOf: server.url.appendingPathComponent("secret.txt")))
-            try folder.write("ca.pem", try Data(contentsOf: server.url.appendingPathComponent("simulator-ca.pem")))
+            try simulator.introduce(to: folder)
             try writeProject()
             try folder.writeCampaign()
         }
 
-        deinit { stop() }
-
-        private static func start(in server: ProjectFolder, port: String, ledger: String, _ faults: [String]) throws -> RunningVolley {
-            let simulator = try VolleyBinary.start(
-                ["simulate", "--service", "jpush", "--port", port, "--for", "120", "--key", "secret.txt", "--ledger", ledger, "--json"]
-                    + faults, in: server.url)
-            let limit = Date().addingTimeInterval(30)
-            while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n"), Date() < limit { usleep(20_000) }
-            return simulator
-        }
-
         /// Replaces the simulator by one that knows nothing of what came before, at the same address.
-        func restart(_ faults: [String] = []) throws {
-            stop()
-            let port = try #require(url.split(separator: ":").last.map(String.init))
-            simulator = try Self.start(in: server, port: port, ledger: "ledger-2.jsonl", faults)
-            try folder.write("ca.pem", try Data(contentsOf: server.url.appendingPathComponent("simulator-ca.pem")))
-        }
+        func restart(_ faults: [String] = []) throws { try simulator.restart(faults, for: folder) }
 
         func writeProject(secret: String = "{file: secret.txt}", columns: String = "token: jpush_id", more: String = "") throws {
             try folder.write(
@@ -66,25 +44,17 @@ struct JPushCampaignTests {
                   shop:
                     service: jpush
                     app_key: 0123456789abcdef01234567
-                    environment: {url: "\(url)", ca: ca.pem}
+                    environment: {url: "\(simulator.url)", ca: ca.pem}
                     master_secret: \(secret)
                     columns: {\(columns)}
                     \(more)
                 """)
         }
 
-        private func stop() {
-            kill(simulator.processID, SIGTERM)
-            _ = simulator.finish(timeout: 10)
-        }
-
         /// What the simulator was told, once it has ended.
         func entries() throws -> [Entry] {
-            stop()
-            let text = try String(contentsOf: server.url.appendingPathComponent("ledger.jsonl"), encoding: .utf8)
-            return try text.split(separator: "\n").map { line in
-                let entry = try JSONValue(parsing: String(line))
-                return Entry(
+            try simulator.ledger().map { entry in
+                Entry(
                     target: entry["target"]?.stringValue ?? "", status: entry.int("status") ?? 0,
                     message: entry["msg_id"]?.stringValue ?? "")
             }

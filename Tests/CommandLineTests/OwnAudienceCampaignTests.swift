@@ -37,7 +37,7 @@ struct OwnAudienceCampaignTests {
         #expect(json.int("audience") == 3 && json["by"] == .string("jpush"))
         #expect(
             json["calls"]?.text
-                == #"[{"selector":"tags","count":2,"first":["vip","新用户"]},{"selector":"aliases","count":2,"first":["u1","u2"]},{"selector":"registration_ids","count":1,"first":["\#(Bench.id(1).prefix(4))…\#(Bench.id(1).suffix(4))"]}]"#
+                == #"[{"selector":"tags","calls":1,"count":2,"first":["vip","新用户"]},{"selector":"aliases","calls":1,"count":2,"first":["u1","u2"]},{"selector":"registration_ids","calls":1,"count":1,"first":["\#(Bench.id(1).prefix(4))…\#(Bench.id(1).suffix(4))"]}]"#
         )
         let page = try bench.folder.volley("preview", "campaign.yaml", "--html", "p.html")
         let html = try String(contentsOf: bench.folder.url.appendingPathComponent("p.html"), encoding: .utf8)

@@ -67,10 +67,10 @@ struct ForeignServicesTests {
         wanted.map { $0.isEmpty || service.rawValue.contains($0) } ?? true
     }
 
-    private static func plays(_ service: JudgedService) -> Bool { chosen.contains(service) }
+    static func plays(_ service: JudgedService) -> Bool { chosen.contains(service) }
 
     /// Whether tests of minutes are played, too: `make test` plays the quick ones.
-    private static let isWhole = wanted != nil
+    static let isWhole = wanted != nil
 
     private static func require() throws {
         guard !ForeignPrograms.has(ForeignPrograms.hypercornPython) else { return }
@@ -80,7 +80,7 @@ struct ForeignServicesTests {
     }
 
     /// A stand-in, and a project that sends to it.
-    private final class Stand {
+    final class Stand {
         let service: JudgedService
         let folder: ProjectFolder
         /// Of the service in volley.yaml, without indentation.

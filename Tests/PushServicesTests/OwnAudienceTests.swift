@@ -56,6 +56,19 @@ struct OwnAudienceTests {
         #expect(AudienceCall(.aliases, (1...1000).map(String.init)).words == "aliases 1, 2, 3, 4, 5 and 995 more")
     }
 
+    @Test("many calls are shown by the kinds of their names")
+    func manyCalls() {
+        let calls =
+            [AudienceCall(.tags, ["a", "b"])] + (1...10).map { AudienceCall(.aliases, ["\($0)"]) }
+            + [AudienceCall(.registrationIDs, ["x"]), AudienceCall(.registrationIDs, ["y"])]
+        #expect(AudienceCall.lines(calls, atMost: 13) == calls.map(\.words))
+        #expect(
+            AudienceCall.lines(calls, atMost: 12) == [
+                "tags a, b", "10 aliases in 10 calls: 1, 2, 3, 4, 5 and 5 more", "2 registration ids in 2 calls",
+            ])
+        #expect(AudienceCall.lines([.everyone], atMost: 0) == ["everyone"])
+    }
+
     @Test("a service that keeps audiences has one to send to them, which volley.yaml does not name")
     func services() {
         #expect(PushServices.named("jpush-audience")?.accountName == "jpush")
@@ -65,20 +78,27 @@ struct OwnAudienceTests {
     }
 }
 
-@Suite("Audiences of JPush")
-struct JPushAudienceTests {
-    private func body(_ call: AudienceCall, name: String? = nil) throws -> JSONValue {
-        let service = try #require(JPush().ownAudience).service
-        let template = service.request(PushOptions(topic: "k", pushType: .alert, priority: .high))
-        #expect(template.pathPrefix == "/v3/push")
-        let push = ProbePush(target: call.target.text, payload: JPush().probe.payload).push(
+extension PushService {
+    /// The path and the body of the request for a call to an audience that the service keeps.
+    /// - Parameter name: that the service gave out for it.
+    func request(for call: AudienceCall, name: String? = nil, _ change: (inout PushOptions) -> Void = { _ in }) throws -> (
+        path: String, body: JSONValue
+    ) {
+        var options = PushOptions(topic: "k", pushType: .alert, priority: .high)
+        change(&options)
+        let template = try #require(ownAudience).service.request(options)
+        let push = ProbePush(target: call.target.text, payload: probe.payload).push(
             PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0))
+        let calls = RequestCall([push], name: name)
         var bytes: [UInt8] = []
         let write = try #require(template.body)
-        write(RequestCall([push], name: name), 0, &bytes)
-        return try JSONValue(parsing: bytes)
+        write(calls, 0, &bytes)
+        return (template.pathPrefix + (template.pathEnd?(calls) ?? ""), try JSONValue(parsing: bytes))
     }
+}
 
+@Suite("Audiences of JPush")
+struct JPushAudienceTests {
     @Test(
         "a request names the audience as JPush does, and is otherwise a push like any other",
         arguments: [
@@ -87,7 +107,8 @@ struct JPushAudienceTests {
             (AudienceCall(.registrationIDs, ["1a"]), #"{"registration_id":["1a"]}"#),
         ])
     func requests(call: AudienceCall, audience: String) throws {
-        let body = try body(call, name: "k-1")
+        let (path, body) = try JPush().request(for: call, name: "k-1")
+        #expect(path == "/v3/push")
         #expect(body["audience"]?.text == audience)
         #expect(body["cid"] == .string("k-1") && body["platform"] == .string("all") && body["notification"]?["android"]?["alert"] != nil)
     }

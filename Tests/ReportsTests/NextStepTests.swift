@@ -106,7 +106,7 @@ import Testing
         "a message that a service does not accept is corrected and planned again, as Because says: a run keeps it",
         arguments: [
             ("jpush", 400, "1002"), ("jpush", 400, "1009"), ("jpush", 400, "1099"), ("jpush-audience", 400, "1003"),
-            ("rongcloud", 400, "1002"), ("fcm", 400, "INVALID_ARGUMENT"), ("getui", 400, "20001 (x)"),
+            ("rongcloud", 400, "1002"), ("fcm", 400, "INVALID_ARGUMENT"), ("getui", 400, "20001 (x)"), ("getui-audience", 403, "30016"),
         ])
     func refusedMessage(service: String, status: Int, reason: String) throws {
         let service = try #require(PushServices.named(service))

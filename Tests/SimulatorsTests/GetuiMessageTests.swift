@@ -195,7 +195,8 @@ struct GetuiMessageTests {
     func paths() {
         let desk = GetuiDesk()
         for (call, method, code) in [
-            ("push/all", "POST", 404), ("push/single/alias", "POST", 404), ("push/single/cid/", "POST", 404), ("", "POST", 404),
+            ("push/fast_custom_tag", "POST", 404), ("push/single/tag", "POST", 404), ("push/single/cid/", "POST", 404),
+            ("push/all", "GET", 405), ("push/tag", "PUT", 405), ("", "POST", 404),
             ("push/single/cid?a=1", "POST", 404), (getuiSingle, "GET", 405), (getuiBatch, "PUT", 405), ("auth", "GET", 405),
         ] {
             let answer = desk.decide(getuiRequest(to: call, method: method, token: desk.token(), body: getuiMessage()))

@@ -68,15 +68,12 @@ extension Preview {
     }
 
     /// How many calls are shown one by one.
-    private static let shownCalls = 12
+    static let shownCalls = 12
 
-    /// Each call, with what it names.
+    /// Each call, with what it names; many calls by the kinds of their names.
     private func callLines(_ width: Int) -> [String] {
         guard let calls else { return [] }
-        let more = calls.count - Self.shownCalls
-        return ["Calls"]
-            + calls.prefix(Self.shownCalls).flatMap { hanging($0.words, width: width) }
-            + (more > 0 ? ["  and \(TextFormat.count(more)) more"] : []) + [""]
+        return ["Calls"] + AudienceCall.lines(calls, atMost: Self.shownCalls).flatMap { hanging($0, width: width) } + [""]
     }
 
     private func headline(_ colour: Bool) -> String {

@@ -71,7 +71,7 @@ public struct Preview: Sendable {
         if let schedule { pairs.append(("schedule", schedule.json)) }
         if let comparison { pairs.append(("compared_with", comparison.json)) }
         if services.count > 1 { pairs.append(("services", .array(services.map(\.json)))) }
-        if let calls { pairs += [("by", .string(service.accountName)), ("calls", .array(calls.map(\.json)))] }
+        if let calls { pairs += [("by", .string(service.accountName)), ("calls", .array(CallsOfKind.all(of: calls).map(\.json)))] }
         return pairs
     }
 
@@ -100,7 +100,7 @@ public struct Preview: Sendable {
     }
 }
 
-extension AudienceCall {
+extension CallsOfKind {
     /// How many names are listed; a list may have thousands.
     private static var listedNames: Int { 20 }
 
@@ -108,7 +108,7 @@ extension AudienceCall {
     var json: JSONValue {
         guard let selector else { return .object(pairs: [("everyone", .bool(true))]) }
         return .object(pairs: [
-            ("selector", .string(selector.rawValue)), ("count", .integer(Int64(names.count))),
+            ("selector", .string(selector.rawValue)), ("calls", .integer(Int64(calls))), ("count", .integer(Int64(names.count))),
             ("first", .array(names.prefix(Self.listedNames).map { .string(selector == .registrationIDs ? selector.shown($0) : $0) })),
         ])
     }

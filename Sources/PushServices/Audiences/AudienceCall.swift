@@ -119,9 +119,21 @@ public struct AudienceCall: Hashable, Sendable {
     public var words: String {
         guard let selector else { return Self.everyoneText }
         if selector == .registrationIDs { return TextFormat.counted(names.count, one: selector.noun, many: selector.nouns) }
+        return "\(names.count == 1 ? selector.noun : selector.nouns) \(Self.list(names))"
+    }
+
+    /// What calls name: a line for each, as `words` has it; if they are more than `most`, a line for each kind of names:
+    /// `10,000 aliases in 10,000 calls: u1, u2, u3, u4, u5 and 9,995 more`.
+    public static func lines(_ calls: [AudienceCall], atMost most: Int) -> [String] {
+        guard calls.count > most else { return calls.map(\.words) }
+        return CallsOfKind.all(of: calls).map(\.words)
+    }
+
+    /// The first names, and how many more there are.
+    static func list(_ names: [String]) -> String {
         let shown = names.prefix(names.count > Self.shownNames + 1 ? Self.shownNames : names.count)
         let list = shown.map { TextFormat.foreign($0, maximumBytes: 60) }.joined(separator: ", ")
         let more = names.count - shown.count
-        return "\(names.count == 1 ? selector.noun : selector.nouns) \(list)\(more > 0 ? " and \(TextFormat.count(more)) more" : "")"
+        return "\(list)\(more > 0 ? " and \(TextFormat.count(more)) more" : "")"
     }
 }

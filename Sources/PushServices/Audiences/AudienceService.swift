@@ -1,5 +1,18 @@
 import Base
 
+/// How answers to calls differ from answers to pushes to devices.
+struct AudienceAnswers: Sendable {
+    /// What the report says about reasons that mean something else than with devices, by reason, or by the code with which it
+    /// begins.
+    var words: [String: String] = [:]
+    /// Whether an answer refuses nothing but the names of its call, so that other calls may be taken.
+    var isAboutNames: @Sendable (ServiceAnswer) -> Bool = { _ in false }
+    /// What the body of an answer says; nil if that is the same as with devices.
+    var details: (@Sendable (_ body: JSONValue) -> AnswerDetails)?
+    /// What to check when an answer stopped a run, by its reason, where that differs from devices.
+    var advice: [String: String] = [:]
+}
+
 /// A service as it is used for audiences that it keeps itself: a target is a call, and what an answer says concerns the call, never a
 /// device. Everything else is as with the service.
 struct AudienceService: PushService {
@@ -7,15 +20,15 @@ struct AudienceService: PushService {
 
     let base: any PushService
     private let makeRequest: MakeRequest
-    private let explanations: [String: String]
+    private let answers: AudienceAnswers
     let repeatProtection: RepeatProtection
 
     init(
-        base: any PushService, makeRequest: @escaping MakeRequest, explanations: [String: String], repeatProtection: RepeatProtection? = nil
+        base: any PushService, makeRequest: @escaping MakeRequest, answers: AudienceAnswers, repeatProtection: RepeatProtection? = nil
     ) {
         self.base = base
         self.makeRequest = makeRequest
-        self.explanations = explanations
+        self.answers = answers
         self.repeatProtection = repeatProtection ?? base.repeatProtection
     }
 
@@ -30,11 +43,15 @@ struct AudienceService: PushService {
     var isForMany: Bool { true }
     var goneReasons: [String] { [] }
     var blamingReasons: Set<String> { [] }
-    var probe: ProbePush { ProbePush(target: AudienceCall.everyone.target.text, payload: base.probe.payload) }
 
     func request(_ options: PushOptions) -> RequestTemplate { makeRequest(options) }
 
-    func meaning(of answer: ServiceAnswer) -> AnswerMeaning { Self.meaning(base.meaning(of: answer)) }
+    func details(of body: JSONValue) -> AnswerDetails { answers.details?(body) ?? base.details(of: body) }
+
+    func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
+        let isRefusalOfNames = answers.isAboutNames(answer) && !answer.isCutOff
+        return isRefusalOfNames ? .rejected : Self.meaning(base.meaning(of: answer))
+    }
 
     /// No answer says that a device is gone. What would divide a request among devices is about the names of the call or about the text.
     private static func meaning(_ meaning: AnswerMeaning) -> AnswerMeaning {
@@ -46,9 +63,19 @@ struct AudienceService: PushService {
     }
 
     func words(about reason: String) -> ReasonWords? {
-        base.words(about: reason).map {
-            ReasonWords(explanation: explanations[reason] ?? $0.explanation, meaning: Self.meaning($0.meaning), mayBeClock: $0.mayBeClock)
-        }
+        let (own, words) = (Self.entry(of: reason, in: answers.words), base.words(about: reason))
+        guard let explanation = own ?? words?.explanation else { return nil }
+        return ReasonWords(
+            explanation: explanation, meaning: words.map { Self.meaning($0.meaning) } ?? .rejected, mayBeClock: words?.mayBeClock ?? false)
+    }
+
+    /// What a table says of a reason, or of its code, which may be followed by a text.
+    private static func entry(of reason: String, in table: [String: String]) -> String? {
+        table[reason] ?? table[String(reason.prefix { $0 != " " })]
+    }
+
+    func advice(status: Int, reason: String) -> String {
+        Self.entry(of: reason, in: answers.advice) ?? base.advice(status: status, reason: reason)
     }
 
     func blamesMessage(status: Int, reason: String) -> Bool {
@@ -80,6 +107,8 @@ struct AudienceService: PushService {
     var recognizesRepeats: Bool { base.recognizesRepeats }
     var system: PhoneSystem? { base.system }
     var hasSimulator: Bool { base.hasSimulator }
+    /// To a device that does not exist, never to an audience.
+    var probe: ProbePush { base.probe }
 
     func payload(of content: MessageContent) -> PayloadDraft { base.payload(of: content) }
     func lint(payload: [ContentMember]) -> PayloadLint { base.lint(payload: payload) }
@@ -87,8 +116,6 @@ struct AudienceService: PushService {
     func topic(ofCertificate commonName: String, userID: String) -> String { base.topic(ofCertificate: commonName, userID: userID) }
     func payloadLimit(of type: PushType) -> Int { base.payloadLimit(of: type) }
     func topicSuffix(of type: PushType) -> String { base.topicSuffix(of: type) }
-    func probeRequest(_ options: PushOptions) -> RequestTemplate { makeRequest(options) }
-    func details(of body: JSONValue) -> AnswerDetails { base.details(of: body) }
-    func advice(status: Int, reason: String) -> String { base.advice(status: status, reason: reason) }
+    func probeRequest(_ options: PushOptions) -> RequestTemplate { base.probeRequest(options) }
     func probeMeaning(status: Int, reason: String) -> ProbeMeaning { base.probeMeaning(status: status, reason: reason) }
 }

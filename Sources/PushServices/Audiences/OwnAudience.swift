@@ -13,24 +13,25 @@ public struct OwnAudience: Sendable {
         public let isOnlyOne: Bool
         /// What a name must look like, for people: a sentence without its full stop.
         public let rule: String
-        /// Whether a text can be one.
-        public let isName: @Sendable (String) -> Bool
+        /// A name as the service writes it, by what a campaign says; nil for a text that cannot be one.
+        public let normalize: @Sendable (String) -> String?
 
         /// A kind of names.
         init(
-            _ selector: AudienceCall.Selector, mostOfCall: Int, isOnlyOne: Bool, rule: String, isName: @escaping @Sendable (String) -> Bool
+            _ selector: AudienceCall.Selector, mostOfCall: Int, isOnlyOne: Bool, rule: String,
+            normalize: @escaping @Sendable (String) -> String?
         ) {
             precondition(mostOfCall >= 1, "a call has a name")
             self.selector = selector
             self.mostOfCall = mostOfCall
             self.isOnlyOne = isOnlyOne
             self.rule = rule
-            self.isName = isName
+            self.normalize = normalize
         }
 
         /// Why a text cannot be one of them; nil if it can.
         public func mistake(about name: String, in service: String) -> Mistake? {
-            if isName(name) { return nil }
+            if normalize(name) != nil { return nil }
             return Mistake("\(service) can have no \(selector.noun) '\(selector.shown(name))'", remedy: "\(rule).")
         }
     }
@@ -45,16 +46,14 @@ public struct OwnAudience: Sendable {
     /// - Parameters:
     ///   - request: makes requests whose target is a call.
     ///   - check: makes requests that the service only checks; nil if it has none.
-    ///   - words: what the report says about reasons that mean something else than with devices, by reason.
+    ///   - answers: how answers to calls differ from those to pushes to devices.
     init(
-        of service: any PushService, names: [Names], words: [String: String], request: @escaping AudienceService.MakeRequest,
+        of service: any PushService, names: [Names], answers: AudienceAnswers, request: @escaping AudienceService.MakeRequest,
         check: AudienceService.MakeRequest?
     ) {
         self.names = names
-        self.service = AudienceService(base: service, makeRequest: request, explanations: words)
-        checker = check.map {
-            AudienceService(base: service, makeRequest: $0, explanations: words, repeatProtection: RepeatProtection.none)
-        }
+        self.service = AudienceService(base: service, makeRequest: request, answers: answers)
+        checker = check.map { AudienceService(base: service, makeRequest: $0, answers: answers, repeatProtection: RepeatProtection.none) }
     }
 
     /// The facts about a kind of names; nil if the service has none of it.
@@ -64,7 +63,7 @@ public struct OwnAudience: Sendable {
     public func calls(to chosen: [AudienceCall.Selector: [String]]) -> [AudienceCall] {
         names.flatMap { kind -> [AudienceCall] in
             var seen: Set<String> = []
-            let list = (chosen[kind.selector] ?? []).filter { seen.insert($0).inserted }
+            let list = (chosen[kind.selector] ?? []).map { kind.normalize($0) ?? $0 }.filter { seen.insert($0).inserted }
             return stride(from: 0, to: list.count, by: kind.mostOfCall).map { start in
                 AudienceCall(kind.selector, Array(list[start..<min(list.count, start + kind.mostOfCall)]))
             }

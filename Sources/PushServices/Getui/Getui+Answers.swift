@@ -75,9 +75,9 @@ extension Getui {
         Self.row(of: reason)?.words
     }
 
-    /// A bad parameter, unless it is the target; also codes that Getui adds later.
+    /// A bad parameter, unless it is the target; tags; also codes that Getui adds later.
     public func blamesMessage(status: Int, reason: String) -> Bool {
-        Self.row(of: reason).map { $0.meaning == .rejectedLikeAll }
+        Self.row(of: reason).map { $0.meaning == .rejectedLikeAll || Self.codesAboutTags.contains($0.reason) }
             ?? (meaning(of: ServiceAnswer(status: status, reason: reason)) == .rejectedLikeAll)
     }
 

@@ -2,17 +2,18 @@ public import Base
 
 /// Requests to Getui. Source: docs.getui.com, RestAPI V2, "push": batches of single pushes by cid.
 extension Getui {
+    static let headers = [RequestTemplate.Header("content-type", value: "application/json;charset=utf-8")]
+
     /// A POST with up to 200 messages, or to the devices of a list.
     public func request(_ options: PushOptions) -> RequestTemplate {
         let message = GetuiMessage(options)
-        let headers = [RequestTemplate.Header("content-type", value: "application/json;charset=utf-8")]
         guard usesLists else {
             return RequestTemplate(
-                pathPrefix: "/v2/\(options.topic)/push/single/batch/cid", headers: headers, idHeader: Self.idHeader,
+                pathPrefix: "/v2/\(options.topic)/push/single/batch/cid", headers: Self.headers, idHeader: Self.idHeader,
                 body: message.appendBatch)
         }
         return RequestTemplate(
-            pathPrefix: "/v2/\(options.topic)/push/", headers: headers, idHeader: Self.idHeader,
+            pathPrefix: "/v2/\(options.topic)/push/", headers: Self.headers, idHeader: Self.idHeader,
             body: { call, now, bytes in
                 if let task = call.name {
                     GetuiList.append(call, task: task, to: &bytes)
@@ -83,14 +84,29 @@ struct GetuiMessage: Sendable {
     }
 
     private func append(_ push: RequestPush, now: Int64, to bytes: inout [UInt8]) {
+        appendStart(of: push, to: &bytes)
+        bytes += "{\"cid\":[\"".utf8
+        bytes += push.target
+        bytes += "\"]},".utf8
+        appendContent(push.payload, now: now, to: &bytes)
+    }
+
+    /// A message to an audience that Getui keeps.
+    /// - Parameter now: epoch seconds.
+    func append(_ push: RequestPush, audience: JSONValue, now: Int64, to bytes: inout [UInt8]) {
+        appendStart(of: push, to: &bytes)
+        audience.append(to: &bytes)
+        bytes.append(UInt8(ascii: ","))
+        appendContent(push.payload, now: now, to: &bytes)
+    }
+
+    /// A message up to its audience.
+    private func appendStart(of push: RequestPush, to bytes: inout [UInt8]) {
         bytes += "{\"request_id\":\"".utf8
         Self.appendName(of: push, to: &bytes)
         bytes += "\",".utf8
         bytes += label
-        bytes += "\"audience\":{\"cid\":[\"".utf8
-        bytes += push.target
-        bytes += "\"]},".utf8
-        appendContent(push.payload, now: now, to: &bytes)
+        bytes += "\"audience\":".utf8
     }
 
     /// A message without an audience.

@@ -21,11 +21,14 @@ extension Getui {
     public var blamingReasons: Set<String> { Self.reasonsOfBadTargets }
 
     private static let credentials = "Check app_id, app_key and master_secret of the app in volley.yaml."
-    private static let again = "You can send to these devices again."
+    private static let again = "You can send to these again."
+
+    /// Refusals of what a run keeps, although they are not about a value of the message.
+    static let codesAboutTags: Set<String> = ["30005", "30016"]
 
     /// The code decides, whatever the status that comes with it.
     /// Source: docs.getui.com, RestAPI V2, "code" up to 20001; from 21001 on a copy of that page of 2022. Quotas can be changed per app.
-    static let rows = aboutDevices + aboutCampaigns + aboutTheSender + aboutQuotas + aboutTheServer
+    static let rows = aboutDevices + aboutCampaigns + aboutTheSender + aboutQuotas + aboutAudiences + aboutTheServer
 
     private static let aboutDevices: [DocumentedAnswer] = [
         DocumentedAnswer(
@@ -71,7 +74,7 @@ extension Getui {
                 advice: "Ask Getui's support for the right to send batches of single pushes, and lists if the app has 'lists'.",
                 probe: .wrongTopic),
         ]
-        + ["30000", "30001", "30002", "30003", "30005", "30016", "30017"].map { code in
+        + ["30000", "30001", "30002", "30017"].map { code in
             DocumentedAnswer(
                 403, code, .stop, explanation: "The app has no right to what it asked of Getui. Ask Getui's support.",
                 advice: "Ask Getui's support which rights the app lacks.", probe: .wrongTopic)
@@ -85,16 +88,45 @@ extension Getui {
                     "The app had made as many calls in a minute as it may, until it was too late for these. Set a slower pace. \(again)",
                 advice: "Wait a minute, and set a slower pace.", probe: .busy)
         }
-        + ["30004", "30006", "30007", "30008", "30009", "30010", "30011"].map { code in
+        + ["30004", "30006", "30008", "30009", "30011"].map { code in
             DocumentedAnswer(
                 403, code, .stop, explanation: "The app had sent as much as it may in a day. \(again)",
                 advice: "Continue tomorrow, or ask Getui for a larger quota.", probe: .busy)
         }
-        + ["30012", "30013", "30014", "30015", "30018"].map { code in
+        + ["30012", "30013", "30015", "30018"].map { code in
             DocumentedAnswer(
                 403, code, .retry(.quota),
                 explanation: "The app had sent as much in a minute as it may, until it was too late for these. Set a slower pace. \(again)",
                 advice: "Wait a minute, and set a slower pace.", probe: .busy)
+        }
+
+    /// Of calls to everyone and to tags (`Getui+Audience`).
+    private static let aboutAudiences: [DocumentedAnswer] =
+        [
+            DocumentedAnswer(
+                403, "30003", .stop, explanation: "The app has no right to send to tags, or a tag is not valid. Ask Getui's support.",
+                advice: "Ask Getui's support for the right to send to tags, and check the campaign's tags.", probe: .wrongTopic),
+            DocumentedAnswer(
+                403, "30005", .stop, explanation: "A tag is longer than Getui allows. Shorten the campaign's tags.",
+                advice: "Shorten the campaign's tags, and plan again: a run keeps the tags that it was planned with.", probe: .wrongTopic),
+            DocumentedAnswer(
+                403, "30016", .stop, explanation: "The call named more tags than the app may name. Name fewer tags in a campaign.",
+                advice:
+                    "Ask Getui's support how many tags a call may name, and write campaigns with fewer tags: a run keeps the tags that it was "
+                    + "planned with.", probe: .wrongTopic),
+            DocumentedAnswer(
+                403, "30014", .retry(.quota),
+                explanation:
+                    "The app had sent to everyone and to tags as often in a minute as it may, which is five times in all, until it was too late for these. Name fewer tags. \(again)",
+                advice: "Wait a minute: an app may send to everyone and to tags five times in it.", probe: .busy),
+        ]
+        + ["30007", "30010"].map { code in
+            DocumentedAnswer(
+                403, code, .stop,
+                explanation: "The app had sent to everyone and to tags as often in a day as it may, which is 100 times in all. \(again)",
+                advice:
+                    "An app may send to everyone and to tags 100 times a day in all. Resume the run tomorrow, or ask Getui for a larger quota.",
+                probe: .busy)
         }
 
     private static let aboutTheServer: [DocumentedAnswer] =

@@ -11,17 +11,17 @@ extension JPush {
         return OwnAudience(
             of: service,
             names: [
-                OwnAudience.Names(.tags, mostOfCall: 20, isOnlyOne: false, rule: rule("tag"), isName: isName),
-                OwnAudience.Names(.aliases, mostOfCall: 1000, isOnlyOne: true, rule: rule("alias"), isName: isName),
+                OwnAudience.Names(.tags, mostOfCall: 20, isOnlyOne: false, rule: rule("tag"), normalize: name),
+                OwnAudience.Names(.aliases, mostOfCall: 1000, isOnlyOne: true, rule: rule("alias"), normalize: name),
                 OwnAudience.Names(
-                    .registrationIDs, mostOfCall: 1000, isOnlyOne: true, rule: targets.rule, isName: { targets.target($0) != nil }),
+                    .registrationIDs, mostOfCall: 1000, isOnlyOne: true, rule: targets.rule, normalize: { targets.target($0)?.text }),
             ],
-            words: [
+            answers: AudienceAnswers(words: [
                 "1011":
                     "JPush has no device under these names: no app gave them to a device, or its devices have not been online for a year. Check the names, and app_key and region in volley.yaml.",
                 badValue:
                     "JPush did not accept a name of the audience, or a value of the push. Check the names, and the campaign's content.",
-            ], request: { service.audienceRequest("/v3/push", $0) }, check: { service.audienceRequest("/v3/push/validate", $0) })
+            ]), request: { service.audienceRequest("/v3/push", $0) }, check: { service.audienceRequest("/v3/push/validate", $0) })
     }()
 
     private static let mostNameBytes = 40
@@ -32,12 +32,14 @@ extension JPush {
     }
 
     /// Source: docs.jiguang.cn, "Push API v3", audience, tag and alias.
-    @Sendable private static func isName(_ name: String) -> Bool {
-        (1...mostNameBytes).contains(name.utf8.count)
+    @Sendable private static func name(_ name: String) -> String? {
+        let isName =
+            (1...mostNameBytes).contains(name.utf8.count)
             && name.unicodeScalars.allSatisfy { scalar in
                 guard scalar.isASCII else { return scalar == "￥" || scalar.properties.isIdeographic }
                 let byte = UInt8(truncatingIfNeeded: scalar.value)
                 return ASCIISet.lettersAndDigits.contains(byte) || "_@!#$&*+=.|".utf8.contains(byte)
             }
+        return isName ? name : nil
     }
 }

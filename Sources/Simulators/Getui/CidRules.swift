@@ -1,4 +1,6 @@
-/// Targets with fixed answers: those of `SimulatorFaults.answers`, and always those that begin with one of these eight digits:
+import Cryptography
+
+/// Targets, which are client ids, aliases and tags, with fixed answers: those of `SimulatorFaults.answers`, and always those that begin with one of these eight digits:
 ///
 /// | first digits | answer |
 /// |---|---|
@@ -6,7 +8,7 @@
 /// | `00000200` | the status `successed_offline` |
 /// | `000` and a code of Getui with five digits | the whole request gets this code; a code that passes (`passing`) only once |
 ///
-/// A target of zeros only is one that no device has. So `00020001…` is refused as Getui refuses a target of another app, and `00010005…` as
+/// A client id of zeros only is one that no device has; an alias and a tag are known, whatever they are. So `00020001…` is refused as Getui refuses a target of another app, and `00010005…` as
 /// it refuses too many requests.
 struct CidRules {
     /// What a target does to its request.
@@ -33,13 +35,20 @@ struct CidRules {
         cid.utf8.count == 32 && cid.utf8.allSatisfy { isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
     }
 
+    /// The client id of the device that has an alias.
+    static func cid(ofAlias alias: String) -> String {
+        var digest = SHA256()
+        digest.update(alias)
+        return String(digest.finalizeHex().prefix(32))
+    }
+
     /// What a target that exists does.
     mutating func effect(of cid: String) -> Effect {
         if let answer = fixedAnswer(cid) {
             if answer.reason.hasPrefix("successed_") { return .status(answer.reason) }
             return .refusal(.refusal(Int(answer.reason) ?? 20001))
         }
-        if cid.utf8.allSatisfy({ $0 == UInt8(ascii: "0") }) { return .refusal(.refusal(20001)) }
+        if Self.isTarget(cid), cid.utf8.allSatisfy({ $0 == UInt8(ascii: "0") }) { return .refusal(.refusal(20001)) }
         guard cid.utf8.starts(with: "000".utf8), let code = Int(cid.prefix(8)) else { return .status(Self.online) }
         switch code {
         case 90: return .status(Self.ignored)

@@ -6,7 +6,11 @@ struct GetuiCall {
         case authentication
         /// Forgets a token.
         case removal(token: String)
-        case single, batch
+        /// One push, to one client id or alias.
+        case single(GetuiEntry.Kind)
+        case batch
+        /// One push to all devices of the app, or to those that some tags choose.
+        case everyone, tags
         /// Keeps a content for lists.
         case listMessage
         case list
@@ -17,8 +21,16 @@ struct GetuiCall {
 
         var isPush: Bool {
             switch self {
-            case .single, .batch, .list: true
+            case .single, .batch, .list, .everyone, .tags: true
             case .authentication, .removal, .listMessage, .taskRemoval, .report: false
+            }
+        }
+
+        /// Whether it goes to everyone or to tags, for which there is a quota.
+        var isBroadcast: Bool {
+            switch self {
+            case .everyone, .tags: true
+            case .authentication, .removal, .single, .batch, .listMessage, .list, .taskRemoval, .report: false
             }
         }
 
@@ -26,14 +38,16 @@ struct GetuiCall {
             switch self {
             case .removal, .taskRemoval: "DELETE"
             case .report: "GET"
-            case .authentication, .single, .batch, .listMessage, .list: "POST"
+            case .authentication, .single, .batch, .listMessage, .list, .everyone, .tags: "POST"
             }
         }
 
         /// What the body of a push looks like.
         var shape: GetuiShape? {
             switch self {
-            case .single: GetuiKeys.single
+            case .single(let kind): kind == .alias ? GetuiKeys.singleAlias : GetuiKeys.single
+            case .everyone: GetuiKeys.everyone
+            case .tags: GetuiKeys.tags
             case .batch: GetuiKeys.batch
             case .list: GetuiKeys.list
             case .authentication, .removal, .listMessage, .taskRemoval, .report: nil
@@ -43,7 +57,7 @@ struct GetuiCall {
         /// The messages of a body.
         func messages(in body: JSONValue) -> [JSONValue] {
             switch self {
-            case .single: [body]
+            case .single, .everyone, .tags: [body]
             case .batch: body["msg_list"]?.values ?? []
             case .authentication, .removal, .listMessage, .list, .taskRemoval, .report: []
             }
@@ -52,12 +66,23 @@ struct GetuiCall {
         /// The targets of a body, well formed or not.
         func entries(of body: JSONValue) -> [GetuiEntry] {
             if case .list = self {
-                return body.cids.map { GetuiEntry(cid: $0, id: nil, task: body["taskid"]?.stringValue, group: nil) }
+                return body.names(.cid).map { GetuiEntry(kind: .cid, name: $0, id: nil, task: body["taskid"]?.stringValue, group: nil) }
             }
             return messages(in: body).flatMap { message in
-                message.cids.map {
-                    GetuiEntry(cid: $0, id: message["request_id"]?.stringValue, task: nil, group: message["group_name"]?.stringValue)
+                message.names(named).map {
+                    GetuiEntry(
+                        kind: named, name: $0, id: message["request_id"]?.stringValue, task: nil, group: message["group_name"]?.stringValue)
                 }
+            }
+        }
+
+        /// What the names in its audience are.
+        private var named: GetuiEntry.Kind {
+            switch self {
+            case .single(let kind): kind
+            case .everyone: .everyone
+            case .tags: .tag
+            case .authentication, .removal, .batch, .listMessage, .list, .taskRemoval, .report: .cid
             }
         }
     }
@@ -73,7 +98,10 @@ struct GetuiCall {
         switch parts.dropFirst(2).map(String.init) {
         case ["auth"]: kind = .authentication
         case let words where words.count == 2 && words[0] == "auth": kind = .removal(token: words[1])
-        case ["push", "single", "cid"]: kind = .single
+        case ["push", "single", "cid"]: kind = .single(.cid)
+        case ["push", "single", "alias"]: kind = .single(.alias)
+        case ["push", "all"]: kind = .everyone
+        case ["push", "tag"]: kind = .tags
         case ["push", "single", "batch", "cid"]: kind = .batch
         case ["push", "list", "message"]: kind = .listMessage
         case ["push", "list", "cid"]: kind = .list
@@ -86,7 +114,14 @@ struct GetuiCall {
 
 /// One target of a request.
 struct GetuiEntry {
-    let cid: String
+    /// What a target is named by.
+    enum Kind: String {
+        case cid, alias, tag
+        case everyone = "all"
+    }
+
+    let kind: Kind
+    let name: String
     /// The `request_id`; nil for a target of a list.
     let id: String?
     /// The task of a list, which exists before its targets are named.
@@ -94,8 +129,10 @@ struct GetuiEntry {
     /// The `group_name`; nil for none.
     let group: String?
 
+    /// The client id that an answer names.
+    var cid: String { kind == .cid ? name : CidRules.cid(ofAlias: name) }
     var idHash: TokenHash? { id.map { TokenHash(text: $0) } }
-    var addressee: PushRequest.Addressee { PushRequest.Addressee(kind: "cid", target: cid, id: id ?? task ?? "") }
+    var addressee: PushRequest.Addressee { PushRequest.Addressee(kind: kind.rawValue, target: name, id: id ?? task ?? "") }
 }
 
 /// What the content of a message must be, beyond the form of its parts.
@@ -136,5 +173,16 @@ enum GetuiContent {
 
 extension JSONValue {
     fileprivate var values: [JSONValue] { if case .array(let values) = self { values } else { [] } }
-    fileprivate var cids: [String] { (self["audience"]?["cid"]?.values ?? []).compactMap(\.stringValue) }
+
+    /// The names of a kind in the audience of a message, well formed or not.
+    fileprivate func names(_ kind: GetuiEntry.Kind) -> [String] {
+        let audience = self["audience"]
+        let values: [JSONValue] =
+            switch kind {
+            case .everyone: audience.map { [$0] } ?? []
+            case .tag: (audience?["tag"]?.values ?? []).flatMap { $0["values"]?.values ?? [] }
+            case .cid, .alias: audience?[kind.rawValue]?.values ?? []
+            }
+        return values.compactMap(\.stringValue)
+    }
 }

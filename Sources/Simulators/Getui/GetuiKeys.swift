@@ -10,8 +10,30 @@ enum GetuiKeys {
         required: ["sign", "timestamp", "appkey"])
 
     /// One push to one device.
-    static let single: GetuiShape = .object(
-        message.merging(["audience": audience(1...1)]) { $1 }, required: ["request_id", "audience", "push_message"])
+    static let single = toAudience(audience(1...1))
+
+    /// One push to the devices of an alias.
+    static let singleAlias = toAudience(.object(["alias": .list(.text(1...39), 1...1)], required: ["alias"]))
+
+    /// One push to all devices.
+    static let everyone = toAudience(.choice(["all"]))
+
+    /// One push to the devices for which all conditions hold. How long a tag is, and how many there are, is checked apart (`GetuiQuotas`).
+    static let tags = toAudience(
+        .object(
+            [
+                "tag": .list(
+                    .object(
+                        [
+                            "key": .choice(["custom_tag", "phone_type", "region", "portrait"]),
+                            "values": .list(.text(1...1000), 1...10_000),
+                            "opt_type": .choice(["or", "and", "not"]),
+                        ], required: ["key", "values", "opt_type"]), 1...10)
+            ], required: ["tag"]))
+
+    private static func toAudience(_ audience: GetuiShape) -> GetuiShape {
+        .object(message.merging(["audience": audience]) { $1 }, required: ["request_id", "audience", "push_message"])
+    }
 
     /// Pushes to several devices, each with its own content.
     static let batch: GetuiShape = .object(

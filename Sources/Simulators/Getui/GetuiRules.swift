@@ -1,10 +1,11 @@
 import Base
 import Cryptography
 
-/// The rules of Getui's RestAPI V2 behind the simulators' wire: tokens, single pushes, batches of them, and lists.
+/// The rules of Getui's RestAPI V2 behind the simulators' wire: tokens, single pushes, batches of them, lists, and pushes to tags and to
+/// everyone.
 ///
-/// The order of the checks: path and method, token, the calls of a minute, JSON, the form of the body (`GetuiKeys`), its content, the
-/// targets (`CidRules`). A `request_id` that was seen before, in a request that was accepted or whose content was refused, loses its
+/// The order of the checks: path and method, token, the calls of a minute, JSON, the form of the body (`GetuiKeys`), its content, how often
+/// tags and everyone are sent to (`GetuiQuotas`), the targets (`CidRules`). A `request_id` that was seen before, in a request that was accepted or whose content was refused, loses its
 /// message: the answer is as for any other, and the ledger has no line. How Getui treats the ids of refused requests is not documented;
 /// that it remembers them is the stricter guess.
 final class GetuiRules: ServiceRules {
@@ -16,10 +17,13 @@ final class GetuiRules: ServiceRules {
     private let callsPerMinute: Int
     private var quotas: [String: MinuteQuota] = [:]
     @exclusivity(unchecked) private var tasks: GetuiTasks
+    @exclusivity(unchecked) private var broadcasts: GetuiQuotas
     private var seenIDs: Set<TokenHash> = []
     /// The ids of the request that was accepted last, which count as seen once it is taken, and the groups and statuses of what it delivers.
     private var acceptedIDs: [TokenHash] = []
     private var accepted: [(group: String, status: String)] = []
+    /// The app and the moment of the request that was accepted last, if it went to everyone or to tags.
+    private var acceptedBroadcast: (app: String, at: Timestamp)?
     /// What reports say, by app and group.
     private var reports: [String: GroupReport] = [:]
     private var taskNumber: UInt64 = 0
@@ -28,6 +32,7 @@ final class GetuiRules: ServiceRules {
         tokens = GetuiTokens(configuration)
         targets = CidRules(configuration.faults.answers)
         tasks = GetuiTasks(configuration.issuer)
+        broadcasts = GetuiQuotas(configuration)
         callsPerMinute = configuration.issuer.messagesPerMinute
     }
 
@@ -53,7 +58,7 @@ final class GetuiRules: ServiceRules {
         case .listMessage: answer(request, keep(request, app: call.app, now: now))
         case .taskRemoval(let task): answer(request, end(task, request, app: call.app, now: now))
         case .report(let group): answer(request, report(on: group, request, app: call.app, now: now))
-        case .single, .batch, .list:
+        case .single, .batch, .list, .everyone, .tags:
             request.kind = .push
             decide(request, call, hasBody: hasBody, now: now)
         }
@@ -105,7 +110,8 @@ final class GetuiRules: ServiceRules {
         if let refusal = contentRefusal(of: body, call, entries, now: now) { return answer(request, refusal) }
         var statuses: [String] = []
         for entry in entries {
-            switch CidRules.isTarget(entry.cid) ? targets.effect(of: entry.cid) : .refusal(.badParameter(GetuiReply.invalidTarget)) {
+            let isTarget = entry.kind != .cid || CidRules.isTarget(entry.name)
+            switch isTarget ? targets.effect(of: entry.name) : .refusal(.badParameter(GetuiReply.invalidTarget)) {
             case .status(let status): statuses.append(status)
             case .refusal(let reply):
                 if !CidRules.early.contains(reply.code) { seenIDs.formUnion(entries.compactMap(\.idHash)) }
@@ -113,6 +119,7 @@ final class GetuiRules: ServiceRules {
             }
         }
         acceptedIDs = entries.compactMap(\.idHash)
+        acceptedBroadcast = call.kind.isBroadcast ? (call.app, now) : nil
         accept(request, call, entries: entries, statuses: statuses, isSilent: body["is_async"] == .bool(true))
     }
 
@@ -120,10 +127,12 @@ final class GetuiRules: ServiceRules {
         if let flaw = call.kind.shape?.flaw(in: body) ?? call.kind.messages(in: body).lazy.compactMap(GetuiContent.flaw).first {
             return .badParameter(flaw)
         }
-        guard Set(entries.map(\.cid)).count == entries.count else { return .badParameter("cid is repeated") }
-        guard Set(entries.compactMap(\.idHash)).count == entries.compactMap(\.idHash).count else {
-            return .badParameter("request_id is repeated")
+        if let first = entries.first, Set(entries.map(\.name)).count < entries.count {
+            return .badParameter("\(first.kind.rawValue) is repeated")
         }
+        let ids = call.kind.messages(in: body).compactMap { $0["request_id"]?.stringValue }
+        guard Set(ids).count == ids.count else { return .badParameter("request_id is repeated") }
+        if call.kind.isBroadcast { return broadcasts.refusal(of: entries, app: call.app, now: now) }
         guard case .list = call.kind else { return nil }
         return tasks.take(body["taskid"]?.stringValue ?? "", targets: entries.count, app: call.app, now: now)
     }
@@ -147,6 +156,8 @@ final class GetuiRules: ServiceRules {
         let data: [(String, JSONValue)] =
             if case .list = call.kind {
                 [(results[0].task, .object(pairs: results.map { ($0.entry.cid, .string($0.status)) }))]
+            } else if call.kind.isBroadcast {
+                [("taskid", .string(nextTask("RASA")))]
             } else {
                 results.map { ($0.task, .object(pairs: [($0.entry.cid, .string($0.status))])) }
             }
@@ -156,6 +167,7 @@ final class GetuiRules: ServiceRules {
     func take(_ request: PushRequest) {
         seenIDs.formUnion(acceptedIDs)
         for (group, status) in accepted { reports[group, default: GroupReport()].add(status) }
+        if let (app, now) = acceptedBroadcast { broadcasts.take(app: app, now: now) }
     }
 
     func refuse(_ request: PushRequest, as fault: Answer) {
@@ -198,9 +210,10 @@ final class GetuiRules: ServiceRules {
         return LedgerMarks(target: TokenHash(text: addressee.target), id: TokenHash(text: addressee.id))
     }
 
-    /// Adds `target` (whole: this file is a test's ground truth), `request_id` (of a list, its task), `status`, `code` and `payload_bytes`.
+    /// Adds `target_kind`, `target` (whole: this file is a test's ground truth), `request_id` (of a list, its task), `status`, `code` and `payload_bytes`.
     func describe(_ push: Int, of request: PushRequest, in file: LedgerFile) {
         let addressee = request.addressees.isEmpty ? nil : request.addressees[push], answer = request.answer(to: push)
+        file.add(",\"target_kind\":", text: addressee?.kind)
         file.add(",\"target\":", text: addressee?.target)
         file.add(",\"request_id\":", text: addressee?.id)
         file.add(",\"status\":")

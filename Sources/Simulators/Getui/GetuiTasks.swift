@@ -13,15 +13,10 @@ struct GetuiTasks {
         var lists = 0
     }
 
-    private static let secondsOfDay: Int64 = 86_400
-
-    /// Days begin at midnight in China, whose clocks are eight hours ahead.
-    private static let secondsAhead: Int64 = 28_800
-
     private let mostLists: Int
     private let mostTargetsOfDay: Int
     private var tasks: [String: Task] = [:]
-    private var named: [String: (day: Int64, targets: Int)] = [:]
+    private var named: [String: DayQuota] = [:]
 
     init(_ settings: IssuerSettings) { (mostLists, mostTargetsOfDay) = (settings.listsPerTask, settings.listTargetsPerDay) }
 
@@ -46,10 +41,7 @@ struct GetuiTasks {
         guard let task = tasks[id], task.app == app, now < task.end, mostLists == 0 || task.lists < mostLists else {
             return .badParameter("taskid is invalid")
         }
-        let day = (now.epochSeconds + Self.secondsAhead) / Self.secondsOfDay
-        let soFar = named[app].map { $0.day == day ? $0.targets : 0 } ?? 0
-        guard soFar + targets <= mostTargetsOfDay else { return .refusal(30008) }
-        named[app] = (day, soFar + targets)
+        guard named[app, default: DayQuota(limit: mostTargetsOfDay)].take(targets, at: now) else { return .refusal(30008) }
         tasks[id]?.lists += 1
         return nil
     }

@@ -274,8 +274,17 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "The messages after which an access token is revoked; 0 for never.")
     var messagesPerToken = 0
 
-    @Option(name: .long, help: "The pushes to everyone that \(ServiceWords.audienceStandIns) takes in a day. (default: 10)")
+    @Option(
+        name: .long,
+        help:
+            "The pushes to everyone that \(ServiceWords.audienceStandIns) takes in a day, with those to tags where the service counts them together. (default: what the service takes)"
+    )
     var broadcastsPerDay: Int?
+
+    @Option(
+        name: .long,
+        help: "The pushes to everyone and to tags that \(ServiceWords.hastyStandIns) takes in a minute; 0 for any number. (default: 5)")
+    var broadcastsPerMinute: Int?
 
     @Flag(name: .long, help: "Refuse pushes to tags, as \(ServiceWords.audienceStandIns) does for apps that have not paid.")
     var noTags = false
@@ -309,6 +318,10 @@ struct Simulate: ParsableCommand {
             throw ValidationError("--broadcasts-per-day and --no-tags are for \(ServiceWords.audienceStandIns).")
         }
         guard broadcastsPerDay ?? 0 >= 0 else { throw ValidationError("--broadcasts-per-day takes 0 or more.") }
+        guard Simulators.named(service)?.limitsBroadcastsPerMinute == true || broadcastsPerMinute == nil else {
+            throw ValidationError("--broadcasts-per-minute is for \(ServiceWords.hastyStandIns).")
+        }
+        guard broadcastsPerMinute ?? 0 >= 0 else { throw ValidationError("--broadcasts-per-minute takes 0 or more.") }
         guard Simulators.named(service)?.keepsTasks == true || listsPerTask == 0 else {
             throw ValidationError("--lists-per-task is for \(ServiceWords.listingStandIns).")
         }
@@ -333,7 +346,7 @@ struct Simulate: ParsableCommand {
         settings.service = Simulators.named(service) ?? settings.service
         (settings.tokenSeconds, settings.errorDetails) = (tokenSeconds, errorDetails.flatMap(RefusalDetails.init))
         (settings.messagesPerMinute, settings.messagesPerToken) = (limitPerMinute, messagesPerToken)
-        (settings.broadcastsPerDay, settings.takesTags) = (broadcastsPerDay, !noTags)
+        (settings.broadcastsPerDay, settings.broadcastsPerMinute, settings.takesTags) = (broadcastsPerDay, broadcastsPerMinute, !noTags)
         settings.listsPerTask = listsPerTask
         (settings.port, settings.ledgerFile, settings.authorityFile, settings.keyFile) = (port, ledger, ca, key)
         (settings.certificateFile, settings.seconds) = (certificate, seconds)

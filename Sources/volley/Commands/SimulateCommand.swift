@@ -29,8 +29,8 @@ public enum SimulateCommand {
         public var tokenSeconds: Int?, errorDetails: RefusalDetails?
         /// How many messages are taken in a minute, and after how many an access token is revoked; 0 for any number, and for never.
         public var messagesPerMinute = 0, messagesPerToken = 0
-        /// How many pushes to everyone are taken in a day; nil for as many as the service takes.
-        public var broadcastsPerDay: Int?
+        /// How many pushes to everyone are taken in a day, and in a minute; nil for as many as the service takes.
+        public var broadcastsPerDay: Int?, broadcastsPerMinute: Int?
         /// Whether an app that has not paid may send to tags.
         public var takesTags = true
         /// After how many lists their text is forgotten; 0 for never.
@@ -70,7 +70,8 @@ public enum SimulateCommand {
         if let details = settings.errorDetails { configuration.issuer.errorDetails = details }
         configuration.issuer.messagesPerMinute = settings.messagesPerMinute
         configuration.issuer.messagesPerToken = settings.messagesPerToken
-        (configuration.broadcastsPerDay, configuration.takesTags) = (settings.broadcastsPerDay, settings.takesTags)
+        (configuration.broadcastsPerDay, configuration.broadcastsPerMinute) = (settings.broadcastsPerDay, settings.broadcastsPerMinute)
+        configuration.takesTags = settings.takesTags
         configuration.issuer.listsPerTask = settings.listsPerTask
         let credential = try SimulatedCredential(settings, options: options, console: console)
         credential.trust(in: &configuration)

@@ -1,7 +1,9 @@
-"""A stand-in for Getui's RestAPI v2: tokens, pushes to one target, batches with a text for each target, and lists with one text.
+"""A stand-in for Getui's RestAPI v2: tokens, pushes to one target, batches with a text for each target, lists with one text, and pushes to
+tags and to everyone.
 
-What becomes of a cid is told by its beginning: `dead` is no target of this app, `1d1e` has been idle for 90 days, `0ff` is offline, `0dd`
-gets a status that nobody knows, and `a55` is left out of the answer. Pushes to everyone and to tags are not there, nor are reports.
+What becomes of a cid or an alias is told by its beginning: `dead` is no target of this app, `1d1e` has been idle for 90 days, `0ff` is
+offline, `0dd` gets a status that nobody knows, and `a55` is left out of the answer. An alias that begins with `both` has a second device,
+which has been idle. Pushes to a quick tag are not there, nor are reports.
 """
 
 import hashlib
@@ -14,10 +16,11 @@ from judge import Flaw, Window, any_object, boolean, holds, is_whole, members, o
 
 # token-seconds: the life of a token.  revoke-each: a token serves that many calls.  auth-limit: calls for a token a minute.  skew: how many
 # seconds a timestamp may be off (not documented).  quota: calls a minute (not published; 0 for none).  move: after that many calls the data
-# centre is another one, which listens on `spare-port`.  lists-per-task: after that many lists a task is over.
+# centre is another one, which listens on `spare-port`.  lists-per-task: after that many lists a task is over.  apps-a-minute, apps-a-day:
+# pushes to everyone and to tags, in all.  no-tags: the app has no right to send to tags.
 options = judge.arguments(__doc__, {"token-seconds": 86_400, "revoke-each": 0, "auth-limit": 100, "skew": 300, "quota": 0, "move": 0,
-                                    "spare-port": 0, "lists-per-task": 0},
-                          ["app", "app-key", "secret"], ["one-token"])
+                                    "spare-port": 0, "lists-per-task": 0, "apps-a-minute": 5, "apps-a-day": 100},
+                          ["app", "app-key", "secret"], ["one-token", "no-tags"])
 
 STATUS = {0: 200, 1: 200, 2: 200, 301: 200, 404: 404, 405: 405, 10001: 401, 10002: 401, 10003: 401, 10004: 401, 10005: 401, 20001: 400,
           21001: 400, 22001: 400, 22002: 400, 23001: 400} | {code: 403 for code in range(30000, 30020)}
@@ -150,6 +153,38 @@ def targets_of(value, way, most, place):
     return value[way]
 
 
+def everyone(value, place):
+    if value != "all":
+        raise Flaw("value", place)
+    return ["all"]
+
+
+def tags_of(value, place):
+    """The tags of an audience. How many a call may name is not published: 100 here. A tag of 32 characters is one too long, by the code."""
+    found = []
+
+    def condition(item, at):
+        members(item, {"key": one_of("custom_tag", "phone_type", "region", "portrait"), "opt_type": one_of("or", "and", "not"),
+                       "values": lambda names, there: found.extend(judge.names(names, 100_000, there))}, at,
+                ["key", "values", "opt_type"])
+
+    def conditions(items, at):
+        if not isinstance(items, list) or not items:
+            raise Flaw("value", at)
+        for item in items:
+            condition(item, at)
+
+    members(value, {"tag": conditions}, place, ["tag"])
+    if len(found) > 100:
+        raise Refused(30016)
+    for tag in found:
+        if len(tag) >= 32:
+            raise Refused(30005)
+        if any(character in " ,\t\n\u3000" for character in tag):
+            raise Flaw("value", place)
+    return found
+
+
 # MARK: Calls
 
 
@@ -160,10 +195,11 @@ class Getui(judge.Judge):
         self.auths, self.auths_a_day = Window(options.auth_limit, 60, slides=True), Window(100_000, 86_400)
         self.calls_a_minute = Window(options.quota, 60, slides=True)
         self.lists_a_day = Window(2_000_000, 86_400)
+        self.apps_a_minute, self.apps_a_day = Window(options.apps_a_minute, 60, slides=True), Window(options.apps_a_day, 86_400)
         self.served = 0
 
     def pushes(self, request):
-        return re.fullmatch("/v2/[^/]+/push/(single|list)/.*", request.path) is not None
+        return re.fullmatch("/v2/[^/]+/push/((single|list)/.*|all|tag)", request.path) is not None
 
     def failure(self, request, code, why=""):
         document = {"code": code, "msg": f"{WORDS.get(code, 'refused')} {why}".strip()}
@@ -218,12 +254,13 @@ class Getui(judge.Judge):
             return self.stop(request, path[6:])
         calls = {"/push/single/cid": self.single, "/push/single/alias": self.single, "/push/single/batch/cid": self.batch,
                  "/push/single/batch/alias": self.batch, "/push/list/message": self.message, "/push/list/cid": self.list,
-                 "/push/list/alias": self.list}
+                 "/push/list/alias": self.list, "/push/all": self.app, "/push/tag": self.app}
         if path not in calls:
             raise Refused(404)
         if request.method != "POST":
             raise Refused(405)
-        return calls[path](request, self.document(request), "alias" if path.endswith("alias") else "cid")
+        way = path.rsplit("/", 1)[1]
+        return calls[path](request, self.document(request), way if way in ("alias", "all", "tag") else "cid")
 
     def document(self, request):
         if not judge.is_json(request.headers):
@@ -301,7 +338,32 @@ class Getui(judge.Judge):
         self.targets, self.call = found[0], document["request_id"]
         self.know(self.targets)
         status = self.push(request, self.targets[0], self.call)
-        return {"data": {f"RASS_{uuid.uuid4().hex[:20]}": {self.targets[0]: status} if status else {}}}
+        given = {self.targets[0]: status} if status else {}
+        if way == "alias":
+            # An answer names devices, not their alias.
+            given = {hashlib.md5(self.targets[0].encode()).hexdigest(): item for item in given.values()}
+            if self.targets[0].startswith("both"):
+                given["1d1e" + "0" * 28] = "successed_ignore"
+        return {"data": {f"RASS_{uuid.uuid4().hex[:20]}": given}}
+
+    def app(self, request, document, way):
+        """A push to everyone or to tags. Who got it, nobody is told: the ledger has a line for each tag, or one for all."""
+        found = []
+        read = everyone if way == "all" else tags_of
+        check(document, "push", {"audience": lambda value, place: found.extend(read(value, place))}, ["request_id", "audience"])
+        self.targets, self.call = found, document["request_id"]
+        if way == "tag" and options.no_tags:
+            raise Refused(30003)
+        if self.seen.get(self.call) is not None:
+            self.note("lost", request, found, self.call)
+        else:
+            if not self.apps_a_minute.take(request.now):
+                raise Refused(30012 if way == "all" else 30014)
+            if not self.apps_a_day.take(request.now):
+                raise Refused(30007 if way == "all" else 30010)
+            self.seen[self.call] = "taken"
+            self.note("accepted", request, found, self.call)
+        return {"data": {"taskid": f"RASA_{uuid.uuid4().hex[:20]}"}}
 
     def batch(self, request, document, way):
         entries, found = [], []

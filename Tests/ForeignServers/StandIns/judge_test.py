@@ -338,7 +338,7 @@ class Getui(unittest.TestCase):
         self.assertEqual(self.push(server, "/push/single/batch/cid", same, token)[1], 20001)
         many = self.batch(*[(f"c{number}", f"01234567{number:03}") for number in range(201)])
         self.assertEqual(self.push(server, "/push/single/batch/cid", many, token)[1], 20001)
-        self.assertEqual(self.push(server, "/push/all", self.content, token)[:2], (404, 404))
+        self.assertEqual(self.push(server, "/push/fast_custom_tag", self.content, token)[:2], (404, 404))
         self.assertEqual(server.call("GET", f"/v2/{APP}/push/single/cid", None, {"token": token})[0], 405)
         self.assertEqual(server.ledger("accepted"), [])
 
@@ -355,6 +355,67 @@ class Getui(unittest.TestCase):
         time.sleep(2.1)
         self.assertEqual(self.push(server, "/push/list/cid", document, token)[1], 20001)
         self.assertEqual(server.ledger("accepted"), ["c1"])
+
+    def to(self, audience, number):
+        return self.content | {"request_id": number, "audience": audience}
+
+    def tagged(self, number, *tags):
+        return self.to({"tag": [{"key": "custom_tag", "values": list(tags), "opt_type": "or"}]}, number)
+
+    def test_an_alias_has_an_answer_of_its_own(self):
+        server = self.start()
+        token = self.token(server)
+
+        def send(alias, number):
+            return self.push(server, "/push/single/alias", self.to({"alias": [alias]}, number), token)
+
+        self.assertEqual(list(self.statuses(send("u1", "0123456781")[2]).values()), ["successed_online"])
+        self.assertNotIn("u1", self.statuses(send("u1", "0123456782")[2]))
+        self.assertEqual(sorted(self.statuses(send("both1", "0123456783")[2]).values()), ["successed_ignore", "successed_online"])
+        self.assertEqual(self.statuses(send("a551", "0123456784")[2]), {})
+        self.assertEqual(send("dead1", "0123456785")[:2], (400, 20001))
+        self.assertEqual(send("w" * 40, "0123456786")[:2], (400, 20001))
+        self.assertEqual(send("u1", "0123456781")[1], 0)
+        self.assertEqual((server.ledger("accepted"), server.ledger("lost")), (["u1", "u1", "both1"], ["u1"]))
+        both = self.to({"alias": ["u1"], "cid": ["c1"]}, "0123456787")
+        self.assertEqual(self.push(server, "/push/single/alias", both, token)[:2], (400, 20001))
+
+    def test_everyone_and_tags_share_their_turns(self):
+        server = self.start("--apps-a-minute", 3)
+        token = self.token(server)
+        status, code, answer = self.push(server, "/push/all", self.to("all", "0123456781"), token)
+        self.assertTrue(code == 0 and answer["data"]["taskid"].startswith("RASA_"))
+        self.assertEqual(self.push(server, "/push/tag", self.tagged("0123456782", "vip", "new"), token)[1], 0)
+        self.assertEqual(self.push(server, "/push/tag", self.tagged("0123456782", "vip", "new"), token)[1], 0)
+        self.assertEqual((server.ledger("accepted"), server.ledger("lost")), (["all", "vip", "new"], ["vip", "new"]))
+        self.assertEqual(self.push(server, "/push/tag", self.tagged("0123456783", "vip"), token)[1], 0)
+        self.assertEqual(self.push(server, "/push/tag", self.tagged("0123456784", "vip"), token)[:2], (403, 30014))
+        self.assertEqual(self.push(server, "/push/all", self.to("all", "0123456785"), token)[:2], (403, 30012))
+        server = self.start("--apps-a-day", 1)
+        token = self.token(server)
+        self.assertEqual(self.push(server, "/push/tag", self.tagged("0123456781", "vip"), token)[1], 0)
+        self.assertEqual(self.push(server, "/push/tag", self.tagged("0123456782", "vip"), token)[:2], (403, 30010))
+        self.assertEqual(self.push(server, "/push/all", self.to("all", "0123456783"), token)[:2], (403, 30007))
+        server = self.start("--no-tags")
+        self.assertEqual(self.push(server, "/push/tag", self.tagged("0123456781", "vip"), self.token(server))[:2], (403, 30003))
+
+    def test_flaws_of_tags_and_of_everyone_reach_nobody(self):
+        server = self.start()
+        token = self.token(server)
+        fine, where = self.tagged("0123456789", "vip"), ["audience", "tag"]
+        condition = fine["audience"]["tag"][0]
+        flaws = [
+            (where, [], 20001), (where, [condition | {"key": "tag"}], 20001), (where, [condition | {"opt_type": "any"}], 20001),
+            (where, [condition | {"values": []}], 20001), (where, [condition | {"values": ["a", "a"]}], 20001),
+            (where, [condition | {"values": ["a b"]}], 20001), (where, [condition | {"values": ["a,b"]}], 20001),
+            (where, [condition | {"values": "vip"}], 20001), (where, [condition | {"more": 1}], 20001), (where, condition, 20001),
+            (where, [condition | {"values": ["w" * 32]}], 30005), (["request_id"], None, 20001), (["audience"], "all", 20001),
+            (where, [condition | {"values": [f"t{number}" for number in range(101)]}], 30016)]
+        for path, value, code in flaws:
+            self.assertEqual(self.push(server, "/push/tag", with_value(fine, path, value), token)[1], code, f"{path} {str(value)[:60]}")
+        for audience in ["everyone", ["all"], {"cid": ["c1"]}]:
+            self.assertEqual(self.push(server, "/push/all", self.to(audience, "0123456789"), token)[1], 20001, f"{audience}")
+        self.assertEqual(server.ledger("accepted"), [])
 
     def test_the_data_centre_moves(self):
         spare = free_port()

@@ -5,9 +5,9 @@ import Reports
 
 /// Who gets it and who does not: the way from the export to the audience, one count for each condition, and the groups of the audience.
 extension PreviewPage {
-    /// What each call names, where the service chooses the devices.
+    /// What the calls name, where the service chooses the devices.
     private func list(_ calls: [AudienceCall]) -> HTML {
-        let items: [HTML] = calls.map { "<li dir=\"auto\">\($0.words)</li>" }
+        let items: [HTML] = AudienceCall.lines(calls, atMost: Preview.shownCalls).map { "<li dir=\"auto\">\($0)</li>" }
         return """
             <section class="panel"><h2>Who gets it</h2>
             <p class="note">\(preview.service.displayName) chooses the devices, and it alone knows how many they are. It gets these calls:</p>
