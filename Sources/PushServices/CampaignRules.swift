@@ -16,6 +16,8 @@ public struct CampaignRules: Sendable {
     public var deliveryKeys = Set(DeliveryKey.allCases)
     /// The longest time, in days, that a push waits for a device that is off; nil if the service does not say it.
     public let longestStorageDays: Int?
+    /// How long a push waits, in seconds, if its campaign does not say when it expires; nil for `longestStorageDays`.
+    public var usualStorageSeconds: Int64?
     /// The most bytes that a collapse id may have; 0 for a service that has none.
     public let collapseIDBytes: Int
     /// The only priority that silent pushes may have; nil if any may be used.
@@ -26,6 +28,10 @@ public struct CampaignRules: Sendable {
     public let payloadExample: String
     /// The same in JSON.
     public let payloadExampleJSON: JSONValue
+
+    /// How long a push waits for a device that is off, in seconds, if its campaign does not say when it expires; nil if the service does not
+    /// say it.
+    public var storageSeconds: Int64? { usualStorageSeconds ?? longestStorageDays.map { Int64($0) * 86_400 } }
 }
 
 /// The service's own terms, as in its documentation.

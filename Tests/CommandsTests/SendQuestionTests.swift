@@ -45,6 +45,13 @@ struct SendQuestionTests {
         #expect(text.contains(": until then APNs keeps it for phones that are off\n"), "\(text)")
     }
 
+    @Test("what a service keeps for less time than it might is kept that long", arguments: [(Getui().name, "2 h"), (JPush().name, "24 h")])
+    func usual(service: String, time: String) {
+        var settings = ServiceSettings(environment: .simulator, topic: "0123456789abcdef01234567")
+        settings.serviceName = service
+        #expect(text([settings]).contains("  Expires      after \(time), as the campaign does not say: until then "))
+    }
+
     @Test("where a service does not say how long it keeps a push, it says that")
     func unsaid() {
         #expect(text([Self.rongCloud]).contains("when RongCloud drops it: how long it keeps it for phones that are off, it does not say\n"))

@@ -20,8 +20,6 @@ extension Getui {
 
 /// The requests of lists.
 enum GetuiList {
-    /// How long a message lives that names no time. Source: docs.getui.com, "push", settings.
-    private static let usualSeconds: Int64 = 7200
     private static let shortestSeconds = 60.0
 
     /// The devices of a list.
@@ -45,7 +43,7 @@ enum GetuiList {
             path: "/v2/\(options.topic)/push/list/message",
             body: { payload, now, bytes in message.appendMessage(payload, now: now, to: &bytes) },
             usableSeconds: { now in
-                let life = expiration.map { min($0 - now, GetuiMessage.longestSeconds) } ?? usualSeconds
+                let life = expiration.map { min($0 - now, GetuiMessage.longestSeconds) } ?? GetuiMessage.usualSeconds
                 return max(shortestSeconds, Double(life) * 0.9)
             },
             read: { body in body["code"] == .integer(0) ? body["data"]?["taskid"]?.stringValue : nil })

@@ -45,6 +45,8 @@ struct GetuiMessage: Sendable {
     private static let endOfSettings = "}}", openingOfIOS = ",\"push_channel\":{\"ios\":{", endOfNotification = "}}}"
     /// Three days, in seconds. Source: docs.getui.com, "push", settings.
     static let longestSeconds: Int64 = 259_200
+    /// How long a message lives that names no time: two hours. Source: as above.
+    static let usualSeconds: Int64 = 7200
 
     /// What stands between the request's id and the target, and the members for the two systems, as JSON.
     private let label: [UInt8], apnsCollapse: [UInt8], androidCollapse: [UInt8]

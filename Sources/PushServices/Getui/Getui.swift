@@ -33,7 +33,8 @@ public struct Getui: PushService {
                 GetuiPayload.inAppKey,
                 "What the app gets while it runs, as JSON, instead of a notification on Android: your own keys."
             ),
-        ], deliveryKeys: [.expires, .collapse], longestStorageDays: 3, collapseIDBytes: 64, silentPriority: nil,
+        ], deliveryKeys: [.expires, .collapse], longestStorageDays: 3, usualStorageSeconds: GetuiMessage.usualSeconds, collapseIDBytes: 64,
+        silentPriority: nil,
         payloadKey: GetuiPayload.messageKey, payloadExample: "push_message: {transmission: Hello}",
         payloadExampleJSON: .object(pairs: [
             (GetuiPayload.messageKey, .object(pairs: [("transmission", .string("Hello"))]))

@@ -40,6 +40,8 @@ struct JPushRequestBody: Sendable {
     static let opening = "{\"notification\":{\"android\":{", options = ",\"platform\":\"all\",\"options\":{", end = "}}"
     /// Three days. Source: docs.jiguang.cn, "Push API v3", options.
     static let longestSeconds: Int64 = 259_200
+    /// A day, for pushes without a time to live. Source: as above.
+    static let usualSeconds: Int64 = 86_400
 
     /// Members without their braces, as JSON; with a comma behind them for the notification of Android, which has others.
     private let android: [UInt8], options: [UInt8]

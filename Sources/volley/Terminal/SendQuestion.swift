@@ -76,17 +76,18 @@ struct SendQuestion {
 
     /// How long services keep a push that does not expire.
     private var longestStorage: String {
-        let services = settings.services.map(\.service), lengths = Set(services.map(\.rules.longestStorageDays))
+        let services = settings.services.map(\.service), lengths = Set(services.map(\.rules.storageSeconds))
         let names = services.map(\.displayName)
-        if lengths.count == 1, let days = lengths.first ?? nil {
+        if lengths.count == 1, let seconds = lengths.first ?? nil {
             let keeps =
                 names.count == 1 ? "\(names[0]) keeps" : "\(names.dropLast().joined(separator: ", ")) and \(names[names.count - 1]) keep"
-            return "after \(days) days\(canExpire ? ", as the campaign does not say" : ""): until then \(keeps) it for phones that are off"
+            return
+                "after \(TextFormat.span(seconds: seconds))\(canExpire ? ", as the campaign does not say" : ""): until then \(keeps) it for phones that are off"
         }
         if names.count == 1 { return "when \(names[0]) drops it: how long it keeps it for phones that are off, it does not say" }
         let parts = services.map { service in
             service.displayName
-                + (service.rules.longestStorageDays.map { " keeps it \($0) days" } ?? " does not say how long it keeps it")
+                + (service.rules.storageSeconds.map { " keeps it \(TextFormat.span(seconds: $0))" } ?? " does not say how long it keeps it")
         }.joined(separator: ", ")
         return "when the services drop it\(canExpire ? ", as the campaign does not say" : ""): \(parts) for phones that are off"
     }

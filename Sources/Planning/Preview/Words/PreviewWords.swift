@@ -61,7 +61,7 @@ struct PreviewWords: Sendable {
         switch expiry {
         case nil:
             "when \(service.displayName) drops it"
-                + (service.rules.longestStorageDays.map { ": after \($0) days at the latest" } ?? ", which it does not say")
+                + (service.rules.storageSeconds.map { ": after \(TextFormat.span(seconds: $0)) at the latest" } ?? ", which it does not say")
         case .immediately: "at once: devices that are off at that moment do not get it"
         case .after(let seconds): "\(TextFormat.days(seconds)) after it goes out"
         case .at(let moment): "\(moment.description.prefix(16).replacing("T", with: " ")) UTC"
