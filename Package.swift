@@ -85,6 +85,8 @@ let package = Package(
         room("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "CCurl"]),
         room("Runs", ["Base", "Cryptography", "PushServices", "Scheduling", grdb, sqlite]),
         room("Reports", ["Base", "PushServices", "Runs"]),
+        // Who may use the console, and what they did there.
+        room("Accounts", ["Base", "Cryptography", grdb]),
         // Strict stand-ins for the services; they share nothing with the rooms that they judge.
         room("Simulators", ["Base", "Cryptography", "HTTP2"]),
 
@@ -164,6 +166,7 @@ let package = Package(
         .testTarget(
             name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports", "Scheduling"], exclude: ["stop_causes.tsv"],
             swiftSettings: strict),
+        tests("Accounts", ["Accounts", "Base", "Cryptography", grdb]),
         tests("Simulators", ["Base", "Cryptography", "HTTP2", "Simulators"]),
         tests(
             "Workspace", ["Base", "Campaigns", "Delivery", "PushServices", "Runs", "TestSupport", "Workspace"]),

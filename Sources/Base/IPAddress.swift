@@ -1,7 +1,7 @@
 import Glibc
 
 /// An IPv4 or IPv6 address.
-public struct IPAddress: Hashable, Sendable {
+public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// 4 or 16, in network order.
     public var bytes: [UInt8]
 
@@ -25,4 +25,17 @@ public struct IPAddress: Hashable, Sendable {
 
     /// Whether it is an IPv4 address.
     public var isIPv4: Bool { bytes.count == 4 }
+
+    /// As it is usually written (RFC 5952): `192.0.2.1`, `2001:db8::1`.
+    public var description: String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        guard inet_ntop(isIPv4 ? AF_INET : AF_INET6, bytes, &text, socklen_t(text.count)) != nil else { fatalError("no address") }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The IPv4 address that an IPv4-mapped one (`::ffff:192.0.2.1`, RFC 4291 section 2.5.5.2) stands for; itself otherwise.
+    public var unmapped: IPAddress {
+        let prefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
+        return bytes.count == 16 && bytes.starts(with: prefix) ? IPAddress(bytes: Array(bytes.suffix(4))) : self
+    }
 }

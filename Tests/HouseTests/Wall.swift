@@ -40,7 +40,9 @@ struct Wall {
                 rooms: services.map { "PushServices/\($0)/\($0)+Targets.swift" } + [
                     "PushServices/FCM", "PushServices/Targets", "PushServices/PushServices.swift", "Simulators", "Benchmarks",
                 ], reads: .literalsAndComments),
-            Wall(name: "knows-sqlite", pattern: #"\bimport (?:GRDB|GRDBSQLite|SQLite3)\b"#, rooms: ["Runs/SQLite", "Benchmarks"]),
+            Wall(
+                name: "knows-sqlite", pattern: #"\bimport (?:GRDB|GRDBSQLite|SQLite3)\b"#,
+                rooms: ["Accounts/SQLite", "Runs/SQLite", "Benchmarks"]),
             Wall(
                 name: "decides-by-text",
                 pattern:

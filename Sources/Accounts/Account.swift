@@ -1,0 +1,57 @@
+public import Base
+
+/// The number of an account. It is never given to another one, also after the account was removed.
+public struct AccountID: Hashable, Sendable {
+    /// From 1 on.
+    public let number: Int64
+
+    /// The account with a number.
+    public init(_ number: Int64) { self.number = number }
+}
+
+/// A person who may use the console. Holds no secret.
+public struct Account: Hashable, Sendable {
+    /// Whether the person may sign in.
+    public enum State: String, Hashable, Sendable {
+        case active
+        /// Kept with its roles, without any right.
+        case disabled
+    }
+
+    /// Its number.
+    public let id: AccountID
+    /// What the person signs in with.
+    public var name: AccountName
+    /// What others see.
+    public var displayName: DisplayName
+    /// Whether the person may sign in.
+    public var state: State
+    /// What the account may do once it is active.
+    public var grants: Set<RoleGrant>
+    /// Whether signing in takes a code besides the password.
+    public var hasSecondFactor: Bool
+    /// When the invitation was accepted.
+    public let madeAt: Timestamp
+
+    /// What the person may do now: nothing while the account is disabled.
+    public var rights: Rights { Rights(state == .active ? grants : []) }
+
+    /// Whether this is one of those of whom one must always be left.
+    var administersEverything: Bool { rights.allows(.manageUsers, app: nil) }
+}
+
+/// Who changes something, and from where.
+public struct Actor: Hashable, Sendable {
+    /// The account; nil for a person at the terminal, who can read and write the file anyway and therefore may do everything.
+    public let account: AccountID?
+    /// Where the request came from; nil for the terminal, and where nothing is known.
+    public let address: IPAddress?
+
+    /// A person who is signed in.
+    public init(_ account: AccountID, address: IPAddress?) { (self.account, self.address) = (account, address) }
+
+    private init() { (account, address) = (nil, nil) }
+
+    /// A person at the terminal of the machine.
+    public static let terminal = Actor()
+}

@@ -1,0 +1,80 @@
+/// What a person did, with the values that belong to it. Which app, campaign, run or account it was done to stands beside it, in `Activity`.
+/// No value is a secret or a device token.
+public enum ActivityKind: Hashable, Sendable {
+    /// Why signing in failed.
+    public enum SignInFailure: String, Hashable, Sendable {
+        case wrongPassword = "wrong_password"
+        case wrongCode = "wrong_code"
+        /// The password was right.
+        case disabled
+    }
+
+    // Signing in, and one's own account.
+    case signedIn
+    case signInFailed(SignInFailure)
+    case signedOut
+    /// The person ended another session of theirs.
+    case sessionEnded
+    case recoveryCodeUsed(left: Int)
+    case passwordChanged
+    case secondFactorSetUp
+    case secondFactorRemoved
+
+    // Accounts.
+    case invited(Set<RoleGrant>)
+    case passwordResetOffered
+    case invitationAccepted
+    case invitationWithdrawn
+    case renamed(before: String, after: String)
+    case disabled
+    case enabled
+    case removed
+    case rolesChanged(before: Set<RoleGrant>, after: Set<RoleGrant>)
+
+    // Campaigns and runs. A digest is the one that the person was shown.
+    case campaignSaved(digest: String)
+    case campaignArchived
+    case testSent(devices: Int)
+    case approvalAsked(digest: String)
+    case approved(digest: String)
+    /// Of the reason, 1,000 bytes are kept, in one line.
+    case rejected(digest: String, reason: String)
+    case sent
+    case paused
+    case resumed
+    case cancelled
+    /// `run` is the new one.
+    case retried(run: String)
+    /// The scheduled time, as in the calendar.
+    case timeSkipped(String)
+    case tokensExported(rows: Int)
+    case suppressed(devices: Int)
+    case suppressionLifted(devices: Int)
+
+    /// A kind without its values: what activities are filtered by, and how the kind is stored.
+    public enum Name: String, CaseIterable, Hashable, Sendable {
+        case signedIn = "signed_in"
+        case signInFailed = "sign_in_failed"
+        case signedOut = "signed_out"
+        case sessionEnded = "session_ended"
+        case recoveryCodeUsed = "recovery_code_used"
+        case passwordChanged = "password_changed"
+        case secondFactorSetUp = "second_factor_set_up"
+        case secondFactorRemoved = "second_factor_removed"
+        case invited
+        case passwordResetOffered = "password_reset_offered"
+        case invitationAccepted = "invitation_accepted"
+        case invitationWithdrawn = "invitation_withdrawn"
+        case renamed, disabled, enabled, removed
+        case rolesChanged = "roles_changed"
+        case campaignSaved = "campaign_saved"
+        case campaignArchived = "campaign_archived"
+        case testSent = "test_sent"
+        case approvalAsked = "approval_asked"
+        case approved, rejected, sent, paused, resumed, cancelled, retried
+        case timeSkipped = "time_skipped"
+        case tokensExported = "tokens_exported"
+        case suppressed
+        case suppressionLifted = "suppression_lifted"
+    }
+}

@@ -1,0 +1,91 @@
+/// Why a password is refused.
+public enum PasswordFlaw: Hashable, Sendable {
+    /// It has fewer characters than `PasswordRules.leastCharacters`.
+    case short
+    /// It has more bytes than `PasswordRules.mostBytes`.
+    case long
+    /// It holds a tab, a line break or another character that is not typed.
+    case control
+    /// It is little else than the name of the person, of the account or of the product.
+    case name
+    /// The same few characters or the same piece again and again.
+    case repeated
+    /// Characters in their order in the alphabet, among the digits or on the keyboard.
+    case sequence
+    /// One of those that are tried first.
+    case common
+
+    var words: (message: String, remedy: String?) {
+        let remedy = "Four or five words that have nothing to do with one another make a good password."
+        return switch self {
+        case .short: ("the password is too short", "Use at least \(PasswordRules.leastCharacters) characters. \(remedy)")
+        case .long: ("the password is too long", "Use at most \(PasswordRules.mostBytes) bytes.")
+        case .control: ("the password holds a tab, a line break or another character that is not typed", "Type it, or copy it alone.")
+        case .name: ("the password is little else than a name that everybody knows", remedy)
+        case .repeated: ("the password repeats a few characters", remedy)
+        case .sequence: ("the password is a sequence of characters", remedy)
+        case .common: ("the password is one of those that are tried first", remedy)
+        }
+    }
+}
+
+/// Which passwords are accepted. Source: NIST SP 800-63B section 5.1.1.2 (length instead of classes of characters, comparison with common
+/// and expected values, no regular change); the least length is that of OWASP ASVS 4.0.3, 2.1.1.
+public enum PasswordRules {
+    /// Unicode characters (scalars).
+    public static let leastCharacters = 12
+    /// Bytes of UTF-8, so that hashing takes the same time for all.
+    public static let mostBytes = 256
+    /// What must be left of a password besides names and common words.
+    private static let leastOwnCharacters = 6
+
+    /// Why a new password is refused; nil if it is accepted.
+    public static func flaw(in password: String, name: AccountName, displayName: DisplayName?) -> PasswordFlaw? {
+        if password.utf8.count > mostBytes { return .long }
+        let scalars = Array(password.unicodeScalars)
+        if scalars.contains(where: { $0.properties.generalCategory == .control }) { return .control }
+        if scalars.count < leastCharacters { return .short }
+        let lowered = Array(password.lowercased().unicodeScalars)
+        if isRepeated(lowered) { return .repeated }
+        if isSequence(lowered) { return .sequence }
+        if isCommon(password.lowercased()) { return .common }
+        return isName(password.lowercased(), name: name, displayName: displayName) ? .name : nil
+    }
+
+    /// Fewer than four different characters, or a piece of less than eight that stands there again and again.
+    private static func isRepeated(_ scalars: [Unicode.Scalar]) -> Bool {
+        if Set(scalars).count < 4 { return true }
+        return (1..<8).contains { length in scalars.indices.dropFirst(length).allSatisfy { scalars[$0] == scalars[$0 - length] } }
+    }
+
+    /// Whether all but a few characters follow on the one before, upwards, downwards or as on a row of the keyboard.
+    private static func isSequence(_ scalars: [Unicode.Scalar]) -> Bool {
+        let steps = zip(scalars, scalars.dropFirst()).count { before, after in
+            abs(Int(before.value) - Int(after.value)) <= 1 || CommonPasswords.areNeighbours(before, after)
+        }
+        return steps >= scalars.count - 1 - 2
+    }
+
+    private static func isCommon(_ lowered: String) -> Bool {
+        if CommonPasswords.whole.contains(lowered) { return true }
+        // `Welcome2026!` is the word with a year: what people write around a word is what is tried around it.
+        let plain = String(String.UnicodeScalarView(lowered.unicodeScalars.map { CommonPasswords.letters[$0] ?? $0 }))
+        return own(in: plain, without: CommonPasswords.words) < leastOwnCharacters
+            || own(in: lowered, without: CommonPasswords.words) < leastOwnCharacters
+    }
+
+    private static func isName(_ lowered: String, name: AccountName, displayName: DisplayName?) -> Bool {
+        var names: Set<String> = ["volley", name.text]
+        for text in [name.text, displayName?.text.lowercased() ?? ""] {
+            names.formUnion(text.split { !$0.isLetter && !$0.isNumber }.map(String.init))
+        }
+        return own(in: lowered, without: names.filter { $0.count >= 3 }) < leastOwnCharacters
+    }
+
+    /// How many characters are left without the words, the longest taken out first. If there are none of the words, all count.
+    private static func own(in text: String, without words: Set<String>) -> Int {
+        var rest = text
+        for word in words.sorted(by: { ($0.count, $0) > ($1.count, $1) }) { rest = rest.replacing(word, with: "") }
+        return rest == text ? .max : rest.unicodeScalars.count
+    }
+}

@@ -1,0 +1,75 @@
+import Base
+import GRDB
+import Glibc
+
+/// The file of accounts before SQLite opens it.
+enum AccountFile {
+    /// Creates an empty file that only its owner may read, unless it exists, and takes permissions for others from one that does: it holds
+    /// the secrets of second factors. SQLite gives its companions the same permissions. No descriptor is opened, because closing any
+    /// descriptor of a file takes SQLite's locks on it from the whole process (fcntl(2)).
+    /// - Throws: a `Diagnostic`.
+    static func prepare(_ path: String) throws(Diagnostic) {
+        for file in [path, path + "-journal", path + "-wal", path + "-shm"] {
+            guard let kind = FileKind(path: file), kind != .regular else { continue }
+            throw kind.refusal(file, wanted: "a file of accounts", remedy: "Remove it or move it away: Volley did not create it.")
+        }
+        if mknod(path, S_IFREG | 0o600, 0) == 0 { return }
+        let code = errno
+        guard code == EEXIST else { throw failure(code, path) }
+        var status = stat()
+        // A link that leads nowhere is in the way, and SQLite would follow it.
+        guard stat(path, &status) == 0 else { throw failure(ELOOP, path) }
+        guard status.st_mode & 0o077 != 0 else { return }
+        guard chmod(path, 0o600) == 0 else {
+            throw Diagnostic(
+                "other users of this machine may read the accounts", file: path, remedy: "Run `chmod 600 \(FilePaths.inShell(path))`.")
+        }
+    }
+
+    private static func failure(_ code: Int32, _ path: String) -> Diagnostic {
+        switch code {
+        case EACCES, EPERM, EROFS: AccountDiagnostics.notPermitted(path)
+        case ENOENT: Diagnostic("the accounts cannot be written: there is no such folder", file: path)
+        default: Diagnostic("the accounts cannot be written: \(String(cString: strerror(code)))", file: path)
+        }
+    }
+
+    /// Opens the file; makes the tables in an empty one. Two processes may do this at the same moment.
+    static func open(_ path: String) throws -> DatabasePool {
+        // Another process that opens or closes the file locks it for a moment without letting others wait.
+        var retries = Retries(atMost: 500, milliseconds: 20)
+        while true {
+            do { return try openOnce(path) } catch let error as DatabaseError {
+                guard error.resultCode == .SQLITE_BUSY, retries.pause() else { throw error }
+            }
+        }
+    }
+
+    private static func openOnce(_ path: String) throws -> DatabasePool {
+        // Checked before anything is changed in it: it may belong to another program.
+        let looking = try DatabaseQueue(path: path, configuration: configuration())
+        _ = try looking.read { try AccountSchema.check($0, path: path) }
+        try looking.close()
+        let pool = try DatabasePool(path: path, configuration: configuration())
+        try pool.writeWithoutTransaction { db in
+            // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure, and a code would work twice.
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            try db.inTransaction(.immediate) {
+                if try !AccountSchema.check(db, path: path) { try AccountSchema.create(db) }
+                // Changes nothing, but fails where nothing can be changed: SQLite opens such a file for reading.
+                try db.execute(sql: "UPDATE account SET id = id WHERE 0")
+                return .commit
+            }
+        }
+        return pool
+    }
+
+    private static func configuration() -> Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        configuration.maximumReaderCount = 4
+        // What is removed is a secret or a name: it does not stay in free pages.
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
+        return configuration
+    }
+}

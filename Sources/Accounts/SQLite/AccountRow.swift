@@ -1,0 +1,63 @@
+import Base
+import GRDB
+
+/// A row of the file, whose values may be of any type: SQLite lets every program write anything.
+struct AccountRow {
+    private let row: Row
+
+    init(_ row: Row) { self.row = row }
+
+    /// The rows of a query.
+    static func all(_ db: Database, _ sql: String, _ arguments: StatementArguments = []) throws -> [AccountRow] {
+        try Row.fetchAll(db, sql: sql, arguments: arguments).map(AccountRow.init)
+    }
+
+    /// The first row of a query.
+    static func one(_ db: Database, _ sql: String, _ arguments: StatementArguments = []) throws -> AccountRow? {
+        try Row.fetchOne(db, sql: sql, arguments: arguments).map(AccountRow.init)
+    }
+
+    /// A value.
+    /// - Throws: `AccountDiagnostics.unreadable`: it is of another type.
+    func value<Value: DatabaseValueConvertible>(_ column: Int, _ type: Value.Type = Value.self) throws -> Value {
+        try Self.known(Value.fromDatabaseValue(row[column]))
+    }
+
+    /// A value that may be missing.
+    func optional<Value: DatabaseValueConvertible>(_ column: Int, _ type: Value.Type = Value.self) throws -> Value? {
+        let value: DatabaseValue = row[column]
+        return value.isNull ? nil : try Self.known(Value.fromDatabaseValue(value))
+    }
+
+    /// Bytes, stored as hex digits.
+    func bytes(_ column: Int) throws -> [UInt8] { try Self.known(Hex.bytes(value(column, String.self))) }
+
+    /// One of the words of an enumeration.
+    func word<Value: RawRepresentable<String>>(_ column: Int, _ type: Value.Type = Value.self) throws -> Value {
+        try Self.known(Value(rawValue: value(column)))
+    }
+
+    func moment(_ column: Int) throws -> Timestamp { Timestamp(epochMilliseconds: try value(column)) }
+
+    func address(_ column: Int) throws -> IPAddress? {
+        try optional(column, String.self).map { try Self.known(IPAddress($0)) }
+    }
+
+    func name(_ column: Int) throws -> AccountName { try Self.known(AccountName(reading: value(column))) }
+
+    func displayName(_ column: Int) throws -> DisplayName {
+        guard let name = try? DisplayName(value(column)) else { throw AccountDiagnostics.unreadable }
+        return name
+    }
+
+    func json(_ column: Int) throws -> JSONValue {
+        guard let json = try? JSONValue(parsing: value(column, String.self)) else { throw AccountDiagnostics.unreadable }
+        return json
+    }
+
+    /// A value that must be one.
+    static func known<Value>(_ value: Value?) throws(Diagnostic) -> Value {
+        guard let value else { throw AccountDiagnostics.unreadable }
+        return value
+    }
+}

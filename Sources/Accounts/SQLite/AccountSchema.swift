@@ -1,0 +1,89 @@
+import Base
+import GRDB
+
+/// The tables of `accounts.sqlite`. Times are epoch milliseconds; hashes, salts and secrets are hex digits.
+enum AccountSchema {
+    /// "Vola"
+    static let applicationID = 0x566F_6C61
+    /// Raise it with every change of the tables, and convert what is older in `AccountStore`.
+    static let version = 1
+
+    static func create(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE account (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,           -- never given to another one
+                    name TEXT NOT NULL UNIQUE, display_name TEXT NOT NULL,
+                    state TEXT NOT NULL,                            -- active, disabled
+                    password TEXT NOT NULL,                         -- $scrypt$ln=15,r=8,p=1$SALT$KEY
+                    totp_secret TEXT, totp_confirmed INTEGER NOT NULL DEFAULT 0,
+                    made_at INTEGER NOT NULL
+                );
+                CREATE TABLE role (
+                    account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+                    role TEXT NOT NULL, app TEXT                    -- NULL: all apps
+                );
+                CREATE INDEX role_by_account ON role (account);
+                CREATE TABLE used_step (                            -- steps of one-time passwords: none works twice
+                    account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE, step INTEGER NOT NULL,
+                    PRIMARY KEY (account, step)
+                ) WITHOUT ROWID;
+                CREATE TABLE recovery_code (
+                    account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+                    salt TEXT NOT NULL, hash TEXT NOT NULL          -- SHA-256 of salt and code
+                );
+                CREATE INDEX recovery_code_by_account ON recovery_code (account);
+                CREATE TABLE session (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT, hash TEXT NOT NULL UNIQUE,    -- SHA-256 of the token
+                    account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+                    stage TEXT NOT NULL, tries_left INTEGER NOT NULL,
+                    started_at INTEGER NOT NULL, used_at INTEGER NOT NULL, proved_at INTEGER NOT NULL,
+                    address TEXT, agent TEXT NOT NULL
+                );
+                CREATE INDEX session_by_account ON session (account);
+                CREATE TABLE invitation (                           -- removed when it is used or withdrawn
+                    id INTEGER PRIMARY KEY AUTOINCREMENT, hash TEXT NOT NULL UNIQUE,    -- SHA-256 of the token
+                    account INTEGER REFERENCES account (id) ON DELETE CASCADE,          -- whose password; NULL: a new account
+                    name TEXT, display_name TEXT, roles TEXT,                           -- of a new account
+                    invited_by INTEGER,                             -- an account; NULL: the terminal
+                    made_at INTEGER NOT NULL, lapses_at INTEGER NOT NULL
+                );
+                CREATE TABLE activity (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL,
+                    account INTEGER, name TEXT,                     -- who, as they were called then; NULL: the terminal
+                    kind TEXT NOT NULL, details TEXT NOT NULL,      -- JSON
+                    app TEXT, subject TEXT, address TEXT
+                );
+                CREATE INDEX activity_by_account ON activity (account, id);
+                CREATE INDEX activity_by_app ON activity (app, id);
+                CREATE INDEX activity_by_kind ON activity (kind, id);
+                CREATE TRIGGER activity_is_kept BEFORE DELETE ON activity BEGIN
+                    SELECT RAISE(ABORT, 'activities are only added to');
+                END;
+                CREATE TRIGGER activity_stays BEFORE UPDATE ON activity BEGIN
+                    SELECT RAISE(ABORT, 'activities are only added to');
+                END;
+                PRAGMA application_id = \(applicationID);
+                PRAGMA user_version = \(version);
+                """)
+    }
+
+    /// - Returns: false for a file that is empty.
+    /// - Throws: `Diagnostic`: a newer Volley wrote it, or it is something else.
+    static func check(_ db: Database, path: String) throws -> Bool {
+        let identity = try Int.fetchOne(db, sql: "PRAGMA application_id")
+        if identity != applicationID {
+            guard identity == 0, try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0 else {
+                throw AccountDiagnostics.notAccounts(path)
+            }
+            return false
+        }
+        let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        guard found <= version else {
+            throw Diagnostic(
+                "the accounts were written by a newer Volley (format \(found); this one reads \(version))", file: path,
+                remedy: "Use the newer Volley.")
+        }
+        return true
+    }
+}

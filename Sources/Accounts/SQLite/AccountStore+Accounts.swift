@@ -1,0 +1,88 @@
+public import Base
+import GRDB
+
+/// Accounts and their roles. Whoever asks needs `Right.manageUsers` for all apps that a change concerns.
+extension AccountStore {
+    /// All accounts, by name.
+    public func accounts() throws -> [Account] { try read(AccountRecords.all) }
+
+    /// An account; nil if there is none, or it was removed.
+    public func account(_ id: AccountID) throws -> Account? { try read { try AccountRecords.find(id, $0) } }
+
+    /// The account with a name; nil if there is none.
+    public func account(named name: AccountName) throws -> Account? { try read { try AccountRecords.find(name, $0) } }
+
+    /// Replaces the roles of an account, and ends its sessions.
+    /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`, `.lastAdministrator`.
+    public func setGrants(_ grants: Set<RoleGrant>, of id: AccountID, by actor: Actor, at now: Timestamp) throws {
+        try write { db in
+            let account = try AccountRecords.require(id, db)
+            guard try AccountRecords.administration(of: actor, db).mayChange(account.grants, to: grants) else {
+                throw AccountError.notPermitted
+            }
+            guard grants != account.grants else { return }
+            try AccountRecords.setGrants(grants, of: id, db)
+            try AccountRecords.checkAdministratorIsLeft(account, db)
+            try AccountRecords.endSessions(of: id, db)
+            try ActivityRecords.add(.rolesChanged(before: account.grants, after: grants), to: account.name, by: actor, at: now, db)
+        }
+    }
+
+    /// Changes what others see of a person: one's own name, or that of an account that one administers.
+    /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`.
+    public func setDisplayName(_ name: DisplayName, of id: AccountID, by actor: Actor, at now: Timestamp) throws {
+        try write { db in
+            let account = try AccountRecords.require(id, db)
+            let administration = try AccountRecords.administration(of: actor, db)
+            guard actor.account == id || administration.mayControl(account.grants) else { throw AccountError.notPermitted }
+            guard name != account.displayName else { return }
+            try db.execute(sql: "UPDATE account SET display_name = ? WHERE id = ?", arguments: [name.text, id.number])
+            try ActivityRecords.add(
+                .renamed(before: account.displayName.text, after: name.text), to: account.name, by: actor, at: now, db)
+        }
+    }
+
+    /// Takes all rights from an account, and ends its sessions; links that reset its password stop to work. Its roles are kept.
+    /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`, `.lastAdministrator`.
+    public func disable(_ id: AccountID, by actor: Actor, at now: Timestamp) throws {
+        try control(id, by: actor) { account, db in
+            guard account.state == .active else { return }
+            try db.execute(
+                sql: "UPDATE account SET state = ? WHERE id = ?", arguments: [Account.State.disabled.rawValue, id.number])
+            try AccountRecords.checkAdministratorIsLeft(account, db)
+            try AccountRecords.endSessions(of: id, db)
+            try db.execute(sql: "DELETE FROM invitation WHERE account = ?", arguments: [id.number])
+            try ActivityRecords.add(.disabled, to: account.name, by: actor, at: now, db)
+        }
+    }
+
+    /// Gives an account back what it may do.
+    /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`.
+    public func enable(_ id: AccountID, by actor: Actor, at now: Timestamp) throws {
+        try control(id, by: actor) { account, db in
+            guard account.state == .disabled else { return }
+            try db.execute(sql: "UPDATE account SET state = ? WHERE id = ?", arguments: [Account.State.active.rawValue, id.number])
+            try ActivityRecords.add(.enabled, to: account.name, by: actor, at: now, db)
+        }
+    }
+
+    /// Removes an account with all that belongs to it, but not what it did: activities keep its name.
+    /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`, `.lastAdministrator`.
+    public func remove(_ id: AccountID, by actor: Actor, at now: Timestamp) throws {
+        try control(id, by: actor) { account, db in
+            // Before: whoever removes themselves has no name afterwards.
+            try ActivityRecords.add(.removed, to: account.name, by: actor, at: now, db)
+            try db.execute(sql: "DELETE FROM account WHERE id = ?", arguments: [id.number])
+            try AccountRecords.checkAdministratorIsLeft(account, db)
+        }
+    }
+
+    /// Does something to an account that whoever asks administers wholly.
+    func control(_ id: AccountID, by actor: Actor, _ body: (Account, Database) throws -> Void) throws {
+        try write { db in
+            let account = try AccountRecords.require(id, db)
+            guard try AccountRecords.administration(of: actor, db).mayControl(account.grants) else { throw AccountError.notPermitted }
+            try body(account, db)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+public import Base
+import GRDB
+
+/// The second factor of an account: a secret that an authenticator app holds, too, and ten codes on paper.
+extension AccountStore {
+    /// Begins to set it up: makes a new secret, which replaces one that was not confirmed. It is not asked for before `confirmSecondFactor`.
+    /// - Throws: `AccountError.noSuchAccount`; `.secondFactor(isOn: true)`.
+    public func beginSecondFactor(of id: AccountID) throws -> TOTPSecret {
+        try write { db in
+            guard try !AccountRecords.require(id, db).hasSecondFactor else { throw AccountError.secondFactor(isOn: true) }
+            let secret = TOTPSecret.random()
+            try db.execute(
+                sql: "UPDATE account SET totp_secret = ? WHERE id = ?", arguments: [SecondFactorRecords.stored(secret), id.number])
+            return secret
+        }
+    }
+
+    /// Sets it up once the person's app shows the right code. Other sessions of the account end.
+    /// - Parameters:
+    ///   - code: six digits.
+    ///   - session: the one that goes on.
+    /// - Returns: the codes for the case that the app is lost. They are given out only here.
+    /// - Throws: `AccountError.noSuchAccount`, `.wrongCode`; `.secondFactor`: it was not begun, or is set up already.
+    public func confirmSecondFactor(_ code: String, in session: Session, from address: IPAddress?, at now: Timestamp) throws
+        -> [RecoveryCode]
+    {
+        try write { db in
+            let id = session.account
+            guard try !AccountRecords.require(id, db).hasSecondFactor else { throw AccountError.secondFactor(isOn: true) }
+            guard let secret = try SecondFactorRecords.secret(of: id, db) else { throw AccountError.secondFactor(isOn: false) }
+            guard try SecondFactorRecords.use(code, secret, of: id, at: now, db) else { throw AccountError.wrongCode }
+            try db.execute(sql: "UPDATE account SET totp_confirmed = 1 WHERE id = ?", arguments: [id.number])
+            let codes = try SecondFactorRecords.makeRecoveryCodes(of: id, db)
+            try db.execute(sql: "DELETE FROM session WHERE account = ? AND id <> ?", arguments: [id.number, session.id.number])
+            try ActivityRecords.add(.secondFactorSetUp, to: nil, by: Actor(id, address: address), at: now, db)
+            return codes
+        }
+    }
+
+    /// Removes the second factor: one's own, or that of a person who lost everything and whose account one administers. Used codes stay
+    /// known. Another's sessions end.
+    /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`; `.secondFactor(isOn: false)`.
+    public func removeSecondFactor(of id: AccountID, by actor: Actor, at now: Timestamp) throws {
+        try write { db in
+            let account = try AccountRecords.require(id, db)
+            let administration = try AccountRecords.administration(of: actor, db)
+            guard actor.account == id || administration.mayControl(account.grants) else { throw AccountError.notPermitted }
+            guard account.hasSecondFactor else { throw AccountError.secondFactor(isOn: false) }
+            try db.execute(sql: "UPDATE account SET totp_secret = NULL, totp_confirmed = 0 WHERE id = ?", arguments: [id.number])
+            try db.execute(sql: "DELETE FROM recovery_code WHERE account = ?", arguments: [id.number])
+            if actor.account != id { try AccountRecords.endSessions(of: id, db) }
+            try ActivityRecords.add(.secondFactorRemoved, to: account.name, by: actor, at: now, db)
+        }
+    }
+
+    /// How many recovery codes an account has left, 0 to 10.
+    public func recoveryCodesLeft(of id: AccountID) throws -> Int { try read { try SecondFactorRecords.recoveryCodesLeft(of: id, $0) } }
+
+    /// What became of a code.
+    enum CodeResult {
+        /// The session is signed in, under another token.
+        case right(SecretToken)
+        case wrong
+        /// The session has ended, or the account has no second factor any more.
+        case ended
+    }
+
+    /// Uses a code of the app, or a recovery code, up, and gives the session of a token another one.
+    func useCode(_ typed: String, for token: SecretToken, from address: IPAddress?, at now: Timestamp) throws -> CodeResult {
+        try write { db in
+            guard let session = try SessionRecords.find(token, db), session.isAlive(at: now),
+                let account = try AccountRecords.find(session.account, db), account.state == .active, account.hasSecondFactor,
+                let secret = try SecondFactorRecords.secret(of: account.id, db)
+            else { return .ended }
+            let actor = Actor(account.id, address: address)
+            if try !SecondFactorRecords.use(typed, secret, of: account.id, at: now, db) {
+                guard let code = RecoveryCode(typed: typed), try SecondFactorRecords.use(code, of: account.id, db) else {
+                    try SessionRecords.countWrongCode(session.id, db)
+                    try ActivityRecords.add(.signInFailed(.wrongCode), to: nil, by: actor, at: now, db)
+                    return .wrong
+                }
+                let left = try SecondFactorRecords.recoveryCodesLeft(of: account.id, db)
+                try ActivityRecords.add(.recoveryCodeUsed(left: left), to: nil, by: actor, at: now, db)
+            }
+            if session.stage == .awaitingCode { try ActivityRecords.add(.signedIn, to: nil, by: actor, at: now, db) }
+            return .right(try SessionRecords.prove(session.id, at: now, db))
+        }
+    }
+
+    /// Gives a session whose person has just shown the password another token.
+    /// - Returns: nil if it has ended, or takes a code as well.
+    func prove(_ token: SecretToken, _ password: PasswordHash, at now: Timestamp) throws -> SecretToken? {
+        try write { db in
+            guard let session = try SessionRecords.find(token, db), session.isAlive(at: now), session.stage == .signedIn,
+                try !AccountRecords.require(session.account, db).hasSecondFactor,
+                try AccountRecords.password(of: session.account, db) == password
+            else { return nil }
+            return try SessionRecords.prove(session.id, at: now, db)
+        }
+    }
+}

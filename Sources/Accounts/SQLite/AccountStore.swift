@@ -1,0 +1,51 @@
+import Base
+import GRDB
+
+/// Everything about accounts: `accounts.sqlite`, with people, roles, passwords, sessions, invitations and activities. The console and the
+/// sender use it at the same time; each process needs one store, which any number of threads may share. Every change is on the disk when
+/// its call returns, with its activity, in one transaction; whether it is allowed is decided in the same transaction.
+///
+/// Calls throw `AccountError`, and a `Diagnostic` when the file is damaged, of a newer version, something else or not permitted, when the
+/// disk is full, or another process holds it for more than ten seconds. No error holds a secret.
+public final class AccountStore: Sendable {
+    /// The name of the file in its folder.
+    public static let fileName = "accounts.sqlite"
+
+    /// Where the file is, for messages.
+    public let path: String
+    private let database: DatabasePool
+
+    /// Opens the file, and creates it if it is missing.
+    /// - Parameter folder: exists.
+    public init(folder: String) throws {
+        let path = FilePaths.join(folder, name: Self.fileName)
+        self.path = path
+        try AccountFile.prepare(path)
+        database = try Self.translating(path) { try AccountFile.open(path) }
+    }
+
+    /// Closes the file; unless another process has it open, everything is in it alone. The store cannot be used afterwards.
+    public func close() {
+        // GRDB leaves SQLite's files beside it. What stays in them is no loss: the next to open the file finds it.
+        try? database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+        try? database.close()
+    }
+
+    /// Reads, all at one moment.
+    func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try Self.translating(path) { try database.read(body) }
+    }
+
+    /// Changes something, as a whole or not at all.
+    func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try Self.translating(path) { try database.write(body) }
+    }
+
+    private static func translating<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as DatabaseError {
+            throw AccountDiagnostics.diagnostic(for: error, path: path)
+        } catch let mistake as Diagnostic where mistake == AccountDiagnostics.unreadable {
+            throw AccountDiagnostics.damaged(path, what: "a value in it cannot be read")
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Base
+import Cryptography
+
+/// What a person's authenticator app and Volley both know: from it and the time, both make the same code of six digits every 30 seconds
+/// (TOTP, RFC 6238, with HMAC-SHA-1, which all apps know). Its description shows nothing of it.
+public struct TOTPSecret: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+    let bytes: [UInt8]
+
+    /// Source: RFC 4226 section 4, R6: 160 bits are recommended.
+    static let byteCount = 20
+    private static let digits = 6, modulus: UInt32 = 1_000_000
+    /// Source: RFC 6238 section 5.2.
+    private static let secondsPerStep: Int64 = 30
+    /// Source: RFC 6238 section 5.2: at most one step for the delay of the network; here also one for clocks that run ahead.
+    private static let drift: Int64 = 1
+
+    init(bytes: [UInt8]) {
+        precondition(!bytes.isEmpty, "a code without a secret shows nothing")
+        self.bytes = bytes
+    }
+
+    /// A new one.
+    static func random() -> TOTPSecret { TOTPSecret(bytes: RandomBytes.make(byteCount)) }
+
+    /// In Base32, for those who type it into their app. Show it once, to its owner alone.
+    public var base32: String { Base32.text(bytes) }
+
+    /// `otpauth://totp/…`, for a QR code. Show it once, to its owner alone.
+    /// Source: "Key Uri Format" of Google Authenticator, which other apps follow.
+    public func uri(for name: AccountName, issuer: String) -> String {
+        let issuer = Self.percentEncoded(issuer)
+        return
+            "otpauth://totp/\(issuer):\(Self.percentEncoded(name.text))?secret=\(base32)&issuer=\(issuer)&algorithm=SHA1&digits=6&period=30"
+    }
+
+    /// All but the unreserved characters of RFC 3986 section 2.3 as `%XX`.
+    private static func percentEncoded(_ text: String) -> String {
+        var encoded = ""
+        for byte in text.utf8 {
+            let scalar = Unicode.Scalar(byte)
+            if scalar.isASCII, scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "-._~".unicodeScalars.contains(scalar) {
+                encoded.unicodeScalars.append(scalar)
+            } else {
+                let hex = String(byte, radix: 16, uppercase: true)
+                encoded += "%" + (hex.count == 1 ? "0" : "") + hex
+            }
+        }
+        return encoded
+    }
+
+    /// The step that a moment belongs to; negative before 1970.
+    static func step(at now: Timestamp) -> Int64 {
+        let seconds = now.epochSeconds
+        return (seconds >= 0 ? seconds : seconds - secondsPerStep + 1) / secondsPerStep
+    }
+
+    /// The code of a step, six digits. Source: RFC 4226 section 5.3.
+    func code(ofStep step: Int64) -> String {
+        let message = (0..<8).map { UInt8(truncatingIfNeeded: UInt64(bitPattern: step) >> UInt64(8 * (7 - $0))) }
+        let hash = HMACSHA1.code(of: message, key: bytes)
+        let offset = Int(hash[hash.count - 1] & 15)
+        let number = hash[offset..<offset + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
+        return TextFormat.zeroPadded(Int(number % Self.modulus), digits: Self.digits)
+    }
+
+    /// The steps whose codes may be accepted at a moment, the oldest first.
+    static func window(at now: Timestamp) -> ClosedRange<Int64> { step(at: now) - drift...step(at: now) + drift }
+
+    /// The step that a code belongs to; nil if the code is wrong, or was used. A step works once, and none before one that was used, unless
+    /// the clock was set back meanwhile. Source: RFC 6238 section 5.2.
+    /// - Parameters:
+    ///   - typed: what the person typed; blanks between digits do not count.
+    ///   - used: the steps within `window(at:)` that were used.
+    func acceptedStep(_ typed: String, at now: Timestamp, used: Set<Int64>) -> Int64? {
+        guard let code = Self.digits(in: typed) else { return nil }
+        // All are compared, so that the time does not show which one it was.
+        let fitting = Self.window(at: now).filter { ConstantTime.areEqual(Array(self.code(ofStep: $0).utf8), code) }
+        return fitting.first { step in used.allSatisfy { $0 < step } }
+    }
+
+    private static func digits(in typed: String) -> [UInt8]? {
+        guard typed.utf8.count <= 64 else { return nil }
+        let code = typed.utf8.filter { $0 != 0x20 }
+        return code.count == digits && code.allSatisfy { (0x30...0x39).contains($0) } ? code : nil
+    }
+
+    /// Shows nothing of it.
+    public var description: String { "(secret of a second factor)" }
+    /// Shows nothing of it.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,94 @@
+public import Base
+
+/// The number of a session; never given to another one. It is no secret.
+public struct SessionID: Hashable, Sendable {
+    /// From 1 on.
+    public let number: Int64
+
+    /// The session with a number.
+    public init(_ number: Int64) { self.number = number }
+}
+
+/// One browser in which a person is signed in. When it ends is decided here, by values alone.
+public struct Session: Hashable, Sendable {
+    /// How far the person got.
+    public enum Stage: String, Hashable, Sendable {
+        /// The password was right, the code of the second factor is missing. Such a session gives no right.
+        case awaitingCode = "awaiting_code"
+        case signedIn = "signed_in"
+    }
+
+    /// Its number.
+    public let id: SessionID
+    /// Whose it is.
+    public let account: AccountID
+    /// How far the person got.
+    public var stage: Stage
+    /// When the person signed in: the twelve hours count from here.
+    public let startedAt: Timestamp
+    /// When it was last used, to the minute.
+    public var usedAt: Timestamp
+    /// When the person last showed password and second factor.
+    public var provedAt: Timestamp
+    /// Where it began; nil if that is unknown.
+    public var address: IPAddress?
+    /// What the browser called itself, at most 200 bytes.
+    public var agent: String
+
+    /// A session ends so long after its last use. Source: NIST SP 800-63B section 4.2.3.
+    public static let mostIdleSeconds: Int64 = 30 * 60
+    /// A session ends so long after it began, however much it is used. Source: NIST SP 800-63B section 4.2.3.
+    public static let longestSeconds: Int64 = 12 * 3600
+    /// For what cannot be taken back, password and second factor must have been shown within this time.
+    public static let freshSeconds: Int64 = 5 * 60
+    /// How long a code of the second factor is waited for.
+    public static let codeSeconds: Int64 = 5 * 60
+    /// A clock that was set back by more, from the last use that was noted, ends a session: nobody knows how old it is.
+    public static let clockToleranceSeconds: Int64 = 60
+    /// The time of the last use is written at most once in this time, so that a page with many parts writes once.
+    static let writingSeconds: Int64 = 60
+
+    /// Whether the session can still be used.
+    public func isAlive(at now: Timestamp) -> Bool {
+        guard Self.seconds(from: usedAt, to: now) >= -Self.clockToleranceSeconds,
+            Self.seconds(from: startedAt, to: now) >= -Self.clockToleranceSeconds
+        else { return false }
+        switch stage {
+        case .awaitingCode: return Self.seconds(from: startedAt, to: now) < Self.codeSeconds
+        case .signedIn:
+            return Self.seconds(from: startedAt, to: now) < Self.longestSeconds
+                && Self.seconds(from: usedAt, to: now) < Self.mostIdleSeconds
+        }
+    }
+
+    /// Whether the person showed password and second factor a moment ago.
+    public func isFresh(at now: Timestamp) -> Bool {
+        let age = Self.seconds(from: provedAt, to: now)
+        return isAlive(at: now) && stage == .signedIn && age >= -Self.clockToleranceSeconds && age < Self.freshSeconds
+    }
+
+    /// Notes a use.
+    /// - Returns: whether the time is to be written: the last one written is a minute old.
+    mutating func use(at now: Timestamp) -> Bool {
+        guard Self.seconds(from: usedAt, to: now) >= Self.writingSeconds else { return false }
+        usedAt = now
+        return true
+    }
+
+    private static func seconds(from start: Timestamp, to end: Timestamp) -> Int64 {
+        let (difference, overflows) = end.epochMilliseconds.subtractingReportingOverflow(start.epochMilliseconds)
+        // A file may hold any number: what is out of all reach counts as long ago.
+        return overflows ? .max : difference >= 0 ? difference / 1000 : (difference - 999) / 1000
+    }
+}
+
+/// A session with the account that it belongs to, as it was at one moment: what a page or an order decides by.
+public struct SignedIn: Hashable, Sendable {
+    /// The session, alive and signed in.
+    public let session: Session
+    /// Its account, active.
+    public let account: Account
+
+    /// What the person may do.
+    public var rights: Rights { account.rights }
+}
