@@ -80,7 +80,7 @@ public final class ScheduleDaemon {
         work = ScheduledRunWork(catalog: catalog, choice: files.choice, attendance: attendance, heartbeats: heartbeats)
         orderWork = OrderWork(work: work, rights: rights)
         store = try catalog.schedule.open()
-        orders = OrderBook(catalog.orders, life: Notice.randomID())
+        orders = OrderBook(life: Notice.randomID()) { catalog.orders.isThere ? try catalog.orders.open() : nil }
         notices = Notices(project, patience: .long, observer.notices)
         monitoring = ScheduleMonitoring(project, catalog, counting: work.counter, observer.monitoring)
         let since = Timestamp.now().adding(seconds: -Scheduler.lookBackSeconds - 2 * 86_400)
@@ -131,7 +131,11 @@ public final class ScheduleDaemon {
         // Each thread may be joined only once.
         (sending, sendingOrders) = ([:], [:])
         for event in events.take() {
-            if case .order(let nonce, let answer) = event { handle(nonce, answer) } else if failure == nil { try? handle(event, isEnding: true) }
+            if case .order(let nonce, let answer) = event {
+                handle(nonce, answer)
+            } else if failure == nil {
+                try? handle(event, isEnding: true)
+            }
         }
         finishOrders()
         notices.finish(withinSeconds: Notices.longestFlushSeconds)

@@ -16,14 +16,16 @@ final class OrderBook {
         var failure: Diagnostic?
     }
 
-    private let records: OrderRecords
+    private let openTable: () throws -> (any OrderTable)?
     private var desk: OrderDesk
-    private var store: OrderStore?
+    private var table: (any OrderTable)?
     private var lastFailure: Diagnostic?
 
-    /// - Parameter life: random, so that no other process has it.
-    init(_ records: OrderRecords, life: String) {
-        self.records = records
+    /// - Parameters:
+    ///   - life: random, so that no other process has it.
+    ///   - openTable: opens the record of orders; nil as long as there is none.
+    init(life: String, openTable: @escaping () throws -> (any OrderTable)?) {
+        self.openTable = openTable
         desk = OrderDesk(life: life)
     }
 
@@ -31,8 +33,8 @@ final class OrderBook {
     /// - Parameter isTaking: whether further ones are begun.
     func look(isTaking: Bool = true, at moment: OrderMoment) -> Steps {
         attempt { steps in
-            guard let store = try openStore() else { return }
-            try record(desk.read(try store.unended(), isTaking: isTaking, at: moment), in: store, at: moment, &steps)
+            guard let table = try currentTable() else { return }
+            try record(desk.read(try table.unended(), isTaking: isTaking, at: moment), in: table, at: moment, &steps)
         }
     }
 
@@ -42,51 +44,51 @@ final class OrderBook {
     /// An order is over.
     func ended(_ nonce: String, as state: OrderState, at moment: OrderMoment) -> Steps {
         let actions = desk.ended(nonce, as: state)
-        return attempt { steps in if let store { try record(actions, in: store, at: moment, &steps) } }
+        return attempt { steps in if let table { try record(actions, in: table, at: moment, &steps) } }
     }
 
     /// It is known what is left of an order.
     func found(_ nonce: String, _ remains: OrderRemains, at moment: OrderMoment) -> Steps {
         let actions = desk.found(nonce, remains)
-        return attempt { steps in if let store { try record(actions, in: store, at: moment, &steps) } }
+        return attempt { steps in if let table { try record(actions, in: table, at: moment, &steps) } }
     }
 
     func close() {
-        store?.close()
-        store = nil
+        table?.close()
+        table = nil
     }
 
-    /// A file that was removed or replaced is opened again: what this process took is known by its name in the other file as well, or not at all.
-    private func openStore() throws -> OrderStore? {
-        if let store, !store.isInPlace { close() }
-        if store == nil, records.isThere { store = try records.open() }
-        return store
+    /// A file that was removed or replaced is opened again. What this process took is in the other file under its name, or not at all.
+    private func currentTable() throws -> (any OrderTable)? {
+        if let table, !table.isInPlace { close() }
+        if table == nil { table = try openTable() }
+        return table
     }
 
-    private func record(_ actions: [OrderDesk.Action], in store: OrderStore, at moment: OrderMoment, _ steps: inout Steps) throws {
+    private func record(_ actions: [OrderDesk.Action], in table: any OrderTable, at moment: OrderMoment, _ steps: inout Steps) throws {
         for action in actions {
             switch action {
             case .take(let placed, let former):
                 // Another process may have been faster.
-                guard try store.take(placed.order.nonce, life: desk.life, from: former, at: moment.time) else { continue }
-                try record(desk.took(placed), in: store, at: moment, &steps)
+                guard try table.take(placed.order.nonce, life: desk.life, from: former, at: moment.time) else { continue }
+                try record(desk.took(placed), in: table, at: moment, &steps)
             case .perform(let placed): steps.toDo.append(placed)
             case .examine(let placed):
                 desk.examines(placed)
                 steps.toExamine.append(placed)
             case .end(let placed, let state):
-                let isRecorded = try end(placed, as: state, in: store, at: moment.time)
+                let isRecorded = try end(placed, as: state, in: table, at: moment.time)
                 desk.recorded(placed.order.nonce)
                 if isRecorded { steps.ended.append((placed, state)) }
             }
         }
     }
 
-    private func end(_ placed: PlacedOrder, as state: OrderState, in store: OrderStore, at now: Timestamp) throws -> Bool {
+    private func end(_ placed: PlacedOrder, as state: OrderState, in table: any OrderTable, at now: Timestamp) throws -> Bool {
         if case .taken(let life) = placed.state, life != desk.life {
-            return try store.leave(placed.order.nonce, of: life, as: state, at: now)
+            return try table.leave(placed.order.nonce, of: life, as: state, at: now)
         }
-        return try store.end(placed.order.nonce, as: state, life: desk.life, at: now)
+        return try table.end(placed.order.nonce, as: state, life: desk.life, at: now)
     }
 
     /// What was recorded before a failure is done.

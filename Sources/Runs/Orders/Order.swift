@@ -61,14 +61,16 @@ public struct Order: Hashable, Sendable {
     /// A clock that is this much behind the moment at which an order was asked for was set back.
     static let clockToleranceSeconds = 5.0
 
-    /// Whether it may not be begun any more. Since the machine's last start the time that has passed is known, whatever the clock says: setting
-    /// the clock forward lets nothing lapse early, and setting it back keeps nothing alive. After a restart, or on another machine, the clock
-    /// decides, and an order from the future lapses, as nobody knows how long it has waited.
+    /// Whether it may not be begun any more. How long it has waited is known from the machine's uptime, whatever the clock says: setting the clock forward
+    /// lets nothing lapse early, and setting it back keeps nothing alive. An order from before the machine's last start has lapsed, as a clock that was set
+    /// meanwhile cannot say how long ago that was. Where the machine has no number for its start, the clock decides, and an order from the future has
+    /// lapsed.
     public func hasLapsed(at moment: OrderMoment) -> Bool {
-        if let waited = moment.uptime.seconds(since: uptime) {
-            return waited >= Double(lapsesAt.epochMilliseconds - askedAt.epochMilliseconds) / 1000
+        guard !moment.uptime.start.isEmpty || !uptime.start.isEmpty else {
+            return moment.time >= lapsesAt || moment.time < askedAt.adding(seconds: -Self.clockToleranceSeconds)
         }
-        return moment.time >= lapsesAt || moment.time < askedAt.adding(seconds: -Self.clockToleranceSeconds)
+        guard let waited = moment.uptime.seconds(since: uptime) else { return true }
+        return waited >= Double(lapsesAt.epochMilliseconds - askedAt.epochMilliseconds) / 1000
     }
 }
 
