@@ -39,6 +39,9 @@ struct OrderDesk {
 
     /// The name of this process among those that take orders.
     let life: String
+    /// Orders that this process took from one that was gone. It does so once: were that process there after all, the two would take them from one another
+    /// for ever.
+    private var takenOver: Set<String> = []
     private(set) var inHand: [String: (placed: PlacedOrder, phase: Phase)] = [:]
 
     /// - Parameter life: random, so that no other process has it.
@@ -71,6 +74,7 @@ struct OrderDesk {
 
     /// The order is on record as this process's.
     mutating func took(_ placed: PlacedOrder) -> [Action] {
+        if case .taken = placed.state { takenOver.insert(placed.order.nonce) }
         var own = placed
         own.state = .taken(life: life)
         inHand[placed.order.nonce] = (own, .doing)
@@ -106,8 +110,8 @@ struct OrderDesk {
     // MARK: - Decisions
 
     /// The place of the last pause or cancellation of each run that will be done or is being done.
-    private func lastWords(_ orders: [PlacedOrder], at moment: OrderMoment) -> [String: Int64] {
-        var last: [String: Int64] = [:]
+    private func lastWords(_ orders: [PlacedOrder], at moment: OrderMoment) -> [Order.Kind.Subject: Int64] {
+        var last: [Order.Kind.Subject: Int64] = [:]
         for placed in orders where placed.order.kind.overtakes && !(placed.state == .waiting && placed.order.hasLapsed(at: moment)) {
             last[placed.order.kind.subject] = placed.number
         }
@@ -115,7 +119,7 @@ struct OrderDesk {
     }
 
     private func action(
-        for placed: PlacedOrder, isTaking: Bool, _ lanes: Lanes, _ lastWords: [String: Int64], at moment: OrderMoment
+        for placed: PlacedOrder, isTaking: Bool, _ lanes: Lanes, _ lastWords: [Order.Kind.Subject: Int64], at moment: OrderMoment
     ) -> Action? {
         let kind = placed.order.kind
         switch placed.state {
@@ -126,7 +130,8 @@ struct OrderDesk {
         case .taken(let former):
             // Also one of this process that is not in hand: that it was taken could not be told, so nothing was done.
             guard isTaking else { return nil }
-            if kind.isTakenOnce || placed.order.hasLapsed(at: moment) { return .examine(placed) }
+            let isOver = kind.isTakenOnce || takenOver.contains(placed.order.nonce) || placed.order.hasLapsed(at: moment)
+            if isOver { return .examine(placed) }
             return lanes.isFree(for: kind) ? .take(placed, from: former) : nil
         case .done, .refused, .lapsed, .left: return nil
         }
@@ -135,11 +140,11 @@ struct OrderDesk {
     /// Which subjects are taken by orders that were placed earlier.
     private struct Lanes {
         /// With an order that is not over, or has not begun to send.
-        private var busy: Set<String> = []
+        private var busy: Set<Order.Kind.Subject> = []
         /// With an order that pauses or cancels.
-        private var held: Set<String> = []
+        private var held: Set<Order.Kind.Subject> = []
         /// With an order to send the run that this process has taken and not begun.
-        private var beginning: Set<String> = []
+        private var beginning: Set<Order.Kind.Subject> = []
         /// Whether a plan is being made: one after the other, as each uses all cores, and what waits may still lapse.
         private var isPlanning: Bool
 

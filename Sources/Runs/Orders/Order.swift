@@ -104,21 +104,25 @@ extension Order.Kind {
     }
 
     /// The run that it is about; nil for a campaign's file and a time.
-    public var run: String? {
+    public var run: String? { if case .run(let run) = subject { run } else { nil } }
+
+    /// What orders are about.
+    public enum Subject: Hashable, Sendable {
+        case run(String)
+        /// A campaign's file.
+        case file(String)
+        /// The times of a campaign.
+        case campaign(String)
+    }
+
+    /// What it is about: orders of one subject begin one after the other.
+    public var subject: Subject {
         switch self {
         case .approve(let run, _), .reject(let run, _, _), .send(let run, _), .resume(let run), .retry(let run), .pause(let run),
             .cancel(let run):
-            run
-        case .test, .plan, .skip: nil
-        }
-    }
-
-    /// What it is about: orders of one subject are done one after the other.
-    public var subject: String {
-        switch self {
-        case .test(let file, _), .plan(let file, _): "file \(file)"
-        case .skip(let campaign, _): "campaign \(campaign)"
-        case .approve, .reject, .send, .resume, .retry, .pause, .cancel: "run \(run ?? "")"
+            .run(run)
+        case .test(let file, _), .plan(let file, _): .file(file)
+        case .skip(let campaign, _): .campaign(campaign)
         }
     }
 

@@ -83,6 +83,10 @@ public final class OrderStore: Sendable {
                 throw Diagnostic(
                     "the \(name) of an order has \(text.utf8.count) bytes", remedy: "It may have \(least) to \(most). Nothing was ordered.")
             }
+            // SQLite would give back only what comes before it.
+            guard !text.utf8.contains(0) else {
+                throw Diagnostic("the \(name) of an order has a character NUL", remedy: "Write it without. Nothing was ordered.")
+            }
         }
         try check(order.nonce, "key", from: 1, through: longestNonce)
         try check(order.by, "name", from: 1, through: longestName)

@@ -9,7 +9,8 @@ import Testing
 struct OrderSimulationTests {
     /// What histories must have met, or they prove little.
     private static let wanted: Set<String> = [
-        "kill", "restart", "ended cleanly", "two senders", "placed twice", "record fails", "examined", "woken", "cancelled", "sent by send",
+        "kill", "restart", "ended cleanly", "two senders", "placed twice", "record fails", "examined", "paused", "woken", "cancelled",
+        "sent by send",
         "sent by resume", "sent by retry", "sent by test", "send done", "send refused", "send lapsed", "send left", "resume done",
         "resume left", "test done", "test left", "test lapsed", "plan done", "plan left", "plan lapsed", "retry done", "retry refused",
     ]

@@ -8,13 +8,13 @@ import Runs
 /// may come between any two.
 extension OrderWorld {
     /// One step of one of a process's threads.
-    mutating func advance(_ index: Int) {
-        switch below(6) {
+    mutating func advance(_ index: Int, thread: Int) {
+        switch thread {
         case 0:
             guard !processes[index].plans.isEmpty else { return }
             var work = processes[index].plans[0]
             if let answer = plan(&work) { finish(work, answer, index) { $0.plans.removeFirst() } } else { processes[index].plans[0] = work }
-        case 1...2:
+        case 1:
             if !processes[index].remains.isEmpty {
                 let placed = processes[index].remains.removeFirst()
                 processes[index].events.append((placed.order.nonce, .remains(remains(of: placed))))
@@ -29,13 +29,16 @@ extension OrderWorld {
             }
         default:
             guard !processes[index].sends.isEmpty else { return }
-            let place = below(processes[index].sends.count)
-            var work = processes[index].sends[place]
-            if let answer = send(&work, index) {
-                finish(work, answer, index) { $0.sends.remove(at: place) }
-            } else {
-                processes[index].sends[place] = work
-            }
+            advanceSending(index, below(processes[index].sends.count))
+        }
+    }
+
+    mutating func advanceSending(_ index: Int, _ place: Int) {
+        var work = processes[index].sends[place]
+        if let answer = send(&work, index) {
+            finish(work, answer, index) { $0.sends.remove(at: place) }
+        } else {
+            processes[index].sends[place] = work
         }
     }
 
@@ -80,6 +83,7 @@ extension OrderWorld {
         case .pause:
             guard run.state == .underway, run.holder != nil else { return .ended(.refused(.described("not running"))) }
             runs[id]?.isPaused = true
+            meet("paused")
         case .cancel:
             if run.state == .cancelled { break }
             if run.state == .finished { return .ended(.refused(.described("finished"))) }
@@ -193,7 +197,7 @@ extension OrderWorld {
             return end(id, .cancelled, .cancelled)
         }
         if run.isPaused { return nil }
-        return chance(250) ? end(id, .finished, .finished) : nil
+        return !mayFail || chance(50) ? end(id, .finished, .finished) : nil
     }
 
     private mutating func end(_ id: String, _ state: SendGate.Facts.State, _ end: OrderResult.End) -> OrderWork.Answer {

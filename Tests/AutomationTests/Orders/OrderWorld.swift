@@ -46,8 +46,8 @@ struct OrderWorld {
         /// Examinations that wait for the looking thread.
         var remains: [PlacedOrder] = []
         var events: [(nonce: String, answer: OrderWork.Answer)] = []
-        /// The orders that this process performs, for the order in which they begin.
-        var performed: Set<String> = []
+
+        var hasWork: Bool { !(looks.isEmpty && plans.isEmpty && sends.isEmpty && remains.isEmpty) }
     }
 
     var random: SeededRandom
@@ -68,11 +68,13 @@ struct OrderWorld {
     // What happened, beyond any kill.
     var workNumbers = 0
     var effects: [String: Int] = [:], created: [String: Int] = [:]
-    private var lastBegun: [String: Int64] = [:]
-    private var lastWord: [String: Int64] = [:]
+    private var lastBegun: [Order.Kind.Subject: Int64] = [:]
+    private var lastWord: [Order.Kind.Subject: Int64] = [:]
     /// Whether two senders were there at once, as when the lock's file was removed: what one finds of the other's orders is soon outdated.
     private(set) var wasDouble = false
-    private var mayFail = true
+    private(set) var mayFail = true
+    private var isCalm = false
+    private var runCount = 1
     /// Persons who have lost their rights.
     var withoutRights: Set<String> = []
 
@@ -97,8 +99,12 @@ struct OrderWorld {
     // MARK: - A history
 
     mutating func run() {
-        for number in 0..<3 { runs["run \(number)"] = Run() }
-        for _ in 0..<(20 + below(60)) { step() }
+        runCount = 1 + below(3)
+        for number in 0..<runCount { runs["run \(number)"] = Run() }
+        // In some histories things go well, so that runs get far enough to be paused, resumed and cancelled.
+        isCalm = chance(300)
+        if chance(800) { launch() }
+        for _ in 0..<(20 + below(40)) { step() }
         settle()
         judge()
     }
@@ -107,11 +113,15 @@ struct OrderWorld {
         switch below(20) {
         case 0...3: order()
         case 4...8: if !processes.isEmpty { look(below(processes.count)) }
-        case 9...15: if !processes.isEmpty { advance(below(processes.count)) }
+        case 9...15:
+            guard !processes.isEmpty else { return }
+            let index = below(processes.count), thread = below(4)
+            for _ in 0...below(6) { advance(index, thread: thread) }
         case 16: pass()
         case 17: if processes.isEmpty || chance(30) { launch() }
-        case 18: if !processes.isEmpty, chance(300) { chance(400) ? terminate(below(processes.count)) : kill(below(processes.count)) }
-        default: disturb()
+        case 18:
+            if !isCalm, !processes.isEmpty, chance(300) { chance(400) ? terminate(below(processes.count)) : kill(below(processes.count)) }
+        default: if isCalm { for index in processes.indices { look(index) } } else { disturb() }
         }
     }
 
@@ -119,15 +129,21 @@ struct OrderWorld {
     private mutating func settle() {
         (table.fault, mayFail) = (.none, false)
         if processes.isEmpty { launch() }
-        for _ in 0..<400 where table.rows.contains(where: { !$0.state.hasEnded }) {
+        for _ in 0..<100 where table.rows.contains(where: { !$0.state.hasEnded }) {
             for index in processes.indices { look(index) }
-            for index in processes.indices { for _ in 0..<4 { advance(index) } }
+            // Long enough for any work.
+            for index in processes.indices {
+                for _ in 0..<12 where processes[index].hasWork {
+                    for thread in [0, 1] { advance(index, thread: thread) }
+                    for place in processes[index].sends.indices.reversed() { advanceSending(index, place) }
+                }
+            }
             // A paused run is paused until somebody resumes it.
             for id in runs.keys where runs[id]?.isPaused == true { runs[id]?.isPaused = false }
         }
     }
 
-    private mutating func pass() { now += Int64(chance(300) ? 60_000 + below(1_200_000) : below(20_000)) }
+    private mutating func pass() { now += Int64(!isCalm && chance(300) ? 60_000 + below(1_200_000) : below(20_000)) }
 
     private mutating func disturb() {
         switch below(6) {
@@ -148,7 +164,9 @@ struct OrderWorld {
     // MARK: - People
 
     private mutating func order() {
-        let run = "run \(below(3))", file = "/file \(below(2))"
+        // People resume what they see paused.
+        let paused = runs.keys.sorted().first { runs[$0]?.isPaused == true }
+        let run = paused ?? "run \(below(runCount))", file = "/file \(below(2))"
         let nonce = chance(200) && !table.rows.isEmpty ? table.rows[below(table.rows.count)].order.nonce : "nonce \(table.rows.count)"
         if let known = table.row(nonce) {
             // A double click, a reload: later, by another clock, but the same form.
@@ -158,7 +176,8 @@ struct OrderWorld {
         }
         let kinds: [Order.Kind] = [
             .send(run: run, digest: "d"), .send(run: run, digest: chance(100) ? "other" : "d"), .resume(run: run), .resume(run: run),
-            .pause(run: run), .cancel(run: run), .approve(run: run, digest: "d"), .reject(run: run, digest: "d", reason: ""),
+            .pause(run: run), .pause(run: run), .cancel(run: run), .approve(run: run, digest: "d"),
+            .reject(run: run, digest: "d", reason: ""),
             .retry(run: run), .test(file: file, digest: "d"), .plan(file: file, digest: "d"),
         ]
         let order = Order(nonce: nonce, kind: kinds[below(kinds.count)], by: chance(50) ? "eve" : "anna", at: moment)
@@ -208,7 +227,7 @@ struct OrderWorld {
 
     /// One turn of the main loop. The process may be killed at any call of the record in it.
     private mutating func look(_ index: Int) {
-        let isKilled = mayFail && chance(30)
+        let isKilled = mayFail && !isCalm && chance(30)
         if isKilled { table.fault = .after(1 + below(4), hasWritten: chance(500)) }
         let book = processes[index].book
         for (nonce, answer) in processes[index].events { handle(nonce, answer, book) }
@@ -234,7 +253,6 @@ struct OrderWorld {
     private mutating func begin(_ placed: PlacedOrder, _ index: Int) {
         let kind = placed.order.kind
         checkTurn(placed)
-        processes[index].performed.insert(placed.order.nonce)
         workNumbers += 1
         let work = Work(number: workNumbers, placed: placed, run: kind.run)
         switch kind {
