@@ -192,7 +192,7 @@ let package = Package(
             name: "CommandsTests", dependencies: ["Base", "Commands", "Delivery", "PushServices", "Runs", "Sending"],
             path: "Tests/CommandsTests",
             swiftSettings: strict),
-        tests("CommandLine", ["Simulators", "Base", "Cryptography", "TestCommands", "TestServers", "volley", "volley-embedding"]),
+        tests("CommandLine", ["Simulators", "Base", "Cryptography", "Runs", "TestCommands", "TestServers", "volley", "volley-embedding"]),
         // A program of others, as it were, that is made of the stages.
         .executableTarget(
             name: "volley-embedding", dependencies: ["Base", "Runs", "Workspace", "Planning", "Sending"], path: "Tests/Embedding",

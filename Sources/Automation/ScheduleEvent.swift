@@ -46,10 +46,25 @@ public enum ScheduleEvent: Sendable {
     /// A notice was posted.
     case notice(Notice)
 
+    // Orders.
+    case order(OrderEvent)
+
     // Events of its stages.
     case planning(PlanningEvent)
     case run(RunEvent)
     case noticeDelivery(NoticeDeliveryEvent)
+}
+
+/// What happens to the orders beside the runs.
+public enum OrderEvent: Sendable {
+    /// This process has the order, and does it.
+    case taken(Order)
+    /// The end of an order is on record.
+    case ended(Order, OrderState)
+    /// An order was done, but something beside it went wrong, in words.
+    case warning(run: String, String)
+    /// The record of orders cannot be used. No order is begun until it can; everything else goes on.
+    case unusable(Diagnostic)
 }
 
 /// Receives the events of `volley schedule`.

@@ -85,7 +85,7 @@ public struct ScheduleFiles: Sendable {
                     reading.unscheduledFiles.append(path)
                     continue
                 }
-                try check(context)
+                try context.checkPlace(of: catalog)
                 let name = context.campaign.name.value
                 found.append((context, .init(name: name, app: context.app.name.value, file: path, schedule: schedule)))
             } catch let mistakes as Diagnostics {
@@ -112,16 +112,6 @@ public struct ScheduleFiles: Sendable {
         }
         reading.unreadable.formUnion(reading.mistakes.keys)
         return reading
-    }
-
-    /// Rejects a campaign with another runs folder: that folder has another record.
-    private func check(_ context: CampaignContext) throws(Diagnostic) {
-        let folder = FilePaths.absolute(context.catalog.place)
-        guard folder == FilePaths.absolute(catalog.place) else {
-            throw Diagnostic(
-                "its runs folder is \(folder), but this volley schedule uses \(catalog.place)", file: context.campaign.file,
-                remedy: "Start another volley schedule for this campaign, or name one runs folder for all campaigns with --runs.")
-        }
     }
 
     /// The campaign files, in the order of arguments and names. A folder that cannot be read is itself in the list.

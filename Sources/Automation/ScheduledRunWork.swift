@@ -50,7 +50,7 @@ struct ScheduledRunWork: Sendable {
             if let busy = quiet.observe(inputs, now: now, uptime: Heartbeats.uptime).first {
                 return .postponed(.fileChanging(busy, seconds: Int(StableFiles.seconds)))
             }
-            let run = try plan.plan(into: scheduledRun.run, of: catalog, queuedAt: queuedAt, planning(scheduledRun.key))
+            let run = try plan.plan(into: scheduledRun.run, of: catalog, queuedAt: queuedAt, planning(.planning(scheduledRun.key)))
             defer { run.close() }
             return .planned(needsApproval: try Sending.needsApproval(run, in: choice))
         } catch is CancellationError {
@@ -106,7 +106,7 @@ struct ScheduledRunWork: Sendable {
         let run = try catalog.open(scheduledRun.run ?? "", readOnly: false)
         defer { run.close() }
         let proposal = try proposeScheduled(run, in: choice, attendance.context)
-        let sending = sending(scheduledRun.key, run.plan, notices)
+        let sending = sending(.sending(scheduledRun.key), run.plan, notices)
         sending.observer(.warnings(proposal.warnings))
         let (end, failure) = try proposal.deliver(sending)
         if let failure { attendance.observer(.fileNotClosed(run: run.plan.id, failure)) }
@@ -114,22 +114,22 @@ struct ScheduledRunWork: Sendable {
     }
 
     /// The attendance of planning: it passes events on, and each is a sign of life.
-    private func planning(_ key: ScheduledRun.Key) -> PlanningAttendance {
+    func planning(_ job: Watchdog.Job) -> PlanningAttendance {
         PlanningAttendance(
             observer: Observer { [heartbeats, attendance] event in
-                heartbeats.sign(of: .planning(key))
+                heartbeats.sign(of: job)
                 attendance.observer(.planning(event))
             }, cancellation: attendance.cancellation, memory: attendance.memory)
     }
 
     /// The attendance of sending: it passes events on, gives signs of life, posts notices and counts pushes.
-    private func sending(_ key: ScheduledRun.Key, _ plan: RunPlan, _ notices: Notices) -> RunAttendance {
+    func sending(_ job: Watchdog.Job, _ plan: RunPlan, _ notices: Notices) -> RunAttendance {
         RunAttendance(
             context: attendance.context,
             observer: Observer { [heartbeats, attendance, counter] event in
-                if case .tick = event { heartbeats.sign(of: .sending(key)) }
+                if case .tick = event { heartbeats.sign(of: job) }
                 if case .settled(let settlements) = event { counter.add(app: plan.app, campaign: plan.campaign, settlements) }
-                notices.notify(of: event, occurrence: key.occurrence)
+                if !plan.isTest { notices.notify(of: event, occurrence: job.key?.occurrence) }
                 attendance.observer(.run(event))
             }, cancellation: attendance.cancellation)
     }

@@ -20,10 +20,15 @@ extension Scheduler {
         return actions
     }
 
-    /// The next time of a campaign; nil if the campaign is unknown or has no further time.
+    /// The next time of a campaign; nil if the campaign is unknown or has no further time. Times that were left out do not count.
     func nextTime(of name: String, after now: Timestamp) -> Occurrence? {
         guard let campaign = campaigns[name] else { return nil }
-        return campaign.schedule.next(after: max(now, records[name]?.decidedThrough ?? now))
+        var after = max(now, records[name]?.decidedThrough ?? now)
+        while let next = campaign.schedule.next(after: after) {
+            if decided[.init(campaign: name, occurrence: next.name)] == nil { return next }
+            after = next.begins
+        }
+        return nil
     }
 
     // MARK: - Times

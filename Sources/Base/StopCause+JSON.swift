@@ -11,6 +11,7 @@ extension StopCause {
         case .notSent(let words): CauseFields("not_sent", ("words", .string(words))).json()
         case .interrupted: CauseFields("interrupted").json()
         case .cancelled: CauseFields("cancelled").json()
+        case .rejected(let name, let reason): CauseFields("rejected", ("by", .string(name)), ("words", .string(reason))).json()
         case .described(let words): CauseFields("described", ("words", .string(words))).json()
         }
     }
@@ -34,6 +35,9 @@ extension StopCause {
         switch (cause, read.text("words")) {
         case ("interrupted", _): self = .interrupted
         case ("cancelled", _): self = .cancelled
+        case ("rejected", let reason?):
+            guard let name = read.text("by") else { return nil }
+            self = .rejected(by: name, reason: reason)
         case ("not_sent", let words?): self = .notSent(words)
         case ("described", let words?): self = .described(words)
         case (PartialStop.cause, _):

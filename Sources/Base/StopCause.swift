@@ -16,6 +16,8 @@ public enum StopCause: Hashable, Sendable {
     case interrupted
     /// `volley cancel`.
     case cancelled
+    /// A person looked at the plan and did not approve it; with the name and what was said.
+    case rejected(by: String, reason: String)
     /// Known only in words: an error's, or those that an older version recorded.
     case described(String)
 }
@@ -25,7 +27,7 @@ extension StopCause {
     public var isOfService: Bool {
         switch self {
         case .service, .connection, .limit: true
-        case .services, .ledger, .notSent, .interrupted, .cancelled, .described: false
+        case .services, .ledger, .notSent, .interrupted, .cancelled, .rejected, .described: false
         }
     }
 }

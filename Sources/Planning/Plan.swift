@@ -26,10 +26,11 @@ public enum PlanningPurpose: Hashable, Sendable {
 }
 
 /// Freezes a campaign's audience, texts and settings into a run. When this throws, nothing of the run remains.
+/// - Parameter id: of the run; nil makes one.
 /// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml, exports, keys or the way to the server; that its
 ///   time has not come.
 public func plan(
-    _ campaign: CampaignFile, for purpose: PlanningPurpose, _ attendance: PlanningAttendance, at now: Timestamp
+    _ campaign: CampaignFile, for purpose: PlanningPurpose, id: String? = nil, _ attendance: PlanningAttendance, at now: Timestamp
 ) throws -> PlannedRun {
     let context = try CampaignContext.read(campaign, now: now)
     let catalog = context.catalog
@@ -43,19 +44,20 @@ public func plan(
         try context.checkRoutes(settings)
         planner.credentialWarnings = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
     }
-    let (run, preview) = try planner.plan(settings, in: catalog)
+    let (run, preview) = try planner.plan(settings, in: catalog, id: id)
     return PlannedRun(run: run, preview: preview, project: context.project)
 }
 
 /// Makes a run for the app's test devices: each gets every text once.
+/// - Parameter id: of the run; nil makes one.
 /// - Throws: as `plan`; also when no test device can be sent to.
 public func planTest(
-    _ campaign: CampaignFile, _ attendance: PlanningAttendance, at now: Timestamp
+    _ campaign: CampaignFile, id: String? = nil, _ attendance: PlanningAttendance, at now: Timestamp
 ) throws -> any RecordedRun {
     let context = try CampaignContext.read(campaign, now: now, isTest: true)
     let settings = try RunSettings(context)
     try context.checkRoutes(settings)
     _ = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
     let planner = TestPlanner(context: context, attendance: attendance, now: now)
-    return try planner.plan(settings, in: context.catalog)
+    return try planner.plan(settings, in: context.catalog, id: id)
 }

@@ -19,8 +19,9 @@ struct TestPlanner {
     }
 
     /// Makes the run.
+    /// - Parameter id: an id that was chosen before; nil makes one.
     /// - Throws: `Diagnostic`: the app has no test devices, or none of them can be sent to; what planning throws.
-    func plan(_ settings: RunSettings, in catalog: any RunCatalog) throws -> any RecordedRun {
+    func plan(_ settings: RunSettings, in catalog: any RunCatalog, id: String?) throws -> any RecordedRun {
         guard !context.app.testDevices.isEmpty else {
             throw Diagnostic(
                 "the app '\(context.app.name.value)' has no test devices", at: context.app.name.position,
@@ -38,7 +39,7 @@ struct TestPlanner {
                 "no test device can be sent to", at: context.app.name.position,
                 remedy: "Give them cells for the columns that the templates use, for example: cells: {first_name: Anna}.")
         }
-        return try write(sendable, skipped, settings, catalog)
+        return try write(sendable, skipped, settings, catalog, id)
     }
 
     /// A test needs no approval. So where approval is demanded, only devices in the file that demands it count as test devices.
@@ -125,10 +126,10 @@ struct TestPlanner {
     // MARK: - The run
 
     private func write(
-        _ pushes: [Push], _ skipped: [SkipReason: Int], _ settings: RunSettings, _ catalog: any RunCatalog
+        _ pushes: [Push], _ skipped: [SkipReason: Int], _ settings: RunSettings, _ catalog: any RunCatalog, _ id: String?
     ) throws -> any RecordedRun {
         let seed = RunSeed.random()
-        let id = RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
+        let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let services = context.app.services.count
         let writer = try catalog.create(id, variants: nil, sorter: services > 1 ? LegSorter(services: services) : nil)
         for (slot, push) in pushes.enumerated() {

@@ -13,6 +13,10 @@ public protocol RecordedRun: RunLedger {
     /// Whether its plan has a digest, and can be approved; plans of older versions have none.
     var hasDigest: Bool { get }
 
+    /// Identifies its plan, every recipient included: SHA-256 of all that planning stored, 64 hex digits; blank for plans of older versions. It is what
+    /// the file says, and `checkUnchanged` shows that it is true.
+    var planDigest: String { get }
+
     /// How much it takes up, in bytes.
     var fileSize: Int { get }
 

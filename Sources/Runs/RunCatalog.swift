@@ -45,6 +45,9 @@ public protocol RunCatalog: Sendable {
     /// What became of the times of schedules whose runs are kept here.
     var schedule: ScheduleRecords { get }
 
+    /// What people ordered in the console of the runs that are kept here.
+    var orders: OrderRecords { get }
+
     /// The devices of an app that get no more pushes.
     /// - Parameters:
     ///   - service: says what a target looks like.

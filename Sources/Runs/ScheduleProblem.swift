@@ -37,6 +37,8 @@ public indirect enum ScheduleProblem: Hashable, Sendable {
     case missed(MissedPushes)
     /// A person sent it at a terminal.
     case sentByHand
+    /// A person left it out before it came, in the console; with the name.
+    case leftOut(by: String)
     /// In words: what an error says, and what an older version recorded.
     case described(String)
 }
@@ -77,6 +79,7 @@ extension ScheduleProblem {
             object(
                 "missed", ("count", .integer(Int64(missed.count))), ("audience", .integer(Int64(missed.audience))),
                 ("expired", .integer(Int64(missed.expired))), ("too_late", .integer(Int64(missed.tooLate))))
+        case .leftOut(let name): object("left_out", ("by", .string(name)))
         case .described(let words): object("described", ("words", .string(words)))
         default: object(Self.plain.first { $0.problem == self }?.name ?? "")
         }
@@ -104,6 +107,7 @@ extension ScheduleProblem {
                 MissedPushes(number("count"), audience: number("audience"), expired: number("expired"), tooLate: number("too_late")).map {
                     .missed($0)
                 }
+            case "left_out": text("by").map { .leftOut(by: $0) }
             case "described": text("words").map { .described($0) }
             case let name: Self.plain.first { $0.name == name }?.problem
             }

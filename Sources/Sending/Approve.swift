@@ -59,3 +59,17 @@ public func approve(_ run: any RecordedRun, by name: String, at now: Timestamp) 
     do { try run.closeIntoOneFile() } catch { return (approval, "\(error)") }
     return (approval, nil)
 }
+
+/// Cancels a plan that a person looked at and does not approve. Its report says who, and why.
+/// - Parameter reason: may be blank.
+/// - Returns: warnings, in sentences; the plan is cancelled anyway.
+/// - Throws: `Diagnostic`: it is no plan any more, or another command holds it.
+public func reject(_ run: any RecordedRun, by name: String, reason: String) throws -> [String] {
+    let state = try run.status().state
+    guard try state == .planned && !run.hasBegun() else {
+        throw Diagnostic(
+            "the run is \(state.rawValue); only a plan can be rejected", file: run.place,
+            remedy: "`volley report \(run.plan.id)` shows its progress; `volley cancel \(run.plan.id)` ends it.")
+    }
+    return try cancel(run, because: .rejected(by: name, reason: reason))
+}

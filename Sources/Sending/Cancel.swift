@@ -1,16 +1,17 @@
 import Workspace
-import Base
+public import Base
 import Campaigns
 public import Runs
 
 /// Ends a run for good: devices without a push stay unsent. A process that sends it waits for the outstanding answers, and ends.
+/// - Parameter cause: what the run's file says of it, if no process sends the run.
 /// - Returns: warnings, in sentences; the run is cancelled anyway.
 /// - Throws: `Diagnostic`: the run is over, or another command holds it.
-public func cancel(_ run: any RecordedRun) throws -> [String] {
+public func cancel(_ run: any RecordedRun, because cause: StopCause = .cancelled) throws -> [String] {
     var warnings: [String] = []
     // Another command may hold the run this long without sending it: while it begins, retries or prunes the run.
     var retries = Retries(atMost: 250, milliseconds: 20)
-    while try !cancel(run, isLast: retries.left == 0, warnings: &warnings) { _ = retries.pause() }
+    while try !cancel(run, because: cause, isLast: retries.left == 0, warnings: &warnings) { _ = retries.pause() }
     return warnings
 }
 
@@ -18,7 +19,7 @@ public func cancel(_ run: any RecordedRun) throws -> [String] {
 /// - Parameter isLast: whether this is the last try.
 /// - Returns: false if another command holds the run at the moment.
 /// - Throws: why the run cannot be cancelled; on the last try, also that another command holds it.
-private func cancel(_ run: any RecordedRun, isLast: Bool, warnings: inout [String]) throws -> Bool {
+private func cancel(_ run: any RecordedRun, because cause: StopCause, isLast: Bool, warnings: inout [String]) throws -> Bool {
     let state = try run.status().state
     guard state != .finished, state != .cancelled else {
         throw Diagnostic(
@@ -40,7 +41,7 @@ private func cancel(_ run: any RecordedRun, isLast: Bool, warnings: inout [Strin
     try run.checkNotReplaced()
     noteCancelled(run, warnings: &warnings)
     // A killed process left `running` behind.
-    try run.setState(.cancelled, cause: .cancelled, at: .now(), from: [.planned, .running, .paused, .stopped])
+    try run.setState(.cancelled, cause: cause, at: .now(), from: [.planned, .running, .paused, .stopped])
     if let gap = LedgerGap(of: run) { warnings.append("\(gap.diagnostic)") }
     // The run is cancelled, even if SQLite's extra files cannot be merged into the run file.
     do { try run.closeIntoOneFile() } catch { warnings.append("\(error)") }

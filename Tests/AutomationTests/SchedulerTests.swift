@@ -173,6 +173,40 @@ struct SchedulerTests {
         #expect(late.planned.isEmpty && late.state("2026-12-01T09:00") == .skipped && late.told == [.skipped])
     }
 
+    @Test("a time that a person leaves out does not fire, whatever is restarted or renamed; the next one does")
+    func leftOut() throws {
+        var bench = Bench()
+        let schedule = try Self.schedule("0 9 * * *", "UTC")
+        bench.read(schedule, at: "2026-12-01T08:00:00Z")
+        let key = ScheduledRun.Key(campaign: "a", occurrence: "2026-12-02T09:00")
+        let now = try #require(Timestamp("2026-12-01T08:10:00Z"))
+        func leaveOut(_ occurrence: String, _ name: String = "a", at now: Timestamp) -> OrderRefusal? {
+            let leaving = bench.scheduler.leaveOut(.init(campaign: name, occurrence: occurrence), by: "Anna", at: now)
+            bench.perform(leaving.actions)
+            return leaving.refusal
+        }
+        #expect(leaveOut("2026-12-02T09:00", at: now) == nil)
+        #expect(bench.saved[key]?.problem == .leftOut(by: "Anna") && bench.state(key.occurrence) == .skipped && bench.told == [.skipped])
+        #expect(bench.scheduler.leaveOut(key, by: "Anna", at: now) == .init(), "a second time changes nothing")
+        #expect(leaveOut("2026-12-02T09:30", at: now) == .noSuchTime)
+        #expect(leaveOut("2026-12-02T09:00", "b", at: now) == .noSuchTime)
+        #expect(leaveOut("next week", at: now) == .noSuchTime)
+        bench.tick("2026-12-01T09:00:00Z")
+        #expect(leaveOut("2026-12-01T09:00", at: now) == .timeHasCome(run: "a-20261201-090000"))
+        #expect(leaveOut("2026-11-30T09:00", at: now) == .timeHasCome(run: nil))
+        #expect(bench.scheduler.nextTime(of: "a", after: try #require(Timestamp("2026-12-01T09:00:00Z")))?.name == "2026-12-03T09:00")
+        // Another process, to which the file has another name.
+        bench.scheduler = Scheduler(scheduledRuns: Array(bench.saved.values), campaigns: Array(bench.records.values)) {
+            "\($0)-\($1.compact)"
+        }
+        bench.read(schedule, at: "2026-12-01T20:00:00Z")
+        bench.tick("2026-12-02T09:00:00Z")
+        #expect(bench.planned == ["2026-12-01T09:00"])
+        bench.tick("2026-12-03T09:00:00Z")
+        #expect(bench.planned == ["2026-12-01T09:00", "2026-12-03T09:00"])
+        #expect(bench.state(key.occurrence) == .skipped)
+    }
+
     @Test("of several missed times only the last is sent, and the others are on record")
     func missed() throws {
         var bench = Bench()

@@ -26,7 +26,7 @@ struct StopCauseTests {
     func causes() throws {
         let lines = try Self.lines()
         // As many as there are cases.
-        #expect(Set(lines.compactMap { $0.json["cause"]?.stringValue }).count == 35)
+        #expect(Set(lines.compactMap { $0.json["cause"]?.stringValue }).count == 36)
         for line in lines {
             let cause = try #require(StopCause(json: line.json), "\(line.json.text)")
             #expect(cause.json == line.json)
@@ -45,7 +45,7 @@ struct StopCauseTests {
         "what is no cause is none",
         arguments: [
             "null", "{}", #"{"cause":7}"#, #"{"cause":"hunger"}"#, #"{"cause":"refused"}"#, #"{"cause":"refused","service":"apns"}"#,
-            #"{"cause":"described"}"#, #"{"cause":"interrupted","service":"apns"}"#,
+            #"{"cause":"described"}"#, #"{"cause":"rejected","words":"No."}"#, #"{"cause":"interrupted","service":"apns"}"#,
             #"{"cause":"stop_when","service":"apns","outcome":"eaten","count":1,"answers":2,"limit_millionths":3}"#,
         ])
     func strangers(json: String) throws { #expect(StopCause(json: try JSONValue(parsing: json)) == nil) }

@@ -71,7 +71,8 @@ final class ScheduleStoreTests {
         // Open ones are never left out.
         #expect(try again.scheduledRuns(since: Timestamp(epochSeconds: 2_000)).map(\.key.occurrence) == ["1"])
         #expect(try again.campaigns() == [campaign])
-        #expect(try again.lastEnded().map(\.key.occurrence) == ["2"])
+        #expect(try again.lastEnded(at: Timestamp(epochSeconds: 500)).map(\.key.occurrence) == ["2"])
+        #expect(try again.lastEnded(at: Timestamp(epochSeconds: 499)).isEmpty, "left out, and still to come")
         again.close()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["schedule.sqlite"])
         #expect(try RunFolder(folder).list().broken.isEmpty)

@@ -87,7 +87,7 @@ final class ScheduleMonitoring {
         }
         // A finished run has a problem when it did not send to every device.
         for scheduledRun in status.last
-        where scheduledRun.state == .stopped || scheduledRun.state == .skipped
+        where scheduledRun.state == .stopped || scheduledRun.state == .skipped && !scheduledRun.isLeftOut
             || scheduledRun.state == .finished && scheduledRun.problem != nil
         {
             problem(
@@ -179,6 +179,9 @@ final class ScheduleMonitoring {
 }
 
 extension ScheduledRun {
+    /// Whether a person wanted it so.
+    fileprivate var isLeftOut: Bool { if case .leftOut = problem { true } else { false } }
+
     /// The object that the health file lists under `open`.
     var json: JSONValue {
         .object(pairs: [

@@ -1,4 +1,5 @@
 import Base
+import Reports
 import Runs
 
 /// Finds jobs of `volley schedule` that have stopped doing anything, because a disk does not answer or a program hangs. It has no clock:
@@ -12,6 +13,8 @@ struct Watchdog {
         /// Reading the file of a scheduled run's run.
         case looking(ScheduledRun.Key)
         case sending(ScheduledRun.Key)
+        /// What a person ordered.
+        case order(Order)
 
         /// `planning spring-sale (2026-12-01T09:00)`
         var text: String {
@@ -20,12 +23,13 @@ struct Watchdog {
             case .planning(let key): "planning \(key)"
             case .looking(let key): "reading the run of \(key)"
             case .sending(let key): "sending \(key)"
+            case .order(let order): "doing what \(order.by) ordered, \(order.kind.words),"
             }
         }
 
         var key: ScheduledRun.Key? {
             switch self {
-            case .mainLoop: nil
+            case .mainLoop, .order: nil
             case .planning(let key), .looking(let key), .sending(let key): key
             }
         }

@@ -37,9 +37,13 @@ public struct Notice: Sendable {
     public init(_ event: NoticeEvent, at time: Timestamp = .now()) {
         self.event = event
         self.time = time
-        // 128 random bits, in hex.
+        id = Self.randomID()
+    }
+
+    /// 128 random bits, in hex.
+    static func randomID() -> String {
         var random = SystemRandomNumberGenerator()
-        id = (0..<4).map { _ in TextFormat.hex(UInt32.random(in: 0...UInt32.max, using: &random), digits: 8) }.joined()
+        return (0..<4).map { _ in TextFormat.hex(UInt32.random(in: 0...UInt32.max, using: &random), digits: 8) }.joined()
     }
 
     /// The JSON that is posted to a webhook or passed to a command.

@@ -25,6 +25,7 @@ extension ScheduleProblem {
         case .stopped(let cause): cause.sentence
         case .missed(let missed): missed.sentence
         case .sentByHand: "sent by hand"
+        case .leftOut(let name): "\(name) left it out beforehand"
         case .described(let words): words
         }
     }

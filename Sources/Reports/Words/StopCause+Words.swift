@@ -20,6 +20,8 @@ extension StopCause {
         case .notSent(let error): "Nothing more was sent: \(error)"
         case .interrupted: "interrupted"
         case .cancelled: "cancelled"
+        case .rejected(let name, ""): "\(name) rejected the plan"
+        case .rejected(let name, let reason): "\(name) rejected the plan: \(reason)"
         case .described(let words): words
         }
     }

@@ -9,7 +9,7 @@ enum RunFile {
 
     /// Whether a file of the folder is a run, by its name.
     static func isRun(_ name: String) -> Bool {
-        name.hasSuffix(suffix) && !name.hasPrefix(SuppressionList.prefix) && name != ScheduleStore.fileName
+        name.hasSuffix(suffix) && !name.hasPrefix(SuppressionList.prefix) && name != ScheduleStore.fileName && name != OrderStore.fileName
     }
 
     /// The last part of a path.

@@ -43,6 +43,9 @@ public struct RunFolder: RunCatalog {
     /// `schedule.sqlite` in the folder.
     public var schedule: ScheduleRecords { ScheduleRecords(folder: place) }
 
+    /// `orders.sqlite` in the folder.
+    public var orders: OrderRecords { OrderRecords(folder: place) }
+
     /// `suppressed-APP.sqlite` in the folder.
     public func suppression(app: String, service: any PushService, environment: String) -> SuppressionList {
         SuppressionList(app: app, service: service, environment: environment, folder: place)

@@ -157,14 +157,15 @@ public final class ScheduleStore: Sendable {
         try db.execute(sql: "DELETE FROM firing WHERE campaign = ? AND occurrence = ?", arguments: [key.campaign, key.occurrence])
     }
 
-    /// Of each campaign the last scheduled run that came to an end.
-    public func lastEnded() throws -> [ScheduledRun] {
+    /// Of each campaign the last scheduled run whose time has come and that came to an end; times that were left out beforehand are not yet among them.
+    public func lastEnded(at now: Timestamp) throws -> [ScheduledRun] {
         let open = Set(ScheduledRun.State.allCases.filter(\.isOpen))
         return try Self.translating(path) {
             try database.read { db in
                 try Self.campaigns(db).compactMap { campaign in
                     try Row.fetchAll(
-                        db, sql: Self.columns + " WHERE campaign = ? ORDER BY begins_at DESC LIMIT 5", arguments: [campaign.name]
+                        db, sql: Self.columns + " WHERE campaign = ? AND begins_at <= ? ORDER BY begins_at DESC LIMIT 5",
+                        arguments: [campaign.name, now.epochMilliseconds]
                     ).compactMap { try Self.scheduledRun($0) }.first { !open.contains($0.state) }
                 }
             }

@@ -22,15 +22,17 @@ public struct PlannedRetry: Sendable {
 
 /// Makes the new run, while the earlier one is locked: until the new file shows which devices it takes over, no other command may take them
 /// over.
+/// - Parameter id: of the new run; nil makes one.
 /// - Returns: nil if no device is left.
 /// - Throws: `Diagnostic`: the run is a test, it may not be retried now, or its file is damaged.
-public func planRetry(of run: any RecordedRun, outcomes: Set<Outcome>, in choice: ProjectChoice, at now: Timestamp) throws -> PlannedRetry?
-{
+public func planRetry(
+    of run: any RecordedRun, outcomes: Set<Outcome>, id: String? = nil, in choice: ProjectChoice, at now: Timestamp
+) throws -> PlannedRetry? {
     if run.plan.isTest {
         throw Diagnostic("the run is a test, which is not retried", file: run.place, remedy: "Send another: volley send FILE --test.")
     }
     let gate = try SendPermission(run, in: choice)
-    let planned = try gate.retrying { try RetryPlanner(run: run, outcomes: outcomes, now: now).plan() }
+    let planned = try gate.retrying { try RetryPlanner(run: run, outcomes: outcomes, now: now, id: id).plan() }
     guard let planned else { return nil }
     do {
         let unknown = try outcomes.contains(.unknown) ? run.figures().outcomes[.unknown, default: 0] : 0

@@ -10,6 +10,8 @@ struct RetryPlanner {
     let run: any RecordedRun
     let outcomes: Set<Outcome>
     package let now: Timestamp
+    /// The new run's id; nil makes one.
+    var id: String?
 
     /// Makes the new run, with the frozen campaign and settings of the first. Devices that an earlier retry took over are left out.
     /// - Returns: nil if no device is left.
@@ -17,7 +19,7 @@ struct RetryPlanner {
     func plan() throws -> (any RecordedRun)? {
         let first = run.plan
         let seed = RunSeed.random()
-        let id = RunID.make(campaign: first.campaign, now: now, seed: seed)
+        let id = id ?? RunID.make(campaign: first.campaign, now: now, seed: seed)
         let services = first.serviceCount
         let writer = try run.catalog.create(
             id, variants: MessageCatalog(frozenIn: first).variantsOfDevices, sorter: services > 1 ? LegSorter(services: services) : nil)

@@ -37,6 +37,26 @@ struct Runs: ParsableCommand {
     }
 }
 
+struct Orders: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "What people ordered in the console, and what became of it.",
+        discussion: """
+            The console writes down what people ask for, and `volley schedule` does it: approvals, sendings, tests, plans, resumptions, \
+            retries, pauses, cancellations, and times that are left out. What was not begun in time lapses, and is never done.
+            """)
+
+    @Option(name: .long, help: ArgumentHelp("How many of the newest orders to show.", valueName: "count"))
+    var last = 50
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) { try OrdersCommand.run(last: last, options: shared.common(json: json), console: console) }
+    }
+}
+
 struct Prune: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove the recipients of old runs from their files, and keep the figures.",

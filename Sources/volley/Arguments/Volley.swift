@@ -19,7 +19,7 @@ struct Volley: ParsableCommand {
         subcommands: [
             Init.self, Check.self, Preview.self, Plan.self, Approve.self, Send.self, Resume.self, Pause.self, Cancel.self, Retry.self,
             Schedule.self,
-            Runs.self,
+            Runs.self, Orders.self,
             Report.self, Prune.self, Suppression.self, Push.self, Doctor.self, Notify.self, Schema.self, Simulate.self,
         ]
     )

@@ -16,8 +16,9 @@ public enum ScheduleCommand {
         let files = try ScheduleFiles(paths, catalog: catalog, in: options.project)
         let lock = try catalog.schedule.lock()
         let observer = console.scheduleObserver
+        // Whoever can write orders.sqlite can also run this program.
         let daemon = try ScheduleDaemon(
-            files: files, project: project, lock: lock,
+            files: files, project: project, lock: lock, rights: { _ in nil },
             ScheduleAttendance(
                 observer: observer, cancellation: Interruption.process,
                 context: SendingContext(threads: options.threads, cancellation: Interruption.process),

@@ -25,6 +25,18 @@ extension Console {
         case .due, .sending, .planFailed, .postponed, .sendFailed, .ended, .taken, .planNotCancelled, .fileNotClosed,
             .statisticsMissing:
             showTime(event)
+        case .order(let event): show(event)
+        }
+    }
+
+    private func show(_ event: OrderEvent) {
+        switch event {
+        case .taken(let order): say("Order of \(TextFormat.inLine(order.by)): \(order.kind.words).")
+        case .ended(let order, let state):
+            let text = "Order of \(TextFormat.inLine(order.by)), \(order.kind.words): \(state.sentence)"
+            if case .done = state { say(text) } else { warn(text) }
+        case .warning(let run, let words): warn("\(run): \(words)")
+        case .unusable(let mistake): warn("No orders are taken until this is mended; all else goes on. \(mistake)")
         }
     }
 

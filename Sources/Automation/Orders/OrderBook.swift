@@ -1,0 +1,107 @@
+import Base
+import Runs
+
+/// The orders beside the runs, as the main loop of `volley schedule` works on them: opens their file when there is one, asks the desk, and records what it
+/// decides. A file that cannot be used stops nothing else: no order is begun, what was begun goes on, and its end is recorded as soon as possible.
+final class OrderBook {
+    /// What the main loop has to do.
+    struct Steps {
+        /// Orders of this process that are to be done, in this order.
+        var toDo: [PlacedOrder] = []
+        /// Orders of processes that are gone: what is left of them is to be found.
+        var toExamine: [PlacedOrder] = []
+        /// Orders whose end is on record now.
+        var ended: [(placed: PlacedOrder, state: OrderState)] = []
+        /// Why the file cannot be used; nil if it can, or if that was said before.
+        var failure: Diagnostic?
+    }
+
+    private let openTable: () throws -> (any OrderTable)?
+    private var desk: OrderDesk
+    private var table: (any OrderTable)?
+    private var lastFailure: Diagnostic?
+
+    /// - Parameters:
+    ///   - life: random, so that no other process has it.
+    ///   - openTable: opens the record of orders; nil as long as there is none.
+    init(life: String, openTable: @escaping () throws -> (any OrderTable)?) {
+        self.openTable = openTable
+        desk = OrderDesk(life: life)
+    }
+
+    /// Reads the orders that have not ended. Call it every second or so.
+    /// - Parameter isTaking: whether further ones are begun.
+    func look(isTaking: Bool = true, at moment: OrderMoment) -> Steps {
+        attempt { steps in
+            guard let table = try currentTable() else { return }
+            try record(desk.read(try table.unended(), isTaking: isTaking, at: moment), in: table, at: moment, &steps)
+        }
+    }
+
+    /// The run of an order has begun.
+    func begun(_ nonce: String) { desk.begun(nonce) }
+
+    /// An order is over.
+    func ended(_ nonce: String, as state: OrderState, at moment: OrderMoment) -> Steps {
+        let actions = desk.ended(nonce, as: state)
+        return attempt { steps in if let table { try record(actions, in: table, at: moment, &steps) } }
+    }
+
+    /// It is known what is left of an order.
+    func found(_ nonce: String, _ remains: OrderRemains, at moment: OrderMoment) -> Steps {
+        let actions = desk.found(nonce, remains)
+        return attempt { steps in if let table { try record(actions, in: table, at: moment, &steps) } }
+    }
+
+    func close() {
+        table?.close()
+        table = nil
+    }
+
+    /// A file that was removed or replaced is opened again. What this process took is in the other file under its name, or not at all.
+    private func currentTable() throws -> (any OrderTable)? {
+        if let table, !table.isInPlace { close() }
+        if table == nil { table = try openTable() }
+        return table
+    }
+
+    private func record(_ actions: [OrderDesk.Action], in table: any OrderTable, at moment: OrderMoment, _ steps: inout Steps) throws {
+        for action in actions {
+            switch action {
+            case .take(let placed, let former):
+                // Another process may have been faster.
+                guard try table.take(placed.order.nonce, life: desk.life, from: former, at: moment.time) else { continue }
+                try record(desk.took(placed), in: table, at: moment, &steps)
+            case .perform(let placed): steps.toDo.append(placed)
+            case .examine(let placed):
+                desk.examines(placed)
+                steps.toExamine.append(placed)
+            case .end(let placed, let state):
+                let isRecorded = try end(placed, as: state, in: table, at: moment.time)
+                desk.recorded(placed.order.nonce)
+                if isRecorded { steps.ended.append((placed, state)) }
+            }
+        }
+    }
+
+    private func end(_ placed: PlacedOrder, as state: OrderState, in table: any OrderTable, at now: Timestamp) throws -> Bool {
+        if case .taken(let life) = placed.state, life != desk.life {
+            return try table.leave(placed.order.nonce, of: life, as: state, at: now)
+        }
+        return try table.end(placed.order.nonce, as: state, life: desk.life, at: now)
+    }
+
+    /// What was recorded before a failure is done.
+    private func attempt(_ body: (inout Steps) throws -> Void) -> Steps {
+        var steps = Steps()
+        do {
+            try body(&steps)
+            lastFailure = nil
+        } catch {
+            let failure = Diagnostic(explaining: error)
+            if failure != lastFailure { steps.failure = failure }
+            lastFailure = failure
+        }
+        return steps
+    }
+}

@@ -1,0 +1,172 @@
+import Base
+import Runs
+
+/// Decides which orders are done, in which order, and what becomes of those that a dead process left. It has no clock, files or threads, like
+/// `Scheduler`: events go in as calls, and the calls return actions, which must be done in order. The process may die between any two.
+///
+/// - Before anything is done, the order is on record as taken by this process. Of what is taken once (`Order.Kind.isTakenOnce`) no other process does
+///   anything again: an order whose process is gone is *left*, with what its run says. The others are done again.
+/// - Orders of one subject begin in the order in which they were placed, one after the other. An order that has a run sent makes the next ones wait
+///   only until it has begun: a run may be paused, and resumed, while it is sent.
+/// - A pause or a cancellation goes before all that wait, and voids what was placed before it and would have the same run sent: the last word counts.
+/// - What has waited too long lapses (`Order.hasLapsed`), and is never done.
+struct OrderDesk {
+    /// Something to do. If one cannot be done, the following ones must not be done either; the next reading returns them again.
+    enum Action: Hashable {
+        /// Record that this process has the order; `former` is the life of the process that had it before. Answered by `took`, if it could be recorded.
+        case take(PlacedOrder, from: String?)
+        /// Do it. Answered by `ended`, `found`, or by `begun` and then one of them.
+        case perform(PlacedOrder)
+        /// Find what a process that is gone left of an order. Answered by `found`.
+        case examine(PlacedOrder)
+        /// Record its end. Answered by `recorded`, if it could be.
+        case end(PlacedOrder, OrderState)
+    }
+
+    /// What this process is doing about an order.
+    enum Phase: Hashable {
+        /// Nothing that others may see has happened yet.
+        case doing
+        /// Its run is being sent.
+        case sending
+        case examining
+        /// It is over, and that is not on record yet.
+        case ending(OrderState)
+
+        /// Whether the next orders of its subject have to wait.
+        var isExclusive: Bool { self != .sending }
+    }
+
+    /// The name of this process among those that take orders.
+    let life: String
+    /// Orders that this process took from one that was gone. It does so once: were that process there after all, the two would take them from one another
+    /// for ever.
+    private var takenOver: Set<String> = []
+    private(set) var inHand: [String: (placed: PlacedOrder, phase: Phase)] = [:]
+
+    /// - Parameter life: random, so that no other process has it.
+    init(life: String) { self.life = life }
+
+    // MARK: - Events
+
+    /// Takes the orders that have not ended, in the order in which they were placed. Call it often.
+    /// - Parameter isTaking: whether further orders are begun; a process that is about to end begins none.
+    func read(_ orders: [PlacedOrder], isTaking: Bool = true, at moment: OrderMoment) -> [Action] {
+        var lanes = Lanes(isPlanning: inHand.values.contains { if case .plan = $0.placed.order.kind { true } else { false } })
+        var actions: [Action] = []
+        // What is over and could not be recorded before.
+        for entry in inHand.values.sorted(by: { $0.placed.number < $1.placed.number }) {
+            if case .ending(let state) = entry.phase { actions.append(.end(entry.placed, state)) }
+        }
+        let lastWords = lastWords(orders, at: moment)
+        for placed in orders {
+            if let phase = inHand[placed.order.nonce]?.phase {
+                lanes.note(placed.order.kind, isDone: true, isExclusive: phase.isExclusive)
+                continue
+            }
+            let action = action(for: placed, isTaking: isTaking, lanes, lastWords, at: moment)
+            let isDone = action.map { if case .take = $0 { true } else { false } } ?? false
+            lanes.note(placed.order.kind, isDone: isDone, isExclusive: !placed.state.hasEnded && !(action?.isEnd ?? false))
+            if let action { actions.append(action) }
+        }
+        return actions
+    }
+
+    /// The order is on record as this process's.
+    mutating func took(_ placed: PlacedOrder) -> [Action] {
+        if case .taken = placed.state { takenOver.insert(placed.order.nonce) }
+        var own = placed
+        own.state = .taken(life: life)
+        inHand[placed.order.nonce] = (own, .doing)
+        return [.perform(own)]
+    }
+
+    /// An order is about to be examined.
+    mutating func examines(_ placed: PlacedOrder) { inHand[placed.order.nonce] = (placed, .examining) }
+
+    /// The run of an order is on record as running: pauses and other orders of it can be done.
+    mutating func begun(_ nonce: String) {
+        if inHand[nonce]?.phase == .doing { inHand[nonce]?.phase = .sending }
+    }
+
+    /// An order was done, was refused, or lapsed before its turn came.
+    mutating func ended(_ nonce: String, as state: OrderState) -> [Action] {
+        guard let placed = inHand[nonce]?.placed else { return [] }
+        inHand[nonce]?.phase = .ending(state)
+        return [.end(placed, state)]
+    }
+
+    /// What there is of an order that is not done again.
+    mutating func found(_ nonce: String, _ remains: OrderRemains) -> [Action] {
+        guard let placed = inHand[nonce]?.placed else { return [] }
+        // A plan is complete when its run appears under its name; nothing was to be sent of it.
+        if case .plan = placed.order.kind, case .notBegun(let run) = remains { return ended(nonce, as: .done(OrderResult(run: run))) }
+        return ended(nonce, as: .left(remains))
+    }
+
+    /// The end of an order is on record, by this process or by another.
+    mutating func recorded(_ nonce: String) { inHand[nonce] = nil }
+
+    // MARK: - Decisions
+
+    /// The place of the last pause or cancellation of each run that will be done or is being done.
+    private func lastWords(_ orders: [PlacedOrder], at moment: OrderMoment) -> [Order.Kind.Subject: Int64] {
+        var last: [Order.Kind.Subject: Int64] = [:]
+        for placed in orders where placed.order.kind.overtakes && !(placed.state == .waiting && placed.order.hasLapsed(at: moment)) {
+            last[placed.order.kind.subject] = placed.number
+        }
+        return last
+    }
+
+    private func action(
+        for placed: PlacedOrder, isTaking: Bool, _ lanes: Lanes, _ lastWords: [Order.Kind.Subject: Int64], at moment: OrderMoment
+    ) -> Action? {
+        let kind = placed.order.kind
+        switch placed.state {
+        case .waiting:
+            if placed.order.hasLapsed(at: moment) { return .end(placed, .lapsed) }
+            if kind.sendsItsRun, let later = lastWords[kind.subject], later > placed.number { return .end(placed, .refused(.overtaken)) }
+            return isTaking && lanes.isFree(for: kind) ? .take(placed, from: nil) : nil
+        case .taken(let former):
+            // Also one of this process that is not in hand: that it was taken could not be told, so nothing was done.
+            guard isTaking else { return nil }
+            let isOver = kind.isTakenOnce || takenOver.contains(placed.order.nonce) || placed.order.hasLapsed(at: moment)
+            if isOver { return .examine(placed) }
+            return lanes.isFree(for: kind) ? .take(placed, from: former) : nil
+        case .done, .refused, .lapsed, .left: return nil
+        }
+    }
+
+    /// Which subjects are taken by orders that were placed earlier.
+    private struct Lanes {
+        /// With an order that is not over, or has not begun to send.
+        private var busy: Set<Order.Kind.Subject> = []
+        /// With an order that pauses or cancels.
+        private var held: Set<Order.Kind.Subject> = []
+        /// With an order to send the run that this process has taken and not begun.
+        private var beginning: Set<Order.Kind.Subject> = []
+        /// Whether a plan is being made: one after the other, as each uses all cores, and what waits may still lapse.
+        private var isPlanning: Bool
+
+        init(isPlanning: Bool) { self.isPlanning = isPlanning }
+
+        func isFree(for kind: Order.Kind) -> Bool {
+            // A pause waits for the run to begin, as it would find nothing to pause.
+            if kind.overtakes { return !held.contains(kind.subject) && !beginning.contains(kind.subject) }
+            if case .plan = kind, isPlanning { return false }
+            return !busy.contains(kind.subject)
+        }
+
+        mutating func note(_ kind: Order.Kind, isDone: Bool, isExclusive: Bool) {
+            guard isExclusive else { return }
+            busy.insert(kind.subject)
+            if kind.overtakes { held.insert(kind.subject) }
+            if isDone, kind.sendsItsRun { beginning.insert(kind.subject) }
+            if isDone, case .plan = kind { isPlanning = true }
+        }
+    }
+}
+
+extension OrderDesk.Action {
+    fileprivate var isEnd: Bool { if case .end = self { true } else { false } }
+}

@@ -1,0 +1,182 @@
+import Base
+import Campaigns
+import Planning
+import Runs
+import Sending
+import Workspace
+
+/// The work for one order. It blocks its thread, and leaves all decisions about orders to the desk. Right, time and digest are checked again just before
+/// anything is done; behind them is the gate (`SendPermission`), as for every other way to send.
+struct OrderWork: Sendable {
+    /// How work on an order ended, or how far it is.
+    enum Answer: Sendable {
+        /// Its run is on record as running.
+        case begun
+        case ended(OrderState)
+        /// It was not done again, or was interrupted before it had a result.
+        case remains(OrderRemains)
+    }
+
+    let work: ScheduledRunWork
+    let rights: OrderRights
+
+    var catalog: any RunCatalog { work.catalog }
+    var choice: ProjectChoice { work.choice }
+    private var observer: ScheduleObserver { work.attendance.observer }
+
+    /// Why an order must not be done, whatever it is; nil if it may.
+    private func hindrance(_ order: Order) -> OrderState? {
+        if order.hasLapsed(at: .now()) { return .lapsed }
+        return rights(order).map { .refused($0) }
+    }
+
+    /// Does `body` if nothing is in the way. An error means that nothing was done.
+    func checked(_ placed: PlacedOrder, _ body: () throws -> OrderState) -> Answer {
+        if let hindrance = hindrance(placed.order) { return .ended(hindrance) }
+        do { return .ended(try body()) } catch is CancellationError {
+            // The process must end. Nobody does this order again.
+            return .remains(remains(of: placed))
+        } catch {
+            return .ended(.refused(.described("\(error)")))
+        }
+    }
+
+    // MARK: - Small orders
+
+    /// Does what only changes a run's state, or who agreed to it.
+    func change(_ placed: PlacedOrder) -> Answer {
+        checked(placed) {
+            guard let id = placed.order.kind.run else { return .refused(.noSuchTime) }
+            let run = try catalog.open(id, readOnly: false)
+            defer { run.close() }
+            switch placed.order.kind {
+            case .approve(_, let digest): return try approve(run, digest: digest, by: placed.order.by)
+            case .reject(_, let digest, let reason): return try reject(run, digest: digest, by: placed.order.by, reason: reason)
+            case .pause:
+                if try run.status().state != .paused { try pause(run, at: .now()) }
+            case .cancel:
+                if try run.status().state != .cancelled { warn(try cancel(run), about: run) }
+            case .send, .resume, .retry, .test, .plan, .skip: preconditionFailure("\(placed.order.kind.name) is no small order")
+            }
+            return .done(OrderResult(run: id))
+        }
+    }
+
+    /// Also where this was done before by a process that is gone: then it is not recorded a second time.
+    private func approve(_ run: any RecordedRun, digest: String, by person: String) throws -> OrderState {
+        let name = try approver(person)
+        guard isShown(run, digest) else { return .refused(.planDiffers) }
+        if try run.approval()?.name != name {
+            _ = try checkApprovable(run, in: choice)
+            warn(try Sending.approve(run, by: name, at: .now()).warning.map { [$0] } ?? [], about: run)
+        }
+        return .done(OrderResult(run: run.plan.id))
+    }
+
+    private func reject(_ run: any RecordedRun, digest: String, by person: String, reason: String) throws -> OrderState {
+        let name = try approver(person)
+        guard isShown(run, digest) else { return .refused(.planDiffers) }
+        if try run.status().state != .cancelled { warn(try Sending.reject(run, by: name, reason: reason), about: run) }
+        return .done(OrderResult(run: run.plan.id))
+    }
+
+    /// Whether a run's plan is the one that was shown. That the file matches its digest is checked when it is approved or sent.
+    func isShown(_ run: any RecordedRun, _ digest: String) -> Bool { !digest.isEmpty && run.planDigest == digest }
+
+    private func warn(_ warnings: [String], about run: any RecordedRun) {
+        for warning in warnings { observer(.order(.warning(run: run.plan.id, warning))) }
+    }
+
+    // MARK: - Planning
+
+    /// Freezes a campaign's audience into a plan.
+    func plan(_ placed: PlacedOrder, _ notices: Notices) -> Answer {
+        checked(placed) {
+            guard case .plan(let file, let digest) = placed.order.kind else { preconditionFailure("only a plan is planned here") }
+            return try planning(file, digest, for: placed) { campaign, id in
+                let run = try Planning.plan(campaign, for: .keeping, id: id, work.planning(.order(placed.order)), at: .now()).run
+                guard isFromShown(run, digest) else { return try withdraw(run) }
+                if try needsApproval(run, in: choice) { notices.post(Notice(.approvalNeeded, of: run)) }
+                run.close()
+                return .done(OrderResult(run: id))
+            }
+        }
+    }
+
+    /// Checks the file, and records the id of the run before there is one.
+    func planning(
+        _ file: String, _ digest: String, for placed: PlacedOrder, _ body: (CampaignFile, String) throws -> OrderState
+    ) throws -> OrderState {
+        guard ShownFile.bytes(of: file, digest: digest) != nil else { return .refused(.fileDiffers) }
+        let campaign = CampaignFile(file, in: choice)
+        let isTest = if case .test = placed.order.kind { true } else { false }
+        let context = try CampaignContext.read(campaign, now: .now(), isTest: isTest)
+        try context.checkPlace(of: catalog)
+        let id = RunID.make(campaign: context.campaign.name.value, now: .now(), seed: .random())
+        guard try note(id, for: placed) else { return .left(.nothing) }
+        return try body(campaign, id)
+    }
+
+    /// - Returns: false when the order is no longer this process's; then nothing may be made.
+    func note(_ id: String, for placed: PlacedOrder) throws -> Bool {
+        guard case .taken(let life) = placed.state else { return false }
+        return try catalog.orders.open().closing { try $0.note(made: id, by: placed.order.nonce, life: life) }
+    }
+
+    /// Whether a run was planned from the text that was shown: the file may have been changed between the check and the reading.
+    func isFromShown(_ run: any RecordedRun, _ digest: String) -> Bool {
+        let text = Array(run.plan.campaignSource.utf8)
+        // The text is kept without a byte order mark.
+        return ShownFile.digest(of: text) == digest || ShownFile.digest(of: [0xEF, 0xBB, 0xBF] + text) == digest
+    }
+
+    func withdraw(_ run: any RecordedRun) throws -> OrderState {
+        try run.remove()
+        return .refused(.fileDiffers)
+    }
+
+    // MARK: - What is left
+
+    /// What a process that is gone left of an order, as the files say.
+    func remains(of placed: PlacedOrder) -> OrderRemains {
+        switch placed.order.kind {
+        case .send(let run, _), .resume(let run): return state(of: run)
+        case .test, .plan, .retry:
+            // An order in hand may have got its run meanwhile.
+            guard let run = placed.made ?? (try? catalog.orders.open().closing { try $0.order(placed.order.nonce)?.made }) else {
+                return .nothing
+            }
+            return state(of: run)
+        case .approve(let run, _), .reject(let run, _, _), .pause(let run), .cancel(let run): return .unknown(run: run, "")
+        case .skip: return .unknown(run: nil, "")
+        }
+    }
+
+    private func state(of id: String) -> OrderRemains {
+        guard catalog.holds(id) else {
+            try? catalog.removeUnfinishedPlan(of: id)
+            return .nothing
+        }
+        do {
+            let run = try catalog.open(id)
+            defer { run.close() }
+            if run.isBeingSent { return .elsewhere(run: id) }
+            if let gap = LedgerGap(of: run) { return .unknown(run: id, "\(gap.diagnostic)") }
+            let status = try run.status()
+            switch status.state {
+            case .planned: return try run.hasBegun() ? .unfinished(run: id) : .notBegun(run: id)
+            case .running, .paused: return .unfinished(run: id)
+            case .stopped where status.finishedAt == nil || status.cause == .interrupted: return .unfinished(run: id)
+            case .stopped, .finished, .cancelled: return .ended(run: id, status.state)
+            }
+        } catch { return .unknown(run: id, "\(error)") }
+    }
+}
+
+extension OrderStore {
+    /// Closes it after use.
+    fileprivate func closing<Value>(_ body: (OrderStore) throws -> Value) rethrows -> Value {
+        defer { close() }
+        return try body(self)
+    }
+}

@@ -1,0 +1,73 @@
+import Base
+import Reports
+import Runs
+import Scheduling
+import Sending
+
+/// Orders: what the book says is to be done, is done on the thread that it belongs to.
+extension ScheduleDaemon {
+    /// Reads the orders, and begins what can be begun.
+    func takeOrders() throws {
+        let steps = orders.look(at: .now())
+        tell(steps)
+        for placed in steps.toExamine { looks.put(.remains(placed)) }
+        for placed in steps.toDo {
+            observer(.order(.taken(placed.order)))
+            try begin(placed)
+        }
+    }
+
+    private func begin(_ placed: PlacedOrder) throws {
+        switch placed.order.kind {
+        case .approve, .reject, .pause, .cancel: looks.put(.order(placed))
+        case .skip(let campaign, let occurrence): try leaveOut(.init(campaign: campaign, occurrence: occurrence), placed.order)
+        case .plan: plans.put(.ordered(placed))
+        case .send, .resume, .retry, .test: send(placed)
+        }
+    }
+
+    private func send(_ placed: PlacedOrder) {
+        let nonce = placed.order.nonce
+        do throws(Diagnostic) {
+            sendingOrders[nonce] = try WorkerThread("order") { [orderWork, events, notices, heartbeats] in
+                let answer = heartbeats.during(.order(placed.order)) {
+                    orderWork.send(placed, notices) { events.add(.order(nonce, .begun)) }
+                }
+                events.add(.order(nonce, answer))
+            }
+        } catch { events.add(.order(nonce, .ended(.refused(.described(error.description))))) }
+    }
+
+    /// It changes the scheduler's own record, so it is done here.
+    private func leaveOut(_ key: ScheduledRun.Key, _ order: Order) throws {
+        let now = OrderMoment.now()
+        if let refusal = orderWork.rights(order) { return tell(orders.ended(order.nonce, as: .refused(refusal), at: now)) }
+        let leaving = scheduler.leaveOut(key, by: order.by, at: now.time)
+        // What another process has sent by hand meanwhile cannot be left out.
+        let refusal = try leaving.refusal ?? (perform(leaving.actions).contains(key) ? .timeHasCome(run: nil) : nil)
+        tell(orders.ended(order.nonce, as: refusal.map { .refused($0) } ?? .done(OrderResult(run: nil)), at: now))
+        guard refusal == nil, let zone = scheduler.campaigns[key.campaign]?.schedule.zone else { return }
+        observer(.next(campaign: key.campaign, scheduler.nextTime(of: key.campaign, after: now.time), zone))
+    }
+
+    /// A thread has done something about an order.
+    func handle(_ nonce: String, _ answer: OrderWork.Answer) {
+        switch answer {
+        case .begun: return orders.begun(nonce)
+        case .ended(let state): tell(orders.ended(nonce, as: state, at: .now()))
+        case .remains(let remains): tell(orders.found(nonce, remains, at: .now()))
+        }
+        sendingOrders.removeValue(forKey: nonce)?.join()
+    }
+
+    /// Records what could not be recorded before, and what has lapsed.
+    func finishOrders() {
+        tell(orders.look(isTaking: false, at: .now()))
+        orders.close()
+    }
+
+    private func tell(_ steps: OrderBook.Steps) {
+        for (placed, state) in steps.ended { observer(.order(.ended(placed.order, state))) }
+        if let failure = steps.failure { observer(.order(.unusable(failure))) }
+    }
+}

@@ -1,0 +1,155 @@
+import Base
+import Campaigns
+import Planning
+import Reports
+import Runs
+import Scheduling
+import Sending
+
+/// Campaigns at their times: what files, clock and threads say goes to the scheduler, and what it decides is done.
+extension ScheduleDaemon {
+    // MARK: - Events
+
+    func readFiles() throws {
+        let now = Timestamp.now()
+        try lock.keep()
+        if let reading = files.readIfChanged(now: now) { try apply(reading, now: now) }
+        try perform(scheduler.timePassed(to: now))
+    }
+
+    func apply(_ reading: ScheduleFiles.Reading, now: Timestamp) throws {
+        let before = scheduler.campaigns
+        for (file, found) in reading.mistakes.sorted(by: { $0.key < $1.key }) where mistakes[file]?.all != found.all {
+            observer(.invalid(file: file, found))
+            var notice = Notice(.invalid)
+            let campaign = before.values.first { $0.file == file }
+            (notice.file, notice.campaign, notice.app) = (file, campaign?.name, campaign?.app)
+            notice.reason = found.all.first?.description ?? ""
+            notices.post(notice)
+        }
+        for file in mistakes.keys.sorted() where reading.mistakes[file] == nil {
+            observer(.mended(file: file, isGone: !FilePaths.exists(file)))
+        }
+        mistakes = reading.mistakes
+        try perform(scheduler.campaignsRead(reading.campaigns, unreadable: reading.unreadable, at: now))
+        for (name, campaign) in scheduler.campaigns.sorted(by: { $0.key < $1.key }) where before[name] != campaign && campaign.isValid {
+            observer(.next(campaign: name, scheduler.nextTime(of: name, after: now), campaign.schedule.zone))
+        }
+        for name in before.keys.sorted() where scheduler.campaigns[name] == nil { observer(.gone(campaign: name)) }
+        if !reading.ignoredFiles.isEmpty { observer(.ignored(files: reading.ignoredFiles)) }
+        for file in reading.unscheduledFiles { observer(.unscheduled(file: file)) }
+    }
+
+    func handle(_ event: Event, isEnding: Bool = false) throws {
+        let now = Timestamp.now()
+        switch event {
+        case .planned(let key, .planned(let needsApproval)):
+            // The next process finds the plan.
+            if !isEnding { try perform(scheduler.planned(key, needsApproval: needsApproval, at: now)) }
+        case .planned(let key, .failed(let words)):
+            observer(.planFailed(key, words: words))
+            try perform(scheduler.failed(key, because: .described(words), at: now))
+        case .planned(let key, .postponed(let problem)):
+            let actions = scheduler.postponed(key, because: problem, at: now)
+            if !actions.isEmpty { observer(.postponed(key, problem)) }
+            try perform(actions)
+        case .planned(let key, .cancelledPlan(let problem)): try perform(scheduler.cancelledPlan(key, because: problem, at: now))
+        // The next process examines it again.
+        case .found(let key, let finding): if !isEnding { try perform(scheduler.found(key, finding, at: now)) }
+        case .planned(_, .interrupted): break
+        case .sent(_, .success(let sent)) where sent.end == .interrupted: break
+        case .sent(let key, let result):
+            sending.removeValue(forKey: key)?.join()
+            try handleEnd(key, result, now: now)
+        case .order(let nonce, let answer): handle(nonce, answer)
+        }
+    }
+
+    func handleEnd(_ key: ScheduledRun.Key, _ result: Result<ScheduledRunWork.SendOutcome, Diagnostic>, now: Timestamp) throws {
+        switch result {
+        case .failure(let mistake):
+            observer(.sendFailed(key, mistake))
+            try perform(scheduler.failed(key, because: .described(mistake.description), at: now))
+        case .success(let sent):
+            let (state, problem): (ScheduledRun.State, ScheduleProblem?) =
+                switch sent.end {
+                case .finished: (.finished, sent.missed.map { .missed($0) })
+                case .stopped(let cause): (.stopped, .stopped(cause))
+                case .cancelled, .interrupted: (.cancelled, .stopped(.cancelled))
+                }
+            observer(.ended(key, state, problem))
+            try perform(scheduler.ended(key, state, because: problem, at: now))
+        }
+    }
+
+    // MARK: - Actions
+
+    /// - Returns: the times that could not be saved, as other processes have them.
+    @discardableResult
+    func perform(_ actions: [Scheduler.Action]) throws -> Set<ScheduledRun.Key> {
+        var taken: Set<ScheduledRun.Key> = []
+        for action in actions where !(action.key.map(taken.contains) ?? false) {
+            switch action {
+            case .save(let scheduledRuns, let campaigns):
+                for key in try store.save(scheduledRuns, campaigns, waits: waitsForRecord).sorted(by: { $0.description < $1.description }) {
+                    taken.insert(key)
+                    scheduler.taken(key)
+                    observer(.taken(key))
+                }
+            case .plan(let scheduledRun):
+                observer(.due(scheduledRun.key, run: scheduledRun.run ?? ""))
+                plans.put(.scheduled(scheduledRun, queuedAt: .now()))
+            case .examine(let scheduledRun): looks.put(.examine(scheduledRun))
+            case .send(let scheduledRun): send(scheduledRun)
+            case .withdraw(let scheduledRun): if !looks.put(.withdraw(scheduledRun)) { work.withdraw(scheduledRun) }
+            case .notify(let event, let scheduledRun): notify(event, scheduledRun)
+            }
+        }
+        return taken
+    }
+
+    /// Reports that another program holds the record. Nothing is decided meanwhile, and runs continue to be sent. Waiting gives no sign of
+    /// life, so the watchdog notices a long wait.
+    func waitsForRecord() -> Bool {
+        observer(.recordBusy(path: store.place))
+        return !cancellation.isRequested
+    }
+
+    func send(_ scheduledRun: ScheduledRun) {
+        observer(.sending(scheduledRun.key, run: scheduledRun.run ?? ""))
+        do throws(Diagnostic) {
+            sending[scheduledRun.key] = try WorkerThread("send") { [work, events, notices, heartbeats] in
+                let result: Result<ScheduledRunWork.SendOutcome, Diagnostic>
+                do { result = .success(try heartbeats.during(.sending(scheduledRun.key)) { try work.send(scheduledRun, notices) }) } catch {
+                    result = .failure(Diagnostic(explaining: error))
+                }
+                events.add(.sent(scheduledRun.key, result))
+            }
+        } catch { events.add(.sent(scheduledRun.key, .failure(error))) }
+    }
+
+    func notify(_ event: NoticeEvent, _ scheduledRun: ScheduledRun) {
+        var notice = Notice(event)
+        (notice.campaign, notice.occurrence, notice.run) = (scheduledRun.key.campaign, scheduledRun.key.occurrence, scheduledRun.run)
+        (notice.file, notice.reason) = (scheduledRun.file, scheduledRun.problem?.sentence ?? "")
+        notice.app = scheduler.campaigns[scheduledRun.key.campaign]?.app
+        notice.isPlanned = scheduledRun.state != .planning
+        if event == .approvalNeeded { notice.state = .planned }
+        if event == .stopped { notice.state = .stopped }
+        observer(.notice(notice))
+        notices.post(notice)
+    }
+
+    // MARK: - Monitoring
+
+    func report(isUp: Bool) {
+        let now = Timestamp.now()
+        var next: [String: Occurrence] = [:]
+        for name in scheduler.campaigns.keys { next[name] = scheduler.nextTime(of: name, after: now) }
+        let status = ScheduleMonitoring.Status(
+            isUp: isUp, campaigns: scheduler.campaigns, next: next, open: scheduler.open.values.map(\.scheduledRun), mistakes: mistakes,
+            last: (try? store.lastEnded(at: now)) ?? [], silentJobs: heartbeats.silentJobs)
+        watchdog.note(status)
+        monitoring.write(status, at: now)
+    }
+}

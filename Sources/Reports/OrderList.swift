@@ -1,0 +1,82 @@
+public import Base
+public import Runs
+
+/// What people ordered in the console, and what became of it, for `volley orders`.
+public struct OrderList: Sendable {
+    private let orders: [PlacedOrder]
+    private let hasOlder: Bool
+    private let isAtWork: Bool
+    private let moment: OrderMoment
+
+    /// - Parameters:
+    ///   - orders: in the order in which they are shown.
+    ///   - hasOlder: whether there are older ones.
+    ///   - isAtWork: whether a sender is there to do them.
+    public init(_ orders: [PlacedOrder], hasOlder: Bool, isAtWork: Bool, at moment: OrderMoment) {
+        self.orders = orders
+        self.hasOlder = hasOlder
+        self.isAtWork = isAtWork
+        self.moment = moment
+    }
+
+    /// An order that waits although its time is over is recorded as lapsed by the next sender. It is shown as what it is.
+    private func state(_ placed: PlacedOrder) -> OrderState {
+        placed.state == .waiting && placed.order.hasLapsed(at: moment) ? .lapsed : placed.state
+    }
+
+    /// The document of `orders --json`: `at_work`, `has_older`, and `orders`.
+    public var json: JSONValue {
+        .object(pairs: [
+            ("at_work", .bool(isAtWork)), ("has_older", .bool(hasOlder)), ("orders", .array(orders.map(json))),
+        ])
+    }
+
+    private func json(_ placed: PlacedOrder) -> JSONValue {
+        let state = state(placed)
+        let kind = placed.order.kind
+        var subject: [(String, JSONValue)] = []
+        switch kind {
+        case .approve(let run, let digest), .send(let run, let digest): subject = [("run", .string(run)), ("digest", .string(digest))]
+        case .reject(let run, let digest, let reason):
+            subject = [("run", .string(run)), ("digest", .string(digest)), ("reason", .string(TextFormat.printable(reason)))]
+        case .test(let file, let digest), .plan(let file, let digest):
+            subject = [("file", .string(TextFormat.printable(file))), ("digest", .string(digest))]
+        case .resume(let run), .retry(let run), .pause(let run), .cancel(let run): subject = [("run", .string(run))]
+        case .skip(let campaign, let occurrence): subject = [("campaign", .string(campaign)), ("occurrence", .string(occurrence))]
+        }
+        return .object(
+            pairs: [("number", .integer(placed.number)), ("kind", .string(kind.name))] + subject + [
+                ("by", .string(TextFormat.printable(placed.order.by))), ("asked_at", .string(placed.order.askedAt.description)),
+                ("lapses_at", .string(placed.order.lapsesAt.description)), ("state", .string(state.name)), ("details", state.values),
+                ("made", placed.made.map { .string($0) } ?? .null), ("changed_at", .string(placed.changedAt.description)),
+                ("text", .string(TextFormat.printable(state.sentence))),
+            ])
+    }
+
+    /// Two lines or more for each order: who asked for what and when, and what became of it.
+    public func text(width: Int, colour: Bool) -> String {
+        let style = TextStyle(width: width, colour: colour)
+        var lines: [String] = hasOlder ? ["Older orders are left out; --last shows more.", ""] : []
+        if orders.isEmpty { lines.append("Nothing was ordered here.") }
+        for placed in orders {
+            let order = placed.order, state = state(placed)
+            lines.append(
+                style.paint("\(order.askedAt)  \(TextFormat.inLine(order.by)): \(TextFormat.printable(order.kind.words))", .bold))
+            let words = TextFormat.capitalized(TextFormat.printable(state.sentence))
+            lines += style.wrapped(words, indent: 2).map { style.paint($0, state.isGood ? nil : .yellow) }
+        }
+        if orders.contains(where: { !state($0).hasEnded }), !isAtWork {
+            lines += ["", "volley schedule is not at work: nothing is done until it is, and what waits too long lapses."]
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension OrderState {
+    fileprivate var isGood: Bool {
+        switch self {
+        case .waiting, .taken, .done: true
+        case .refused, .lapsed, .left: false
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Base
+public import Runs
+
+extension Order.Kind {
+    /// What was asked, as it stands behind a name and before a colon: `send 20261201-090000-spring-sale-7f3a`.
+    public var words: String {
+        switch self {
+        case .approve(let run, _), .reject(let run, _, _), .send(let run, _), .resume(let run), .retry(let run), .pause(let run),
+            .cancel(let run):
+            "\(name) \(run)"
+        case .test(let file, _), .plan(let file, _): "\(name) \(TextFormat.inLine(file))"
+        case .skip(let campaign, let occurrence): "skip \(campaign) at \(occurrence)"
+        }
+    }
+}
+
+extension OrderState {
+    /// What became of an order, as it stands behind a colon.
+    public var sentence: String {
+        switch self {
+        case .waiting: "waiting for volley schedule"
+        case .taken: "being done"
+        case .done(let result): result.sentence
+        case .refused(let refusal): "not done: \(refusal.sentence)"
+        case .lapsed: "lapsed: it was not begun in time, and nothing was done; order it again if you still want it"
+        case .left(let remains): "volley schedule ended while it did this: \(remains.sentence)"
+        }
+    }
+}
+
+extension OrderResult {
+    /// What came of it.
+    var sentence: String {
+        let run = run.map { " (\($0))" } ?? ""
+        return switch end {
+        case nil: "done\(run)"
+        case .finished: "sent to its end\(run)"
+        case .stopped(let cause): "sent, and stopped\(run): \(cause.sentence)"
+        case .cancelled: "sent, and cancelled\(run)"
+        case .interrupted: "sent, and interrupted\(run) because volley schedule was ended; resume the run to go on"
+        }
+    }
+}
+
+extension OrderRefusal {
+    /// Why an order was not done, as it stands behind a colon, with what to do instead.
+    public var sentence: String {
+        switch self {
+        case .notPermitted: "you have no right to do this; ask an administrator for it"
+        case .wroteIt: "you wrote this campaign, so another person must approve it; ask a colleague"
+        case .askedForIt: "you asked for this approval, so another person must give it; ask a colleague"
+        case .planDiffers: "the plan is not the one that you saw; look at it again, and order it from there"
+        case .fileDiffers: "the campaign's file was changed after you saw it; look at it again, and order it from there"
+        case .overtaken: "the run was paused or cancelled by a later order; resume it if you still want it sent"
+        case .nothingToRetry: "no device of this run failed or is unknown, so there is nothing to send again"
+        case .noSuchTime: "the campaign has no such time to come; look at the calendar again"
+        case .timeHasCome(let run?): "the time has come already; cancel its run, \(run), if you do not want it sent"
+        case .timeHasCome(nil): "the time has come already, and nothing of it can be left out any more"
+        case .described(let words): words
+        }
+    }
+}
+
+extension OrderRemains {
+    /// What there is, and what to do.
+    public var sentence: String {
+        switch self {
+        case .nothing: "nothing came of it; order it again"
+        case .notBegun(let run): "nothing of \(run) was sent; order it again"
+        case .unfinished(let run): "\(run) was begun and did not end; resume it to go on"
+        case .elsewhere(let run): "\(run) is being sent, or is paused"
+        case .ended(let run, let state): "\(run) is \(state.rawValue)"
+        case .unknown(let run, let words):
+            "it may have been done; look at \(run ?? "the calendar")\(words.isEmpty ? "" : " (\(words))")"
+        }
+    }
+}

@@ -1,0 +1,54 @@
+public import Base
+
+/// An order as it is on record.
+public struct PlacedOrder: Hashable, Sendable {
+    /// Its place among all orders: later ones have larger numbers.
+    public var number: Int64
+    /// What was asked.
+    public var order: Order
+    /// How far it is.
+    public var state: OrderState
+    /// The run that it made: of a test, a plan or a retry; nil as long as there is none.
+    public var made: String?
+    /// When its state was written.
+    public var changedAt: Timestamp
+
+    /// An order on record.
+    public init(number: Int64, order: Order, state: OrderState, made: String? = nil, changedAt: Timestamp) {
+        self.number = number
+        self.order = order
+        self.state = state
+        self.made = made
+        self.changedAt = changedAt
+    }
+
+    /// The run that it is about or has made.
+    public var run: String? { order.kind.run ?? made }
+}
+
+/// The orders beside the runs of one place: the console places them, `volley schedule` takes them.
+public struct OrderRecords: Sendable {
+    private let folder: String
+
+    /// - Parameter folder: of runs. Nothing is opened or made.
+    public init(folder: String) { self.folder = folder }
+
+    /// Where they are, or would be, for messages.
+    public var place: String { OrderStore.path(in: folder) }
+
+    /// Whether any were ever placed here.
+    public var isThere: Bool { RunFile.kind(place) != .missing }
+
+    /// Opens them; makes the file when there is none.
+    /// - Throws: `Diagnostic`: it is damaged, of a newer version, something else, not permitted; the disk is full.
+    public func open() throws -> OrderStore { try OrderStore(folder: folder) }
+
+    /// The newest orders, newest first, whether or not processes work with them; none when there is no file.
+    /// - Parameters:
+    ///   - number: only orders before this one; nil for the newest.
+    ///   - limit: at most so many; at least 1.
+    /// - Throws: as `open`.
+    public func read(before number: Int64? = nil, atMost limit: Int = 100) throws -> [PlacedOrder] {
+        try OrderStore.read(folder: folder, before: number, atMost: limit)
+    }
+}

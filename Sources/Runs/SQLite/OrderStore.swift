@@ -1,0 +1,277 @@
+public import Base
+import GRDB
+import Glibc
+
+/// What people ordered in the console: `orders.sqlite` in the folder of runs. The console places orders while `volley schedule` takes them; each
+/// change is on the disk when its call returns.
+///
+/// Calls throw `Diagnostic`: the file is damaged, of a newer version, something else, not permitted; the disk is full.
+public final class OrderStore: Sendable {
+    static let fileName = "orders.sqlite"
+    /// "Volo"
+    private static let applicationID = 0x566F_6C6F
+    private static let version = 1
+    /// How long a call waits for another process.
+    private static let patienceSeconds = 5.0
+    /// The longest key, name and reason, in bytes. The console sets narrower limits; these protect the file.
+    static let longestNonce = 200, longestName = 400, longestText = 10_000
+
+    /// Where it is, for messages.
+    public var place: String { path }
+    private let path: String
+    private let identity: RunFile.Identity?
+    private let database: DatabasePool
+
+    static func path(in folder: String) -> String { RunFile.join(folder, name: fileName) }
+
+    /// Opens the file; creates it when it does not exist.
+    /// - Parameter folder: of runs; made when missing.
+    public init(folder: String) throws {
+        let path = Self.path(in: folder)
+        self.path = path
+        try RunFile.checkKind(ofDatabase: path, wanted: "the record of orders")
+        try RunFile.makeDatabase(path, doing: "cannot write the orders", .planning)
+        database = try Self.translating(path) { try Self.connect(path) }
+        identity = RunFile.identity(path)
+    }
+
+    /// It stays in WAL mode: two processes that leave that mode get in one another's way, and the last one to close the file leaves one file anyway.
+    private static func connect(_ path: String) throws -> DatabasePool {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(patienceSeconds)
+        configuration.maximumReaderCount = 1
+        let pool = try SuppressionFile.inTurn(path) { try DatabasePool(path: path, configuration: configuration) }
+        try pool.writeWithoutTransaction { db in
+            // With NORMAL the last commit could be lost in a power failure, and an order that was taken would be taken again.
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            try db.inTransaction(.immediate) {
+                if try !check(db, path: path) { try create(db) }
+                return .commit
+            }
+        }
+        return pool
+    }
+
+    /// Whether it is still the file that was opened: nobody removed it or put another in its place.
+    public var isInPlace: Bool { RunFile.identity(path) == identity }
+
+    /// The store cannot be used afterwards.
+    public func close() { try? database.close() }
+
+    // MARK: - Placing
+
+    /// Writes an order down, once: a form that is sent a second time gives the order that it became the first time, with its state.
+    /// - Throws: also when the form's key belongs to another order, of another person or with other contents.
+    public func place(_ order: Order) throws -> PlacedOrder {
+        try Self.checkLengths(order)
+        return try Self.translating(path) {
+            try database.write { db in
+                if let known = try Self.order(order.nonce, db) {
+                    guard known.order.kind == order.kind, known.order.by == order.by else { throw Self.isUsed }
+                    return known
+                }
+                try Self.insert(order, db)
+                guard let placed = try Self.order(order.nonce, db) else { throw Self.unreadable }
+                return placed
+            }
+        }
+    }
+
+    private static func checkLengths(_ order: Order) throws(Diagnostic) {
+        func check(_ text: String, _ name: String, from least: Int = 0, through most: Int) throws(Diagnostic) {
+            guard (least...most).contains(text.utf8.count) else {
+                throw Diagnostic(
+                    "the \(name) of an order has \(text.utf8.count) bytes", remedy: "It may have \(least) to \(most). Nothing was ordered.")
+            }
+            // SQLite would give back only what comes before it.
+            guard !text.utf8.contains(0) else {
+                throw Diagnostic("the \(name) of an order has a character NUL", remedy: "Write it without. Nothing was ordered.")
+            }
+        }
+        try check(order.nonce, "key", from: 1, through: longestNonce)
+        try check(order.by, "name", from: 1, through: longestName)
+        for text in OrderRow.texts(of: order.kind) { try check(text, "text", through: longestText) }
+    }
+
+    // MARK: - Taking
+
+    /// The orders that have not ended, in the order in which they were placed.
+    public func unended() throws -> [PlacedOrder] { try fetch("WHERE state IN ('waiting', 'taken') ORDER BY number", []) }
+
+    /// Lets a sender have an order: from then on no other sender can take it. Must return before anything is done.
+    /// - Parameters:
+    ///   - life: a random name of the process.
+    ///   - former: the life of a process that took it and is gone; nil for an order that waits.
+    /// - Returns: false when its state is another one by now.
+    public func take(_ nonce: String, life: String, from former: String? = nil, at now: Timestamp) throws -> Bool {
+        try change(
+            "UPDATE placed SET state = 'taken', life = ?, changed_at = ? WHERE nonce = ? AND state = ? AND life = ?",
+            [life, now.epochMilliseconds, nonce, former == nil ? "waiting" : "taken", former ?? ""])
+    }
+
+    /// Records which run an order makes. Must return before the run is made.
+    /// - Returns: false when the order is no longer this process's.
+    public func note(made run: String, by nonce: String, life: String) throws -> Bool {
+        try change("UPDATE placed SET made = ? WHERE nonce = ? AND state = 'taken' AND life = ?", [run, nonce, life])
+    }
+
+    /// Ends an order that this process has, or that waits.
+    /// - Parameter state: one that has ended.
+    /// - Returns: false when the order ended before, or is another process's by now. What its own process knows replaces what another found of it.
+    public func end(_ nonce: String, as state: OrderState, life: String, at now: Timestamp) throws -> Bool {
+        precondition(state.hasEnded, "an order ends in a state that has ended")
+        let values = state.values
+        return try change(
+            """
+            UPDATE placed SET state = ?, details = ?, changed_at = ?
+            WHERE nonce = ? AND (state = 'waiting' OR state IN ('taken', 'left') AND life = ?)
+            """, [state.name, values == .null ? "" : values.text, now.epochMilliseconds, nonce, life])
+    }
+
+    /// Takes over an order whose process is gone, to end it with what is known of it.
+    /// - Parameter former: the life of that process.
+    /// - Returns: false when its state is another one by now.
+    public func leave(_ nonce: String, of former: String, as state: OrderState, at now: Timestamp) throws -> Bool {
+        precondition(state.hasEnded, "an order ends in a state that has ended")
+        return try change(
+            "UPDATE placed SET state = ?, details = ?, changed_at = ? WHERE nonce = ? AND state = 'taken' AND life = ?",
+            [state.name, state.values == .null ? "" : state.values.text, now.epochMilliseconds, nonce, former])
+    }
+
+    private func change(_ sql: String, _ arguments: StatementArguments) throws -> Bool {
+        try Self.translating(path) {
+            try database.write { db in
+                try db.execute(sql: sql, arguments: arguments)
+                return db.changesCount > 0
+            }
+        }
+    }
+
+    // MARK: - Reading
+
+    /// An order by its key; nil when there is none.
+    public func order(_ nonce: String) throws -> PlacedOrder? { try Self.translating(path) { try database.read { try Self.order(nonce, $0) } } }
+
+    /// All orders about a run, or that made it, in the order in which they were placed.
+    public func orders(ofRun run: String) throws -> [PlacedOrder] { try fetch("WHERE run = ? OR made = ? ORDER BY number", [run, run]) }
+
+    /// The newest orders, newest first.
+    /// - Parameters:
+    ///   - number: only orders before this one; nil for the newest.
+    ///   - limit: at most so many.
+    public func newest(before number: Int64? = nil, atMost limit: Int) throws -> [PlacedOrder] {
+        try fetch("WHERE number < ? ORDER BY number DESC LIMIT ?", [number ?? .max, limit])
+    }
+
+    private func fetch(_ condition: String, _ arguments: StatementArguments) throws -> [PlacedOrder] {
+        try Self.translating(path) { try database.read { try Self.fetch(condition, arguments, $0) } }
+    }
+
+    /// What a folder's orders are, newest first, whether or not processes work with them; none when there is no file.
+    static func read(folder: String, before number: Int64?, atMost limit: Int) throws -> [PlacedOrder] {
+        let path = path(in: folder)
+        try RunFile.checkKind(ofDatabase: path, wanted: "the record of orders")
+        guard RunFile.kind(path) != .missing else { return [] }
+        return try translating(path) {
+            try InterruptedChange.takingBack(path) {
+                var configuration = Configuration()
+                configuration.readonly = true
+                configuration.busyMode = .timeout(patienceSeconds)
+                let database = try DatabaseQueue(path: path, configuration: configuration)
+                defer { try? database.close() }
+                return try database.read { db in
+                    // Another process has just made the file.
+                    guard try check(db, path: path) else { return [] }
+                    return try fetch("WHERE number < ? ORDER BY number DESC LIMIT ?", [number ?? .max, limit], db)
+                }
+            }
+        }
+    }
+
+    private static func fetch(_ condition: String, _ arguments: StatementArguments, _ db: Database) throws -> [PlacedOrder] {
+        try Row.fetchAll(db, sql: "SELECT \(OrderRow.columns) FROM placed \(condition)", arguments: arguments).map { row in
+            guard let placed = OrderRow.read(row) else { throw unreadable }
+            return placed
+        }
+    }
+
+    private static func order(_ nonce: String, _ db: Database) throws -> PlacedOrder? {
+        try fetch("WHERE nonce = ?", [nonce], db).first
+    }
+
+    // MARK: - The file
+
+    private static func insert(_ order: Order, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO placed (nonce, kind, run, file, campaign, occurrence, digest, reason, ordered_by, asked_at, lapses_at, machine_start,
+                    uptime_ms, state, life, details, made, changed_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', '', '', NULL, ?)
+                """,
+            arguments: [order.nonce, order.kind.name] + OrderRow.arguments(of: order.kind) + [
+                order.by, order.askedAt.epochMilliseconds, order.lapsesAt.epochMilliseconds, order.uptime.start, order.uptime.milliseconds,
+                order.askedAt.epochMilliseconds,
+            ])
+    }
+
+    private static func create(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE placed (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT,
+                    nonce TEXT NOT NULL UNIQUE,                  -- the key of the form
+                    kind TEXT NOT NULL,                          -- approve, reject, send, test, plan, resume, retry, pause, cancel, skip
+                    run TEXT, file TEXT, campaign TEXT, occurrence TEXT, digest TEXT, reason TEXT,
+                    ordered_by TEXT NOT NULL,
+                    asked_at INTEGER NOT NULL, lapses_at INTEGER NOT NULL,          -- epoch milliseconds
+                    machine_start TEXT NOT NULL, uptime_ms INTEGER NOT NULL,        -- boot id and CLOCK_BOOTTIME when it was asked for
+                    state TEXT NOT NULL,                         -- waiting, taken, done, refused, lapsed, left
+                    life TEXT NOT NULL,                          -- the process that took it; blank for none
+                    details TEXT NOT NULL,                       -- {"run": "…", "end": "finished"}; blank for none
+                    made TEXT,                                   -- the run that it makes
+                    changed_at INTEGER NOT NULL
+                );
+                CREATE INDEX placed_by_state ON placed (state, number);
+                CREATE INDEX placed_by_run ON placed (run);
+                CREATE INDEX placed_by_made ON placed (made);
+                PRAGMA application_id = \(applicationID);
+                PRAGMA user_version = \(version);
+                """)
+    }
+
+    /// - Returns: false when the file is empty.
+    /// - Throws: `Diagnostic` when it is no record of orders that this version can use.
+    private static func check(_ db: Database, path: String) throws -> Bool {
+        try DatabaseFormat(applicationID: applicationID, version: version, name: "the record of orders")
+            .check(db, path: path, stranger: notOrders(path))
+    }
+
+    private static func notOrders(_ path: String) -> Diagnostic {
+        Diagnostic(
+            "this is not a record of orders, but is in its place", file: path,
+            remedy: "Restore it from a backup, or move it away: then what was ordered and not done is forgotten, and must be ordered again.")
+    }
+
+    private static let isUsed = Diagnostic(
+        "this form was already used for another order", remedy: "Load the page again, and order from there. Nothing was ordered now.")
+
+    /// A value is not what it should be; `translating` adds the file.
+    private static let unreadable = Diagnostic(
+        "the record of orders is damaged: a value in it cannot be read",
+        remedy: "Restore it from a backup, or move it away: then what was ordered and not done is forgotten, and must be ordered again.")
+
+    private static func translating<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch var mistake as Diagnostic where mistake == unreadable {
+            mistake.file = path
+            throw mistake
+        } catch let error as DatabaseError {
+            switch error.resultCode {
+            case .SQLITE_NOTADB, .SQLITE_CORRUPT: throw notOrders(path)
+            default:
+                var diagnostic = RunDiagnostics.diagnostic(for: error, path: path, activity: .sending)
+                diagnostic.message = diagnostic.message.replacing("the run file", with: "the record of orders")
+                throw diagnostic
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Base
+import Runs
+import Testing
+
+@testable import Automation
+
+@Suite("the order desk")
+struct OrderDeskTests {
+    private static let start = OrderMoment(time: Timestamp(epochSeconds: 1_800_000_000), uptime: Uptime(start: "s", milliseconds: 0))
+
+    private static func moment(after seconds: Double) -> OrderMoment {
+        OrderMoment(
+            time: start.time.adding(seconds: seconds), uptime: Uptime(start: "s", milliseconds: Int64(seconds * 1000)))
+    }
+
+    private static func placed(_ kinds: Order.Kind..., states: [Int: OrderState] = [:]) -> [PlacedOrder] {
+        kinds.enumerated().map { index, kind in
+            PlacedOrder(
+                number: Int64(index + 1), order: Order(nonce: "\(index + 1)", kind: kind, by: "anna", at: start),
+                state: states[index + 1] ?? .waiting, changedAt: start.time)
+        }
+    }
+
+    /// What a desk does about orders: `take 1`, `end 2 lapsed`.
+    private static func words(_ actions: [OrderDesk.Action]) -> [String] {
+        actions.map { action in
+            switch action {
+            case .take(let placed, let former): "take \(placed.number)\(former.map { " from \($0)" } ?? "")"
+            case .perform(let placed): "perform \(placed.number)"
+            case .examine(let placed): "examine \(placed.number)"
+            case .end(let placed, let state): "end \(placed.number) \(state.name)"
+            }
+        }
+    }
+
+    private static let send = Order.Kind.send(run: "r", digest: "d")
+
+    @Test("orders of one run begin one after the other, those of others at once")
+    func inOrder() {
+        var desk = OrderDesk(life: "me")
+        var orders = Self.placed(.approve(run: "r", digest: "d"), Self.send, .approve(run: "other", digest: "d"), .resume(run: "r"))
+        #expect(Self.words(desk.read(orders, at: Self.start)) == ["take 1", "take 3"])
+        _ = desk.took(orders[0])
+        orders[0].state = .taken(life: "me")
+        #expect(Self.words(desk.read(orders, at: Self.start)) == ["take 3"])
+        #expect(Self.words(desk.ended("1", as: .done(.init(run: "r")))) == ["end 1 done"])
+        #expect(Self.words(desk.read(orders, at: Self.start)) == ["end 1 done", "take 3"], "its end is not on record yet")
+        desk.recorded("1")
+        orders[0].state = .done(.init(run: "r"))
+        #expect(Self.words(desk.read(orders, at: Self.start)) == ["take 2", "take 3"])
+        _ = desk.took(orders[1])
+        orders[1].state = .taken(life: "me")
+        #expect(Self.words(desk.read(orders, at: Self.start)) == ["take 3"])
+        desk.begun("2")
+        #expect(Self.words(desk.read(orders, at: Self.start)) == ["take 3", "take 4"], "a run that is sent may be paused and resumed")
+    }
+
+    @Test(
+        "a pause or cancellation goes before all that wait, and the last word counts",
+        arguments: [Order.Kind.pause(run: "r"), .cancel(run: "r")])
+    func overtakes(kind: Order.Kind) {
+        var desk = OrderDesk(life: "me")
+        let orders = Self.placed(.retry(run: "r"), .approve(run: "r", digest: "d"), .resume(run: "r"), kind, .resume(run: "r"))
+        _ = desk.took(orders[0])
+        #expect(Self.words(desk.read(orders, at: Self.start)) == ["end 3 refused", "take 4"])
+    }
+
+    @Test("a pause waits for the run that has been taken to begin: it would find nothing to pause")
+    func waitsForBeginning() {
+        var desk = OrderDesk(life: "me")
+        let orders = Self.placed(Self.send, .pause(run: "r"))
+        _ = desk.took(orders[0])
+        #expect(desk.read(orders, at: Self.start) == [])
+        desk.begun("1")
+        #expect(Self.words(desk.read(orders, at: Self.start)) == ["take 2"])
+    }
+
+    @Test("of a process that is gone, what is taken once is left, and what changes nothing a second time is done again")
+    func dead() {
+        var desk = OrderDesk(life: "me")
+        let taken = OrderState.taken(life: "dead")
+        let orders = Self.placed(
+            Self.send, .approve(run: "o", digest: "d"), .plan(file: "/f", digest: "d"), states: [1: taken, 2: taken, 3: taken])
+        #expect(Self.words(desk.read(orders, at: Self.start)) == ["examine 1", "take 2 from dead", "examine 3"])
+        desk.examines(orders[0])
+        desk.examines(orders[2])
+        #expect(desk.found("1", .unfinished(run: "r")) == [.end(orders[0], .left(.unfinished(run: "r")))])
+        // A plan's file appears when it is complete.
+        #expect(desk.found("3", .notBegun(run: "p")) == [.end(orders[2], .done(.init(run: "p")))])
+        // An hour later nobody waits for the approval any more.
+        #expect(Self.words(OrderDesk(life: "other").read([orders[1]], at: Self.moment(after: 3600))) == ["examine 2"])
+    }
+
+    @Test("what waits too long lapses; a process that is about to end begins nothing")
+    func lapses() {
+        let desk = OrderDesk(life: "me")
+        let orders = Self.placed(Self.send, .cancel(run: "o"))
+        #expect(Self.words(desk.read(orders, at: Self.moment(after: 599.9))) == ["take 1", "take 2"])
+        #expect(Self.words(desk.read(orders, at: Self.moment(after: 600))) == ["end 1 lapsed", "take 2"])
+        #expect(Self.words(desk.read(orders, at: Self.moment(after: 3600))) == ["end 1 lapsed", "end 2 lapsed"])
+        #expect(Self.words(desk.read(orders, isTaking: false, at: Self.moment(after: 600))) == ["end 1 lapsed"])
+    }
+
+    @Test("one plan is made at a time, so that the next may still lapse while it waits")
+    func onePlan() {
+        var desk = OrderDesk(life: "me")
+        let orders = Self.placed(.plan(file: "/a", digest: "d"), .plan(file: "/b", digest: "d"), .test(file: "/c", digest: "d"))
+        #expect(Self.words(desk.read(orders, at: Self.start)) == ["take 1", "take 3"])
+        _ = desk.took(orders[0])
+        #expect(Self.words(desk.read(orders, at: Self.start)) == ["take 3"])
+    }
+
+    @Test("whoever wrote a campaign or asked does not approve it; where the writer is unknown, the asker alone counts")
+    func fourEyes() {
+        #expect(FourEyes.refusal(writer: "anna", asker: "ben", approver: "cem") == nil)
+        #expect(FourEyes.refusal(writer: "anna", asker: "ben", approver: "anna") == .wroteIt)
+        #expect(FourEyes.refusal(writer: "anna", asker: "ben", approver: "ben") == .askedForIt)
+        #expect(FourEyes.refusal(writer: nil, asker: "ben", approver: "ben") == .askedForIt)
+        #expect(FourEyes.refusal(writer: nil, asker: "ben", approver: "anna") == nil)
+        #expect(FourEyes.refusal(writer: "anna", asker: "anna", approver: "Anna") == .wroteIt)
+        #expect(FourEyes.refusal(writer: nil, asker: nil, approver: "anna") == nil)
+    }
+}

@@ -1,0 +1,51 @@
+import Base
+import Foundation
+import Runs
+import TestSupport
+import Testing
+
+@testable import Automation
+
+@Suite("the record of orders, and its model")
+struct OrderTableTests {
+    @Test("the model that the simulation works on answers every call as the file does", arguments: 0..<8)
+    func agree(seed: Int) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-orders-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        // Two processes use the file at once.
+        let files = [try OrderStore(folder: folder), try OrderStore(folder: folder)]
+        let memory = MemoryOrders()
+        var random = SeededRandom(UInt64(seed))
+        let kinds: [Order.Kind] = [
+            .approve(run: "r", digest: "d"), .reject(run: "r", digest: "d", reason: "Why?"), .send(run: "r", digest: "d"),
+            .test(file: "/a.yaml", digest: "d"), .plan(file: "/a.yaml", digest: "d"), .resume(run: "r"), .retry(run: "r"),
+            .pause(run: "s"), .cancel(run: "s"), .skip(campaign: "c", occurrence: "2026-12-01T09:00"),
+        ]
+        let states: [OrderState] = [
+            .lapsed, .done(.init(run: "r", end: .stopped(.interrupted))), .refused(.overtaken), .left(.unfinished(run: "r")),
+        ]
+        for step in 0..<150 {
+            let file = files[Int.random(in: 0...1, using: &random)]
+            let nonce = "n\(Int.random(in: 0..<12, using: &random))", life = "life \(Int.random(in: 0..<2, using: &random))"
+            let now = Timestamp(epochMilliseconds: Int64(step) * 1000)
+            let state = states[Int.random(in: 0..<states.count, using: &random)]
+            switch Int.random(in: 0..<7, using: &random) {
+            case 0...1:
+                let order = Order(
+                    nonce: nonce, kind: kinds[Int.random(in: 0..<kinds.count, using: &random)], by: "anna",
+                    at: OrderMoment(time: now, uptime: Uptime(start: "s", milliseconds: 5)))
+                #expect((try? file.place(order)) == (try? memory.place(order)))
+            case 2: #expect(try file.take(nonce, life: life, from: nil, at: now) == memory.take(nonce, life: life, from: nil, at: now))
+            case 3:
+                #expect(
+                    try file.take(nonce, life: life, from: "life 0", at: now) == memory.take(nonce, life: life, from: "life 0", at: now))
+            case 4: #expect(try file.end(nonce, as: state, life: life, at: now) == memory.end(nonce, as: state, life: life, at: now))
+            case 5: #expect(try file.leave(nonce, of: life, as: state, at: now) == memory.leave(nonce, of: life, as: state, at: now))
+            default: #expect(try file.note(made: "m\(step)", by: nonce, life: life) == memory.note(made: "m\(step)", by: nonce, life: life))
+            }
+            #expect(try file.unended() == memory.unended(), "after step \(step)")
+        }
+        #expect(try files[0].newest(atMost: 100).reversed() == memory.rows)
+        for file in files { file.close() }
+    }
+}

@@ -1,0 +1,170 @@
+import Base
+import Foundation
+import Testing
+
+@testable import Runs
+
+@Suite("The record of orders")
+final class OrderStoreTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-orders-\(UUID().uuidString)").path
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+    private var path: String { folder + "/orders.sqlite" }
+
+    private static let asked = OrderMoment(
+        time: Timestamp(epochSeconds: 1_800_000_000), uptime: Uptime(start: "s", milliseconds: 1_000_000))
+
+    private func order(_ nonce: String = "n", _ kind: Order.Kind = .send(run: "r", digest: "d"), by name: String = "anna") -> Order {
+        Order(nonce: nonce, kind: kind, by: name, at: Self.asked)
+    }
+
+    @Test("a form that is sent twice is one order, with its state; for other contents or another person its key is refused")
+    func placedOnce() throws {
+        let store = try OrderStore(folder: folder)
+        let first = try store.place(order())
+        var later = Self.asked
+        later.time = later.time.adding(seconds: 90)
+        #expect(try store.place(Order(nonce: "n", kind: .send(run: "r", digest: "d"), by: "anna", at: later)) == first)
+        #expect(try store.take("n", life: "l", at: later.time))
+        #expect(try store.place(order()).state == .taken(life: "l"))
+        for other in [order("n", .send(run: "r", digest: "e")), order("n", .resume(run: "r")), order(by: "ben")] {
+            #expect(diagnostic { _ = try store.place(other) }?.message == "this form was already used for another order")
+        }
+        #expect(try store.newest(atMost: 10).count == 1)
+    }
+
+    @Test("two threads that place one form, and two senders that take one order: one of them does, each time")
+    func races() async throws {
+        for round in 0..<20 {
+            let stores = [try OrderStore(folder: folder), try OrderStore(folder: folder)]
+            let order = order("n\(round)")
+            let placed = try await withThrowingTaskGroup(of: PlacedOrder.self) { group in
+                for store in stores { group.addTask { try store.place(order) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(placed.count == 2 && placed[0] == placed[1])
+            let taken = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for (index, store) in stores.enumerated() {
+                    group.addTask { try store.take(order.nonce, life: "\(index)", at: order.askedAt) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(taken.sorted { $0 && !$1 } == [true, false])
+            for store in stores { store.close() }
+        }
+    }
+
+    @Test("orders are listed as they were placed, those of a run also by the run that they made, pages from the newest on")
+    func lists() throws {
+        let store = try OrderStore(folder: folder)
+        for number in 1...5 {
+            _ = try store.place(order("\(number)", number % 2 == 0 ? .test(file: "/a.yaml", digest: "d") : .pause(run: "r")))
+        }
+        #expect(try store.take("2", life: "l", at: Self.asked.time))
+        #expect(try store.note(made: "r", by: "2", life: "l"))
+        #expect(try !store.note(made: "r", by: "4", life: "l"), "not taken")
+        #expect(try store.orders(ofRun: "r").map(\.order.nonce) == ["1", "2", "3", "5"])
+        #expect(try store.end("3", as: .lapsed, life: "l", at: Self.asked.time))
+        #expect(try store.unended().map(\.order.nonce) == ["1", "2", "4", "5"])
+        let page = try OrderRecords(folder: folder).read(atMost: 2)
+        #expect(page.map(\.order.nonce) == ["5", "4"])
+        #expect(try OrderRecords(folder: folder).read(before: page.last?.number, atMost: 2).map(\.order.nonce) == ["3", "2"])
+    }
+
+    @Test("an order that was taken is no other sender's, and what its own sender knows replaces what another found")
+    func ownership() throws {
+        let store = try OrderStore(folder: folder)
+        _ = try store.place(order())
+        #expect(try store.take("n", life: "a", at: Self.asked.time))
+        #expect(try !store.take("n", life: "b", at: Self.asked.time))
+        #expect(try !store.end("n", as: .lapsed, life: "b", at: Self.asked.time))
+        #expect(try store.leave("n", of: "a", as: .left(.elsewhere(run: "r")), at: Self.asked.time))
+        #expect(try store.end("n", as: .done(.init(run: "r", end: .finished)), life: "a", at: Self.asked.time))
+        #expect(try !store.end("n", as: .lapsed, life: "a", at: Self.asked.time), "it has ended")
+        #expect(try store.order("n")?.state == .done(.init(run: "r", end: .finished)))
+    }
+
+    @Test("how long an order has waited is known whatever the clock says; after the machine's next start it has lapsed")
+    func lapses() {
+        let order = order()
+        func hasLapsed(_ clock: Double, _ uptime: Int64, start: String = "s") -> Bool {
+            order.hasLapsed(
+                at: OrderMoment(
+                    time: Self.asked.time.adding(seconds: clock), uptime: Uptime(start: start, milliseconds: 1_000_000 + uptime)))
+        }
+        #expect(!hasLapsed(599, 599_999) && hasLapsed(600, 600_000))
+        #expect(!hasLapsed(86_400, 5_000), "the clock was set forward")
+        #expect(hasLapsed(-86_400, 600_000), "the clock was set back")
+        #expect(hasLapsed(5, -999_000, start: "t") && hasLapsed(5, 5_000, start: "t") && hasLapsed(5, 5_000, start: ""))
+        #expect(self.order("n", .cancel(run: "r")).lapsesAt == Self.asked.time.adding(seconds: 3600))
+    }
+
+    @Test("where the machine has no number for its start, the clock decides, and what comes from the future has lapsed")
+    func lapsesByClock() {
+        let order = Order(
+            nonce: "n", kind: .resume(run: "r"), by: "anna",
+            at: OrderMoment(time: Self.asked.time, uptime: Uptime(start: "", milliseconds: 0)))
+        func hasLapsed(_ clock: Double) -> Bool {
+            order.hasLapsed(at: OrderMoment(time: Self.asked.time.adding(seconds: clock), uptime: Uptime(start: "", milliseconds: 0)))
+        }
+        #expect(!hasLapsed(-4) && !hasLapsed(599) && hasLapsed(600) && hasLapsed(-6))
+    }
+
+    @Test("this machine's uptime goes on, and belongs to one start")
+    func uptime() {
+        let first = OrderMoment.now(), second = OrderMoment.now()
+        #expect(first.uptime.start == second.uptime.start && first.uptime.milliseconds <= second.uptime.milliseconds)
+        #expect(first.uptime.start.utf8.count == 36, "the kernel's boot id")
+    }
+
+    @Test(
+        "every state is read as it was written",
+        arguments: [
+            OrderState.waiting, .taken(life: "l"), .lapsed, .done(.init(run: nil)), .done(.init(run: "r", end: .interrupted)),
+            .done(.init(run: "r", end: .cancelled)), .done(.init(run: "r", end: .stopped(.described("Why.")))),
+            .refused(.notPermitted), .refused(.wroteIt), .refused(.askedForIt), .refused(.planDiffers), .refused(.fileDiffers),
+            .refused(.overtaken), .refused(.nothingToRetry), .refused(.noSuchTime), .refused(.timeHasCome(run: "r")),
+            .refused(.timeHasCome(run: nil)), .refused(.described("Why.")), .left(.nothing), .left(.notBegun(run: "r")),
+            .left(.unfinished(run: "r")), .left(.elsewhere(run: "r")), .left(.ended(run: "r", .finished)), .left(.unknown(run: nil, "")),
+        ])
+    func states(state: OrderState) { #expect(OrderState(name: state.name, values: state.values, life: "l") == state) }
+
+    @Test(
+        "what is no state is none",
+        arguments: [("done", "null"), ("done", #"{"end":"eaten"}"#), ("refused", "{}"), ("left", "{}"), ("eaten", "null")])
+    func noStates(name: String, json: String) throws {
+        #expect(OrderState(name: name, values: try JSONValue(parsing: json), life: "") == nil)
+    }
+
+    @Test("keys and names have limits, and hostile ones come back as they were")
+    func limits() throws {
+        let store = try OrderStore(folder: folder)
+        for bad in [order(""), order(String(repeating: "n", count: 201)), order(by: ""), order(by: String(repeating: "x", count: 401)), order("n\0")] {
+            #expect(diagnostic { _ = try store.place(bad) }?.remedy?.hasSuffix("Nothing was ordered.") == true)
+        }
+        let evil = "'; DROP TABLE placed; --\u{202E}\n\u{1}<script>"
+        let hostile = order(evil, .reject(run: evil, digest: evil, reason: evil), by: evil)
+        #expect(try store.place(hostile).order == hostile)
+        #expect(try store.order(evil)?.order == hostile)
+    }
+
+    @Test("a damaged, foreign or newer file is told from an empty one, and is no run", .enabled(if: hasSQLiteTool))
+    func damaged() throws {
+        var store: OrderStore? = try OrderStore(folder: folder)
+        _ = try store?.place(order())
+        store?.close()
+        store = nil
+        let listing = try RunFolder(folder).list()
+        #expect(listing.runs.isEmpty && listing.broken.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["orders.sqlite"])
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+        for edit in ["kind = 'eat'", "digest = NULL", "asked_at = 'x'", "state = 'done'"] {
+            #expect(query(path, "CREATE TABLE IF NOT EXISTS kept AS SELECT * FROM placed; UPDATE placed SET \(edit)").isEmpty)
+            #expect(diagnostic { _ = try OrderRecords(folder: self.folder).read() }?.message.contains("is damaged") == true, "\(edit)")
+            #expect(query(path, "DELETE FROM placed; INSERT INTO placed SELECT * FROM kept").isEmpty)
+        }
+        #expect(query(path, "PRAGMA user_version = 9").isEmpty)
+        #expect(diagnostic { _ = try OrderStore(folder: self.folder) }?.message.contains("newer Volley") == true)
+        try Data(repeating: 7, count: 8192).write(to: URL(fileURLWithPath: path))
+        #expect(diagnostic { _ = try OrderStore(folder: self.folder) }?.message.contains("not a record of orders") == true)
+    }
+}
