@@ -9,6 +9,9 @@ extension OrderWorld {
             let (nonce, kind) = (placed.order.nonce, placed.order.kind)
             let count = effects[nonce] ?? 0
             if !placed.state.hasEnded { fail(.ended, "\(kind.name) \(placed.number) is \(placed.state)") }
+            if let answer = answers[nonce], answer.state != placed.state, !wasDouble {
+                fail(.told, "\(kind.name) \(placed.number) is \(placed.state), and its process said \(answer.state)")
+            }
             guard kind.isTakenOnce else { continue }
             if count > 1 || (created[nonce] ?? 0) > 1 { fail(.doneOnce, "\(kind.name) \(placed.number) was done \(count) times") }
             guard !wasDouble else { continue }

@@ -67,6 +67,8 @@ struct OrderWorld {
 
     // What happened, beyond any kill.
     var workNumbers = 0
+    /// How orders ended, as far as processes know that were not killed since.
+    private(set) var answers: [String: (state: OrderState, life: String)] = [:]
     var effects: [String: Int] = [:], created: [String: Int] = [:]
     private var lastBegun: [Order.Kind.Subject: Int64] = [:]
     private var lastWord: [Order.Kind.Subject: Int64] = [:]
@@ -151,7 +153,7 @@ struct OrderWorld {
         case 1: table.fault = .after(1 + below(3), hasWritten: chance(500))
         case 2 where chance(200):
             // The machine starts again.
-            processes = []
+            (processes, answers) = ([], [:])
             releaseLocks(all: true)
             now += 20_000
             (start, starts) = (now, starts + 1)
@@ -198,7 +200,8 @@ struct OrderWorld {
     }
 
     private mutating func kill(_ index: Int) {
-        processes.remove(at: index)
+        let killed = processes.remove(at: index)
+        answers = answers.filter { $0.value.life != killed.life }
         releaseLocks(all: false)
         meet("kill")
     }
@@ -215,8 +218,8 @@ struct OrderWorld {
     private mutating func terminate(_ index: Int) {
         for work in processes[index].sends { processes[index].events.append((work.placed.order.nonce, interrupt(work))) }
         (processes[index].sends, processes[index].looks, processes[index].plans) = ([], [], [])
-        let book = processes[index].book
-        for (nonce, answer) in processes[index].events { handle(nonce, answer, book) }
+        let (book, life) = (processes[index].book, processes[index].life)
+        for (nonce, answer) in processes[index].events { handle(nonce, answer, book, life) }
         processes[index].events = []
         table.fault = .none
         _ = book.look(isTaking: false, at: moment)
@@ -229,8 +232,8 @@ struct OrderWorld {
     private mutating func look(_ index: Int) {
         let isKilled = mayFail && !isCalm && chance(30)
         if isKilled { table.fault = .after(1 + below(4), hasWritten: chance(500)) }
-        let book = processes[index].book
-        for (nonce, answer) in processes[index].events { handle(nonce, answer, book) }
+        let (book, life) = (processes[index].book, processes[index].life)
+        for (nonce, answer) in processes[index].events { handle(nonce, answer, book, life) }
         processes[index].events = []
         let steps = book.look(at: moment)
         if isKilled {
@@ -242,10 +245,12 @@ struct OrderWorld {
         for placed in steps.toDo { begin(placed, index) }
     }
 
-    private func handle(_ nonce: String, _ answer: OrderWork.Answer, _ book: OrderBook) {
+    private mutating func handle(_ nonce: String, _ answer: OrderWork.Answer, _ book: OrderBook, _ life: String) {
         switch answer {
         case .begun: book.begun(nonce)
-        case .ended(let state): _ = book.ended(nonce, as: state, at: moment)
+        case .ended(let state):
+            answers[nonce] = (state, life)
+            _ = book.ended(nonce, as: state, at: moment)
         case .remains(let remains): _ = book.found(nonce, remains, at: moment)
         }
     }
