@@ -21,7 +21,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo test oracle test-servers test-browser sanitize faults races fuzz simulate simulate-breakages bench lint format install clean
+.PHONY: help setup servers build demo console test oracle test-servers test-browser sanitize faults races fuzz simulate simulate-breakages bench lint format install clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns through APNs, FCM, Getui, JPush and RongCloud. What can be done here:"
@@ -61,6 +61,17 @@ demo: build ## Send a real campaign to the built-in simulator and show its repor
 	echo "$$(($$(wc -l < .build/spring-sale.csv) - 1)) devices, each with its result, in .build/spring-sale.csv"; \
 	volley send campaigns/autumn-festival.yaml --yes; \
 	volley runs --config campaigns/volley.yaml
+
+# A copy of the sample campaigns, so that nothing is written beside them. Who may sign in, the accounts will say.
+LISTEN ?= 127.0.0.1:8181
+
+console: build ## Start the console on the sample campaigns, with the simulator; LISTEN=127.0.0.1:8181
+	$(SWIFT) build -c release --product volley-console $(STRICT)
+	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	cp -r campaigns/. "$$folder"; rm -rf "$$folder/runs"; \
+	$(RELEASE)/volley send "$$folder/spring-sale.yaml" --yes --quiet; \
+	echo "Open http://$(LISTEN)/ in a browser; Ctrl-C ends the console."; \
+	$(RELEASE)/volley serve "$$folder" --listen $(LISTEN) || [ $$? = 130 ]
 
 test: servers ## Run all tests, and name failed ones again at the end
 	@mkdir -p .build; $(SWIFT) test $(STRICT) 2>&1 | tee .build/test.log || { \
@@ -159,7 +170,8 @@ bench: setup ## Compare Volley's speed with other tools (minutes; see docs/perfo
 	@$(call install,$(BENCH_PACKAGES))
 	@$(BENCH_PYTHON) -c 'import duckdb, polars' 2>/dev/null || { \
 	    /usr/bin/python3 -m venv .build/bench && .build/bench/bin/pip install --quiet --disable-pip-version-check duckdb polars; }
-	$(SWIFT) build -c release $(STRICT)
+	$(SWIFT) build -c release --product volley $(STRICT)
+	$(SWIFT) build -c release --product volley-bench $(STRICT)
 	@$(RELEASE)/volley-bench $(BENCH)
 
 lint: ## Check formatting and the rules of .swift-format

@@ -44,6 +44,11 @@ let simulation =
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 /// SQLite's own interface, as GRDB brings it.
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let web: [Target.Dependency] = [
+    .product(name: "Hummingbird", package: "hummingbird"), .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+    .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
+]
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -56,6 +61,12 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        // What Hummingbird is made of, for the handlers of connections and the log.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     ],
     targets: [
         // The C libraries, each imported by exactly one room.
@@ -122,6 +133,14 @@ let package = Package(
                 "Base", "Automation", "Commands", "PushServices", "Simulators", "Planning", "Workspace", argumentParser, "CLinux",
             ],
             path: "Sources/volley/Arguments", packageAccess: false, swiftSettings: strict),
+
+        // The web process: it reads what there is, and shows it. Like `volley` it sees only what is `public`.
+        .executableTarget(
+            name: "volley-console",
+            dependencies: [
+                "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Runs", "Reports", "Workspace", "Planning",
+                "Automation", argumentParser,
+            ] + web, packageAccess: false, swiftSettings: strict),
 
         // What `make bench` runs.
         .target(name: "BareCurl", dependencies: ["CCurl"], path: "Sources/Benchmarks/BareCurl"),
@@ -193,6 +212,12 @@ let package = Package(
             path: "Tests/CommandsTests",
             swiftSettings: strict),
         tests("CommandLine", ["Simulators", "Base", "Cryptography", "Runs", "TestCommands", "TestServers", "volley", "volley-embedding"]),
+        tests(
+            "Console",
+            [
+                "Automation", "Base", "Campaigns", "PushServices", "Reports", "Runs", "Scheduling", "TestCommands", "Workspace", "volley",
+                "volley-console",
+            ] + web),
         // A program of others, as it were, that is made of the stages.
         .executableTarget(
             name: "volley-embedding", dependencies: ["Base", "Runs", "Workspace", "Planning", "Sending"], path: "Tests/Embedding",

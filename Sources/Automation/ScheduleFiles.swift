@@ -126,7 +126,8 @@ public struct ScheduleFiles: Sendable {
         return Self.names(in: argument)?.filter(Self.isCampaign).map { FilePaths.join(argument, name: $0) }
     }
 
-    private static func isCampaign(_ name: String) -> Bool {
+    /// Whether a file of a folder is taken for a campaign, by its name.
+    public static func isCampaign(_ name: String) -> Bool {
         (name.hasSuffix(".yaml") || name.hasSuffix(".yml")) && !name.hasPrefix(".") && name != Project.fileName
     }
 

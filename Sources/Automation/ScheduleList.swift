@@ -13,7 +13,7 @@ public struct ScheduleList: Sendable {
     static let longestList = 100
 
     /// A time of a campaign.
-    private struct Row {
+    struct Row {
         var campaign: Scheduler.Campaign?
         var name: String
         var occurrence: String
@@ -23,11 +23,12 @@ public struct ScheduleList: Sendable {
         var scheduledRun: ScheduledRun?
     }
 
-    private let rows: [Row]
-    private let mistakes: [String: Diagnostics]
+    let rows: [Row]
+    let mistakes: [String: Diagnostics]
     private let unscheduledFiles: [String]
     private let ignoredFiles: [String]
-    private let isAtWork: Bool
+    /// Whether a process sends them.
+    public let isAtWork: Bool
     private let here: ZoneRules
 
     /// - Parameters:

@@ -39,3 +39,12 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return bytes.count == 16 && bytes.starts(with: prefix) ? IPAddress(bytes: Array(bytes.suffix(4))) : self
     }
 }
+
+extension IPAddress: CustomStringConvertible {
+    /// `192.0.2.1`, `2001:db8::1`
+    public var description: String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        _ = bytes.withUnsafeBytes { inet_ntop(isIPv4 ? AF_INET : AF_INET6, $0.baseAddress, &text, socklen_t(text.count)) }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

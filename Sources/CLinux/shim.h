@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -22,6 +23,17 @@ static inline int volley_open_process(pid_t process) { return (int)syscall(SYS_p
 /// A pipe, its reading end first, whose ends exec closes; -1 with errno if it cannot be made. Source: pipe2(2), which the C library
 /// declares only for C.
 static inline int volley_make_pipe(int ends[2]) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
+
+/// Has this process ended by SIGTERM when the process that VOLLEY_SUPERVISOR names ends, however that comes about; 1 if it has ended already. Does
+/// nothing where the variable is missing. What this process starts does not inherit the variable. Source: PR_SET_PDEATHSIG(2const).
+static inline int volley_end_with_parent(void) {
+    const char *name = getenv("VOLLEY_SUPERVISOR");
+    if (!name) return 0;
+    const long supervisor = strtol(name, 0, 10);
+    unsetenv("VOLLEY_SUPERVISOR");
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    return getppid() != supervisor;
+}
 
 /// The message, and the exit code of the process, before `*mark` is set and after.
 struct volley_last_words {

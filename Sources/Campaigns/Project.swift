@@ -15,6 +15,8 @@ public struct Project: Sendable {
     public var notices: [NoticeTarget]
     /// Files that `volley schedule` keeps up to date; nil for none.
     public var monitoring: Monitoring?
+    /// How `volley serve` shows campaigns and runs; nil for the defaults, on this machine only.
+    public var console: ConsoleSettings?
 
     /// The app of that name, or nil.
     public func app(named name: String) -> App? { apps.first { $0.name.value == name } }

@@ -23,6 +23,19 @@ public struct HistorySnapshot: Sendable {
         return known.begun.filter { id, _ in RunID.campaign(of: id[...]).map { $0 == campaign } ?? false }
     }
 
+    /// What a record says about a run.
+    public struct Mark: Hashable, Sendable {
+        let begun: SendingHistory.Entry?
+        let isCancelled: Bool
+        let isKnown: Bool
+    }
+
+    /// What the record says about a run: as long as this and the run's stamp stay the same, `gap(of:)` does, too.
+    public func mark(of run: String) -> Mark {
+        guard case .success(let known) = known else { return Mark(begun: nil, isCancelled: false, isKnown: false) }
+        return Mark(begun: known.begun[run], isCancelled: known.cancelled.contains(run), isKnown: true)
+    }
+
     private static func reading<Value>(_ body: () throws -> Value) -> Result<Value, Diagnostic> {
         do { return .success(try body()) } catch { return .failure(Diagnostic(explaining: error)) }
     }

@@ -20,6 +20,10 @@ public protocol RunCatalog: Sendable {
     /// - Throws: `Diagnostic`: they cannot be listed.
     func list() throws -> RunListing
 
+    /// The stamps of all runs by their ids, for those who remember what they read of runs.
+    /// - Throws: `Diagnostic`: they cannot be listed.
+    func stamps() throws -> [String: RunStamp]
+
     /// Opens a run by its id.
     /// - Throws: `Diagnostic`: missing, not a run, damaged, of a newer version, not permitted.
     func open(_ run: String, readOnly: Bool) throws -> any RecordedRun

@@ -40,6 +40,9 @@ public struct ScheduleRecords: Sendable {
     /// - Throws: `Diagnostic` when another process has it.
     public func lock() throws -> ScheduleLock { try ScheduleLock(folder: folder) }
 
+    /// Equal stamps mean that nothing was recorded in between.
+    public var stamp: [FileStamp?] { [place, place + "-wal"].map { FileStamp(path: $0) } }
+
     /// Whether a `volley schedule` works with it. Looks only; never takes the lock.
     public var isAtWork: Bool { ScheduleLock.isHeld(folder: folder) }
 }

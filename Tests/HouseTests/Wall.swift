@@ -52,6 +52,9 @@ struct Wall {
                 rooms: ["PushServices", "Simulators", "Base/StatusReason.swift", "Campaigns/YAML/YAMLSyntaxTranslator.swift"]),
             // Locks of other processes and space on a disk announce nothing; only one place tries them again, a limited number of times.
             Wall(name: "polls", pattern: #"\bu?sleep\(|\bnanosleep\("#, rooms: ["Base/Retries.swift", "Benchmarks"]),
+            // The web server is in a program of its own; the sender has none.
+            Wall(
+                name: "serves-the-web", pattern: #"\bimport (?:Hummingbird\w*|NIO\w*|HTTPTypes|Logging)\b"#, rooms: ["volley-console"]),
             // Only one place decides how runs are stored.
             Wall(
                 name: "addresses-runs-by-path", pattern: #"\b(?:SQLiteRun|RunFolder)\b"#,

@@ -137,12 +137,13 @@ enum CampaignKeys {
 /// The groups of volley.yaml.
 enum ProjectKeys {
     static let root: KeyGroup = {
-        var root = KeyGroup("", valid: ["runs", "proxy", "notices", "monitoring", "apps"])
+        var root = KeyGroup("", valid: ["runs", "proxy", "notices", "monitoring", "console", "apps"])
         root.service = PushServices.standard
         return root
     }()
     static let notice = KeyGroup("the entry of 'notices'", valid: ["webhook", "secret_env", "ca", "command", "events"])
     static let monitoring = KeyGroup("monitoring", valid: ["prometheus", "health"])
+    static let console = KeyGroup("console", valid: ["public_url", "proxies", "roots"])
     static let testDevice: KeyGroup = {
         var group = KeyGroup("the test device", valid: ["name", "token", "language", "cells"])
         group.unlisted = [service]
@@ -206,7 +207,7 @@ enum ProjectKeys {
     static func file(of service: any PushService) -> FileKeys {
         FileKeys(
             groups: [root, app(of: service), environment] + service.account.credentials.map(credential)
-                + [proxy, columns, tags, testDevice, notice, monitoring, namedServices, serviceColumn])
+                + [proxy, columns, tags, testDevice, notice, monitoring, console, namedServices, serviceColumn])
     }
 
     static let file = file(of: PushServices.standard)

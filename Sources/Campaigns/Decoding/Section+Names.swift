@@ -3,10 +3,11 @@ import PushServices
 
 extension Section {
     /// Paths or globs: a text, or a list of texts; empty when absent, or reported.
-    func paths(_ key: String, example: String) -> [SourceText] {
+    /// - Parameter entry: what an entry is: `a file`.
+    func paths(_ key: String, example: String, entry: String = "a file") -> [SourceText] {
         guard let node = node(key) else { return [] }
         guard case .sequence(let items) = node.content else { return text(node, subject: "'\(key)'", example: example).map { [$0] } ?? [] }
-        if items.isEmpty { findings.error("'\(key)' is an empty list", at: node.position, remedy: "Name a file, or remove the key.") }
+        if items.isEmpty { findings.error("'\(key)' is an empty list", at: node.position, remedy: "Name \(entry), or remove the key.") }
         return items.compactMap { text($0, subject: "an entry of '\(key)'", example: example) }
     }
 

@@ -14,6 +14,7 @@ struct ProjectReader {
         let proxy = ProxyReader(section: root).setting()
         let notices = NoticeReader(section: root).targets()
         let monitoring = MonitoringReader(root: root).monitoring()
+        let console = ConsoleReader(root: root).settings()
         guard let node = root.required("apps", example: "apps: {\(Self.appExample)}") else { return nil }
         guard let entries = Section.entries(of: node, name: "apps", example: "apps: {\(Self.appExample)}", findings: root.findings) else {
             return nil
@@ -21,7 +22,7 @@ struct ProjectReader {
         if entries.isEmpty { root.findings.error("'apps' is empty", at: node.position, remedy: "For example: apps: {\(Self.appExample)}.") }
         let apps = entries.compactMap { app($0, commonProxy: proxy) }
         return Project(
-            file: file, runs: runs?.value ?? "runs", apps: apps, proxy: proxy, notices: notices, monitoring: monitoring)
+            file: file, runs: runs?.value ?? "runs", apps: apps, proxy: proxy, notices: notices, monitoring: monitoring, console: console)
     }
 
     private func app(_ entry: YAMLEntry, commonProxy: ProxySetting?) -> App? {

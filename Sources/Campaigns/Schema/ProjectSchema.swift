@@ -22,6 +22,7 @@ public struct ProjectSchema {
                     "proxy": SchemaNode.reference("proxy", "The proxy of all apps that name none; without it the environment decides."),
                     "notices": SchemaNode.reference("notices", "Who gets notices about the runs of all apps."),
                     "monitoring": monitoring,
+                    "console": console,
                     "apps": SchemaNode.map("Apps, by the names that campaigns use.", app),
                 ]),
             definitions: [("proxy", proxy), ("notices", notices)])
@@ -238,6 +239,29 @@ public struct ProjectSchema {
                     "Metrics for node_exporter's textfile collector.", example: "/var/lib/node_exporter/volley.prom", pattern: "\\.prom$"),
                 "health": SchemaNode.text("A JSON document that says whether all is well.", example: "health.json"),
             ])
+    }
+
+    private var console: JSONValue {
+        func list(_ key: String, _ description: String, _ entry: JSONValue, example: String) -> (String, JSONValue) {
+            (key, SchemaNode.oneOrMany(description, entry, examples: [SchemaNode.strings([example])]))
+        }
+        return SchemaNode.object(
+            ProjectKeys.console, "What volley serve shows in a browser, and to whom.", rules: [("minProperties", .integer(1))],
+            Dictionary(uniqueKeysWithValues: [
+                (
+                    "public_url",
+                    SchemaNode.text(
+                        "The address that people type: https, host and port; no path.", example: "https://push.example.com",
+                        pattern: #"^[hH][tT][tT][pP][sS]://[^/?#@]+$"#)
+                ),
+                list(
+                    "proxies", "Reverse proxies whose X-Forwarded headers count.",
+                    SchemaNode.text("An address, or a range of them.", example: "10.0.0.0/8", pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"),
+                    example: "127.0.0.1"),
+                list(
+                    "roots", "Folders whose campaigns and exports may be named; without it the folder of this file.",
+                    SchemaNode.text("A path, relative to this file.", example: "campaigns"), example: "campaigns"),
+            ]))
     }
 
     private var columns: JSONValue {

@@ -1,6 +1,6 @@
 public import Base
 
-/// How Volley's pages look, previews and reports alike; a part's style is in its own file. Everything is drawn by the browser: no fonts, images or
+/// How Volley's pages look, previews, reports and the console alike; a part's style is in its own file. Everything is drawn by the browser: no fonts, images or
 /// scripts are loaded. Text has a contrast of at least 4.5 to its background, in both themes (WCAG 2.2, 1.4.3).
 public enum PageStyle {
     /// A whole page, which loads nothing from anywhere and runs no script.
@@ -18,7 +18,7 @@ public enum PageStyle {
         <meta name="referrer" content="no-referrer">
         <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
         <title>\(title)</title>
-        <style>\(colours)\(sheet)\(parts)\(style)</style>
+        <style>\(sheet)\(style)</style>
         </head>
         <body>
         <main>
@@ -29,6 +29,10 @@ public enum PageStyle {
 
         """
     }
+
+    /// The rules of every page, for those who serve them as a file of their own. No page has a style in its markup, so that a server can
+    /// forbid them (Content-Security-Policy).
+    public static let sheet: HTML = "\(colours)\(layout)\(parts)"
 
     private static let parts = HTML([
         EnvironmentBadge.style, PushCard.style, BarList.style, Funnel.style, DataTable.style, TextMatrix.style, Fold.style,
@@ -52,7 +56,7 @@ public enum PageStyle {
 
         """
 
-    private static let sheet: HTML = """
+    private static let layout: HTML = """
 
         * { box-sizing: border-box; }
         body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;

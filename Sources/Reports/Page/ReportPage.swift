@@ -45,26 +45,33 @@ public struct ReportPage {
         let environment = places.map { ", \($0)" }.joined()
         return PageStyle.document(
             title: "Report of \(report.plan.campaign)\(environment)",
-            style: "\(Chart.style)\(Self.groupStyle)\(report.missedForGood > 0 ? Self.missedStyle : "")",
-            """
-            \(head)
-            \(Chart.patterns)
-            \(summary)
-            \(nextStep)
-            \(services)\
-            \(afterwards)\
-            \(losses)
-            \(audience)
-            \(variants)
-            \(languages)
-            \(texts)
-            \(timeline)
-            \(testDevices)
-            \(otherRuns)
-            \(details)
-            <footer>Made by \(madeBy) at \(Self.moment(madeAt)) · times are UTC · \(report.guide.noun)s are shortened\
-            <span class="when-printed"> · folded sections are not printed</span></footer>
-            """)
+            style: Self.style, content)
+    }
+
+    /// The rules of a report's page, after those of `PageStyle`.
+    public static let style: HTML = "\(Chart.style)\(groupStyle)\(missedStyle)"
+
+    /// What the document shows, for other pages that show a report.
+    public var content: HTML {
+        """
+        \(head)
+        \(Chart.patterns)
+        \(summary)
+        \(nextStep)
+        \(services)\
+        \(afterwards)\
+        \(losses)
+        \(audience)
+        \(variants)
+        \(languages)
+        \(texts)
+        \(timeline)
+        \(testDevices)
+        \(otherRuns)
+        \(details)
+        <footer>Made by \(madeBy) at \(Self.moment(madeAt)) · times are UTC · \(report.guide.noun)s are shortened\
+        <span class="when-printed"> · folded sections are not printed</span></footer>
+        """
     }
 
     private var head: HTML {
@@ -116,8 +123,8 @@ public struct ReportPage {
     /// Missed devices must stand out.
     private static let missedStyle: HTML = """
 
-        :root { --unsent: #9a3412; }
-        @media (prefers-color-scheme: dark) { :root { --unsent: #ffab7a; } }
+        main:has(.lead.missed) { --unsent: #9a3412; }
+        @media (prefers-color-scheme: dark) { main:has(.lead.missed) { --unsent: #ffab7a; } }
         .lead.missed { border-left: .35rem solid var(--unsent); padding-left: .8rem; }
 
         """

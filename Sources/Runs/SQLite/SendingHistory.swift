@@ -95,6 +95,9 @@ public struct SendingHistory: Sendable {
     /// - Parameter folder: of runs.
     public init(folder: String) { path = RunFile.join(folder, name: Self.fileName) }
 
+    /// Equal stamps mean that nothing was recorded in between: all of it is in one file, always. nil while nothing is on record.
+    public var stamp: FileStamp? { FileStamp(path: path) }
+
     /// What is known of a run; nil when it was never begun here.
     public func entry(of run: String) throws -> Entry? {
         try read { try entry(of: run, $0) } ?? nil

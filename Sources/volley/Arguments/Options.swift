@@ -21,9 +21,9 @@ struct SharedOptions: ParsableArguments {
 
     var console: Console { Console(.init(isQuiet: quiet, isVerbose: verbose)) }
 
-    func common(json: JSONOption, planning: PlanningOptions? = nil, sending: SendingOptions? = nil) -> CommonOptions {
+    func common(json: JSONOption? = nil, planning: PlanningOptions? = nil, sending: SendingOptions? = nil) -> CommonOptions {
         CommonOptions(
-            project: ProjectChoice(file: config, runs: runs), memory: planning?.memory, threads: sending?.threads, isJSON: json.json)
+            project: ProjectChoice(file: config, runs: runs), memory: planning?.memory, threads: sending?.threads, isJSON: json?.json ?? false)
     }
 }
 
@@ -75,8 +75,8 @@ let campaignCompletion = CompletionKind.file(extensions: ["yaml", "yml"])
 
 extension ParsableCommand {
     /// Runs a command and exits with its code.
-    func perform(_ console: Console, _ json: JSONOption, _ body: () throws -> ExitStatus) throws {
-        let status = Commands.run(console, isJSON: json.json, body)
+    func perform(_ console: Console, _ json: JSONOption? = nil, _ body: () throws -> ExitStatus) throws {
+        let status = Commands.run(console, isJSON: json?.json ?? false, body)
         if status != .done { throw ExitCode(status.rawValue) }
     }
 }

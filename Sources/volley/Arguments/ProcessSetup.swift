@@ -9,6 +9,8 @@ enum ProcessSetup {
     static func prepare() {
         reserveStandardStreams()
         unblockSignals()
+        // `volley serve` started it, and has ended already.
+        if volley_end_with_parent() != 0 { exit(ExitStatus.interrupted.rawValue) }
         keepMemoryPrivate()
         LastWords.install()
     }

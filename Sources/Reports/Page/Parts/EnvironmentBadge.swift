@@ -1,6 +1,6 @@
 public import Base
 public import PushServices
-import Runs
+public import Runs
 
 /// Where pushes go, as a badge that is hard to overlook: some of a service's servers reach people, everything else reaches testers at most.
 public struct EnvironmentBadge: Sendable {
@@ -30,7 +30,7 @@ public struct EnvironmentBadge: Sendable {
     }
 
     /// The badges of a run: one for each place, with its service's name where there are several.
-    static func html(of plan: RunPlan) -> HTML {
+    public static func html(of plan: RunPlan) -> HTML {
         let all = all(of: plan)
         if Set(all.map(\.badge.name)).count == 1, let first = all.first { return first.badge.html }
         let badges: [HTML] = all.map { "\($0.service) \($0.badge.html) " }

@@ -1,0 +1,49 @@
+/// The console's script: no page needs it.
+enum ConsoleScript {
+    static let text = """
+        "use strict";
+
+        // Moments are in UTC; beside each stands the same on the viewer's clock.
+        function localTimes(root) {
+          const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+          for (const time of root.querySelectorAll("time[datetime]")) {
+            const moment = new Date(time.dateTime);
+            if (isNaN(moment)) continue;
+            time.title = time.textContent;
+            time.textContent = format.format(moment);
+          }
+        }
+
+        // A run that is being sent is asked for every two seconds, while someone looks at it.
+        function follow(section) {
+          let failures = 0;
+          async function look() {
+            if (document.hidden) return again();
+            try {
+              const response = await fetch(section.dataset.live, { headers: { accept: "application/json" }, redirect: "error" });
+              if (!response.ok) throw new Error(response.status);
+              const run = await response.json();
+              failures = 0;
+              for (const [name, markup] of Object.entries(run.pieces)) {
+                const place = document.querySelector(`[data-fill="${name}"]`);
+                if (!place || place.dataset.last === markup) continue;
+                place.dataset.last = markup;
+                // The server made this markup, as it makes the page.
+                place.innerHTML = markup;
+                localTimes(place);
+              }
+              if (!run.is_live) return location.reload();
+            } catch { failures += 1; }
+            again();
+          }
+          function again() { setTimeout(look, Math.min(2000 * 2 ** failures, 60000)); }
+          again();
+        }
+
+        localTimes(document);
+        for (const link of document.querySelectorAll("[data-without-script]")) link.hidden = true;
+        const live = document.querySelector("[data-live]");
+        if (live) follow(live);
+
+        """
+}

@@ -1,0 +1,69 @@
+/// The rules of the console's pages, after those that they share with previews and reports.
+enum ConsoleStyle {
+    static let sheet = """
+
+        a { color: var(--link); }
+        :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; border-radius: .2rem; }
+        main:focus { outline: 0; }
+        [hidden] { display: none !important; }
+        .skip { position: absolute; left: -100rem; top: .5rem; background: var(--paper); padding: .5rem 1rem; z-index: 1; }
+        .skip:focus { left: .5rem; }
+        .bar { background: var(--paper); border-bottom: 1px solid var(--line); margin: 0; }
+        .bar .inner { max-width: 68rem; margin: 0 auto; padding: .6rem 1rem; display: flex; flex-wrap: wrap; align-items: center; gap: .4rem 1.2rem; }
+        .brand { font-weight: 700; font-size: 1.0625rem; }
+        .brand a { color: inherit; text-decoration: none; }
+        .bar nav { flex: 1 1 auto; min-width: 0; }
+        .bar ul { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem .3rem; margin: 0; padding: 0; }
+        .bar nav a { display: block; padding: .35rem .7rem; border-radius: .5rem; text-decoration: none; }
+        .bar nav a:hover { background: var(--track); }
+        .bar nav a[aria-current] { background: var(--track); color: var(--ink); font-weight: 600; }
+        .person { display: flex; align-items: center; gap: .7rem; min-width: 0; font-size: .875rem; color: var(--soft); }
+        .person span { overflow-wrap: anywhere; }
+        button, select, input { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: .5rem;
+          padding: .4rem .8rem; min-height: 2.5rem; max-width: 100%; }
+        button { cursor: pointer; }
+        button:hover { background: var(--track); }
+        button.main { background: var(--link); border-color: var(--link); color: var(--paper); font-weight: 600; padding: .4rem 1.4rem; }
+        .field label { display: block; font-size: .875rem; margin-bottom: .15rem; }
+        .field input, .field select { width: 100%; }
+        .filters { display: flex; flex-wrap: wrap; gap: .7rem 1rem; align-items: flex-end; margin-bottom: .8rem; }
+        .filters .field { flex: 1 1 11rem; max-width: 22rem; }
+        .sign-in { max-width: 26rem; }
+        .sign-in > * + * { margin-top: 1rem; }
+        .stop { border-left: .35rem solid var(--rejected); background: var(--paper); border-radius: .4rem; padding: .7rem 1rem; margin: 0 0 1rem; }
+        .list { list-style: none; margin: 0; padding: 0; }
+        .list.panel { padding: .3rem 1.3rem; }
+        .list li { padding: .7rem 0; border-top: 1px solid var(--line); }
+        .list li:first-child { border-top: 0; }
+        .state.running { color: var(--link); } .state.stopped { color: var(--rejected); } .state.paused { color: var(--warn); }
+        .state.finished { color: var(--accepted); }
+        .progress rect { shape-rendering: crispEdges; }
+        .counts { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; margin: .5rem 0 0; padding: 0; }
+        .counts b { font-variant-numeric: tabular-nums; }
+        .rows { width: 100%; border-spacing: 0; font-size: .9375rem; }
+        .rows th, .rows td { text-align: left; vertical-align: top; padding: .5rem 1rem .5rem 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
+        .rows thead th { color: var(--soft); font-size: .8125rem; font-weight: normal; border-top: 0; vertical-align: bottom; }
+        .rows tbody th { font-weight: 600; }
+        .rows .number { text-align: right; font-variant-numeric: tabular-nums; }
+        .turns { display: flex; flex-wrap: wrap; gap: .5rem 1.2rem; align-items: center; margin-top: 1rem; }
+        .source { margin: 0; padding-left: 3rem; counter-reset: none; }
+        .source li::marker { color: var(--soft); font: .75rem ui-monospace, monospace; }
+        .source code { white-space: pre-wrap; overflow-wrap: anywhere; }
+        .source .found { background: var(--warn-ground); }
+        .findings { list-style: none; margin: .3rem 0; padding: 0; font-size: .9375rem; }
+        .findings .error b { color: var(--rejected); } .findings .warning b { color: var(--warn); }
+        main > p + p { margin-top: .6rem; }
+        @media (max-width: 48rem) {
+          .rows, .rows tbody { display: block; }
+          .rows thead { display: none; }
+          .rows tr { display: block; padding: .6rem 0; border-top: 1px solid var(--line); }
+          .rows tr:first-child { border-top: 0; }
+          .rows th, .rows td { display: block; padding: .1rem 0; border: 0; }
+          .rows td::before { content: attr(data-name) ": "; color: var(--soft); font-size: .8125rem; }
+          .rows .number { text-align: left; }
+          .filters .field { max-width: none; }
+        }
+        @media print { .bar, .skip, .filters, .turns { display: none; } }
+
+        """
+}

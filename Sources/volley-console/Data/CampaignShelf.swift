@@ -1,0 +1,109 @@
+import Automation
+import Base
+import Campaigns
+import Planning
+import PushServices
+import Runs
+import Scheduling
+import Synchronization
+import Workspace
+
+/// The campaign files of the folder that is served, remembered until one of them changes.
+final class CampaignShelf: Sendable {
+    /// A campaign file.
+    struct Item: Sendable {
+        /// Its name in the folder: what addresses of pages call it.
+        var file: String
+        var path: String
+        /// The campaign's name; nil when mistakes keep it from being read.
+        var name: String?
+        /// As written; nil when it cannot be read.
+        var app: String?
+        var description: String?
+        /// Whether it has times of its own.
+        var isScheduled: Bool
+        /// Mistakes that show without reading exports, in the order of the file.
+        var mistakes: [Diagnostic]
+    }
+
+    private struct Entry {
+        var stamp: FileStamp
+        var projectStamp: FileStamp?
+        var item: Item
+    }
+
+    private struct Memory {
+        var entries: [String: Entry] = [:]
+        var schedule: (key: ScheduleKey, list: ScheduleList)?
+    }
+
+    /// What the coming times follow from. They are made anew every minute, as the clock goes on.
+    private struct ScheduleKey: Hashable {
+        var files: [String: FileStamp]
+        var project: FileStamp?
+        var record: [FileStamp?]
+        var isAtWork: Bool
+        var minute: Int64
+    }
+
+    let folder: String
+    let choice: ProjectChoice
+    private let catalog: any RunCatalog
+    private let memory = Mutex(Memory())
+
+    /// - Parameter folder: the one that `volley serve` names.
+    init(folder: String, choice: ProjectChoice, catalog: any RunCatalog) {
+        (self.folder, self.choice, self.catalog) = (folder, choice, catalog)
+    }
+
+    /// All campaigns of the folder, by their files' names.
+    /// - Throws: `Diagnostic`: the folder cannot be read.
+    func items(project: Project, now: Timestamp) throws -> [Item] {
+        let stamps = try stamps()
+        let projectStamp = FileStamp(path: project.file)
+        return memory.withLock { memory in
+            memory.entries = memory.entries.filter { stamps[$0.key] != nil }
+            for (name, stamp) in stamps {
+                if let entry = memory.entries[name], entry.stamp == stamp, entry.projectStamp == projectStamp { continue }
+                memory.entries[name] = Entry(stamp: stamp, projectStamp: projectStamp, item: item(name, project, now))
+            }
+            return memory.entries.values.map(\.item).sorted { $0.file < $1.file }
+        }
+    }
+
+    /// The coming and the last times of all campaigns with a schedule.
+    /// - Throws: `Diagnostic`: the folder or the schedule's record cannot be read.
+    func schedule(project: Project, now: Timestamp) throws -> ScheduleList {
+        let records = catalog.schedule
+        let key = ScheduleKey(
+            files: try stamps(), project: FileStamp(path: project.file), record: records.stamp, isAtWork: records.isAtWork,
+            minute: now.epochSeconds / 60)
+        if let known = memory.withLock({ $0.schedule }), known.key == key { return known.list }
+        let saved = try records.read(since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
+        let list = ScheduleList(
+            try ScheduleFiles([folder], catalog: catalog, in: choice).read(now: now), saved: saved, isAtWork: key.isAtWork,
+            here: ZoneDatabase.system.machineZone, now: now, needsApproval: { project.app(named: $0)?.needsApproval ?? false })
+        memory.withLock { $0.schedule = (key, list) }
+        return list
+    }
+
+    private func stamps() throws -> [String: FileStamp] {
+        let names: [String]
+        do throws(FileError) { names = try Folder.names(in: folder) } catch {
+            throw Diagnostic("this folder cannot be read", file: folder, remedy: "Make sure that it exists and that Volley may read it.")
+        }
+        return names.filter(ScheduleFiles.isCampaign).reduce(into: [:]) { stamps, name in
+            stamps[name] = FileStamp(path: FilePaths.join(folder, name: name))
+        }
+    }
+
+    private func item(_ name: String, _ project: Project, _ now: Timestamp) -> Item {
+        let path = FilePaths.join(folder, name: name)
+        let draft = Campaign.draft(file: path, now: now) { app in
+            project.app(named: app)?.services.map(\.service) ?? [PushServices.standard]
+        }
+        return Item(
+            file: name, path: path, name: draft.campaign?.name.value, app: draft.app?.value, description: draft.campaign?.description,
+            isScheduled: draft.campaign?.schedule?.hasTimes ?? false, mistakes: draft.findings.filter { $0.severity == .error })
+    }
+}

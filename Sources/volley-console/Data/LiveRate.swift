@@ -1,0 +1,35 @@
+import Base
+import Runs
+import Synchronization
+
+/// How fast runs are sent now: what was settled between two looks, over the time in between.
+final class LiveRate: Sendable {
+    private struct Look {
+        var settled: Int
+        var at: ContinuousClock.Instant
+        var perSecond: Double?
+    }
+
+    private let looks = Mutex<[String: Look]>([:])
+
+    /// Looks at a run.
+    /// - Returns: settled recipients a second; nil before the second look, and when nothing was counted since.
+    func perSecond(of run: RunSummary, at now: ContinuousClock.Instant = .now) -> Double? {
+        looks.withLock { looks in
+            guard run.state == .running else {
+                looks[run.id] = nil
+                return nil
+            }
+            guard let look = looks[run.id] else {
+                looks[run.id] = Look(settled: run.settled, at: now, perSecond: nil)
+                return nil
+            }
+            let seconds = (now - look.at) / .seconds(1)
+            // Figures are counted anew once in a while; until then there is nothing to learn.
+            guard seconds >= 1, run.settled != look.settled || seconds > 10 else { return look.perSecond }
+            let rate = max(0, Double(run.settled - look.settled) / seconds)
+            looks[run.id] = Look(settled: run.settled, at: now, perSecond: rate)
+            return rate
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Base
+import Runs
+import Synchronization
+
+/// All runs of the folder, remembered: a run is read again only when it was written to. Listing a thousand runs costs a look at each file.
+final class RunArchive: Sendable {
+    /// The runs at one moment.
+    struct Listing: Sendable {
+        /// Newest first.
+        var runs: [RunSummary] = []
+        /// What is wrong with files that cannot be shown.
+        var broken: [Diagnostic] = []
+    }
+
+    private struct Entry {
+        var stamp: RunStamp
+        var mark: HistorySnapshot.Mark
+        /// nil for a copy under another name, which does not count.
+        var result: Result<RunSummary, Diagnostic>?
+        /// Whether its state depends on more than its file: whether a process sends it.
+        var isPassing: Bool
+    }
+
+    private struct Memory {
+        var entries: [String: Entry] = [:]
+        var history: HistorySnapshot?
+        var historyStamp: FileStamp?
+        var listing = Listing()
+        var listedAt: ContinuousClock.Instant?
+    }
+
+    let catalog: any RunCatalog
+    private let live: LiveFigures
+    private let memory = Mutex(Memory())
+
+    private let shelfLife: Duration
+
+    /// - Parameter shelfLife: how long a listing is good for: many who ask at once share one.
+    init(_ catalog: any RunCatalog, shelfLife: Duration = .milliseconds(500)) {
+        self.catalog = catalog
+        self.shelfLife = shelfLife
+        live = LiveFigures(catalog)
+    }
+
+    /// All runs as they are now, or were half a second ago.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    func listing() throws -> Listing {
+        try memory.withLock { memory in
+            let now = ContinuousClock.now
+            if let at = memory.listedAt, now - at < shelfLife { return memory.listing }
+            let stamps = catalog.isThere ? try catalog.stamps() : [:]
+            let history = history(&memory)
+            memory.entries = memory.entries.filter { stamps[$0.key] != nil }
+            for (id, stamp) in stamps {
+                let mark = history.mark(of: id)
+                if let entry = memory.entries[id], entry.stamp == stamp, entry.mark == mark, !entry.isPassing { continue }
+                memory.entries[id] = read(id, stamp, mark, history)
+            }
+            memory.listing = Self.listing(of: memory.entries)
+            memory.listedAt = now
+            return memory.listing
+        }
+    }
+
+    /// One run.
+    /// - Throws: `Diagnostic`: the folder cannot be listed, or the run cannot be shown.
+    /// - Returns: nil if there is none.
+    func summary(of id: String) throws -> RunSummary? {
+        let listing = try listing()
+        if let run = listing.runs.first(where: { $0.id == id }) { return run }
+        return try memory.withLock { try $0.entries[id]?.result?.get() }
+    }
+
+    private func history(_ memory: inout Memory) -> HistorySnapshot {
+        let stamp = catalog.history.stamp
+        if let history = memory.history, stamp == memory.historyStamp, history.failure == nil { return history }
+        let history = HistorySnapshot(of: catalog)
+        (memory.history, memory.historyStamp) = (history, stamp)
+        return history
+    }
+
+    private func read(_ id: String, _ stamp: RunStamp, _ mark: HistorySnapshot.Mark, _ history: HistorySnapshot) -> Entry {
+        do {
+            let run = try catalog.open(id)
+            // Nothing stays open: there may be more runs than a process may open files.
+            defer { run.close() }
+            guard run.plan.id == id else { return Entry(stamp: stamp, mark: mark, result: nil, isPassing: false) }
+            let summary = try RunSummary(run, figures: live.figures(of: run), known: history)
+            let isPassing = summary.isLive || summary.cause == .ledger(.processGone) || summary.doubt != nil
+            return Entry(stamp: stamp, mark: mark, result: .success(summary), isPassing: isPassing)
+        } catch {
+            // What cannot be opened now may be only for a moment.
+            return Entry(stamp: stamp, mark: mark, result: .failure(Diagnostic(explaining: error)), isPassing: true)
+        }
+    }
+
+    private static func listing(of entries: [String: Entry]) -> Listing {
+        var listing = Listing()
+        for entry in entries.values {
+            switch entry.result {
+            case .success(let run): listing.runs.append(run)
+            case .failure(let why): listing.broken.append(why)
+            case nil: break
+            }
+        }
+        listing.runs.sort { ($1.plannedAt, $1.id) < ($0.plannedAt, $0.id) }
+        listing.broken.sort { ($0.file ?? "") < ($1.file ?? "") }
+        return listing
+    }
+}

@@ -1,0 +1,57 @@
+import Base
+import Reports
+import Runs
+
+/// What pages show of a run in a list.
+struct RunSummary: Sendable {
+    var id: String
+    var campaign: String
+    var app: String
+    var state: RunState
+    /// Why it stopped; nil for most.
+    var cause: StopCause?
+    var plannedAt: Timestamp
+    var startedAt: Timestamp?
+    var finishedAt: Timestamp?
+    var audience: Int
+    /// Recipients by outcome; of a run that is being sent, as they were last counted. nil while they are counted for the first time.
+    var outcomes: [Outcome: Int]?
+    var isTest: Bool
+    var retryOf: String?
+    var isPruned: Bool
+    var isApproved: Bool
+    /// Where it went.
+    var badges: HTML
+    /// When its parts are due; empty when all goes out at once.
+    var waves: [RunWave]
+    /// Why its figures may be too small; nil when they are not.
+    var doubt: Diagnostic?
+
+    /// Whether a process sends it, so that its figures change.
+    var isLive: Bool { state == .running || state == .paused }
+
+    /// Recipients with an outcome that lasts.
+    var settled: Int { outcomes == nil ? 0 : audience - count(.unsent) - (isLive ? count(.unknown) : 0) }
+
+    /// Recipients with that outcome.
+    func count(_ outcome: Outcome) -> Int { outcomes?[outcome] ?? 0 }
+
+    /// - Parameters:
+    ///   - figures: of the run; nil while they are counted.
+    ///   - known: what the record beside the runs says.
+    /// - Throws: `Diagnostic`: it cannot be read, or it records less than was sent.
+    init(_ run: any RecordedRun, figures: RunFigures?, known: HistorySnapshot) throws {
+        let (plan, status) = (run.plan, try run.status())
+        if let gap = LedgerGap(of: run, among: known) {
+            if gap.isKnown { throw gap.diagnostic }
+            doubt = gap.diagnostic
+        }
+        (id, campaign, app) = (plan.id, plan.campaign, plan.app)
+        (state, cause, startedAt, finishedAt) = (status.state, status.cause, status.startedAt, status.finishedAt)
+        (plannedAt, audience, outcomes) = (plan.plannedAt, plan.audience, figures?.outcomes)
+        (isTest, retryOf, isPruned) = (plan.isTest, plan.retryOf, run.prunedAt != nil)
+        isApproved = try run.approval() != nil
+        badges = EnvironmentBadge.html(of: plan)
+        waves = plan.waves
+    }
+}

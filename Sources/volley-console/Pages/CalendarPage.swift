@@ -1,0 +1,41 @@
+import Automation
+import Base
+import Runs
+
+/// The times of all campaigns, past and to come.
+enum CalendarPage {
+    static func show(_ visit: Visit, _ site: Site) throws -> Answer {
+        let list = try site.campaigns.schedule(project: site.project(), now: visit.now)
+        let times = list.times.filter { $0.app.map { visit.may(.seeCampaigns, app: $0) } ?? visit.maySomewhere(.seeCampaigns) }
+        let coming = times.filter { $0.ends >= visit.now }
+        let past = Array(times.filter { $0.ends < visit.now }.reversed())
+        let content: HTML = """
+            \(Words.head("Calendar", "<p>Times are on the clock of the campaign’s zone. Yours is beside it where your browser runs scripts, UTC otherwise.</p>"))
+            \(Words.panel("The next \(Int(ScheduleList.daysAhead)) days", id: "coming", section(coming, none: "No campaign has a time in these days.")))
+            \(Words.panel("The last \(Int(ScheduleList.daysBack)) days", id: "past", section(past, none: "No campaign had a time in these days.")))
+            """
+        return .page(Page(title: "Calendar", place: .calendar, content: content))
+    }
+
+    private static func section(_ times: [ScheduleList.Time], none: String) -> HTML {
+        times.isEmpty ? "<p class=\"note\">\(none)</p>" : table(times[...])
+    }
+
+    /// Times, a line each.
+    static func table(_ times: ArraySlice<ScheduleList.Time>) -> HTML {
+        let lines: [HTML] = times.map { time in
+            let zone: HTML = time.isOnDevicesClock ? "on each device’s clock" : "\(time.zone ?? "")"
+            let name: HTML = time.run.map { "<a href=\"\(Words.path(of: $0))\">\(time.campaign)</a>" } ?? "\(time.campaign)"
+            return """
+                <tr><th scope="row" dir="auto">\(name)</th>
+                <td data-name="When">\(time.occurrence.replacing("T", with: " ")) <span class="note">\(zone)</span></td>
+                <td data-name="Your time">\(Words.moment(time.begins))</td>
+                <td data-name="Notes" dir="auto">\(time.notes.joined(separator: "; "))</td></tr>
+                """
+        }
+        return """
+            <table class="rows"><thead><tr><th scope="col">Campaign</th><th scope="col">When</th><th scope="col">Your time</th><th scope="col">Notes</th></tr></thead>
+            <tbody>\(lines)</tbody></table>
+            """
+    }
+}

@@ -1,0 +1,96 @@
+import Base
+import Planning
+
+/// The campaign files, and one of them as it is written.
+enum CampaignsPage {
+    static func show(_ visit: Visit, _ site: Site) throws -> Answer {
+        let all = try site.campaigns.items(project: site.project(), now: visit.now).filter { isVisible($0, visit) }
+        let text = visit.query["q"]?.trimming ?? ""
+        let found = all.filter { item in
+            text.isEmpty
+                || [item.file, item.name ?? "", item.app ?? "", item.description ?? ""].contains {
+                    $0.lowercased().contains(text.lowercased())
+                }
+        }
+        let content: HTML = """
+            \(Words.head("Campaigns"))
+            <form class="filters" method="get" action="/campaigns" role="search">
+            \(Form.text("Name, app or description", name: "q", value: text, attributes: " type=\"search\""))
+            <p><button>Search</button></p></form>
+            <p class="note">\(TextFormat.counted(found.count, one: "campaign"))\(text.isEmpty ? "" : " of \(TextFormat.count(all.count))" as HTML)</p>
+            \(found.isEmpty ? "<p class=\"lead\">No campaign matches.</p>" : "<ul class=\"list panel\">\(found.map(line))</ul>" as HTML)
+            """
+        return .page(Page(title: "Campaigns", place: .campaigns, content: content))
+    }
+
+    /// Whose app cannot be read belongs to those who may see all apps.
+    private static func isVisible(_ item: CampaignShelf.Item, _ visit: Visit) -> Bool {
+        item.app.map { visit.may(.seeCampaigns, app: $0) } ?? (visit.session?.rights.everywhere.contains(.seeCampaigns) == true)
+    }
+
+    private static func line(_ item: CampaignShelf.Item) -> HTML {
+        var marks: [HTML] = []
+        if item.isScheduled { marks.append("<span class=\"chip\">has times</span>") }
+        if !item.mistakes.isEmpty {
+            marks.append("<span class=\"chip trouble\">\(TextFormat.counted(item.mistakes.count, one: "mistake"))</span>")
+        }
+        let about: HTML = item.description.map { "<p class=\"note\" dir=\"auto\">\($0)</p>" } ?? ""
+        return """
+            <li><p><a href="\(Words.path(ofCampaign: item.file))" dir="auto">\(item.name ?? item.file)</a> \(marks)</p>
+            <p class="note" dir="auto">\(item.app.map { "\($0) · " } ?? "")\(item.file)</p>\(about)</li>
+            """
+    }
+
+    /// One campaign: its source with its mistakes below their lines, and its runs.
+    static func source(_ visit: Visit, _ site: Site) throws -> Answer {
+        let file = visit.query["file"] ?? ""
+        guard let item = try site.campaigns.items(project: site.project(), now: visit.now).first(where: { $0.file == file }) else {
+            throw Refusal.notFound
+        }
+        let result = check(CampaignFile(item.path, in: site.campaigns.choice), at: visit.now)
+        let findings = result.errors + (result.lint?.shown ?? [])
+        let text = String(decoding: try FilePaths.read(item.path, atMost: Route.campaignBodyLimit), as: UTF8.self)
+        let runs =
+            visit.maySomewhere(.readReports)
+            ? try site.archive.listing().runs.filter { $0.campaign == item.name && visit.may(.readReports, app: $0.app) } : []
+        let own = findings.filter { $0.position?.file == item.path }
+        let others = findings.filter { $0.position?.file != item.path }
+        let state: HTML =
+            result.errors.isEmpty
+            ? "<p class=\"note\">No mistakes\(findings.isEmpty ? "" : ", but see the warnings" as HTML).</p>"
+            : "<p class=\"stop\">\(TextFormat.counted(result.errors.count, one: "mistake")). Nothing is sent from this file until it is mended.</p>"
+        let content: HTML = """
+            \(Words.head("\(item.name ?? item.file)", "<p dir=\"auto\">\(item.description ?? "")</p><p><code dir=\"auto\">\(item.file)</code></p>"))
+            \(state)
+            \(others.isEmpty ? "" : "<ul class=\"findings\">\(others.map(finding))</ul>" as HTML)
+            \(Words.panel("Source", id: "source", lines(text, own)))
+            \(runs.isEmpty ? "" : Words.panel("Runs", id: "runs", RunsPage.table(runs.prefix(10))))
+            """
+        return .page(Page(title: item.name ?? item.file, place: .campaigns, content: content))
+    }
+
+    /// The source line by line, with what was found below its line.
+    private static func lines(_ text: String, _ findings: [Diagnostic]) -> HTML {
+        let byLine = Dictionary(grouping: findings) { $0.position?.line ?? 0 }
+        var lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        let items: [HTML] = lines.enumerated().map { index, line in
+            let found = byLine[index + 1] ?? []
+            let notes: HTML = found.isEmpty ? "" : "<ul class=\"findings\">\(found.map(finding))</ul>"
+            let look: HTML = found.isEmpty ? "" : " class=\"found\""
+            return "<li\(look) id=\"L\(index + 1)\"><code>\(Hostile.shown(String(line)))</code>\(notes)</li>"
+        }
+        return "<ol class=\"source\" dir=\"ltr\">\(items)</ol>"
+    }
+
+    private static func finding(_ diagnostic: Diagnostic) -> HTML {
+        let kind = diagnostic.severity == .error ? "Mistake" : "Warning"
+        return "<li class=\"\(diagnostic.severity.rawValue)\"><b>\(kind).</b> \(Words.text(diagnostic))</li>"
+    }
+}
+
+/// Text from outside that is shown as it is written.
+enum Hostile {
+    /// Characters that change the direction of text would let a source read otherwise than it is: they are shown as escapes.
+    static func shown(_ text: String) -> String { TextFormat.printable(text) }
+}

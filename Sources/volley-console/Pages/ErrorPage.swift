@@ -1,0 +1,24 @@
+import Base
+import Hummingbird
+
+/// What is shown instead of a page.
+enum ErrorPage {
+    /// Why a request was refused.
+    static func response(_ refusal: Refusal) -> Response {
+        let content: HTML =
+            "\(Words.head("\(refusal.title)"))<p class=\"lead\">\(refusal.words)</p><p><a href=\"/\">To the first page</a></p>"
+        return Answer.response(Layout.document(title: refusal.title, content), refusal.status, headers: refusal.headers)
+    }
+
+    /// What is wrong with the files that a page is made from.
+    static func response(_ mistakes: Diagnostics) -> Response {
+        let title = "This page cannot be shown"
+        let content: HTML = """
+            \(Words.head("\(title)"))
+            <p class="lead">Something on the server cannot be read. Sending is not affected by this page.</p>
+            \(mistakes.all.prefix(10).map(Words.warning))
+            <p><a href="/">To the first page</a></p>
+            """
+        return Answer.response(Layout.document(title: title, content), .internalServerError)
+    }
+}

@@ -1,0 +1,111 @@
+import Base
+import HTTPTypes
+import Reports
+import Runs
+
+/// One run as it is now. A script keeps it up to date while the run is sent; without it there is a link.
+enum RunPage {
+    static func show(_ visit: Visit, _ site: Site) throws -> Answer {
+        let run = try run(visit, site)
+        let path = Words.path(of: run.id)
+        let live: HTML = run.isLive ? " data-live=\"\(path)/live.json\" data-state=\"\(run.state.rawValue)\"" : ""
+        let refresh: HTML = run.isLive ? "<p class=\"note\" data-without-script><a href=\"\(path)\">Refresh</a></p>" : ""
+        let why: HTML = run.cause.map { Words.panel("Why it stopped", id: "why", "<p>\(Prose.html($0.sentence))</p>") } ?? ""
+        let export: HTML =
+            visit.may(.exportTokens, app: run.app) && !run.isPruned && run.startedAt != nil
+            ? "<p><a href=\"\(path)/results.csv\">Every device with its result (CSV)</a> <span class=\"note\">contains whole device tokens</span></p>"
+            : ""
+        let report: HTML = run.startedAt == nil ? "" : "<p><a href=\"\(path)/report\">Read the report</a></p>"
+        let content: HTML = """
+            \(Words.head("\(run.campaign)", "<p>\(run.badges) <span data-fill=\"state\">\(Words.chip(run.state))</span> <code>\(run.id)</code></p>"))
+            \(run.doubt.map(Words.warning) ?? "")
+            \(why)
+            <section class="panel" aria-labelledby="progress"\(live)><h2 id="progress">Progress</h2>
+            <div data-fill="progress" aria-live="polite">\(progress(run, rate: site.rate.perSecond(of: run), at: visit.now))</div>\(refresh)</section>
+            \(Words.panel("About this run", id: "about", facts(run)))
+            \(report)\(export)
+            """
+        return .page(Page(title: run.campaign, place: .runs, content: content))
+    }
+
+    /// What the script puts into the page: the same pieces, made in the same place.
+    static func live(_ visit: Visit, _ site: Site) throws -> Answer {
+        let run = try run(visit, site)
+        return .json(
+            .object(pairs: [
+                ("state", .string(run.state.rawValue)), ("is_live", .bool(run.isLive)), ("audience", .integer(Int64(run.audience))),
+                ("settled", .integer(Int64(run.settled))),
+                (
+                    "outcomes",
+                    run.outcomes.map { outcomes in
+                        .object(pairs: Outcome.allCases.map { ($0.name, .integer(Int64(outcomes[$0, default: 0]))) })
+                    } ?? .null
+                ),
+                (
+                    "pieces",
+                    .object(pairs: [
+                        ("state", .string(Words.chip(run.state).markup)),
+                        ("progress", .string(progress(run, rate: site.rate.perSecond(of: run), at: visit.now).markup)),
+                    ])
+                ),
+            ]))
+    }
+
+    /// The report inside the console.
+    static func report(_ visit: Visit, _ site: Site) throws -> Answer {
+        let run = try run(visit, site)
+        let report = try site.reports.page(of: run, madeBy: "Volley \(volleyVersion)", at: visit.now)
+        let back: HTML = "<p class=\"note\"><a href=\"\(Words.path(of: run.id))\">Back to the run</a></p>"
+        return .page(Page(title: "Report of \(run.campaign)", place: .runs, content: "\(back)\(report)"))
+    }
+
+    /// Every device with its result.
+    static func results(_ visit: Visit, _ site: Site) throws -> Answer {
+        let run = try run(visit, site)
+        guard visit.session?.isFresh == true else {
+            throw Refusal(
+                status: .forbidden, title: "Sign in again first",
+                words:
+                    "This file contains whole device tokens, so it is only for those who signed in within the last five minutes. Sign out, and in again."
+            )
+        }
+        guard !run.isPruned else { throw Refusal.notFound }
+        let (catalog, id) = (site.catalog, run.id)
+        return .download(name: "\(id).csv", type: "text/csv; charset=utf-8") { part in
+            let run = try catalog.open(id)
+            defer { run.close() }
+            _ = try ReportCSV.write(run, ReportCSV.Filter(), as: .plain) { try part($0) }
+        }
+    }
+
+    private static func run(_ visit: Visit, _ site: Site) throws -> RunSummary {
+        guard let run = try site.archive.summary(of: visit.parameters["run"] ?? "") else { throw Refusal.notFound }
+        return run
+    }
+
+    private static func progress(_ run: RunSummary, rate: Double?, at now: Timestamp) -> HTML {
+        guard run.startedAt != nil else {
+            return "<p class=\"lead\">Not begun. It is planned for \(TextFormat.devices(run.audience)).</p>"
+        }
+        var words: HTML = "\(TextFormat.count(run.settled)) of \(TextFormat.devices(run.audience))"
+        if let rate {
+            words = "\(words) · \(TextFormat.count(Int(rate.rounded()))) a second"
+            let left = run.audience - run.settled
+            if rate > 0, left > 0 { words = "\(words) · about \(TextFormat.span(seconds: Int64((Double(left) / rate).rounded(.up)))) left" }
+        }
+        let next = run.state == .running ? run.waves.first { $0.due > now } : nil
+        let wait: HTML = next.map { "<p class=\"note\">The next part goes out at \(Words.moment($0.due)).</p>" } ?? ""
+        return "<p class=\"lead\">\(words)</p>\(Words.outcomes(of: run))\(wait)"
+    }
+
+    private static func facts(_ run: RunSummary) -> HTML {
+        var facts: [(HTML, HTML)] = [("App", "\(run.app)"), ("Planned", Words.moment(run.plannedAt))]
+        if let begun = run.startedAt { facts.append(("Begun", Words.moment(begun))) }
+        if let ended = run.finishedAt { facts.append(("Ended", Words.moment(ended))) }
+        if run.isTest { facts.append(("Kind", "A test, to the app’s test devices")) }
+        if let retried = run.retryOf { facts.append(("Retries", "<a href=\"\(Words.path(of: retried))\">\(retried)</a>")) }
+        if run.isPruned { facts.append(("Recipients", "Removed; only the figures are left")) }
+        let rows: [HTML] = facts.map { "<dt>\($0)</dt><dd dir=\"auto\">\($1)</dd>" }
+        return "<dl class=\"facts\">\(rows)</dl>"
+    }
+}

@@ -1,0 +1,78 @@
+import Base
+import Runs
+
+/// All runs, with filters in the address and so many on a page.
+enum RunsPage {
+    /// Runs of a page.
+    static let pageLength = 50
+
+    static func show(_ visit: Visit, _ site: Site) throws -> Answer {
+        let all = try site.archive.listing().runs.filter { visit.may(.readReports, app: $0.app) }
+        let filter = Filter(visit.query)
+        let runs = all.filter(filter.matches)
+        let pages = max(1, (runs.count + pageLength - 1) / pageLength)
+        let number = min(max(1, Int(visit.query["page"] ?? "") ?? 1), pages)
+        let shown = runs.dropFirst((number - 1) * pageLength).prefix(pageLength)
+        let apps = Set(all.map(\.app)).sorted().map { (value: $0, words: $0) }
+        let content: HTML = """
+            \(Words.head("Runs"))
+            <form class="filters" method="get" action="/runs" role="search">
+            \(Form.text("Campaign or run", name: "q", value: filter.text, attributes: " type=\"search\""))
+            \(Form.choice("App", name: "app", among: apps, chosen: filter.app, none: "All"))
+            \(Form.choice("State", name: "state", among: RunState.allCases.map { ($0.rawValue, Words.state($0)) }, chosen: filter.state, none: "All"))
+            <p><button>Show</button></p></form>
+            <p class="note">\(TextFormat.counted(runs.count, one: "run"))\(filter.isAll ? "" : " of \(TextFormat.count(all.count))" as HTML)</p>
+            \(table(shown))
+            \(turns(number, of: pages, filter))
+            """
+        return .page(Page(title: "Runs", place: .runs, content: content))
+    }
+
+    private struct Filter {
+        var text: String, app: String, state: String
+
+        init(_ query: [String: String]) {
+            (text, app, state) = (query["q"]?.trimming ?? "", query["app"] ?? "", query["state"] ?? "")
+        }
+
+        var isAll: Bool { text.isEmpty && app.isEmpty && state.isEmpty }
+
+        func matches(_ run: RunSummary) -> Bool {
+            (app.isEmpty || run.app == app) && (state.isEmpty || run.state.rawValue == state)
+                && (text.isEmpty || [run.campaign, run.id].contains { $0.lowercased().contains(text.lowercased()) })
+        }
+
+        func path(page: Int) -> String {
+            "/runs" + FormFields.query([("q", text), ("app", app), ("state", state), ("page", page > 1 ? "\(page)" : "")])
+        }
+    }
+
+    /// Runs, a line each.
+    static func table(_ runs: ArraySlice<RunSummary>) -> HTML {
+        guard !runs.isEmpty else { return "<p class=\"lead\">No run matches.</p>" }
+        let lines: [HTML] = runs.map { run in
+            var marks: [HTML] = []
+            if run.isTest { marks.append("<span class=\"chip\">test</span>") }
+            if run.retryOf != nil { marks.append("<span class=\"chip\">retry</span>") }
+            let accepted: HTML = run.outcomes == nil ? "…" : "\(TextFormat.count(run.count(.accepted)))"
+            let begun: HTML = run.startedAt.map(Words.moment) ?? "–"
+            return """
+                <tr><th scope="row">\(Words.link(to: run)) \(marks)</th><td data-name="State">\(Words.chip(run.state))</td>
+                <td data-name="App" dir="auto">\(run.app) \(run.badges)</td><td data-name="Devices" class="number">\(TextFormat.count(run.audience))</td>
+                <td data-name="Accepted" class="number">\(accepted)</td><td data-name="Begun">\(begun)</td></tr>
+                """
+        }
+        return """
+            <table class="rows"><thead><tr><th scope="col">Campaign</th><th scope="col">State</th><th scope="col">App</th>
+            <th scope="col" class="number">Devices</th><th scope="col" class="number">Accepted</th><th scope="col">Begun</th></tr></thead>
+            <tbody>\(lines)</tbody></table>
+            """
+    }
+
+    private static func turns(_ number: Int, of pages: Int, _ filter: Filter) -> HTML {
+        guard pages > 1 else { return "" }
+        let newer: HTML = number > 1 ? "<a href=\"\(filter.path(page: number - 1))\" rel=\"prev\">Newer</a>" : ""
+        let older: HTML = number < pages ? "<a href=\"\(filter.path(page: number + 1))\" rel=\"next\">Older</a>" : ""
+        return "<nav class=\"turns\" aria-label=\"Pages\">\(newer) <span>Page \(number) of \(pages)</span> \(older)</nav>"
+    }
+}

@@ -1,0 +1,89 @@
+import Base
+import Cryptography
+import Hummingbird
+
+/// The page to sign in, and what its form does.
+enum SignInPage {
+    /// The form.
+    static func show(_ visit: Visit, _ site: Site) -> Answer {
+        let to = localPath(visit.query["to"] ?? "")
+        if visit.session != nil { return .redirect(to) }
+        return .page(page(visit, site, Attempt(to: to)))
+    }
+
+    /// Signs in.
+    static func enter(_ visit: Visit, _ site: Site) throws -> Answer {
+        let name = visit.form["name"] ?? ""
+        let to = localPath(visit.form["to"] ?? "")
+        let credentials = Credentials(name: name, password: visit.form["password"] ?? "", code: visit.form["code"] ?? "")
+        func again(_ message: HTML, _ status: HTTPResponse.Status) -> Answer {
+            .page(page(visit, site, Attempt(to: to, name: name, message: message, status: status)))
+        }
+        switch try site.signIn.begin(credentials, from: visit.sight.client?.description, at: visit.now) {
+        case .begun(let secret):
+            // Whatever session was there before: the new one has a new secret.
+            if visit.session != nil, let old = visit.secret { try site.signIn.end(secret: old, at: visit.now) }
+            return .redirect(to, cookies: [visit.cookies.setSession(secret), visit.cookies.endForm])
+        case .refused: return again("Name, password or code are wrong. Check them, and try again.", .unauthorized)
+        case .slowedDown(let seconds):
+            return again(
+                "Too many attempts failed. Wait \(TextFormat.span(seconds: Int64(seconds))), and try again.", .tooManyRequests)
+        }
+    }
+
+    /// Signs out.
+    static func leave(_ visit: Visit, _ site: Site) throws -> Answer {
+        if visit.session != nil, let secret = visit.secret { try site.signIn.end(secret: secret, at: visit.now) }
+        return .redirect("/sign-in", cookies: [visit.cookies.endSession])
+    }
+
+    /// A path of the console itself; anything else leads to the first page, as a link from elsewhere could lead people astray after they signed in.
+    static func localPath(_ path: String) -> String {
+        let isLocal =
+            path.utf8.first == UInt8(ascii: "/") && path.utf8.count <= 2000
+            && path.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }
+        return isLocal && !path.hasPrefix("//") ? path : "/"
+    }
+
+    /// What a person tried before, so that it need not be typed again.
+    private struct Attempt {
+        var to: String
+        var name = ""
+        var message: HTML = ""
+        var status = HTTPResponse.Status.ok
+    }
+
+    private static func page(_ visit: Visit, _ site: Site, _ attempt: Attempt) -> Page {
+        // A form needs a cookie that its token follows from.
+        var visit = visit
+        var cookies: [String] = []
+        if visit.secret == nil {
+            let secret = Secrets.make()
+            visit.secret = secret
+            cookies = [visit.cookies.setForm(secret)]
+        }
+        let error: HTML = attempt.message.markup.isEmpty ? "" : "<p class=\"stop\" role=\"alert\">\(attempt.message)</p>"
+        let content: HTML =
+            site.signIn.hasAccounts
+            ? """
+            <form class="panel sign-in" method="post" action="/sign-in">
+            \(error)
+            \(Form.token(visit))<input type="hidden" name="to" value="\(attempt.to)">
+            \(Form.text("Name", name: "name", value: attempt.name, attributes: " autocomplete=\"username\" autocapitalize=\"none\" spellcheck=\"false\" required"))
+            \(Form.text("Password", name: "password", value: "", attributes: " type=\"password\" autocomplete=\"current-password\" required"))
+            \(Form.text("Code <span class=\"note\">if your account has a second factor</span>", name: "code", value: "", attributes: " inputmode=\"numeric\" autocomplete=\"one-time-code\""))
+            <p><button class="main">Sign in</button></p>
+            </form>
+            """ : "<p class=\"lead\">There are no accounts yet, so nobody can sign in. The people who run Volley make the first one.</p>"
+        return Page(status: attempt.status, title: "Sign in", place: nil, content: "\(Words.head("Sign in"))\(content)", cookies: cookies)
+    }
+}
+
+/// Secrets for cookies.
+enum Secrets {
+    /// 256 random bits, as hex digits.
+    static func make() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<4).map { _ in TextFormat.hex(generator.next() as UInt64, digits: 16) }.joined()
+    }
+}

@@ -1,0 +1,104 @@
+import Automation
+import Base
+import Campaigns
+import Reports
+import Runs
+
+/// The first page: what happens now, what waits for someone, what comes, and what went wrong.
+enum TodayPage {
+    /// How far it looks ahead and back, in days.
+    private static let days = 7.0
+    /// The most lines of a list.
+    private static let most = 30
+
+    static func show(_ visit: Visit, _ site: Site) throws -> Answer {
+        let project = try site.project()
+        let listing = try site.archive.listing()
+        let runs = listing.runs.filter { visit.may(.seeCampaigns, app: $0.app) }
+        let list = try site.campaigns.schedule(project: project, now: visit.now)
+        let times = list.times.filter { $0.app.map { visit.may(.seeCampaigns, app: $0) } ?? visit.maySomewhere(.seeCampaigns) }
+        let items = try site.campaigns.items(project: project, now: visit.now)
+            .filter { $0.app.map { visit.may(.seeCampaigns, app: $0) } ?? true }
+        let needing = Set(project.apps.filter(\.needsApproval).map(\.name.value))
+        let content: HTML = """
+            \(Words.head("Today"))
+            \(sending(runs, site))
+            \(waiting(runs.filter { isWaiting($0, needing, visit.now) }))
+            \(coming(times, visit.now))
+            \(problems(runs, times, items, broken: visit.maySomewhere(.seeSystem) ? listing.broken : [], visit.now))
+            """
+        return .page(Page(title: "Today", place: .today, content: content))
+    }
+
+    /// A plan that someone must approve before it can be sent.
+    private static func isWaiting(_ run: RunSummary, _ needing: Set<String>, _ now: Timestamp) -> Bool {
+        run.state == .planned && !run.isTest && !run.isApproved && needing.contains(run.app) && isRecent(run.plannedAt, now)
+    }
+
+    private static func isRecent(_ moment: Timestamp, _ now: Timestamp) -> Bool { moment >= now.adding(seconds: -days * 86_400) }
+
+    private static func sending(_ runs: [RunSummary], _ site: Site) -> HTML {
+        let live = runs.filter(\.isLive)
+        let items: [HTML] = live.map { run in
+            let rate: HTML = site.rate.perSecond(of: run).map { " · \(TextFormat.count(Int($0.rounded()))) a second" } ?? ""
+            return """
+                <li><p>\(Words.link(to: run)) \(Words.chip(run.state)) \(run.badges)</p>
+                <p class="note">\(TextFormat.count(run.settled)) of \(TextFormat.devices(run.audience))\(rate)</p>\(Words.bar(of: run))</li>
+                """
+        }
+        return Words.panel(
+            "Being sent now", id: "now", items.isEmpty ? "<p class=\"note\">Nothing at the moment.</p>" : "<ul class=\"list\">\(items)</ul>"
+        )
+    }
+
+    private static func waiting(_ runs: [RunSummary]) -> HTML {
+        let items: [HTML] = runs.prefix(most).map { run in
+            """
+            <li><p>\(Words.link(to: run)) \(run.badges)</p>
+            <p class="note">\(TextFormat.devices(run.audience)), planned \(Words.moment(run.plannedAt))</p></li>
+            """
+        }
+        return Words.panel(
+            "Waiting for approval", id: "waiting",
+            items.isEmpty ? "<p class=\"note\">Nothing waits.</p>" : "<ul class=\"list\">\(items)</ul>")
+    }
+
+    private static func coming(_ times: [ScheduleList.Time], _ now: Timestamp) -> HTML {
+        let end = now.adding(seconds: days * 86_400)
+        let coming = times.filter { ($0.state?.isOpen ?? true) && $0.ends >= now && $0.begins < end }
+        let table =
+            coming.isEmpty
+            ? "<p class=\"note\">No campaign has a time within the next seven days.</p>" : CalendarPage.table(coming.prefix(most))
+        let more: HTML =
+            coming.count > most ? "<p class=\"note\"><a href=\"/calendar\">All \(TextFormat.count(coming.count)) times</a></p>" : ""
+        return Words.panel("Next seven days", id: "next", "\(table)\(more)")
+    }
+
+    private static func problems(
+        _ runs: [RunSummary], _ times: [ScheduleList.Time], _ items: [CampaignShelf.Item], broken: [Diagnostic], _ now: Timestamp
+    ) -> HTML {
+        let retried = Set(runs.compactMap(\.retryOf))
+        let stopped = runs.filter { $0.state == .stopped && !retried.contains($0.id) && isRecent($0.finishedAt ?? $0.plannedAt, now) }
+        var lines: [HTML] = stopped.map { run in
+            let why: HTML = run.cause.map { ": \(Prose.html($0.sentence))" } ?? ""
+            return "<li>\(Words.link(to: run)) stopped\(why)</li>"
+        }
+        lines += times.filter { $0.problem != nil && isRecent($0.begins, now) }.map { time in
+            let sentence = time.problem?.sentence ?? ""
+            return
+                "<li><span dir=\"auto\">\(time.campaign)</span>, \(time.occurrence.replacing("T", with: " ")): \(Prose.html(sentence))</li>"
+        }
+        lines += items.filter { !$0.mistakes.isEmpty }.map { item in
+            """
+            <li><a href="\(Words.path(ofCampaign: item.file))" dir="auto">\(item.file)</a> has \
+            \(TextFormat.counted(item.mistakes.count, one: "mistake")); nothing is sent from it</li>
+            """
+        }
+        lines += broken.map { "<li dir=\"auto\">\(Words.text($0))</li>" }
+        guard !lines.isEmpty else { return "" }
+        let more: HTML = lines.count > most ? "<p class=\"note\">And \(TextFormat.count(lines.count - most)) more.</p>" : ""
+        return """
+            <section class="warnings" aria-labelledby="problems"><h2 id="problems">Problems</h2><ul>\(lines.prefix(most).map { $0 })</ul>\(more)</section>
+            """
+    }
+}

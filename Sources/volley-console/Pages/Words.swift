@@ -1,0 +1,98 @@
+import Base
+import Reports
+import Runs
+
+/// Words and small pieces that several pages share.
+enum Words {
+    /// A run's state, for people.
+    static func state(_ state: RunState) -> String {
+        switch state {
+        case .planned: "planned"
+        case .running: "being sent"
+        case .paused: "paused"
+        case .stopped: "stopped"
+        case .finished: "finished"
+        case .cancelled: "cancelled"
+        }
+    }
+
+    /// A state as a chip; the colour says no more than the word.
+    static func chip(_ state: RunState) -> HTML { "<span class=\"chip state \(state.rawValue)\">\(self.state(state))</span>" }
+
+    /// A moment in UTC, which the script completes with the viewer's own time.
+    static func moment(_ moment: Timestamp) -> HTML {
+        "<time datetime=\"\(moment.description)\">\(String(moment.description.prefix(16)).replacing("T", with: " ")) UTC</time>"
+    }
+
+    /// What is wrong or doubtful, with its remedy.
+    static func warning(_ diagnostic: Diagnostic) -> HTML {
+        "<section class=\"warnings\"><p dir=\"auto\">\(text(diagnostic))</p></section>"
+    }
+
+    /// A message as a sentence, with its remedy. Paths of the server are left to logs.
+    static func text(_ diagnostic: Diagnostic) -> HTML {
+        let place: HTML = diagnostic.position.map { "Line \($0.line), column \($0.column): " } ?? ""
+        let remedy: HTML = diagnostic.remedy.map { " \(Prose.html($0))" } ?? ""
+        return "\(place)\(Prose.html(TextFormat.capitalized(diagnostic.message))).\(remedy)"
+    }
+
+    /// Outcomes as a bar with the numbers below it.
+    static func outcomes(of run: RunSummary) -> HTML {
+        guard let outcomes = run.outcomes else {
+            return "<p class=\"note\">The results are being counted. This takes a moment for a large run.</p>"
+        }
+        let shown = Outcome.allCases.filter { outcomes[$0, default: 0] > 0 }
+        let items: [HTML] = shown.map { outcome in
+            "<li class=\"\(outcome.name)\"><b>\(TextFormat.count(outcomes[outcome, default: 0]))</b> \(word(outcome, of: run))</li>"
+        }
+        return "\(bar(of: run))<ul class=\"counts\">\(items)</ul>"
+    }
+
+    /// Outcomes as a bar.
+    static func bar(of run: RunSummary) -> HTML {
+        let whole = max(1, run.audience)
+        var left = 0
+        let rects: [HTML] = Outcome.allCases.filter { $0 != .unsent && run.count($0) > 0 }.map { outcome in
+            let width = max(2, Int((Double(run.count(outcome)) / Double(whole) * 1000).rounded()))
+            defer { left += width }
+            return "<rect class=\"\(outcome.name)-bar\" x=\"\(left)\" width=\"\(width)\" height=\"10\"/>"
+        }
+        let percent = TextFormat.percent(Double(run.settled) / Double(whole))
+        return """
+            <svg class="whole progress" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label="\(percent) done">\(rects)</svg>
+            """
+    }
+
+    /// An outcome in a word. Of a run that goes on, those without an answer still wait for it.
+    static func word(_ outcome: Outcome, of run: RunSummary) -> String {
+        switch outcome {
+        case .accepted: "accepted"
+        case .invalidToken: "without the app"
+        case .rejected: "rejected"
+        case .failed: "failed"
+        case .unknown: run.isLive ? "waiting for an answer" : "unknown"
+        case .unsent: run.isLive || run.state == .planned ? "still to send" : "not sent"
+        }
+    }
+
+    /// A link to a run, by its campaign's name.
+    static func link(to run: RunSummary) -> HTML {
+        "<a href=\"\(path(of: run.id))\" dir=\"auto\">\(run.campaign)</a>"
+    }
+
+    /// The page of a run.
+    static func path(of run: String) -> String { "/runs/" + FormFields.encode(run) }
+
+    /// The page of a campaign file.
+    static func path(ofCampaign file: String) -> String { "/campaign" + FormFields.query([("file", file)]) }
+
+    /// A section with a heading; empty when there is nothing in it.
+    static func panel(_ title: HTML, id: String, _ content: HTML) -> HTML {
+        "<section class=\"panel\" aria-labelledby=\"\(id)\"><h2 id=\"\(id)\">\(title)</h2>\(content)</section>"
+    }
+
+    /// The heading of a page.
+    static func head(_ title: HTML, _ about: HTML = "") -> HTML {
+        "<header><h1 dir=\"auto\">\(title)</h1>\(about.markup.isEmpty ? "" : "<div class=\"about\">\(about)</div>" as HTML)</header>"
+    }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import Base
+import CLinux
+import Campaigns
+import Glibc
+import Hummingbird
+import Logging
+import NIOCore
+import Workspace
+
+/// The web process of the console. `volley serve` starts it; it sends nothing.
+@main
+struct Program: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "volley-console", abstract: "Shows campaigns and runs in a browser. volley serve starts it.", version: volleyVersion)
+
+    @Argument(help: "The folder of the campaigns.")
+    var folder: String
+
+    @Option(name: .long, help: "The address and port to listen on. (default: \(ListenAddress.usual))")
+    var listen: String?
+
+    @Option(name: .long, help: "A Unix socket to listen on instead.")
+    var socket: String?
+
+    @Option(name: .long, help: "volley.yaml; by default it is looked for in the folder, then upward.")
+    var config: String?
+
+    @Option(name: .long, help: "Folder of run files; otherwise the one that volley.yaml names.")
+    var runs: String?
+
+    /// A mistake of whoever started it: it is of no use to start it again.
+    private static let wrong: Int32 = 2
+
+    func run() async throws {
+        var log = Logger(label: "volley-console") { StreamLogHandler.standardError(label: $0) }
+        log.logLevel = .info
+        do {
+            if volley_end_with_parent() != 0 { throw ExitCode(0) }
+            OpenFiles.raiseLimit()
+            try await serve(log)
+        } catch let code as ExitCode {
+            throw code
+        } catch {
+            for mistake in Diagnostics(explaining: error).all { log.error("\(mistake)") }
+            throw ExitCode(Self.wrong)
+        }
+    }
+
+    private func serve(_ log: Logger) async throws {
+        let site = try Site(
+            folder: folder, choice: ProjectChoice(file: config, runs: runs), signIn: NoAccounts(), at: .now())
+        let settings = try site.project().console
+        let address = try ListenAddress(listen: listen, socket: socket, console: settings)
+        let connections = Connections(proxies: settings?.proxies ?? [])
+        let server = ConsoleServer(site: site, settings: settings, connections: connections, log: log)
+        // The socket is made with these rights, so that at no moment anyone else can connect.
+        let isSocket = if case .socket = address { true } else { false }
+        let mask = isSocket ? umask(0o117) : 0
+        let application = server.application(at: address) { channel in
+            if isSocket { umask(mask) }
+            log.info("The console is at \(address.shown(channel.localAddress)).")
+        }
+        // The first listing reads every run; nobody should wait for it.
+        Task { try? await server.pages.run { _ = try site.archive.listing() } }
+        try await application.runService()
+    }
+}
+
+/// How many files a process may open.
+enum OpenFiles {
+    /// Every connection is one: as many as the system allows.
+    static func raiseLimit() {
+        let resource = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return }
+        limit.rlim_cur = min(limit.rlim_max, 65_536)
+        setrlimit(resource, &limit)
+    }
+}

@@ -1,0 +1,108 @@
+import Base
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// Decides whether a request is answered, and by whose right; everything that protects routes is done here, in one order: session, right, form,
+/// forgery, right for the subject's app.
+struct Gate: Sendable {
+    let site: Site
+    let pages: WorkPool
+    let signIns: WorkPool
+
+    /// Answers a request for a route, signed out or in.
+    /// - Throws: `Refusal`.
+    func answer(_ route: Route, _ request: Request, _ context: ConsoleContext) async throws -> Answer {
+        guard let sight = context.sight else { throw Refusal.wrongHost }
+        let cookies = ConsoleCookies(isSecure: sight.isSecure)
+        guard let query = FormFields.parse(request.uri.query ?? "") else { throw Refusal.unreadable }
+        var visit = Visit(
+            session: nil, secret: nil,
+            parameters: Dictionary(context.parameters.map { (String($0.key), FormFields.decode($0.value.utf8, plusIsBlank: false)) }) {
+                $1
+            },
+            query: query, sight: sight, now: .now())
+        let secret = ConsoleCookies.value(cookies.session, in: request)
+        let site = site
+        if let secret, case let now = visit.now,
+            let session = try await pages.run({ try site.signIn.session(secret: secret, at: now) })
+        {
+            (visit.session, visit.secret) = (session, secret)
+            context.account.set(session.account)
+        } else {
+            visit.secret = ConsoleCookies.value(cookies.form, in: request)
+        }
+        if let redirect = try Self.check(route, visit, request) { return redirect }
+        if route.method == .post { visit.form = try await form(of: request, route) }
+        if route.changes, !Self.isOwn(visit, request) { throw Refusal.forged }
+        let settled = visit
+        return try await (route.isSignIn ? signIns : pages).run {
+            try Self.checkSubject(route, settled, site)
+            return try route.answer(settled, site).laidOut(for: settled, site)
+        }
+    }
+
+    /// The rights that need no look at the subject.
+    /// - Returns: where to go instead; nil to go on.
+    private static func check(_ route: Route, _ visit: Visit, _ request: Request) throws(Refusal) -> Answer? {
+        let needed: Right?
+        switch route.right {
+        case .anyone: return nil
+        case .signedIn: needed = nil
+        case .right(let right): needed = right
+        }
+        guard visit.session != nil else {
+            // What a form held is gone; a page can be shown after the sign-in.
+            let to = route.method == .get && request.uri.path != "/" ? request.uri.string : ""
+            return .redirect("/sign-in" + FormFields.query([("to", to)]))
+        }
+        if let needed, !visit.maySomewhere(needed) { throw .notAllowed }
+        return nil
+    }
+
+    /// The right for the app of what the route is about.
+    private static func checkSubject(_ route: Route, _ visit: Visit, _ site: Site) throws {
+        guard case .right(let right) = route.right else { return }
+        let app: String?
+        switch route.subject {
+        case .none: return
+        case .run: app = try site.archive.summary(of: visit.parameters["run"] ?? "")?.app
+        case .campaign:
+            let file = visit.query["file"] ?? ""
+            guard let item = try site.campaigns.items(project: site.project(), now: visit.now).first(where: { $0.file == file }) else {
+                throw Refusal.notFound
+            }
+            // Whose app cannot be read belongs to those who may see all apps.
+            guard let named = item.app else {
+                guard visit.session?.rights.everywhere.contains(right) == true else { throw Refusal.notAllowed }
+                return
+            }
+            app = named
+        }
+        guard let app else { throw Refusal.notFound }
+        guard visit.may(right, app: app) else { throw Refusal.notAllowed }
+    }
+
+    private func form(of request: Request, _ route: Route) async throws -> [String: String] {
+        let type = request.headers[.contentType] ?? ""
+        guard type.lowercased().hasPrefix("application/x-www-form-urlencoded") else { throw Refusal.unreadable }
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > route.bodyLimit { throw Refusal.tooLarge }
+        let bytes: ByteBuffer
+        do { bytes = try await request.body.collect(upTo: route.bodyLimit) } catch is NIOTooManyBytesError { throw Refusal.tooLarge }
+        guard let fields = FormFields.parse(String(buffer: bytes)) else { throw Refusal.tooLarge }
+        return fields
+    }
+
+    private static func isOwn(_ visit: Visit, _ request: Request) -> Bool {
+        guard let secret = visit.secret, let token = visit.form[Forgery.field], Forgery.accepts(token, of: secret) else { return false }
+        return Forgery.isOwn(origin: request.headers[.origin], site: request.headers[.secFetchSite], own: [visit.sight.origin])
+    }
+}
+
+extension HTTPField.Name {
+    /// Where a browser says that a request comes from (Fetch Metadata, section 2.4).
+    static let secFetchSite: HTTPField.Name = {
+        guard let name = HTTPField.Name("Sec-Fetch-Site") else { preconditionFailure("not the name of a header") }
+        return name
+    }()
+}

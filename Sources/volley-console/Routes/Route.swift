@@ -1,0 +1,107 @@
+import Base
+import HTTPTypes
+
+/// Who may use a route.
+enum RouteRight: Hashable, Sendable {
+    /// Everybody, signed in or not.
+    case anyone
+    /// Everybody who signed in.
+    case signedIn
+    /// Who has this right for the app of what the route is about; where it is about nothing single, for any app.
+    case right(Right)
+}
+
+/// What a route is about: its app decides who may use it.
+enum Subject: Hashable, Sendable {
+    /// Nothing single.
+    case none
+    /// The run that the path names as `:run`.
+    case run
+    /// The campaign file that the query names as `file`.
+    case campaign
+}
+
+/// Something that can be asked of the console, as a value: everything that protects it stands here, and `Gate` sees to it.
+struct Route: Sendable {
+    enum Method: String, Sendable { case get = "GET", post = "POST" }
+
+    let method: Method
+    /// `/runs/:run`: a part that begins with a colon stands for any.
+    let path: String
+    let right: RouteRight
+    var subject = Subject.none
+    /// Whether it changes something: then it is a form, and is checked for forgery.
+    var changes = false
+    /// The most bytes of a form.
+    var bodyLimit = Self.usualBodyLimit
+    /// Whether it checks a password: these have threads of their own, as hashes are slow on purpose.
+    var isSignIn = false
+    /// May block.
+    let answer: @Sendable (Visit, Site) throws -> Answer
+
+    static let usualBodyLimit = 64 << 10, campaignBodyLimit = 2 << 20
+
+    /// Of any route.
+    static let mostBodyBytes = campaignBodyLimit
+}
+
+/// A request that may be answered.
+struct Visit: Sendable {
+    /// nil where nobody signed in.
+    var session: Session?
+    /// The secret of the session's cookie, or of the sign-in form's; nil without either.
+    var secret: String?
+    /// The parts of the path that stand for any, by their names.
+    var parameters: [String: String]
+    /// What stands behind `?`; of several with one name, the first.
+    var query: [String: String]
+    /// A form's fields.
+    var form: [String: String] = [:]
+    var sight: HostRules.Sight
+    var now: Timestamp
+
+    /// The names of the console's cookies in this visit.
+    var cookies: ConsoleCookies { ConsoleCookies(isSecure: sight.isSecure) }
+
+    /// The token that this visit's forms carry; blank where there can be no form.
+    var token: String { secret.map(Forgery.token) ?? "" }
+
+    /// Whether the person may do something to an app.
+    func may(_ right: Right, app: String) -> Bool { session?.rights.allow(right, app: app) ?? false }
+
+    /// Whether the person may do something to any app.
+    func maySomewhere(_ right: Right) -> Bool { session?.rights.allowSomewhere(right) ?? false }
+}
+
+/// Why a request gets no answer of its route.
+struct Refusal: Error {
+    var status: HTTPResponse.Status
+    /// What happened, in a few words.
+    var title: String
+    /// What to do.
+    var words: String
+    var headers: HTTPFields = [:]
+
+    static let notFound = Refusal(
+        status: .notFound, title: "There is no such page", words: "It may have been removed, or the address was typed wrong.")
+    static let notAllowed = Refusal(
+        status: .forbidden, title: "You may not see this",
+        words: "Your account has no right to it. An administrator can give it to you.")
+    static let forged = Refusal(
+        status: .forbidden, title: "This form cannot be accepted",
+        words: "It is too old, or did not come from this console. Go back, load the page again, and send it once more. Nothing was changed."
+    )
+    static let busy = Refusal(
+        status: .serviceUnavailable, title: "The console is busy", words: "Try again in a few seconds. Sending is not affected.",
+        headers: [.retryAfter: "5"])
+    static let tooLarge = Refusal(
+        status: .contentTooLarge, title: "This is too much", words: "The form holds more than the console accepts. Nothing was changed.",
+        headers: [.connection: "close"])
+    static let wrongHost = Refusal(
+        status: .init(code: 421, reasonPhrase: "Misdirected Request"), title: "The console does not answer under this name",
+        words: "Use the address that `console: {public_url: …}` in volley.yaml names, or 127.0.0.1 on the machine itself.")
+    static let wrongMethod = Refusal(
+        status: .methodNotAllowed, title: "This page cannot be used like that", words: "Go back and load the page again.")
+    static let unreadable = Refusal(
+        status: .badRequest, title: "This request cannot be read", words: "Go back, load the page again, and try once more.")
+}

@@ -1,0 +1,20 @@
+/// All that can be asked of the console.
+enum RouteTable {
+    static let all: [Route] = [
+        Route(method: .get, path: "/sign-in", right: .anyone, isSignIn: false, answer: SignInPage.show),
+        Route(method: .post, path: "/sign-in", right: .anyone, changes: true, isSignIn: true, answer: SignInPage.enter),
+        Route(method: .post, path: "/sign-out", right: .signedIn, changes: true, answer: SignInPage.leave),
+        Route(method: .get, path: Asset.style.path, right: .anyone) { _, _ in .asset(.style) },
+        Route(method: .get, path: Asset.script.path, right: .anyone) { _, _ in .asset(.script) },
+        Route(method: .get, path: "/", right: .right(.seeCampaigns), answer: TodayPage.show),
+        Route(method: .get, path: "/campaigns", right: .right(.seeCampaigns), answer: CampaignsPage.show),
+        Route(method: .get, path: "/campaign", right: .right(.seeCampaigns), subject: .campaign, answer: CampaignsPage.source),
+        Route(method: .get, path: "/calendar", right: .right(.seeCampaigns), answer: CalendarPage.show),
+        Route(method: .get, path: "/runs", right: .right(.readReports), answer: RunsPage.show),
+        Route(method: .get, path: "/runs/:run", right: .right(.readReports), subject: .run, answer: RunPage.show),
+        Route(method: .get, path: "/runs/:run/live.json", right: .right(.readReports), subject: .run, answer: RunPage.live),
+        Route(method: .get, path: "/runs/:run/report", right: .right(.readReports), subject: .run, answer: RunPage.report),
+        Route(method: .get, path: "/runs/:run/results.csv", right: .right(.exportTokens), subject: .run, answer: RunPage.results),
+        Route(method: .get, path: "/system", right: .right(.seeSystem), answer: SystemPage.show),
+    ]
+}

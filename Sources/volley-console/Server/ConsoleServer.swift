@@ -1,0 +1,54 @@
+import Base
+import Campaigns
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+
+/// The web server: Hummingbird, with the routes of the table behind the gate.
+struct ConsoleServer {
+    let site: Site
+    let settings: ConsoleSettings?
+    let connections: Connections
+    let log: Logger
+    var pages = WorkPool(threads: 4, waiting: 100)
+    var signIns = WorkPool(threads: 2, waiting: 16)
+
+    /// At most so many bytes of a head, and fields.
+    private static let headBytes = 16 << 10, headFields = 100
+
+    /// The application, which `runService` runs until SIGTERM or SIGINT.
+    /// - Parameter running: called with the channel that listens.
+    func application(at address: ListenAddress, routes: [Route] = RouteTable.all, running: @escaping @Sendable (any Channel) async -> Void)
+        -> Application<RouterResponder<ConsoleContext>>
+    {
+        let hosts = HostRules(settings)
+        let router = Router(context: ConsoleContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: Doors(hosts: hosts, log: log))
+        let gate = Gate(site: site, pages: pages, signIns: signIns)
+        for route in routes {
+            router.on(RouterPath(route.path), method: route.method == .get ? .get : .post) { request, context in
+                try await gate.answer(route, request, context).response
+            }
+        }
+        let (connections, isSecure) = (connections, hosts.isPublic)
+        return Application(
+            router: router,
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [
+                        ConnectionGuard(connections, isSecure: isSecure, mostBodyBytes: Route.mostBodyBytes)
+                    ],
+                    idleTimeout: .nanoseconds(Int64(connections.patience.head * 1e9)),
+                    httpDecoderConfiguration: .init(
+                        maxHeaderFieldSize: Self.headBytes, maxHeaderListSize: Self.headBytes, maxHeaderFieldCount: Self.headFields))),
+            configuration: .init(address: address.bindAddress, serverName: nil, backlog: 1024), onServerRunning: running, logger: quiet)
+    }
+
+    /// Hummingbird's own messages: only what has gone wrong.
+    private var quiet: Logger {
+        var quiet = log
+        quiet.logLevel = .error
+        return quiet
+    }
+}

@@ -1,0 +1,74 @@
+import Base
+import Campaigns
+import HTTPTypes
+
+/// Under which names the console answers, and whom it believes about where a request comes from.
+struct HostRules: Sendable {
+    /// How a request reached the console.
+    struct Sight: Hashable, Sendable {
+        /// Where the person is; nil where that is not known.
+        var client: IPAddress?
+        /// Whether the person's browser used https.
+        var isSecure: Bool
+        /// `https://push.example.com`: the origin of the console's own pages, in lower case.
+        var origin: String
+    }
+
+    /// Host, and port if it is not 443, of `public_url`, in lower case; nil without one.
+    private let publicHost: String?
+    private let proxies: [AddressRange]
+
+    init(_ settings: ConsoleSettings?) {
+        publicHost = settings?.publicURL.map { Self.host($0.value.dropFirst("https://".count), usualPort: 443) }
+        proxies = settings?.proxies ?? []
+    }
+
+    /// Whether there is an address that others than this machine reach.
+    var isPublic: Bool { publicHost != nil }
+
+    /// How a request came.
+    /// - Parameter peer: who is connected; nil over a Unix socket, where only a proxy is.
+    /// - Returns: nil if it names a host that is not the console's: a page of others may have led a browser here under a name of its own (DNS
+    ///   rebinding).
+    func sight(of headers: HTTPFields, authority: String?, peer: IPAddress?) -> Sight? {
+        let isProxy = peer.map { peer in proxies.contains { $0.contains(peer) } } ?? true
+        func forwarded(_ name: String) -> String? {
+            guard isProxy, let name = HTTPField.Name(name) else { return nil }
+            return headers[values: name].last.map { String($0.split(separator: ",").last ?? "").trimming }
+        }
+        guard let named = forwarded("X-Forwarded-Host") ?? authority else { return nil }
+        let isHTTPS = forwarded("X-Forwarded-Proto")?.lowercased() == "https"
+        let client = isProxy ? clientBehindProxies(headers) ?? peer : peer
+        if let publicHost, Self.host(named[...], usualPort: 443) == publicHost {
+            return Sight(client: client, isSecure: true, origin: "https://\(publicHost)")
+        }
+        guard Self.isLoopback(HostPort(named[...])) else { return nil }
+        let scheme = isHTTPS ? "https" : "http"
+        return Sight(client: client, isSecure: isHTTPS, origin: "\(scheme)://\(Self.host(named[...], usualPort: isHTTPS ? 443 : 80))")
+    }
+
+    /// The last address that no proxy of ours is at: what stands before it, anyone can have written.
+    private func clientBehindProxies(_ headers: HTTPFields) -> IPAddress? {
+        guard let name = HTTPField.Name("X-Forwarded-For") else { return nil }
+        for part in headers[values: name].joined(separator: ",").split(separator: ",").reversed() {
+            guard let address = IPAddress(HostPort.plain(String(part).trimming)) else { return nil }
+            if !proxies.contains(where: { $0.contains(address) }) { return address }
+        }
+        return nil
+    }
+
+    private static func host(_ authority: Substring, usualPort: Int) -> String {
+        let parts = HostPort(authority)
+        return parts.host.lowercased() + (parts.portText.map { $0 == "\(usualPort)" ? "" : ":\($0)" } ?? "")
+    }
+
+    private static func isLoopback(_ host: HostPort) -> Bool {
+        guard host.portText == nil || host.port != nil else { return false }
+        return host.host.lowercased() == "localhost" || IPAddress(host.plainHost)?.isLoopback == true
+    }
+}
+
+extension String {
+    /// Without blanks at both ends.
+    var trimming: String { String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed()) }
+}

@@ -1,0 +1,144 @@
+import Base
+import Campaigns
+import Glibc
+import Runs
+import Workspace
+
+/// `volley serve`: starts the console and the sender, and watches both.
+public enum ServeCommand {
+    /// How to serve, as typed.
+    public struct Settings: Sendable {
+        /// The folder of the campaigns.
+        public var folder: String
+        /// `--listen` and `--socket`, which the console reads.
+        public var listen: String?, socket: String?
+        /// Whether `volley schedule` is started, too.
+        public var hasSender: Bool
+
+        /// Creates settings.
+        public init(folder: String, listen: String? = nil, socket: String? = nil, hasSender: Bool = true) {
+            (self.folder, self.listen, self.socket, self.hasSender) = (folder, listen, socket, hasSender)
+        }
+    }
+
+    /// Runs until it is interrupted, or the console says that it cannot serve like that.
+    public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        guard let file = options.project.file ?? Project.find(startingAt: settings.folder) else {
+            throw Diagnostic(
+                "there is no volley.yaml in this folder or above it", file: settings.folder,
+                remedy: "Name the folder that holds your campaigns, or volley.yaml with --config.")
+        }
+        let catalog = try Project.read(file: file).0.catalog(options.project)
+        let service = try Service(settings, options, records: catalog.schedule, console)
+        return service.run()
+    }
+
+    /// The two children, and what watches them.
+    private final class Service {
+        private var supervision: Supervision
+        private var children: [Supervision.Child: ServedProcess] = [:]
+        private let programs: [Supervision.Child: (path: String, arguments: [String])]
+        private let records: ScheduleRecords
+        private let console: Console
+        private let ended: Wakeup
+        private let clock = ContinuousClock()
+        private let begin: ContinuousClock.Instant
+        private var result: ExitStatus?
+
+        init(_ settings: Settings, _ options: CommonOptions, records: ScheduleRecords, _ console: Console) throws(Diagnostic) {
+            let own = try ServeCommand.ownPath()
+            let page = FilePaths.join(FilePaths.folder(of: own), name: "volley-console")
+            guard access(page, X_OK) == 0 else {
+                throw Diagnostic(
+                    "the console is not installed: there is no program \(page)",
+                    remedy: "Install volley-console beside volley, from the same version.")
+            }
+            var common: [String] = []
+            if let config = options.project.file { common += ["--config", config] }
+            if let runs = options.project.runs { common += ["--runs", runs] }
+            var listening: [String] = []
+            if let listen = settings.listen { listening += ["--listen", listen] }
+            if let socket = settings.socket { listening += ["--socket", socket] }
+            // A folder whose name begins with a hyphen is no option.
+            programs = [
+                .console: (page, common + listening + ["--", settings.folder]),
+                .sender: (own, ["schedule"] + common + ["--", settings.folder]),
+            ]
+            supervision = Supervision(hasSender: settings.hasSender)
+            self.records = records
+            self.console = console
+            ended = try Wakeup()
+            begin = clock.now
+        }
+
+        func run() -> ExitStatus {
+            handle(.begun)
+            var isEnding = false
+            while true {
+                if let result { return result }
+                wait(isEnding: isEnding)
+                for (child, process) in children where process.hasEnded {
+                    children[child] = nil
+                    let code = process.exitCode()
+                    handle(.ended(child, isWrong: code == ExitStatus.wrong.rawValue))
+                }
+                if !isEnding, Interruption.process.isRequested {
+                    isEnding = true
+                    handle(.endRequested)
+                }
+                if let due = supervision.wakeAt, due <= now { handle(.timePassed) }
+            }
+        }
+
+        private var now: Double { (clock.now - begin) / .seconds(1) }
+
+        private func wait(isEnding: Bool) {
+            let left = supervision.wakeAt.map { max(0, $0 - now) }
+            if isEnding { return ended.wait(atMost: left) }
+            if Interruption.process.waitForRequest(atMost: left, orReadable: ended.descriptor) { ended.clear() }
+        }
+
+        private func handle(_ event: Supervision.Event) {
+            for action in supervision.handle(event, at: now) {
+                switch action {
+                case .look: handle(.looked(isHeld: records.isAtWork))
+                case .start(let child): start(child)
+                case .end(let child): children[child]?.terminate()
+                case .tellEnded(let child, let seconds):
+                    console.warn("\(Self.name(child)) ended; it is started again in \(Int(seconds)) s.")
+                case .tellHeld:
+                    console.say("Another volley schedule is at work and stays the sender; this one takes its place when it ends.")
+                case .finish(let isWrong): result = isWrong ? .wrong : .interrupted
+                }
+            }
+        }
+
+        private func start(_ child: Supervision.Child) {
+            guard let program = programs[child] else { return }
+            do {
+                children[child] = try ServedProcess(program.path, program.arguments, ringing: ended)
+                handle(.started(child))
+            } catch {
+                console.warn("\(error)")
+                handle(.notStarted(child))
+            }
+        }
+
+        private static func name(_ child: Supervision.Child) -> String {
+            switch child {
+            case .console: "The console"
+            case .sender: "volley schedule"
+            }
+        }
+    }
+
+    /// The file of this program.
+    private static func ownPath() throws(Diagnostic) -> String {
+        guard let path = realpath("/proc/self/exe", nil) else {
+            throw Diagnostic("Volley cannot find its own program", remedy: "Make sure that /proc is mounted.")
+        }
+        defer { free(path) }
+        return String(cString: path)
+    }
+}

@@ -1,0 +1,146 @@
+/// What `volley serve` decides about its two children: the console, and the sender, which is `volley schedule`. A value without processes and clock:
+/// events come in, actions go out. Times are seconds on a clock that only goes forward.
+struct Supervision: Hashable {
+    /// A child.
+    enum Child: CaseIterable, Hashable { case console, sender }
+
+    /// What happened.
+    enum Event: Hashable {
+        /// `volley serve` begins.
+        case begun
+        /// The answer to `look`: whether another process holds the right to be the sender.
+        case looked(isHeld: Bool)
+        /// A child runs, or cannot be started.
+        case started(Child), notStarted(Child)
+        /// A child ended.
+        /// - Parameter isWrong: whether it says that its arguments or files are wrong.
+        case ended(Child, isWrong: Bool)
+        /// Nothing but that the time of `wakeAt` has come.
+        case timePassed
+        /// `volley serve` shall end.
+        case endRequested
+    }
+
+    /// What to do, in this order.
+    enum Action: Hashable {
+        /// Look whether another process is the sender.
+        case look
+        case start(Child)
+        /// Ask a child to end; it takes the time that it needs.
+        case end(Child)
+        /// Say that a child ended, and after how many seconds it is started again.
+        case tellEnded(Child, seconds: Double)
+        /// Say that another process is the sender.
+        case tellHeld
+        /// End: all children have.
+        case finish(isWrong: Bool)
+    }
+
+    private enum State: Hashable {
+        case off
+        case due(at: Double)
+        case starting
+        case running(since: Double)
+        case ending
+    }
+
+    /// Seconds until a child is started again: 1, 2, 4 … 60.
+    private static let firstDelay = 1.0, longestDelay = 60.0
+    /// A child that lived so long was well.
+    private static let healthySeconds = 60.0
+    /// A console that ends as wrong within this time was never able to serve.
+    private static let trialSeconds = 10.0
+    /// How often to look whether another sender is still there: a lock announces nothing.
+    private static let secondsPerLook = 10.0
+
+    private var states: [Child: State] = [.console: .off, .sender: .off]
+    private var delays: [Child: Double] = [.console: Self.firstDelay, .sender: Self.firstDelay]
+    private let hasSender: Bool
+    private var isEnding = false, isHeldElsewhere = false, hasServed = false, isWrong = false
+
+    /// - Parameter hasSender: whether there shall be a sender.
+    init(hasSender: Bool) { self.hasSender = hasSender }
+
+    /// When `timePassed` is to be told; nil for never.
+    var wakeAt: Double? {
+        states.values.compactMap { if case .due(let at) = $0 { at } else { nil } }.min()
+    }
+
+    /// Takes an event.
+    mutating func handle(_ event: Event, at now: Double) -> [Action] {
+        switch event {
+        case .begun:
+            states[.console] = .due(at: now)
+            if hasSender { states[.sender] = .due(at: now) }
+            return startDue(now)
+        case .looked(let isHeld): return looked(isHeld, now)
+        case .started(let child):
+            states[child] = .running(since: now)
+            return isEnding ? endNext() : []
+        case .notStarted(let child): return ended(child, isWrong: false, livedFor: 0, now)
+        case .ended(let child, let isWrong):
+            var lived = 0.0
+            if case .running(let since) = states[child] { lived = now - since }
+            return ended(child, isWrong: isWrong, livedFor: lived, now)
+        case .timePassed: return startDue(now)
+        case .endRequested:
+            guard !isEnding else { return [] }
+            isEnding = true
+            for child in Child.allCases { if case .due = states[child] { states[child] = .off } }
+            return endNext()
+        }
+    }
+
+    private mutating func startDue(_ now: Double) -> [Action] {
+        guard !isEnding else { return [] }
+        return Child.allCases.compactMap { child in
+            guard case .due(let at) = states[child], at <= now else { return nil }
+            states[child] = .starting
+            return child == .sender ? .look : .start(child)
+        }
+    }
+
+    private mutating func looked(_ isHeld: Bool, _ now: Double) -> [Action] {
+        guard !isEnding else {
+            states[.sender] = .off
+            return endNext()
+        }
+        guard isHeld else {
+            isHeldElsewhere = false
+            return [.start(.sender)]
+        }
+        defer { isHeldElsewhere = true }
+        states[.sender] = .due(at: now + Self.secondsPerLook)
+        return isHeldElsewhere ? [] : [.tellHeld]
+    }
+
+    private mutating func ended(_ child: Child, isWrong: Bool, livedFor seconds: Double, _ now: Double) -> [Action] {
+        states[child] = .off
+        if isEnding { return endNext() }
+        if child == .console, seconds >= Self.trialSeconds { hasServed = true }
+        if child == .console, isWrong, !hasServed {
+            self.isWrong = true
+            isEnding = true
+            for child in Child.allCases { if case .due = states[child] { states[child] = .off } }
+            return endNext()
+        }
+        let delay = seconds >= Self.healthySeconds ? Self.firstDelay : delays[child, default: Self.firstDelay]
+        delays[child] = min(delay * 2, Self.longestDelay)
+        states[child] = .due(at: now + delay)
+        return [.tellEnded(child, seconds: delay)]
+    }
+
+    /// The console ends first: nobody orders anything that the sender would not take any more.
+    private mutating func endNext() -> [Action] {
+        for child in Child.allCases {
+            switch states[child] {
+            case .running:
+                states[child] = .ending
+                return [.end(child)]
+            case .ending, .starting: return []
+            case .off, .due, nil: continue
+            }
+        }
+        return [.finish(isWrong: isWrong)]
+    }
+}

@@ -1,0 +1,153 @@
+import Base
+import Runs
+import Synchronization
+import Testing
+
+@testable import volley_console
+
+@Suite("The console's pages")
+struct PageTests {
+    private static let id = "20261201-090000-spring-sale-7f3a"
+
+    /// A page, as Anna sees it, with its markup taken out.
+    private static func text(_ path: String, _ folder: TestFolder, as person: String = "anna") async throws -> String {
+        let signIn = FixedSignIn.usual
+        let session = signIn.begin(person)
+        let site = try folder.site(signIn)
+        let page = Mutex("")
+        try await TestServer.with(site) { server throws in
+            let body = try server.request("GET", path, session: session).body; page.withLock { $0 = body }
+        }
+        return page.withLock { $0 }.replacing(#/<title>.*<\/title>/#, with: "").replacing(#/<[^>]*>/#, with: " ").split(
+            whereSeparator: \.isWhitespace
+        )
+        .joined(separator: " ").replacing(" ,", with: ",")
+    }
+
+    @Test("Today says that nothing sends, what is being sent, what waits and what went wrong")
+    func today() async throws {
+        let folder = try TestFolder()
+        let live = try folder.run("20261201-090000-live-7f3a", campaign: "live", .running)
+        defer { live.close() }
+        try folder.run("20261201-090000-broken-7f3b", campaign: "broken", .stopped, cause: .described("the key was revoked"))
+        try folder.write("wrong.yaml", "name: wrong\n")
+        let text = try await Self.text("/", folder)
+        #expect(text.contains("Nothing is being sent. No volley schedule is at work"))
+        #expect(text.contains("live being sent simulator, for practice 3 of 5 devices"))
+        #expect(text.contains("Nothing waits."))
+        #expect(text.contains("wrong.yaml has"))
+    }
+
+    @Test("with a sender at work, no page says that nothing sends")
+    func atWork() async throws {
+        let folder = try TestFolder()
+        let lock = try folder.site().catalog.schedule.lock()
+        let text = try await Self.text("/runs", folder)
+        #expect(!text.contains("Nothing is being sent"))
+        try lock.keep()
+    }
+
+    @Test("a person sees runs and campaigns of their own apps alone, and no entry that leads nowhere")
+    func ownApps() async throws {
+        let folder = try TestFolder()
+        try folder.run("20261201-090000-mine-7f3a", campaign: "mine")
+        try folder.run("20261201-090000-theirs-7f3b", campaign: "theirs", app: "news")
+        try folder.write("mine.yaml", "name: mine\napp: shop\naudience: {everyone: true}\ncontent: {title: Hi}\n")
+        try folder.write("theirs.yaml", "name: theirs\napp: news\naudience: {everyone: true}\ncontent: {title: Hi}\n")
+        for path in ["/runs", "/campaigns", "/"] {
+            let text = try await Self.text(path, folder, as: "reader")
+            #expect(!text.contains("theirs"), "\(path)")
+            #expect(!text.contains("System"), "\(path)")
+        }
+        #expect(try await Self.text("/runs", folder, as: "reader").contains("mine"))
+        #expect(try await Self.text("/runs", folder).contains("theirs"))
+    }
+
+    @Test("runs come in pages of fifty, and filters stay in the addresses")
+    func paging() async throws {
+        let folder = try TestFolder()
+        for number in 0..<53 {
+            try folder.run("20261201-090000-c\(number)-7f3a", campaign: "c\(number)", number % 2 == 0 ? .planned : .finished)
+        }
+        let signIn = FixedSignIn.usual
+        let anna = signIn.begin("anna")
+        try await TestServer.with(folder.site(signIn)) { server throws in
+            func rows(_ path: String) throws -> Int {
+                try server.request("GET", path, session: anna).body.matches(of: #/<tr><th scope="row">/#).count
+            }
+            #expect(try rows("/runs") == 50)
+            #expect(try rows("/runs?page=2") == 3)
+            #expect(try rows("/runs?page=99") == 3)
+            #expect(try rows("/runs?page=-1") == 50)
+            #expect(try rows("/runs?state=planned") == 27)
+            #expect(try rows("/runs?q=c52") == 1)
+            #expect(try rows("/runs?app=news") == 0)
+            let body = try server.request("GET", "/runs?app=shop", session: anna).body
+            #expect(body.contains("href=\"/runs?app=shop&amp;page=2\" rel=\"next\""))
+            #expect(body.contains("<option dir=\"auto\" value=\"shop\" selected>"))
+        }
+    }
+
+    @Test("a run that is being sent shows its progress, and as JSON the same")
+    func live() async throws {
+        let folder = try TestFolder()
+        let run = try folder.run(Self.id, .running)
+        defer { run.close() }
+        let signIn = FixedSignIn.usual
+        let anna = signIn.begin("anna")
+        try await TestServer.with(folder.site(signIn)) { server throws in
+            let page = try server.request("GET", "/runs/\(Self.id)", session: anna).body
+            #expect(page.contains("data-live=\"/runs/\(Self.id)/live.json\""))
+            #expect(page.contains("<a href=\"/runs/\(Self.id)\">Refresh</a>"))
+            let live = try JSONValue(parsing: server.request("GET", "/runs/\(Self.id)/live.json", session: anna).body)
+            #expect(live["state"]?.stringValue == "running")
+            #expect(live["settled"]?.integerValue == 3)
+            #expect(live["outcomes"]?["accepted"]?.integerValue == 2)
+            let piece = try #require(live["pieces"]?["progress"]?.stringValue)
+            #expect(page.contains(piece))
+        }
+    }
+
+    @Test("a run that ended asks for nothing more")
+    func ended() async throws {
+        let folder = try TestFolder()
+        try folder.run(Self.id)
+        let text = try await Self.text("/runs/\(Self.id)", folder)
+        #expect(text.contains("3 of 5 devices"))
+        #expect(!text.contains("Refresh"))
+        #expect(text.contains("Read the report"))
+    }
+
+    @Test("the report is the one that a file has, inside the console")
+    func report() async throws {
+        let folder = try TestFolder()
+        try folder.run(Self.id)
+        let text = try await Self.text("/runs/\(Self.id)/report", folder)
+        #expect(text.contains("Delivery report"))
+        #expect(text.contains("Sign out"))
+    }
+
+    @Test("mistakes stand below their lines, and the source as it is written")
+    func source() async throws {
+        let folder = try TestFolder()
+        try folder.write("wrong.yaml", "name: wrong\napp: shop\naudiense: {everyone: true}\ncontent: {title: Hi}\n")
+        let text = try await Self.text("/campaign?file=wrong.yaml", folder)
+        #expect(text.contains("Nothing is sent from this file until it is mended"))
+        #expect(
+            text.contains(#/audiense: {everyone: true} Mistake\. Line 3, column 1: Unknown key 'audiense'/#)
+                || text.contains("audiense: {everyone: true} Mistake. Line 3, column 1: Unknown key"))
+    }
+
+    @Test("the calendar shows times in the campaign’s zone and as moments")
+    func calendar() async throws {
+        let folder = try TestFolder()
+        try folder.write(
+            "daily.yaml",
+            "name: daily\napp: news\naudience: {everyone: true}\ncontent: {title: Hi}\nschedule: {repeat: \"0 9 * * *\", timezone: Europe/Berlin}\n"
+        )
+        let text = try await Self.text("/calendar", folder)
+        #expect(text.contains("daily"), "\(text)")
+        #expect(text.contains("09:00 Europe/Berlin"), "\(text)")
+        #expect(text.contains(#/\d{4}-\d\d-\d\d 0[78]:00 UTC/#), "\(text)")
+    }
+}

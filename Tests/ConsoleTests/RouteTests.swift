@@ -1,0 +1,145 @@
+import Base
+import Runs
+import Testing
+
+@testable import volley_console
+
+@Suite("Every route of the table")
+struct RouteTests {
+    private static let id = "20261201-090000-spring-sale-7f3a"
+
+    private static func folder() throws -> TestFolder {
+        let folder = try TestFolder()
+        try folder.run(id)
+        try folder.write("spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {everyone: true}\ncontent: {title: Hi}\n")
+        return folder
+    }
+
+    /// A route's path with something that exists.
+    private static func path(_ route: Route) -> String {
+        route.path.replacing(":run", with: id) + (route.subject == .campaign ? "?file=spring-sale.yaml" : "")
+    }
+
+    @Test("no two routes are the same, and each path is one of a server")
+    func paths() {
+        let all = RouteTable.all
+        #expect(Set(all.map { "\($0.method.rawValue) \($0.path)" }).count == all.count)
+        #expect(all.allSatisfy { $0.path.hasPrefix("/") })
+    }
+
+    @Test("GET changes nothing, and whatever changes something is a form that is checked for forgery", arguments: RouteTable.all.indices)
+    func methods(index: Int) {
+        let route = RouteTable.all[index]
+        #expect(route.changes == (route.method == .post))
+        #expect(route.bodyLimit <= Route.mostBodyBytes)
+        #expect(route.path.contains(":run") == (route.subject == .run))
+    }
+
+    @Test("only these routes are for everybody")
+    func open() {
+        let open = RouteTable.all.filter { $0.right == .anyone }.map { "\($0.method.rawValue) \($0.path)" }
+        #expect(
+            Set(open) == ["GET /sign-in", "POST /sign-in", "GET \(Asset.style.path)", "GET \(Asset.script.path)"])
+    }
+
+    @Test("signed out, every other route leads to the sign-in page, and comes back after it")
+    func signedOut() async throws {
+        let folder = try Self.folder()
+        try await TestServer.with(folder.site()) { server throws in
+            for route in RouteTable.all where route.right != .anyone {
+                let path = Self.path(route)
+                let reply = try server.request(route.method.rawValue, path, form: route.method == .post ? [] : nil)
+                #expect(reply.status == 303, "\(path)")
+                let to = route.method == .get && path != "/" ? "?to=\(FormFields.encode(path))" : ""
+                #expect(reply["location"] == "/sign-in\(to)", "\(path)")
+                #expect(reply.body.isEmpty)
+            }
+        }
+    }
+
+    @Test("without the right, and with the right for another app only, every route that needs one answers 403")
+    func wrongRole() async throws {
+        let folder = try Self.folder()
+        let signIn = FixedSignIn.usual
+        let (nobody, other) = (signIn.begin("nobody"), signIn.begin("other"))
+        try await TestServer.with(folder.site(signIn)) { server throws in
+            for route in RouteTable.all {
+                guard case .right = route.right else { continue }
+                #expect(try server.request(route.method.rawValue, Self.path(route), session: nobody).status == 403, "\(route.path)")
+                let expected = route.subject == .none ? 200 : 403
+                #expect(try server.request(route.method.rawValue, Self.path(route), session: other).status == expected, "\(route.path)")
+            }
+        }
+    }
+
+    @Test("with the right, every page is shown")
+    func allowed() async throws {
+        let folder = try Self.folder()
+        let signIn = FixedSignIn.usual
+        let anna = signIn.begin("anna")
+        try await TestServer.with(folder.site(signIn)) { server throws in
+            for route in RouteTable.all where route.method == .get && route.path != "/sign-in" {
+                let reply = try server.request("GET", Self.path(route), session: anna)
+                #expect(reply.status == 200, "\(route.path): \(reply.body.prefix(2000))")
+                #expect(reply["content-type"] != nil, "\(route.path)")
+            }
+        }
+    }
+
+    @Test("a form without its token, from another page, or from nowhere is refused, and nothing is changed")
+    func forgery() async throws {
+        let folder = try Self.folder()
+        let signIn = FixedSignIn.usual
+        let anna = signIn.begin("anna")
+        try await TestServer.with(folder.site(signIn)) { server throws in
+            let own = "http://127.0.0.1:\(server.port)"
+            for route in RouteTable.all where route.changes {
+                func status(_ fields: [(String, String)], _ headers: [(String, String)]) throws -> Int {
+                    try server.request("POST", Self.path(route), session: anna, headers: headers, form: fields).status
+                }
+                let token = [("token", Forgery.token(of: anna))]
+                let good = [("Origin", own), ("Sec-Fetch-Site", "same-origin")]
+                #expect(try status([], good) == 403, "\(route.path)")
+                #expect(try status([("token", Forgery.token(of: "another"))], good) == 403, "\(route.path)")
+                #expect(try status(token, []) == 403, "\(route.path)")
+                #expect(try status(token, [("Origin", "https://evil.example")]) == 403, "\(route.path)")
+                #expect(try status(token, [("Origin", "null")]) == 403, "\(route.path)")
+                #expect(try status(token, [("Origin", own), ("Sec-Fetch-Site", "cross-site")]) == 403, "\(route.path)")
+                #expect(try status(token, [("Origin", own), ("Sec-Fetch-Site", "same-site")]) == 403, "\(route.path)")
+            }
+            #expect(try server.request("GET", "/runs", session: anna).status == 200)
+            #expect(try server.form("/sign-out", session: anna).status == 303)
+            #expect(try server.request("GET", "/runs", session: anna).status == 303)
+        }
+    }
+
+    @Test("a body larger than a route takes is refused before it is read")
+    func bodies() async throws {
+        let folder = try Self.folder()
+        let signIn = FixedSignIn.usual
+        let anna = signIn.begin("anna")
+        try await TestServer.with(folder.site(signIn)) { server throws in
+            for route in RouteTable.all where route.method == .post {
+                let large = String(repeating: "a", count: route.bodyLimit + 1)
+                #expect(try server.form(route.path, session: anna, [("a", large)]).status == 413, "\(route.path)")
+            }
+        }
+    }
+
+    @Test("what is not there is not found, and says no more to those who may not know")
+    func missing() async throws {
+        let folder = try Self.folder()
+        let signIn = FixedSignIn.usual
+        let (anna, nobody) = (signIn.begin("anna"), signIn.begin("nobody"))
+        try await TestServer.with(folder.site(signIn)) { server throws in
+            for path in [
+                "/runs/none", "/runs/..%2F..%2Fetc%2Fpasswd", "/campaign?file=..%2Fvolley.yaml", "/campaign?file=volley.yaml", "/campaign",
+                "/nowhere",
+            ] {
+                #expect(try server.request("GET", path, session: anna).status == 404, "\(path)")
+            }
+            #expect(try server.request("GET", "/runs/none", session: nobody).status == 403)
+            #expect(try server.request("DELETE", "/runs", session: anna).status == 404)
+        }
+    }
+}

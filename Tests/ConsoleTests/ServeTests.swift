@@ -1,0 +1,150 @@
+import Base
+import Foundation
+import Glibc
+import TestCommands
+import Testing
+
+@testable import volley_console
+
+/// The real programs: `volley serve` with its two children.
+@Suite("volley serve", .serialized)
+struct ServeTests {
+    /// Waits until something is so; a test that waits in vain fails.
+    private static func wait(_ what: Comment, until isSo: () throws -> Bool) throws {
+        for _ in 0..<3_000 {
+            if try isSo() { return }
+            usleep(20_000)
+        }
+        Issue.record(what)
+        throw CommandFailure(what: what.rawValue)
+    }
+
+    /// The children of a process, by the names of their programs.
+    private static func children(of process: Int32) -> [String: Int32] {
+        let ids = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap { Int32($0) } ?? []
+        return ids.reduce(into: [:]) { children, id in
+            guard let stat = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8), let end = stat.lastIndex(of: ")"),
+                let start = stat.firstIndex(of: "(")
+            else { return }
+            let fields = stat[stat.index(end, offsetBy: 2)...].split(separator: " ")
+            if fields[0] != "Z", fields[1] == "\(process)" { children[String(stat[stat.index(after: start)..<end])] = id }
+        }
+    }
+
+    /// Serves a folder until both children are there.
+    private static func serving(
+        _ arguments: [String] = [], children count: Int = 2, _ body: (_ serve: RunningVolley, _ folder: TestFolder) throws -> Void
+    ) throws {
+        let folder = try TestFolder()
+        let serve = try VolleyBinary.start(
+            ["serve", folder.path, "--listen", "127.0.0.1:0"] + arguments, in: URL(fileURLWithPath: folder.path))
+        defer { kill(serve.processID, SIGKILL) }
+        try wait("the children did not start") {
+            children(of: serve.processID).count == count && serve.errorsSoFar.contains("The console is at http://127.0.0.1:")
+                && (count == 1 || serve.errorsSoFar.contains("is at work"))
+        }
+        try body(serve, folder)
+    }
+
+    private static func port(_ serve: RunningVolley) throws -> Int {
+        let line = try #require(serve.errorsSoFar.matches(of: #/http:\/\/127\.0\.0\.1:(\d+)\//#).last)
+        return try #require(Int(line.1))
+    }
+
+    private static func isThere(_ process: Int32) -> Bool {
+        // A zombie that nobody has waited for yet has ended.
+        guard let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8), let end = stat.lastIndex(of: ")") else {
+            return false
+        }
+        return stat[stat.index(end, offsetBy: 2)] != "Z"
+    }
+
+    @Test("it answers, and SIGTERM ends the console first and the sender second")
+    func ending() throws {
+        try Self.serving { serve, _ in
+            let connection = try TestConnection(Self.port(serve))
+            connection.send("GET /sign-in HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            #expect(Reply(connection.readToEnd())?.status == 200)
+            let children = Self.children(of: serve.processID)
+            kill(serve.processID, SIGTERM)
+            let result = serve.finish()
+            #expect(result.status == 130)
+            #expect(result.errors.contains("Interrupted: what is being sent stops cleanly"))
+            #expect(children.values.allSatisfy { !Self.isThere($0) })
+        }
+    }
+
+    @Test("a child that dies is started again")
+    func restart() throws {
+        try Self.serving { serve, _ in
+            let before = Self.children(of: serve.processID)
+            for (_, child) in before { kill(child, SIGKILL) }
+            try Self.wait("the children were not started again") {
+                let now = Self.children(of: serve.processID)
+                return now.count == 2 && Set(now.values).isDisjoint(with: before.values)
+            }
+            #expect(serve.errorsSoFar.contains("The console ended; it is started again in 1 s."))
+            #expect(serve.errorsSoFar.contains("volley schedule ended; it is started again in 1 s."))
+        }
+    }
+
+    @Test("when it is killed, both children end, the sender in good order")
+    func killed() throws {
+        try Self.serving { serve, _ in
+            let children = Self.children(of: serve.processID)
+            #expect(children.count == 2)
+            kill(serve.processID, SIGKILL)
+            try Self.wait("the children did not end") { children.values.allSatisfy { !Self.isThere($0) } }
+            #expect(serve.errorsSoFar.contains("Interrupted: what is being sent stops cleanly"))
+        }
+    }
+
+    @Test("with --no-sender there is the console alone")
+    func noSender() throws {
+        try Self.serving(["--no-sender"], children: 1) { serve, _ in
+            #expect(Array(Self.children(of: serve.processID).keys) == ["volley-console"])
+        }
+    }
+
+    @Test("another volley schedule stays the sender, and its place is taken when it ends")
+    func otherSender() throws {
+        let folder = try TestFolder()
+        let url = URL(fileURLWithPath: folder.path)
+        let schedule = try VolleyBinary.start(["schedule", folder.path], in: url)
+        defer { kill(schedule.processID, SIGKILL) }
+        try Self.wait("volley schedule did not start") { schedule.errorsSoFar.contains("is at work") }
+        let serve = try VolleyBinary.start(["serve", folder.path, "--listen", "127.0.0.1:0"], in: url)
+        defer { kill(serve.processID, SIGKILL) }
+        try Self.wait("it did not notice the other one") { serve.errorsSoFar.contains("Another volley schedule is at work") }
+        kill(schedule.processID, SIGTERM)
+        _ = schedule.finish()
+        try Self.wait("it did not take its place") { Self.children(of: serve.processID).count == 2 }
+        #expect(!serve.errorsSoFar.contains("ended; it is started again"))
+    }
+
+    @Test(
+        "what cannot be served is refused with its remedy, and ends everything",
+        arguments: [
+            (["--listen", "0.0.0.0:8181"], "passwords would go over the network in the clear"),
+            (["--listen", "nowhere"], "--listen takes an address and a port"),
+            (["--listen", "127.0.0.1:0", "--socket", "/tmp/x"], "--listen and --socket were both given"),
+        ])
+    func refused(arguments: [String], message: String) throws {
+        let folder = try TestFolder()
+        let result = try VolleyBinary.run(["serve", folder.path] + arguments, in: URL(fileURLWithPath: folder.path))
+        #expect(result.status == 2)
+        #expect(result.errors.contains(message))
+    }
+
+    @Test("a Unix socket is for its owner and group")
+    func socket() throws {
+        let folder = try TestFolder()
+        let path = "\(folder.path)/console.sock"
+        let serve = try VolleyBinary.start(["serve", folder.path, "--no-sender", "--socket", path], in: URL(fileURLWithPath: folder.path))
+        defer { kill(serve.processID, SIGKILL) }
+        try Self.wait("there is no socket") { serve.errorsSoFar.contains("The console is at the Unix socket") }
+        var status = stat()
+        #expect(lstat(path, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o660)
+    }
+}

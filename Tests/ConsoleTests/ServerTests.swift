@@ -1,0 +1,223 @@
+import Base
+import Campaigns
+import Testing
+
+@testable import volley_console
+
+@Suite("The console's server")
+struct ServerTests {
+    private static func settings(_ text: String) throws -> ConsoleSettings? {
+        let folder = try TestFolder(project: "console: \(text)\n" + TestFolder.project)
+        return try Project.read(file: "\(folder.path)/volley.yaml").0.console
+    }
+
+    private static let needed = [
+        "content-security-policy":
+            "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+        "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin", "x-frame-options": "DENY",
+    ]
+
+    @Test("every answer has the headers that protect it, errors and answers of the framework included")
+    func headers() async throws {
+        let folder = try TestFolder()
+        let signIn = FixedSignIn.usual
+        let anna = signIn.begin("anna")
+        try await TestServer.with(folder.site(signIn)) { server throws in
+            let host = "Host: 127.0.0.1:\(server.port)\r\n"
+            let replies = [
+                (200, try server.request("GET", "/", session: anna)), (303, try server.request("GET", "/")),
+                (404, try server.request("GET", "/nowhere")), (200, try server.request("GET", Asset.style.path)),
+                (403, try server.request("POST", "/sign-in", form: [])),
+                (421, try server.request("GET", "/", headers: [("Host", "evil.example")])),
+                (400, try server.raw("GET / HTTP/1.1\r\n\(host)Content-Length: x\r\n\r\n")),
+                (400, try server.raw("nonsense\r\n\r\n")),
+            ]
+            for (status, reply) in replies {
+                #expect(reply.status == status)
+                for (name, value) in Self.needed { #expect(reply.all(name) == [value], "\(status) \(name)") }
+                #expect(reply["permissions-policy"] != nil)
+                let isAsset = reply["content-type"]?.hasPrefix("text/css") == true
+                #expect(reply["cache-control"] == (isAsset ? "public, max-age=31536000, immutable" : "no-store"))
+                #expect(reply["strict-transport-security"] == nil)
+                #expect(reply["server"] == nil)
+            }
+        }
+    }
+
+    @Test("no page has a script or a style in its markup")
+    func noInline() async throws {
+        let folder = try TestFolder()
+        try folder.run("20261201-090000-spring-sale-7f3a")
+        let signIn = FixedSignIn.usual
+        let anna = signIn.begin("anna")
+        try await TestServer.with(folder.site(signIn)) { server throws in
+            for path in [
+                "/sign-in", "/", "/runs", "/runs/20261201-090000-spring-sale-7f3a", "/runs/20261201-090000-spring-sale-7f3a/report",
+            ] {
+                let body = try server.request("GET", path, session: path == "/sign-in" ? nil : anna).body
+                #expect(body.contains("<h1"), "\(path)")
+                #expect(!body.contains(" style="), "\(path)")
+                #expect(!body.contains("<style"), "\(path)")
+                #expect(!body.contains(#/<script(?! src="\/assets\/[^"]*" defer><\/script>)/#), "\(path)")
+                #expect(!body.contains(#/\son[a-z]+=/#), "\(path)")
+                #expect(!body.contains("javascript:"), "\(path)")
+            }
+        }
+    }
+
+    @Test("without accounts there is nothing but the sign-in page, which says so")
+    func noAccounts() async throws {
+        let folder = try TestFolder()
+        try folder.run("20261201-090000-spring-sale-7f3a")
+        try await TestServer.with(folder.site(NoAccounts())) { server throws in
+            for route in RouteTable.all where route.right != .anyone && route.method == .get {
+                #expect(try server.request("GET", route.path, session: "0123").status == 303, "\(route.path)")
+            }
+            let page = try server.request("GET", "/sign-in").body
+            #expect(page.contains("There are no accounts yet"))
+            #expect(!page.contains("<form"))
+        }
+    }
+
+    @Test("who signs in gets a new session in a cookie that scripts cannot read, and comes where they wanted")
+    func signIn() async throws {
+        let folder = try TestFolder()
+        try await TestServer.with(folder.site()) { server throws in
+            let page = try server.request("GET", "/sign-in?to=%2Fruns%3Fapp%3Dshop")
+            let set = try #require(page["set-cookie"])
+            #expect(set.contains(#/^volley-form=[0-9a-f]{64}; Path=\/; HttpOnly; SameSite=Strict$/#))
+            let secret = String(set.dropFirst("volley-form=".count).prefix(64))
+            func enter(_ password: String, to: String, name: String = "anna") throws -> Reply {
+                try server.request(
+                    "POST", "/sign-in",
+                    headers: [("Origin", "http://127.0.0.1:\(server.port)"), ("Cookie", "volley-form=\(secret)")],
+                    form: [("name", name), ("password", password), ("to", to), ("token", Forgery.token(of: secret))])
+            }
+            let wrong = try enter("wrong", to: "/runs")
+            #expect(wrong.status == 401)
+            #expect(wrong.body.contains("Name, password or code are wrong"))
+            #expect(wrong.body.contains("value=\"anna\""))
+            #expect(!wrong.body.contains("wrong\""))
+            #expect(wrong.all("set-cookie").isEmpty)
+            #expect(try enter("x", to: "/", name: "slow").status == 429)
+            let right = try enter("correct horse", to: "/runs?app=shop")
+            #expect(right.status == 303)
+            #expect(right["location"] == "/runs?app=shop")
+            let cookies = right.all("set-cookie")
+            #expect(cookies.count == 2)
+            #expect(cookies[0].contains(#/^volley=[0-9a-f]{64}; Path=\/; HttpOnly; SameSite=Lax$/#))
+            let session = String(cookies[0].dropFirst("volley=".count).prefix(64))
+            #expect(session != secret)
+            #expect(try server.request("GET", "/runs", session: session).status == 200)
+            for to in ["https://evil.example", "//evil.example", "/\\evil.example", "runs", "/a b", ""] {
+                #expect(try enter("correct horse", to: to)["location"] == "/", "\(to)")
+            }
+        }
+    }
+
+    @Test("behind a proxy with https, cookies are for this host and https alone, and only the proxy is believed")
+    func behindProxy() async throws {
+        let folder = try TestFolder()
+        let settings = try Self.settings("{public_url: \"https://push.example.com\", proxies: [127.0.0.1]}")
+        try await TestServer.with(folder.site(), settings: settings) { server throws in
+            let page = try server.request("GET", "/sign-in", headers: [("Host", "push.example.com")])
+            #expect(page["set-cookie"]?.hasPrefix("__Host-volley-form=") == true)
+            #expect(page["set-cookie"]?.hasSuffix("; Secure") == true)
+            #expect(page["strict-transport-security"] == "max-age=31536000")
+            #expect(
+                try server.request("GET", "/sign-in", headers: [("Host", "localhost"), ("X-Forwarded-Host", "push.example.com")]).status
+                    == 200)
+            #expect(
+                try server.request("GET", "/sign-in", headers: [("Host", "push.example.com"), ("X-Forwarded-Host", "evil.example")]).status
+                    == 421)
+        }
+    }
+
+    @Test("a head with too many or too large fields is refused, and others are served meanwhile")
+    func largeHeads() async throws {
+        let folder = try TestFolder()
+        try await TestServer.with(folder.site()) { server throws in
+            let many = (0..<120).map { ("X-\($0)", "a") }
+            let large = [("X-Large", String(repeating: "a", count: 17 << 10))]
+            for headers in [many, large] {
+                // The server may have closed before all was sent.
+                let reply = try? server.request("GET", "/sign-in", headers: headers)
+                #expect(reply.map { (400...499).contains($0.status) } ?? true)
+                #expect(try server.request("GET", "/sign-in").status == 200)
+            }
+        }
+    }
+
+    @Test("connections that send nothing, or half a head, give way to others, and are closed after a while")
+    func halfOpen() async throws {
+        let folder = try TestFolder()
+        var patience = Connections.Patience()
+        patience.head = 2
+        let limits = ConnectionRoster.Limits(all: 50, ofAddress: 50)
+        try await TestServer.with(folder.site(), limits: limits, patience: patience) { server throws in
+            let half = try (0..<300).map { number in
+                let connection = try TestConnection(server.port)
+                if number % 2 == 0 { connection.send("GET /sign-in HTTP/1.1\r\nHost: 127.0.0.1\r\n") }
+                return connection
+            }
+            for _ in 0..<20 { #expect(try server.request("GET", "/sign-in").status == 200) }
+            #expect(server.connections.count <= 50)
+            // All of them end, although the clients never do anything.
+            for connection in half { _ = connection.readToEnd() }
+            #expect(try server.request("GET", "/sign-in").status == 200)
+        }
+    }
+
+    @Test("a body that comes drop by drop ends with its time")
+    func slowBody() async throws {
+        let folder = try TestFolder()
+        var patience = Connections.Patience()
+        patience.body = 1
+        try await TestServer.with(folder.site(), patience: patience) { server throws in
+            let connection = try TestConnection(server.port)
+            connection.send(
+                "POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\na"
+            )
+            #expect(Reply(connection.readToEnd())?.status != 200)
+            #expect(try server.request("GET", "/sign-in").status == 200)
+        }
+    }
+
+    @Test("a body that no route reads has an end, too")
+    func endlessBody() async throws {
+        let folder = try TestFolder()
+        try await TestServer.with(folder.site()) { server throws in
+            let connection = try TestConnection(server.port)
+            connection.send("GET /sign-in HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nTransfer-Encoding: chunked\r\n\r\n")
+            let chunk = "10000\r\n" + String(repeating: "a", count: 0x10000) + "\r\n"
+            var sent = 0
+            while sent < 1000, connection.send(chunk) { sent += 1 }
+            #expect(sent < 1000)
+            #expect(try server.request("GET", "/sign-in").status == 200)
+        }
+    }
+
+    @Test("results with whole tokens are only for those with the right who have just signed in; no other page shows one")
+    func tokens() async throws {
+        let folder = try TestFolder()
+        let id = "20261201-090000-spring-sale-7f3a"
+        try folder.run(id)
+        let signIn = FixedSignIn.usual
+        let (anna, stale, reader) = (signIn.begin("anna"), signIn.begin("stale"), signIn.begin("reader"))
+        try await TestServer.with(folder.site(signIn)) { server throws in
+            let csv = try server.request("GET", "/runs/\(id)/results.csv", session: anna)
+            #expect(csv.status == 200)
+            #expect(csv["content-disposition"] == "attachment; filename=\"\(id).csv\"")
+            #expect(csv.body.contains(TestFolder.token(0)))
+            #expect(try server.request("GET", "/runs/\(id)/results.csv", session: reader).status == 403)
+            let again = try server.request("GET", "/runs/\(id)/results.csv", session: stale)
+            #expect(again.status == 403)
+            #expect(again.body.contains("Sign in again first"))
+            for route in RouteTable.all where route.method == .get && !route.path.hasSuffix("results.csv") {
+                let body = try server.request("GET", route.path.replacing(":run", with: id), session: anna).body
+                #expect(!body.contains(TestFolder.token(0).prefix(32)), "\(route.path)")
+            }
+        }
+    }
+}

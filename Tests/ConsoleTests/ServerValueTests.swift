@@ -1,0 +1,177 @@
+import Base
+import Campaigns
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import volley_console
+
+@Suite("What the server decides, without a socket")
+struct ServerValueTests {
+    // MARK: - Connections
+
+    @Test("while there is room, nobody goes")
+    func room() {
+        var roster = ConnectionRoster(.init(all: 3, ofAddress: 3))
+        for id in 1...3 { #expect(roster.open(id, from: nil) == nil) }
+        #expect(roster.count == 3)
+    }
+
+    @Test("the one that waits longest gives way; those at work stay")
+    func givingWay() {
+        var roster = ConnectionRoster(.init(all: 3, ofAddress: 3))
+        for id in 1...3 { _ = roster.open(id, from: nil) }
+        roster.begin(1)
+        #expect(roster.open(4, from: nil) == 2)
+        roster.close(2)
+        #expect(roster.count == 3)
+        roster.rest(1)
+        roster.begin(3)
+        #expect(roster.open(5, from: nil) == 4)
+        roster.close(4)
+        #expect(roster.open(6, from: nil) == 1)
+    }
+
+    @Test("if all are at work, the new one goes")
+    func allAtWork() {
+        var roster = ConnectionRoster(.init(all: 2, ofAddress: 2))
+        for id in 1...2 {
+            _ = roster.open(id, from: nil)
+            roster.begin(id)
+        }
+        #expect(roster.open(3, from: nil) == 3)
+        #expect(roster.open(4, from: nil) == 4)
+        #expect(roster.count == 2)
+    }
+
+    @Test("an address with too many loses its own, not those of others")
+    func addresses() throws {
+        var roster = ConnectionRoster(.init(all: 100, ofAddress: 2))
+        let (one, other) = (try #require(IPAddress("192.0.2.1")), try #require(IPAddress("192.0.2.2")))
+        _ = roster.open(1, from: other)
+        _ = roster.open(2, from: one)
+        _ = roster.open(3, from: one)
+        #expect(roster.open(4, from: one) == 2)
+        roster.close(2)
+        #expect(roster.open(5, from: other) == nil)
+        for id in [3, 4] { roster.close(id) }
+        #expect(roster.open(6, from: one) == nil)
+    }
+
+    // MARK: - Hosts
+
+    private static func rules(_ console: String = "") throws -> HostRules {
+        let folder = try TestFolder(project: console + TestFolder.project)
+        return HostRules(try Project.read(file: "\(folder.path)/volley.yaml").0.console)
+    }
+
+    private static let `public` = "console: {public_url: \"https://Push.example.com\", proxies: [10.0.0.0/8]}\n"
+
+    @Test(
+        "without public_url, only names of this machine are answered",
+        arguments: [
+            ("127.0.0.1:8181", true), ("localhost", true), ("LOCALHOST:80", true), ("[::1]:8181", true), ("127.0.0.1.evil.example", false),
+            ("evil.example", false), ("", false), ("localhost:99999", false), ("localhost.", false), ("2130706433", false),
+        ])
+    func loopback(authority: String, isAnswered: Bool) throws {
+        let sight = try Self.rules().sight(of: [:], authority: authority, peer: IPAddress("127.0.0.1"))
+        #expect((sight != nil) == isAnswered)
+        #expect(sight?.isSecure != true)
+    }
+
+    @Test("with public_url its host is answered, and known to be https")
+    func publicHost() throws {
+        let rules = try Self.rules(Self.public)
+        let sight = try #require(rules.sight(of: [:], authority: "push.example.com:443", peer: IPAddress("192.0.2.1")))
+        #expect(sight == .init(client: IPAddress("192.0.2.1"), isSecure: true, origin: "https://push.example.com"))
+        #expect(rules.sight(of: [:], authority: "push.example.com:8443", peer: nil) == nil)
+    }
+
+    @Test("who is believed about the client: a proxy of ours, and no one before it")
+    func forwarded() throws {
+        let rules = try Self.rules(Self.public)
+        var headers = HTTPFields()
+        headers[try #require(HTTPField.Name("X-Forwarded-For"))] = "198.51.100.1, 203.0.113.7, 10.1.1.1"
+        func client(_ peer: String?) -> IPAddress? {
+            rules.sight(of: headers, authority: "push.example.com", peer: peer.flatMap { IPAddress($0) })?.client
+        }
+        #expect(client("10.0.0.5") == IPAddress("203.0.113.7"))
+        #expect(client("192.0.2.1") == IPAddress("192.0.2.1"))
+        #expect(client(nil) == IPAddress("203.0.113.7"))
+    }
+
+    // MARK: - Addresses to listen on
+
+    @Test("without public_url, only addresses of this machine are listened on")
+    func listening() throws {
+        #expect(try ListenAddress(listen: nil, socket: nil, console: nil) == .port(host: "127.0.0.1", 8181))
+        #expect(try ListenAddress(listen: "[::1]:0", socket: nil, console: nil) == .port(host: "::1", 0))
+        #expect(try ListenAddress(listen: nil, socket: "/run/volley.sock", console: nil) == .socket(path: "/run/volley.sock"))
+        for wrong in ["0.0.0.0:8181", "[::]:8181", "192.0.2.1:8181", "localhost:8181", "8181", "127.0.0.1", "127.0.0.1:99999", ""] {
+            #expect(throws: Diagnostic.self, "\(wrong)") { try ListenAddress(listen: wrong, socket: nil, console: nil) }
+        }
+        #expect(throws: Diagnostic.self) { try ListenAddress(listen: "127.0.0.1:1", socket: "/a", console: nil) }
+        #expect(throws: Diagnostic.self) {
+            try ListenAddress(listen: nil, socket: String(repeating: "a", count: 108), console: nil)
+        }
+        let folder = try TestFolder(project: Self.public + TestFolder.project)
+        let console = try Project.read(file: "\(folder.path)/volley.yaml").0.console
+        #expect(try ListenAddress(listen: "0.0.0.0:8181", socket: nil, console: console) == .port(host: "0.0.0.0", 8181))
+    }
+
+    // MARK: - Forms
+
+    @Test("a token belongs to one cookie, and shows nothing of it")
+    func tokens() {
+        let (one, other) = (Secrets.make(), Secrets.make())
+        #expect(one != other)
+        #expect(one.count == 64)
+        #expect(Forgery.accepts(Forgery.token(of: one), of: one))
+        #expect(!Forgery.accepts(Forgery.token(of: one), of: other))
+        #expect(!Forgery.accepts("", of: one))
+        #expect(!Forgery.token(of: one).contains(one))
+    }
+
+    @Test(
+        "fields are read as a browser writes them",
+        arguments: [
+            ("a=1&b=2", ["a": "1", "b": "2"]), ("a=1+2%2B", ["a": "1 2+"]), ("a", ["a": ""]), ("", [:]), ("a=1&a=2", ["a": "1"]),
+            ("%61=%C3%A9", ["a": "é"]), ("a=%", ["a": "%"]), ("a=%4", ["a": "%4"]), ("a=%zz", ["a": "%zz"]), ("a=b=c", ["a": "b=c"]),
+            ("&&a=1&", ["a": "1"]),
+        ])
+    func fields(text: String, fields: [String: String]) { #expect(FormFields.parse(text) == fields) }
+
+    @Test("too many fields are not read")
+    func manyFields() {
+        #expect(FormFields.parse(String(repeating: "a=1&", count: 200)) != nil)
+        #expect(FormFields.parse(String(repeating: "a=1&", count: 300)) == nil)
+    }
+
+    @Test("whatever text is in an address comes back", arguments: ["a b&c=d%", "é/?#", "<script>", "\u{202E}\u{0}\n", "🦆"])
+    func encoding(text: String) {
+        let encoded = FormFields.encode(text)
+        #expect(encoded.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !Array("<>\"'&?#/".utf8).contains($0) })
+        #expect(FormFields.parse("a=\(encoded)") == ["a": text])
+    }
+
+    // MARK: - Work
+
+    @Test("work beyond the bound is refused at once, and taken again once there is room")
+    func bound() async throws {
+        let pool = WorkPool(threads: 1, waiting: 1)
+        let gate = Mutex(false)
+        let wakeup = try Wakeup()
+        async let first: Void = pool.run {
+            gate.withLock { $0 = true }
+            wakeup.wait()
+        }
+        while !gate.withLock({ $0 }) { await Task.yield() }
+        let second = Task { try await pool.run { 2 } }
+        while !pool.isFull { await Task.yield() }
+        await #expect(throws: Refusal.self) { try await pool.run { 3 } }
+        wakeup.wake()
+        try await first
+        #expect(try await second.value == 2)
+        #expect(try await pool.run { 4 } == 4)
+    }
+}
