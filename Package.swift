@@ -124,7 +124,8 @@ let package = Package(
         .target(
             name: "Commands",
             dependencies: [
-                "Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports",
+                "Accounts", "Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs",
+                "Reports",
                 "Simulators", "Workspace", "Planning", "Sending", "Automation",
             ], path: "Sources/volley", exclude: ["Arguments"], packageAccess: false, swiftSettings: strict),
         .executableTarget(
@@ -138,8 +139,8 @@ let package = Package(
         .executableTarget(
             name: "volley-console",
             dependencies: [
-                "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Runs", "Reports", "Workspace", "Planning",
-                "Automation", argumentParser,
+                "Accounts", "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Runs", "Reports", "Workspace",
+                "Planning", "Automation", argumentParser,
             ] + web, packageAccess: false, swiftSettings: strict),
 
         // What `make bench` runs.
@@ -215,7 +216,8 @@ let package = Package(
         tests(
             "Console",
             [
-                "Automation", "Base", "Campaigns", "PushServices", "Reports", "Runs", "Scheduling", "TestCommands", "Workspace", "volley",
+                "Accounts", "Automation", "Base", "Campaigns", "PushServices", "Reports", "Runs", "Scheduling", "TestCommands", "Workspace",
+                "volley",
                 "volley-console",
             ] + web),
         // A program of others, as it were, that is made of the stages.

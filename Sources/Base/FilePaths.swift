@@ -118,10 +118,11 @@ public enum FilePaths {
     }
 
     /// Makes a folder and its parent folders.
-    public static func makeFolder(_ path: String) throws(Diagnostic) {
+    /// - Parameter mode: the folder's permissions, before the umask; its parents have the usual ones.
+    public static func makeFolder(_ path: String, mode: mode_t = 0o777) throws(Diagnostic) {
         if path.isEmpty || exists(path) { return }
         try makeFolder(path.contains("/") ? folder(of: path) : "")
-        guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
+        guard mkdir(path, mode) == 0 || errno == EEXIST else {
             throw Diagnostic("the folder cannot be made: \(String(cString: strerror(errno)))", file: path)
         }
     }

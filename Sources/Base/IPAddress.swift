@@ -26,6 +26,9 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// Whether it is an IPv4 address.
     public var isIPv4: Bool { bytes.count == 4 }
 
+    /// Whether it is this machine's own: 127.0.0.0/8, `::1`.
+    public var isLoopback: Bool { isIPv4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1 }
+
     /// As it is usually written (RFC 5952): `192.0.2.1`, `2001:db8::1`.
     public var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
@@ -37,14 +40,5 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     public var unmapped: IPAddress {
         let prefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
         return bytes.count == 16 && bytes.starts(with: prefix) ? IPAddress(bytes: Array(bytes.suffix(4))) : self
-    }
-}
-
-extension IPAddress: CustomStringConvertible {
-    /// `192.0.2.1`, `2001:db8::1`
-    public var description: String {
-        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        _ = bytes.withUnsafeBytes { inet_ntop(isIPv4 ? AF_INET : AF_INET6, $0.baseAddress, &text, socklen_t(text.count)) }
-        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

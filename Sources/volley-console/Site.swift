@@ -18,7 +18,7 @@ final class Site: Sendable {
     let startedAt: Timestamp
 
     /// - Throws: `Diagnostic` or `Diagnostics`: there is no volley.yaml, or it has mistakes.
-    init(folder: String, choice: ProjectChoice, signIn: any SignIn, at now: Timestamp) throws {
+    init(folder: String, choice: ProjectChoice, signIn: (any RunCatalog) throws -> any SignIn, at now: Timestamp) throws {
         guard let path = choice.file ?? Project.find(startingAt: folder) else {
             throw Diagnostic("there is no volley.yaml in this folder or above it", file: folder, remedy: "Name one with --config.")
         }
@@ -29,7 +29,7 @@ final class Site: Sendable {
         archive = RunArchive(catalog)
         campaigns = CampaignShelf(folder: folder, choice: ProjectChoice(file: path, runs: choice.runs), catalog: catalog)
         reports = ReportShelf(catalog)
-        self.signIn = signIn
+        self.signIn = try signIn(catalog)
         startedAt = now
     }
 

@@ -1,3 +1,4 @@
+import Accounts
 import Base
 import Synchronization
 
@@ -5,22 +6,22 @@ import Synchronization
 
 /// Lets in those it was told of, by their passwords.
 final class FixedSignIn: SignIn {
-    struct Person { var password: String, rights: Rights, isFresh = true }
+    struct Known { var password: String, rights: Rights, isFresh = true }
 
-    private let people: [String: Person]
+    private let people: [String: Known]
     private let sessions = Mutex<[String: String]>([:])
 
-    init(_ people: [String: Person]) { self.people = people }
+    init(_ people: [String: Known]) { self.people = people }
 
     var hasAccounts: Bool { !people.isEmpty }
 
-    func session(secret: String, at now: Timestamp) -> Session? {
+    func person(secret: String, at now: Timestamp) -> Person? {
         sessions.withLock { $0[secret] }.flatMap { name in
-            people[name].map { Session(account: name, displayName: name, rights: $0.rights, isFresh: $0.isFresh) }
+            people[name].map { Person(account: name, displayName: name, rights: $0.rights, isFresh: $0.isFresh) }
         }
     }
 
-    func begin(_ credentials: Credentials, from address: String?, at now: Timestamp) -> SignInResult {
+    func begin(_ credentials: Credentials, at now: Timestamp) -> SignInAnswer {
         if credentials.name == "slow" { return .slowedDown(seconds: 30) }
         guard let person = people[credentials.name], person.password == credentials.password else { return .refused }
         return .begun(secret: begin(credentials.name))
@@ -33,16 +34,22 @@ final class FixedSignIn: SignIn {
         return secret
     }
 
-    func end(secret: String, at now: Timestamp) { sessions.withLock { $0[secret] = nil } }
+    func invited(by link: String, at now: Timestamp) -> String? { nil }
+
+    func accept(_ link: String, password: String, from address: IPAddress?, at now: Timestamp) throws {
+        throw AccountError.invitationNotValid
+    }
+
+    func end(secret: String, from address: IPAddress?, at now: Timestamp) { sessions.withLock { $0[secret] = nil } }
 
     /// Everybody whom tests need.
     static var usual: FixedSignIn {
         FixedSignIn([
-            "anna": Person(password: "correct horse", rights: Rights(everywhere: Set(Right.allCases))),
-            "stale": Person(password: "correct horse", rights: Rights(everywhere: Set(Right.allCases)), isFresh: false),
-            "reader": Person(password: "correct horse", rights: Rights(byApp: ["shop": [.seeCampaigns, .readReports]])),
-            "other": Person(password: "correct horse", rights: Rights(byApp: ["news": Set(Right.allCases)])),
-            "nobody": Person(password: "correct horse", rights: Rights()),
+            "anna": Known(password: "correct horse", rights: Rights([RoleGrant(.administrator, .allApps)])),
+            "stale": Known(password: "correct horse", rights: Rights([RoleGrant(.administrator, .allApps)]), isFresh: false),
+            "reader": Known(password: "correct horse", rights: Rights([RoleGrant(.viewer, .app("shop"))])),
+            "other": Known(password: "correct horse", rights: Rights([RoleGrant(.administrator, .app("news"))])),
+            "nobody": Known(password: "correct horse", rights: Rights([])),
         ])
     }
 }

@@ -1,3 +1,4 @@
+import Accounts
 import Base
 import Foundation
 import Runs
@@ -30,7 +31,7 @@ struct HostileTests {
             "name: good\napp: '\(quoted)'\ndescription: '\(quoted)'\naudience: {everyone: true}\ncontent: {title: '\(quoted)'}\nschedule: {at: 2099-01-01T09:00, timezone: Europe/Berlin}\n"
         )
         try folder.write("runs/20261201-090000-broken-7f3c.sqlite", Self.evil)
-        let signIn = FixedSignIn([Self.evil: .init(password: "x", rights: Rights(everywhere: Set(Right.allCases)))])
+        let signIn = FixedSignIn([Self.evil: .init(password: "x", rights: Rights([RoleGrant(.administrator, .allApps)]))])
         let session = signIn.begin(Self.evil)
         try await TestServer.with(folder.site(signIn)) { server throws in
             let query = FormFields.encode(Self.evil)

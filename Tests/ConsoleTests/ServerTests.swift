@@ -70,7 +70,7 @@ struct ServerTests {
     func noAccounts() async throws {
         let folder = try TestFolder()
         try folder.run("20261201-090000-spring-sale-7f3a")
-        try await TestServer.with(folder.site(NoAccounts())) { server throws in
+        try await TestServer.with(folder.site(FixedSignIn([:]))) { server throws in
             for route in RouteTable.all where route.right != .anyone && route.method == .get {
                 #expect(try server.request("GET", route.path, session: "0123").status == 303, "\(route.path)")
             }

@@ -74,7 +74,7 @@ final class TestFolder {
     }
 
     func site(_ signIn: any SignIn = FixedSignIn.usual) throws -> Site {
-        try Site(folder: path, choice: ProjectChoice(), signIn: signIn, at: .now())
+        try Site(folder: path, choice: ProjectChoice(), signIn: { _ in signIn }, at: .now())
     }
 }
 

@@ -24,6 +24,14 @@ public final class AccountStore: Sendable {
         database = try Self.translating(path) { try AccountFile.open(path) }
     }
 
+    /// The accounts of a folder of runs, in a folder below it that only its owner may enter.
+    /// - Parameter runs: the folder of runs; it need not exist yet.
+    public convenience init(beside runs: String) throws {
+        let folder = FilePaths.join(runs, name: "console")
+        try FilePaths.makeFolder(folder, mode: 0o700)
+        try self.init(folder: folder)
+    }
+
     /// Closes the file; unless another process has it open, everything is in it alone. The store cannot be used afterwards.
     public func close() {
         // GRDB leaves SQLite's files beside it. What stays in them is no loss: the next to open the file finds it.

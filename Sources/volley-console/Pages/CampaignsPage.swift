@@ -1,3 +1,4 @@
+import Accounts
 import Base
 import Planning
 
@@ -25,7 +26,7 @@ enum CampaignsPage {
 
     /// Whose app cannot be read belongs to those who may see all apps.
     private static func isVisible(_ item: CampaignShelf.Item, _ visit: Visit) -> Bool {
-        item.app.map { visit.may(.seeCampaigns, app: $0) } ?? (visit.session?.rights.everywhere.contains(.seeCampaigns) == true)
+        item.app.map { visit.may(.seeCampaigns, app: $0) } ?? visit.may(.seeCampaigns, app: nil)
     }
 
     private static func line(_ item: CampaignShelf.Item) -> HTML {

@@ -4,7 +4,7 @@ import Base
 enum Layout {
     /// The document of a page.
     static func document(_ page: Page, _ visit: Visit, _ site: Site) -> HTML {
-        guard let session = visit.session else { return document(title: page.title, bar: brand, warning: "", page.content) }
+        guard let person = visit.person else { return document(title: page.title, bar: brand, warning: "", page.content) }
         let links: [HTML] = Page.Place.allCases.filter { visit.maySomewhere($0.right) }.map { place in
             let current: HTML = place == page.place ? " aria-current=\"page\"" : ""
             return "<li><a href=\"\(place.path)\"\(current)>\(place.rawValue)</a></li>"
@@ -12,7 +12,7 @@ enum Layout {
         let bar: HTML = """
             \(brand)
             <nav aria-label="Main"><ul>\(links)</ul></nav>
-            <form class="person" method="post" action="/sign-out"><span dir="auto">\(session.displayName)</span>\(Form.token(visit))<button>Sign out</button></form>
+            <form class="person" method="post" action="/sign-out"><span dir="auto">\(person.displayName)</span>\(Form.token(visit))<button>Sign out</button></form>
             """
         let warning: HTML =
             site.isSenderAtWork

@@ -62,7 +62,7 @@ enum RunPage {
     /// Every device with its result.
     static func results(_ visit: Visit, _ site: Site) throws -> Answer {
         let run = try run(visit, site)
-        guard visit.session?.isFresh == true else {
+        guard visit.person?.isFresh == true else {
             throw Refusal(
                 status: .forbidden, title: "Sign in again first",
                 words:

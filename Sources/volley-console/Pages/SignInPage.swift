@@ -7,23 +7,25 @@ enum SignInPage {
     /// The form.
     static func show(_ visit: Visit, _ site: Site) -> Answer {
         let to = localPath(visit.query["to"] ?? "")
-        if visit.session != nil { return .redirect(to) }
-        return .page(page(visit, site, Attempt(to: to)))
+        if visit.person != nil { return .redirect(to) }
+        return .page(page(visit, site, Attempt(to: to, name: visit.query["name"] ?? "")))
     }
 
     /// Signs in.
     static func enter(_ visit: Visit, _ site: Site) throws -> Answer {
         let name = visit.form["name"] ?? ""
         let to = localPath(visit.form["to"] ?? "")
-        let credentials = Credentials(name: name, password: visit.form["password"] ?? "", code: visit.form["code"] ?? "")
+        let credentials = Credentials(
+            name: name, password: visit.form["password"] ?? "", code: visit.form["code"] ?? "", address: visit.sight.client)
         func again(_ message: HTML, _ status: HTTPResponse.Status) -> Answer {
             .page(page(visit, site, Attempt(to: to, name: name, message: message, status: status)))
         }
-        switch try site.signIn.begin(credentials, from: visit.sight.client?.description, at: visit.now) {
+        switch try site.signIn.begin(credentials, at: visit.now) {
         case .begun(let secret):
             // Whatever session was there before: the new one has a new secret.
-            if visit.session != nil, let old = visit.secret { try site.signIn.end(secret: old, at: visit.now) }
+            if visit.person != nil, let old = visit.secret { try site.signIn.end(secret: old, from: visit.sight.client, at: visit.now) }
             return .redirect(to, cookies: [visit.cookies.setSession(secret), visit.cookies.endForm])
+        case .needsCode: return again("This account has a second factor: type its code, too.", .unauthorized)
         case .refused: return again("Name, password or code are wrong. Check them, and try again.", .unauthorized)
         case .slowedDown(let seconds):
             return again(
@@ -33,7 +35,7 @@ enum SignInPage {
 
     /// Signs out.
     static func leave(_ visit: Visit, _ site: Site) throws -> Answer {
-        if visit.session != nil, let secret = visit.secret { try site.signIn.end(secret: secret, at: visit.now) }
+        if visit.person != nil, let secret = visit.secret { try site.signIn.end(secret: secret, from: visit.sight.client, at: visit.now) }
         return .redirect("/sign-in", cookies: [visit.cookies.endSession])
     }
 
@@ -54,14 +56,7 @@ enum SignInPage {
     }
 
     private static func page(_ visit: Visit, _ site: Site, _ attempt: Attempt) -> Page {
-        // A form needs a cookie that its token follows from.
-        var visit = visit
-        var cookies: [String] = []
-        if visit.secret == nil {
-            let secret = Secrets.make()
-            visit.secret = secret
-            cookies = [visit.cookies.setForm(secret)]
-        }
+        let (visit, cookies) = visit.withFormCookie()
         let error: HTML = attempt.message.markup.isEmpty ? "" : "<p class=\"stop\" role=\"alert\">\(attempt.message)</p>"
         let content: HTML =
             site.signIn.hasAccounts
@@ -74,8 +69,21 @@ enum SignInPage {
             \(Form.text("Code <span class=\"note\">if your account has a second factor</span>", name: "code", value: "", attributes: " inputmode=\"numeric\" autocomplete=\"one-time-code\""))
             <p><button class="main">Sign in</button></p>
             </form>
-            """ : "<p class=\"lead\">There are no accounts yet, so nobody can sign in. The people who run Volley make the first one.</p>"
+            """
+            : "<p class=\"lead\">There are no accounts yet, so nobody can sign in. The people who run Volley invite the first person: <code>volley serve --invite NAME</code> prints a link.</p>"
         return Page(status: attempt.status, title: "Sign in", place: nil, content: "\(Words.head("Sign in"))\(content)", cookies: cookies)
+    }
+}
+
+extension Visit {
+    /// A form of somebody who is not signed in needs a cookie that its token follows from.
+    /// - Returns: the visit with its secret, and `Set-Cookie` for it if it is new.
+    func withFormCookie() -> (visit: Visit, cookies: [String]) {
+        guard secret == nil else { return (self, []) }
+        var visit = self
+        let secret = Secrets.make()
+        visit.secret = secret
+        return (visit, [cookies.setForm(secret)])
     }
 }
 

@@ -1,3 +1,4 @@
+import Accounts
 import Base
 import HTTPTypes
 import Hummingbird
@@ -17,7 +18,7 @@ struct Gate: Sendable {
         let cookies = ConsoleCookies(isSecure: sight.isSecure)
         guard let query = FormFields.parse(request.uri.query ?? "") else { throw Refusal.unreadable }
         var visit = Visit(
-            session: nil, secret: nil,
+            person: nil, secret: nil,
             parameters: Dictionary(context.parameters.map { (String($0.key), FormFields.decode($0.value.utf8, plusIsBlank: false)) }) {
                 $1
             },
@@ -25,10 +26,10 @@ struct Gate: Sendable {
         let secret = ConsoleCookies.value(cookies.session, in: request)
         let site = site
         if let secret, case let now = visit.now,
-            let session = try await pages.run({ try site.signIn.session(secret: secret, at: now) })
+            let person = try await pages.run({ try site.signIn.person(secret: secret, at: now) })
         {
-            (visit.session, visit.secret) = (session, secret)
-            context.account.set(session.account)
+            (visit.person, visit.secret) = (person, secret)
+            context.account.set(person.account)
         } else {
             visit.secret = ConsoleCookies.value(cookies.form, in: request)
         }
@@ -51,7 +52,7 @@ struct Gate: Sendable {
         case .signedIn: needed = nil
         case .right(let right): needed = right
         }
-        guard visit.session != nil else {
+        guard visit.person != nil else {
             // What a form held is gone; a page can be shown after the sign-in.
             let to = route.method == .get && request.uri.path != "/" ? request.uri.string : ""
             return .redirect("/sign-in" + FormFields.query([("to", to)]))
@@ -74,7 +75,7 @@ struct Gate: Sendable {
             }
             // Whose app cannot be read belongs to those who may see all apps.
             guard let named = item.app else {
-                guard visit.session?.rights.everywhere.contains(right) == true else { throw Refusal.notAllowed }
+                guard visit.may(right, app: nil) else { throw Refusal.notAllowed }
                 return
             }
             app = named

@@ -1,3 +1,4 @@
+import Accounts
 import Base
 import HTTPTypes
 
@@ -48,7 +49,7 @@ struct Route: Sendable {
 /// A request that may be answered.
 struct Visit: Sendable {
     /// nil where nobody signed in.
-    var session: Session?
+    var person: Person?
     /// The secret of the session's cookie, or of the sign-in form's; nil without either.
     var secret: String?
     /// The parts of the path that stand for any, by their names.
@@ -66,11 +67,11 @@ struct Visit: Sendable {
     /// The token that this visit's forms carry; blank where there can be no form.
     var token: String { secret.map(Forgery.token) ?? "" }
 
-    /// Whether the person may do something to an app.
-    func may(_ right: Right, app: String) -> Bool { session?.rights.allow(right, app: app) ?? false }
+    /// Whether the person may do something to an app; nil for all of them.
+    func may(_ right: Right, app: String?) -> Bool { person?.rights.allows(right, app: app) ?? false }
 
     /// Whether the person may do something to any app.
-    func maySomewhere(_ right: Right) -> Bool { session?.rights.allowSomewhere(right) ?? false }
+    func maySomewhere(_ right: Right) -> Bool { person?.rights.allowsSomewhere(right) ?? false }
 }
 
 /// Why a request gets no answer of its route.

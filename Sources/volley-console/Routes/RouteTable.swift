@@ -1,8 +1,11 @@
+import Accounts
 /// All that can be asked of the console.
 enum RouteTable {
     static let all: [Route] = [
         Route(method: .get, path: "/sign-in", right: .anyone, isSignIn: false, answer: SignInPage.show),
         Route(method: .post, path: "/sign-in", right: .anyone, changes: true, isSignIn: true, answer: SignInPage.enter),
+        Route(method: .get, path: "/invitation", right: .anyone, answer: InvitationPage.show),
+        Route(method: .post, path: "/invitation", right: .anyone, changes: true, isSignIn: true, answer: InvitationPage.accept),
         Route(method: .post, path: "/sign-out", right: .signedIn, changes: true, answer: SignInPage.leave),
         Route(method: .get, path: Asset.style.path, right: .anyone) { _, _ in .asset(.style) },
         Route(method: .get, path: Asset.script.path, right: .anyone) { _, _ in .asset(.script) },

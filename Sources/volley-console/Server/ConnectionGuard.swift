@@ -62,11 +62,6 @@ final class Connections: Sendable {
     }
 }
 
-extension IPAddress {
-    /// Whether it is of this machine.
-    var isLoopback: Bool { isIPv4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1 }
-}
-
 /// Watches one connection: nobody may take too long, or send too much, and every answer has its headers, also those that Hummingbird writes.
 /// Used on the connection's event loop alone.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {

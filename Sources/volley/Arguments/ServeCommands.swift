@@ -22,9 +22,33 @@ struct Serve: ParsableCommand {
     @Flag(name: .long, help: "Start the console only: nothing is sent unless another volley schedule is at work.")
     var noSender = false
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Print a link with which a person chooses the password of an account, once, and serve nothing. With the name of an account, for a new password.",
+            valueName: "name"))
+    var invite: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "With --invite: what the person is: viewer, editor, approver or administrator, for an app as editor:shop. May be given several times. (default: administrator)",
+            valueName: "role"))
+    var role: [String] = []
+
     @OptionGroup var shared: SharedOptions
 
+    func validate() throws {
+        if invite == nil, !role.isEmpty { throw ValidationError("--role belongs to --invite. Name the person to invite.") }
+    }
+
     func run() throws {
+        if let invite {
+            return try perform(shared.console) {
+                try ServeCommand.invite(
+                    invite, roles: role, settings: .init(folder: folder, listen: listen), options: shared.common(), console: shared.console)
+            }
+        }
         let console = Console(.init(isQuiet: shared.quiet, isVerbose: shared.verbose, hasProgress: false))
         try perform(console) {
             try ServeCommand.run(

@@ -24,14 +24,18 @@ public enum ServeCommand {
     /// Runs until it is interrupted, or the console says that it cannot serve like that.
     public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
-        guard let file = options.project.file ?? Project.find(startingAt: settings.folder) else {
-            throw Diagnostic(
-                "there is no volley.yaml in this folder or above it", file: settings.folder,
-                remedy: "Name the folder that holds your campaigns, or volley.yaml with --config.")
-        }
-        let catalog = try Project.read(file: file).0.catalog(options.project)
+        let catalog = try Project.read(file: projectFile(settings.folder, options)).0.catalog(options.project)
         let service = try Service(settings, options, records: catalog.schedule, console)
         return service.run()
+    }
+
+    static func projectFile(_ folder: String, _ options: CommonOptions) throws(Diagnostic) -> String {
+        guard let file = options.project.file ?? Project.find(startingAt: folder) else {
+            throw Diagnostic(
+                "there is no volley.yaml in this folder or above it", file: folder,
+                remedy: "Name the folder that holds your campaigns, or volley.yaml with --config.")
+        }
+        return file
     }
 
     /// The two children, and what watches them.

@@ -1,0 +1,60 @@
+import Accounts
+import Base
+
+/// Lets in those who have an account (`accounts.sqlite`).
+struct AccountSignIn: SignIn {
+    private let store: AccountStore
+    private let desk: SignInDesk
+
+    /// - Parameter runs: the folder of runs that the accounts belong to.
+    /// - Throws: a `Diagnostic`: the file cannot be used.
+    init(beside runs: String) throws {
+        store = try AccountStore(beside: runs)
+        desk = SignInDesk(store)
+    }
+
+    /// A file that cannot be read has no accounts that anybody could use.
+    var hasAccounts: Bool { (try? !store.accounts().isEmpty) ?? false }
+
+    func person(secret: String, at now: Timestamp) throws -> Person? {
+        guard let token = SecretToken(secret), let found = try store.signedIn(token, at: now) else { return nil }
+        return Person(
+            account: found.account.name.text, displayName: found.account.displayName.text, rights: found.rights,
+            isFresh: found.session.isFresh(at: now))
+    }
+
+    func begin(_ credentials: Credentials, at now: Timestamp) throws -> SignInAnswer {
+        let address = Self.telling(credentials.address)
+        let attempt = SignInAttempt(name: credentials.name, password: credentials.password, address: address, agent: "")
+        switch try desk.signIn(attempt, at: now) {
+        case .needsCode(let token) where !credentials.code.isEmpty:
+            return Self.answer(try desk.enterCode(credentials.code, for: token, from: address, at: now))
+        case let result: return Self.answer(result)
+        }
+    }
+
+    private static func answer(_ result: SignInResult) -> SignInAnswer {
+        switch result {
+        case .signedIn(let token): .begun(secret: token.text)
+        case .needsCode: .needsCode
+        case .refused: .refused
+        case .slowDown(let seconds): .slowedDown(seconds: Int(seconds))
+        }
+    }
+
+    func end(secret: String, from address: IPAddress?, at now: Timestamp) throws {
+        if let token = SecretToken(secret) { try store.signOut(token, from: Self.telling(address), at: now) }
+    }
+
+    func invited(by link: String, at now: Timestamp) throws -> String? {
+        try SecretToken(link).flatMap { try store.invitation($0, at: now)?.name.text }
+    }
+
+    func accept(_ link: String, password: String, from address: IPAddress?, at now: Timestamp) throws {
+        guard let token = SecretToken(link) else { throw AccountError.invitationNotValid }
+        _ = try desk.accept(token, password: password, from: Self.telling(address), at: now)
+    }
+
+    /// All who come from this machine, perhaps through a proxy that is not configured, have one address: it slows nobody down.
+    private static func telling(_ address: IPAddress?) -> IPAddress? { address.flatMap { $0.isLoopback ? nil : $0 } }
+}
