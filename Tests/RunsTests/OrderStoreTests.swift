@@ -138,7 +138,10 @@ final class OrderStoreTests {
     @Test("keys and names have limits, and hostile ones come back as they were")
     func limits() throws {
         let store = try OrderStore(folder: folder)
-        for bad in [order(""), order(String(repeating: "n", count: 201)), order(by: ""), order(by: String(repeating: "x", count: 401)), order("n\0")] {
+        for bad in [
+            order(""), order(String(repeating: "n", count: 201)), order(by: ""), order(by: String(repeating: "x", count: 401)),
+            order("n\0"),
+        ] {
             #expect(diagnostic { _ = try store.place(bad) }?.remedy?.hasSuffix("Nothing was ordered.") == true)
         }
         let evil = "'; DROP TABLE placed; --\u{202E}\n\u{1}<script>"

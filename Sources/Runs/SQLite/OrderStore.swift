@@ -150,7 +150,9 @@ public final class OrderStore: Sendable {
     // MARK: - Reading
 
     /// An order by its key; nil when there is none.
-    public func order(_ nonce: String) throws -> PlacedOrder? { try Self.translating(path) { try database.read { try Self.order(nonce, $0) } } }
+    public func order(_ nonce: String) throws -> PlacedOrder? {
+        try Self.translating(path) { try database.read { try Self.order(nonce, $0) } }
+    }
 
     /// All orders about a run, or that made it, in the order in which they were placed.
     public func orders(ofRun run: String) throws -> [PlacedOrder] { try fetch("WHERE run = ? OR made = ? ORDER BY number", [run, run]) }
@@ -249,7 +251,8 @@ public final class OrderStore: Sendable {
     private static func notOrders(_ path: String) -> Diagnostic {
         Diagnostic(
             "this is not a record of orders, but is in its place", file: path,
-            remedy: "Restore it from a backup, or move it away: then what was ordered and not done is forgotten, and must be ordered again.")
+            remedy: "Restore it from a backup, or move it away: then what was ordered and not done is forgotten, and must be ordered again."
+        )
     }
 
     private static let isUsed = Diagnostic(
