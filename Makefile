@@ -69,7 +69,7 @@ console: build ## Start the console on the sample campaigns, with the simulator;
 	$(SWIFT) build -c release --product volley-console $(STRICT)
 	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
 	cp -r campaigns/. "$$folder"; rm -rf "$$folder/runs"; \
-	$(RELEASE)/volley send "$$folder/spring-sale.yaml" --yes --quiet; \
+	$(RELEASE)/volley send "$$folder/spring-sale.yaml" --yes --quiet >/dev/null; \
 	echo "Open http://$(LISTEN)/ in a browser; Ctrl-C ends the console."; \
 	$(RELEASE)/volley serve "$$folder" --listen $(LISTEN) || [ $$? = 130 ]
 

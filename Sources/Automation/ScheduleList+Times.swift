@@ -35,7 +35,8 @@ extension ScheduleList {
             let zone = row.campaign?.schedule.zone
             return Time(
                 campaign: row.name, app: row.campaign?.app, file: row.campaign?.file ?? row.scheduledRun?.file, occurrence: row.occurrence,
-                zone: zone?.fallback.name, isOnDevicesClock: zone?.isRecipient ?? false, begins: row.begins, ends: row.ends, notes: row.notes,
+                zone: zone?.fallback.name, isOnDevicesClock: zone?.isRecipient ?? false, begins: row.begins, ends: row.ends,
+                notes: row.notes,
                 state: row.scheduledRun?.state, problem: row.scheduledRun?.problem, run: row.scheduledRun?.run)
         }
     }

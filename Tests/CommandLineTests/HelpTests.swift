@@ -11,8 +11,8 @@ struct HelpTests {
     @Test(
         "reads as it did",
         arguments: [
-            "volley", "init", "check", "preview", "plan", "approve", "send", "schedule", "resume", "pause", "cancel", "retry", "runs",
-            "orders",
+            "volley", "init", "check", "preview", "plan", "approve", "send", "schedule", "serve", "resume", "pause", "cancel", "retry",
+            "runs", "orders",
             "report", "prune",
             "suppression", "suppression list", "suppression import", "suppression export", "suppression remove", "push", "doctor",
             "notify", "schema", "simulate",
@@ -38,7 +38,8 @@ struct HelpTests {
         let script = try VolleyBinary.run(["--generate-completion-script", shell], in: FileManager.default.temporaryDirectory)
         #expect(script.status == 0)
         for command in [
-            "init", "check", "preview", "plan", "approve", "send", "schedule", "resume", "pause", "cancel", "retry", "runs", "orders",
+            "init", "check", "preview", "plan", "approve", "send", "schedule", "serve", "resume", "pause", "cancel", "retry", "runs",
+            "orders",
             "report",
             "prune",
             "suppression",

@@ -32,7 +32,7 @@ struct PageTests {
         try folder.run("20261201-090000-broken-7f3b", campaign: "broken", .stopped, cause: .described("the key was revoked"))
         try folder.write("wrong.yaml", "name: wrong\n")
         let text = try await Self.text("/", folder)
-        #expect(text.contains("Nothing is being sent. No volley schedule is at work"))
+        #expect(text.contains("Nothing is sent by itself. No volley schedule is at work"))
         #expect(text.contains("live being sent simulator, for practice 3 of 5 devices"))
         #expect(text.contains("Nothing waits."))
         #expect(text.contains("wrong.yaml has"))
@@ -43,7 +43,7 @@ struct PageTests {
         let folder = try TestFolder()
         let lock = try folder.site().catalog.schedule.lock()
         let text = try await Self.text("/runs", folder)
-        #expect(!text.contains("Nothing is being sent"))
+        #expect(!text.contains("Nothing is sent by itself"))
         try lock.keep()
     }
 

@@ -258,7 +258,7 @@ import Testing
             #expect(languages.contains(">\(name)span class=\"code\">"), "\(name)")
         }
         let bars = languages.components(between: "<ul class=\"bars\">", and: "</ul>")[0].components(between: "<li>", and: "</li>")
-        let widths = bars.map { $0.components(between: "width:", and: "%").compactMap { Double($0) }.reduce(0, +) }
+        let widths = bars.map { $0.components(between: " width=\"", and: "\"").compactMap { Double($0) }.reduce(0, +) / 10 }
         let counts = bars.compactMap { figures(ofPage: $0).first?.value }
         for (width, count) in zip(widths, counts) { #expect(abs(width - Double(count) / Double(counts[0]) * 100) < 0.5) }
         let variants = section(page, "Variants, and the holdout").components(between: "<div class=\"groups\">", and: "<details>")[0]

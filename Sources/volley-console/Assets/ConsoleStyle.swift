@@ -52,7 +52,7 @@ enum ConsoleStyle {
         .source .found { background: var(--warn-ground); }
         .findings { list-style: none; margin: .3rem 0; padding: 0; font-size: .9375rem; }
         .findings .error b { color: var(--rejected); } .findings .warning b { color: var(--warn); }
-        main > p + p { margin-top: .6rem; }
+        main > p + p, main > section + p { margin-top: .6rem; }
         @media (max-width: 48rem) {
           .rows, .rows tbody { display: block; }
           .rows thead { display: none; }

@@ -1,3 +1,4 @@
+import Accounts
 import Automation
 import Base
 import Runs
@@ -24,7 +25,8 @@ enum CalendarPage {
     /// Times, a line each.
     static func table(_ times: ArraySlice<ScheduleList.Time>) -> HTML {
         let lines: [HTML] = times.map { time in
-            let zone: HTML = time.isOnDevicesClock ? "on each device’s clock" : "\(time.zone ?? "")"
+            // Of a time on each device's clock, the notes say so.
+            let zone: HTML = time.isOnDevicesClock ? "" : "\(time.zone ?? "")"
             let name: HTML = time.run.map { "<a href=\"\(Words.path(of: $0))\">\(time.campaign)</a>" } ?? "\(time.campaign)"
             return """
                 <tr><th scope="row" dir="auto">\(name)</th>

@@ -18,7 +18,7 @@ enum Layout {
             site.isSenderAtWork
             ? ""
             : """
-            <p class="stop" role="status"><b>Nothing is being sent.</b> No <code>volley schedule</code> is at work: runs do not begin, and scheduled times pass. \
+            <p class="stop" role="status"><b>Nothing is sent by itself.</b> No <code>volley schedule</code> is at work: runs do not begin, and scheduled times pass. \
             Tell the people who run Volley.</p>
             """
         return document(title: page.title, bar: bar, warning: warning, page.content)

@@ -1,3 +1,4 @@
+import Accounts
 import Automation
 import Base
 import Campaigns

@@ -36,11 +36,13 @@ struct ConnectionRoster {
         if let address { counts[address, default: 0] += 1 }
         let isAddressFull = address.map { counts[$0, default: 0] > limits.ofAddress } ?? false
         guard isAddressFull || connections.count > limits.all else { return nil }
-        let waiting = connections.filter { key, connection in
-            key != id && connection.waitingSince != nil && (!isAddressFull || connection.address == address)
+        var longest: (id: Int, since: Int)?
+        for (other, connection) in connections where other != id && (!isAddressFull || connection.address == address) {
+            guard let since = connection.waitingSince, longest.map({ since < $0.since }) ?? true else { continue }
+            longest = (other, since)
         }
         // It is forgotten at once, as closing takes a moment, and the next one needs a place of its own.
-        let leaving = waiting.min { ($0.value.waitingSince ?? 0) < ($1.value.waitingSince ?? 0) }?.key ?? id
+        let leaving = longest?.id ?? id
         close(leaving)
         return leaving
     }

@@ -23,7 +23,8 @@ struct SharedOptions: ParsableArguments {
 
     func common(json: JSONOption? = nil, planning: PlanningOptions? = nil, sending: SendingOptions? = nil) -> CommonOptions {
         CommonOptions(
-            project: ProjectChoice(file: config, runs: runs), memory: planning?.memory, threads: sending?.threads, isJSON: json?.json ?? false)
+            project: ProjectChoice(file: config, runs: runs), memory: planning?.memory, threads: sending?.threads,
+            isJSON: json?.json ?? false)
     }
 }
 
