@@ -100,11 +100,12 @@ struct BrowserTests {
     private static func mostSheets(_ file: String) -> Int { ["report.html", "variants.html", "planned.html"].contains(file) ? 2 : 12 }
 
     private static let edit = """
-        import sqlite3, sys
+        import json, sqlite3, sys
         db = sqlite3.connect(sys.argv[1])
         long = "<i>" + "unbroken" * 60
         db.execute("DELETE FROM figures")
-        db.execute("UPDATE run SET state = 'stopped', reason = ?, finished_at = finished_at + 400000000", (long,))
+        cause = json.dumps({"cause": "refused", "service": "apns", "reason": long, "status": 400})
+        db.execute("UPDATE run SET state = 'stopped', stop_cause = ?, finished_at = finished_at + 400000000", (cause,))
         db.execute("UPDATE recipient SET language = ? WHERE id % 3 = 0", (long,))
         db.execute("UPDATE recipient SET language = 'l' || id, variant = 'v' || (id % 3) || ? WHERE id % 3 <> 0", (long,))
         db.execute("UPDATE reason SET reason = ?", (long,))
