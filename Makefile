@@ -70,7 +70,9 @@ console: build ## Start the console on the sample campaigns, with the simulator;
 	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
 	cp -r campaigns/. "$$folder"; rm -rf "$$folder/runs"; \
 	$(RELEASE)/volley send "$$folder/spring-sale.yaml" --yes --quiet >/dev/null; \
-	echo "Open http://$(LISTEN)/ in a browser; Ctrl-C ends the console."; \
+	for role in editor approver; do \
+	    $(RELEASE)/volley serve "$$folder" --listen $(LISTEN) --invite $$role --role $$role; done; \
+	echo "Choose a password with each link, then open http://$(LISTEN)/ in a browser; Ctrl-C ends the console."; \
 	$(RELEASE)/volley serve "$$folder" --listen $(LISTEN) || [ $$? = 130 ]
 
 test: servers ## Run all tests, and name failed ones again at the end

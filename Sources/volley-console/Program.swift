@@ -6,6 +6,7 @@ import Glibc
 import Hummingbird
 import Logging
 import NIOCore
+import Runs
 import Workspace
 
 /// The web process of the console. `volley serve` starts it; it sends nothing.

@@ -39,7 +39,10 @@ struct RouteTests {
     func open() {
         let open = RouteTable.all.filter { $0.right == .anyone }.map { "\($0.method.rawValue) \($0.path)" }
         #expect(
-            Set(open) == ["GET /sign-in", "POST /sign-in", "GET \(Asset.style.path)", "GET \(Asset.script.path)"])
+            Set(open) == [
+                "GET /sign-in", "POST /sign-in", "GET /invitation", "POST /invitation", "GET \(Asset.style.path)",
+                "GET \(Asset.script.path)",
+            ])
     }
 
     @Test("signed out, every other route leads to the sign-in page, and comes back after it")
@@ -78,7 +81,8 @@ struct RouteTests {
         let signIn = FixedSignIn.usual
         let anna = signIn.begin("anna")
         try await TestServer.with(folder.site(signIn)) { server throws in
-            for route in RouteTable.all where route.method == .get && route.path != "/sign-in" {
+            // Whoever is signed in has no use for these two.
+            for route in RouteTable.all where route.method == .get && !["/sign-in", "/invitation"].contains(route.path) {
                 let reply = try server.request("GET", Self.path(route), session: anna)
                 #expect(reply.status == 200, "\(route.path): \(reply.body.prefix(2000))")
                 #expect(reply["content-type"] != nil, "\(route.path)")
