@@ -12,6 +12,8 @@ struct NetworkFaultTests {
     private static let recipients = FaultScale.recipients
     /// Slow enough that a run lasts for some seconds.
     private static let pushesPerSecond = min(5000, recipients / 2)
+    /// After five seconds without a sign of life a connection is asked for one, and after ten more it is dead.
+    private static let longestSilence = Duration.seconds(16)
     private static let pace = "pace: \(pushesPerSecond)/s"
 
     /// A run in progress that has got some answers, and waits for others.
@@ -123,10 +125,12 @@ struct NetworkFaultTests {
     func silentForLong(unknown: String) throws {
         let run = try begin(unknown: unknown, place: .ownNetwork)
         try run.server.silence(true)
-        // Noted at the moment when it was seen: an attempt that ends is followed by a pause.
+        // Noted at the moment when it was seen: an attempt that ends is followed by a pause. An attempt before the connection can count as
+        // dead is one more, beside it.
+        let start = ContinuousClock.now
         var isReplaced = false
         run.server.wait {
-            isReplaced = (try? run.server.isAwaitingConnection()) ?? false
+            isReplaced = ContinuousClock.now - start > Self.longestSilence && ((try? run.server.isAwaitingConnection()) ?? false)
             return isReplaced
         } orEndOf: {
             run.running
