@@ -2,6 +2,9 @@ public import Base
 
 /// `console` of volley.yaml: how `volley serve` shows campaigns and runs in a browser. It has no effect on sending.
 public struct ConsoleSettings: Sendable {
+    /// Where the console listens if nobody says otherwise.
+    public static let usualAddress = "127.0.0.1:8181"
+
     /// `https://push.example.com`, the console's address as people type it; nil when it is used on this machine only.
     public var publicURL: SourceText?
     /// The reverse proxies whose `X-Forwarded-For`, `-Proto` and `-Host` count; nobody else's do.

@@ -90,8 +90,5 @@ extension Visit {
 /// Secrets for cookies.
 enum Secrets {
     /// 256 random bits, as hex digits.
-    static func make() -> String {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<4).map { _ in TextFormat.hex(generator.next() as UInt64, digits: 16) }.joined()
-    }
+    static func make() -> String { SHA256.hex(RandomBytes.make(32)) }
 }

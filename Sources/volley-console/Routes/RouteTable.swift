@@ -2,7 +2,7 @@ import Accounts
 /// All that can be asked of the console.
 enum RouteTable {
     static let all: [Route] = [
-        Route(method: .get, path: "/sign-in", right: .anyone, isSignIn: false, answer: SignInPage.show),
+        Route(method: .get, path: "/sign-in", right: .anyone, answer: SignInPage.show),
         Route(method: .post, path: "/sign-in", right: .anyone, changes: true, isSignIn: true, answer: SignInPage.enter),
         Route(method: .get, path: "/invitation", right: .anyone, answer: InvitationPage.show),
         Route(method: .post, path: "/invitation", right: .anyone, changes: true, isSignIn: true, answer: InvitationPage.accept),

@@ -9,8 +9,8 @@ enum ListenAddress: Hashable, Sendable {
     /// A Unix socket, which its owner and group may use.
     case socket(path: String)
 
-    /// Where it listens if nobody says otherwise.
-    static let usual = "127.0.0.1:8181"
+    /// Where it listens without `--listen`.
+    static let usual = ConsoleSettings.usualAddress
 
     /// Reads `--listen` and `--socket`.
     /// - Throws: `Diagnostic` for both at once, for what is no address, and for one that others than this machine reach where

@@ -13,7 +13,7 @@ struct Serve: ParsableCommand {
     @Argument(help: "The folder of the campaigns.", completion: .directory)
     var folder: String
 
-    @Option(name: .long, help: "The address and port to listen on. (default: 127.0.0.1:8181)")
+    @Option(name: .long, help: "The address and port to listen on. (default: \(ServeCommand.usualAddress))")
     var listen: String?
 
     @Option(name: .long, help: "A Unix socket to listen on instead, for a proxy on this machine.", completion: .file())

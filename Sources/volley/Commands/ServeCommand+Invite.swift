@@ -28,7 +28,7 @@ extension ServeCommand {
         } else {
             link = try store.invite(accountName, DisplayName(name), grants, by: .terminal, at: now)
         }
-        let origin = project.console?.publicURL?.value ?? "http://\(settings.listen ?? "127.0.0.1:8181")"
+        let origin = project.console?.publicURL?.value ?? "http://\(settings.listen ?? usualAddress)"
         let address = (origin.hasSuffix("/") ? String(origin.dropLast()) : origin) + "/invitation?link=\(link.token.text)"
         console.say(
             "\(name) chooses a password with this link, once, until \(link.invitation.lapsesAt.minuteText). Pass it on where nobody else reads it:"

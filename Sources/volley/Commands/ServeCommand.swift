@@ -6,6 +6,9 @@ import Workspace
 
 /// `volley serve`: starts the console and the sender, and watches both.
 public enum ServeCommand {
+    /// Where the console listens without `--listen`.
+    public static let usualAddress = ConsoleSettings.usualAddress
+
     /// How to serve, as typed.
     public struct Settings: Sendable {
         /// The folder of the campaigns.
