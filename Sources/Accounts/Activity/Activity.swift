@@ -50,6 +50,6 @@ public struct ActivityFilter: Hashable, Sendable {
 public struct ActivityPage: Hashable, Sendable {
     /// The newest first.
     public let activities: [Activity]
-    /// What to give as `before` for the next page, with older ones; nil if there are none.
+    /// What to give as `before` for the next page, with older ones; nil on the last.
     public let next: Int64?
 }

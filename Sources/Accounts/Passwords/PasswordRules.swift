@@ -82,7 +82,7 @@ public enum PasswordRules {
         return own(in: lowered, without: names.filter { $0.count >= 3 }) < leastOwnCharacters
     }
 
-    /// How many characters are left without the words, the longest taken out first. If there are none of the words, all count.
+    /// How many characters are left without the words, the longest taken out first. Without any of the words, all count.
     private static func own(in text: String, without words: Set<String>) -> Int {
         var rest = text
         for word in words.sorted(by: { ($0.count, $0) > ($1.count, $1) }) { rest = rest.replacing(word, with: "") }

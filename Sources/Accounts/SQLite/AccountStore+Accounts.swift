@@ -6,10 +6,10 @@ extension AccountStore {
     /// All accounts, by name.
     public func accounts() throws -> [Account] { try read(AccountRecords.all) }
 
-    /// An account; nil if there is none, or it was removed.
+    /// An account; nil if it was removed, or never made.
     public func account(_ id: AccountID) throws -> Account? { try read { try AccountRecords.find(id, $0) } }
 
-    /// The account with a name; nil if there is none.
+    /// The account with a name; nil if nobody has the name.
     public func account(named name: AccountName) throws -> Account? { try read { try AccountRecords.find(name, $0) } }
 
     /// Replaces the roles of an account, and ends its sessions.

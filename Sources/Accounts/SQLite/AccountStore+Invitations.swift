@@ -59,7 +59,7 @@ extension AccountStore {
     }
 
     /// Makes an invitation useless.
-    /// - Throws: `AccountError.invitationNotValid`: there is none; `.notPermitted`: whoever asks could not have made it.
+    /// - Throws: `AccountError.invitationNotValid`: it is not there; `.notPermitted`: whoever asks could not have made it.
     public func withdrawInvitation(_ id: Int64, by actor: Actor, at now: Timestamp) throws {
         try write { db in
             guard let row = try AccountRow.one(db, Self.columns + " WHERE id = ?", [id]) else { throw AccountError.invitationNotValid }

@@ -6,7 +6,7 @@ import GRDB
 enum SecondFactorRecords {
     static func stored(_ secret: TOTPSecret) -> String { SHA256.hex(secret.bytes) }
 
-    /// The secret, confirmed or not; nil if there is none.
+    /// The secret, confirmed or not; nil without one.
     static func secret(of id: AccountID, _ db: Database) throws -> TOTPSecret? {
         guard let row = try AccountRow.one(db, "SELECT totp_secret FROM account WHERE id = ?", [id.number]),
             try row.optional(0, String.self) != nil

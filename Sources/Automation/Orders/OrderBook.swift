@@ -23,7 +23,7 @@ final class OrderBook {
 
     /// - Parameters:
     ///   - life: random, so that no other process has it.
-    ///   - openTable: opens the record of orders; nil as long as there is none.
+    ///   - openTable: opens the record of orders; nil as long as nobody made it.
     init(life: String, openTable: @escaping () throws -> (any OrderTable)?) {
         self.openTable = openTable
         desk = OrderDesk(life: life)

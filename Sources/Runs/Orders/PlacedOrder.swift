@@ -8,7 +8,7 @@ public struct PlacedOrder: Hashable, Sendable {
     public var order: Order
     /// How far it is.
     public var state: OrderState
-    /// The run that it made: of a test, a plan or a retry; nil as long as there is none.
+    /// The run that it made: of a test, a plan or a retry; nil until it is made.
     public var made: String?
     /// When its state was written.
     public var changedAt: Timestamp
@@ -39,7 +39,7 @@ public struct OrderRecords: Sendable {
     /// Whether any were ever placed here.
     public var isThere: Bool { RunFile.kind(place) != .missing }
 
-    /// Opens them; makes the file when there is none.
+    /// Opens them; makes a missing file.
     /// - Throws: `Diagnostic`: it is damaged, of a newer version, something else, not permitted; the disk is full.
     public func open() throws -> OrderStore { try OrderStore(folder: folder) }
 

@@ -149,7 +149,7 @@ public final class OrderStore: Sendable {
 
     // MARK: - Reading
 
-    /// An order by its key; nil when there is none.
+    /// An order by its key; nil for an unknown key.
     public func order(_ nonce: String) throws -> PlacedOrder? {
         try Self.translating(path) { try database.read { try Self.order(nonce, $0) } }
     }

@@ -64,7 +64,7 @@ final class RunArchive: Sendable {
 
     /// One run.
     /// - Throws: `Diagnostic`: the folder cannot be listed, or the run cannot be shown.
-    /// - Returns: nil if there is none.
+    /// - Returns: nil for an unknown run.
     func summary(of id: String) throws -> RunSummary? {
         let listing = try listing()
         if let run = listing.runs.first(where: { $0.id == id }) { return run }
