@@ -206,6 +206,17 @@ final class LedgeredServer {
         return Set(tokens)
     }
 
+    /// The same, once the ledger has not grown for a second: what a killed process had written to its sockets is still read.
+    func acceptedOnceQuiet() -> Set<String> {
+        var accepted = acceptedSoFar()
+        while true {
+            usleep(1_000_000)
+            let now = acceptedSoFar()
+            if now.count == accepted.count { return now }
+            accepted = now
+        }
+    }
+
     /// What the simulator accepted, once it has ended: the apns-ids by token, one for each time.
     func accepted() throws -> [String: [String]] {
         stop()

@@ -5,22 +5,25 @@ import Glibc
 /// A change to a database whose process was killed in the middle of it: a journal is left beside the file, and SQLite rolls the change back
 /// when the file is next opened for writing. Until then it cannot be read either, so a reader must trigger the rollback.
 enum InterruptedChange {
-    /// Runs `body`, which only reads; a change that prevents this is rolled back first. SQLite may also mistake for interrupted a change that
-    /// another process is just finishing: then reading again is enough.
+    /// Runs `body`, which only reads; a change that prevents this is rolled back first. SQLite may also mistake for interrupted, or for missing,
+    /// what another process is just beginning or finishing (its journal, its WAL and their index): then reading again is enough, for as long as
+    /// a process that the machine does not let run may take.
     static func takingBack<T>(_ path: String, _ body: () throws -> T) throws -> T {
-        let attempts = 20
-        var pauses = Retries(atMost: attempts, milliseconds: 2)
-        for _ in 1..<attempts {
+        var pauses = isWithinReach(path) ? Retries(atMost: 300, milliseconds: 10) : Retries(atMost: 20, milliseconds: 2)
+        while true {
             do { return try body() } catch let error as DatabaseError where error.isOfAnInterruptedChange {
                 if access(path + "-journal", F_OK) == 0 {
-                    do { try reopen(path) } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-                        // Another process is using the file, and rolls it back.
-                        _ = pauses.pause()
-                    }
+                    // If it is busy, another process is using the file, and rolls it back.
+                    do { try reopen(path) } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {}
                 }
+                guard pauses.pause() else { throw error }
             }
         }
-        return try body()
+    }
+
+    /// Whether this user may read and write the file, and make others beside it: what keeps it from being read passes then.
+    static func isWithinReach(_ path: String) -> Bool {
+        access(path, R_OK | W_OK) == 0 && access(RunDiagnostics.folder(of: path), R_OK | W_OK | X_OK) == 0
     }
 
     private static func reopen(_ path: String) throws {

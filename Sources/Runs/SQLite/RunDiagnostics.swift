@@ -27,6 +27,11 @@ enum RunDiagnostics {
             return Diagnostic(
                 "the run file cannot be opened: the process has too many files open", file: path,
                 remedy: "Raise the limit of open files (`ulimit -n`), then try again.")
+        case .SQLITE_CANTOPEN where RunFile.kind(path) == .missing: return missing(path)
+        case .SQLITE_CANTOPEN where InterruptedChange.isWithinReach(path):
+            return Diagnostic(
+                "the run file cannot be opened (SQLite error \(error.extendedResultCode.rawValue))", file: path,
+                remedy: "If another process is using it, wait until it is done. Otherwise check the disk and its file system.")
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY:
             return notPermitted(path, toWrite: activity != .reading)
         case .SQLITE_BUSY, .SQLITE_LOCKED:

@@ -197,9 +197,11 @@ public final class SQLiteRun: RecordedRun {
     /// So many threads will read at the same time while the run is sent: takes effect before the first write, or not at all.
     public func expectReaders(_ count: Int) { readers.withLock { $0 = max(1, count) } }
 
-    /// A consistent view of the file as it is now.
+    /// A consistent view of the file as it is now. `body` may run more than once: another process may be changing the file's mode just then.
     func read<T>(_ body: (Database) throws -> T) throws -> T {
-        try RunDiagnostics.translating(path, .reading) { try pool(toWrite: false).read(body) }
+        try RunDiagnostics.translating(path, .reading) {
+            try InterruptedChange.takingBack(path) { try pool(toWrite: false).read(body) }
+        }
     }
 
     /// One transaction, on the disk when it returns.
