@@ -117,7 +117,8 @@ let package = Package(
         room(
             "Automation",
             [
-                "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Delivery", "Runs", "Reports", "Workspace",
+                "Accounts", "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Delivery", "Runs", "Reports",
+                "Workspace",
                 "Planning", "Sending",
             ]),
         // What each command asks, prints and ends with; and the arguments that it takes.
@@ -203,7 +204,8 @@ let package = Package(
         tests(
             "Automation",
             [
-                "Automation", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Planning", "PushServices", "Reports", "Runs",
+                "Accounts", "Automation", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Planning", "PushServices", "Reports",
+                "Runs",
                 "Scheduling",
                 "Sending",
                 "Simulators", "TestServers", "TestSupport", "Workspace",
@@ -212,7 +214,9 @@ let package = Package(
             name: "CommandsTests", dependencies: ["Base", "Commands", "Delivery", "PushServices", "Runs", "Sending"],
             path: "Tests/CommandsTests",
             swiftSettings: strict),
-        tests("CommandLine", ["Simulators", "Base", "Cryptography", "Runs", "TestCommands", "TestServers", "volley", "volley-embedding"]),
+        tests(
+            "CommandLine",
+            ["Accounts", "Simulators", "Base", "Cryptography", "Runs", "TestCommands", "TestServers", "volley", "volley-embedding"]),
         tests(
             "Console",
             [

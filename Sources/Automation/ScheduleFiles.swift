@@ -20,6 +20,9 @@ public struct ScheduleFiles: Sendable {
         var ignoredFiles: [String] = []
         /// Files whose content is unknown now: those with mistakes, and those in a folder that cannot be read.
         var unreadable: Set<String> = []
+
+        /// The app of a campaign with times; nil for another name.
+        func app(ofCampaign name: String) -> String? { campaigns.first { $0.name == name }?.app }
     }
 
     /// Values of which at least one changes when a file does.

@@ -49,8 +49,7 @@ struct Program: AsyncParsableCommand {
     }
 
     private func serve(_ log: Logger) async throws {
-        let site = try Site(
-            folder: folder, choice: ProjectChoice(file: config, runs: runs), signIn: { try AccountSignIn(beside: $0.place) }, at: .now())
+        let site = try Site(folder: folder, choice: ProjectChoice(file: config, runs: runs), at: .now())
         let settings = try site.project().console
         let address = try ListenAddress(listen: listen, socket: socket, console: settings)
         let connections = Connections(proxies: settings?.proxies ?? [])

@@ -1,3 +1,4 @@
+import Accounts
 import Automation
 import Base
 import Campaigns
@@ -14,11 +15,17 @@ final class Site: Sendable {
     let campaigns: CampaignShelf
     let rate = LiveRate()
     let reports: ReportShelf
+    let accounts: AccountStore
     let signIn: any SignIn
+    let orders: OrderCounter
+    let rights: AccountRights
     let startedAt: Timestamp
 
-    /// - Throws: `Diagnostic` or `Diagnostics`: there is no volley.yaml, or it has mistakes.
-    init(folder: String, choice: ProjectChoice, signIn: (any RunCatalog) throws -> any SignIn, at now: Timestamp) throws {
+    /// - Parameter signIn: who may enter.
+    /// - Throws: `Diagnostic` or `Diagnostics`: there is no volley.yaml, or it has mistakes; the accounts cannot be used.
+    init(
+        folder: String, choice: ProjectChoice, signIn: (AccountStore) -> any SignIn = { AccountSignIn($0) }, at now: Timestamp
+    ) throws {
         guard let path = choice.file ?? Project.find(startingAt: folder) else {
             throw Diagnostic("there is no volley.yaml in this folder or above it", file: folder, remedy: "Name one with --config.")
         }
@@ -29,8 +36,17 @@ final class Site: Sendable {
         archive = RunArchive(catalog)
         campaigns = CampaignShelf(folder: folder, choice: ProjectChoice(file: path, runs: choice.runs), catalog: catalog)
         reports = ReportShelf(catalog)
-        self.signIn = try signIn(catalog)
+        accounts = try AccountStore(beside: catalog.place)
+        self.signIn = signIn(accounts)
+        orders = OrderCounter(catalog.orders)
+        rights = AccountRights(accounts, try ScheduleFiles([folder], catalog: catalog, in: campaigns.choice))
         startedAt = now
+    }
+
+    /// Notes what a person did.
+    func note(_ kind: ActivityKind, app: String?, subject: String?, _ visit: Visit) throws {
+        guard let person = visit.person else { return }
+        try accounts.note(kind, app: app, subject: subject, by: Actor(person.id, address: visit.sight.client), at: visit.now)
     }
 
     /// Where runs are kept.

@@ -48,12 +48,24 @@ struct AccountFileTests {
     func newer() throws {
         let folder = try AccountFolder()
         folder.store.close()
-        try DatabaseQueue(path: folder.file).write { try $0.execute(sql: "PRAGMA user_version = 2") }
+        try DatabaseQueue(path: folder.file).write { try $0.execute(sql: "PRAGMA user_version = 3") }
         let before = try Data(contentsOf: URL(fileURLWithPath: folder.file))
         let found = diagnostic { _ = try folder.another() }
-        #expect(found?.message == "the accounts were written by a newer Volley (format 2; this one reads 1)")
+        #expect(found?.message == "the accounts were written by a newer Volley (format 3; this one reads 2)")
         #expect(found?.file == folder.file && found?.remedy != nil)
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder.file)) == before)
+    }
+
+    @Test("a file of the first version keeps its accounts, and takes versions of campaigns")
+    func older() throws {
+        let folder = try AccountFolder()
+        let ada = try folder.administrator()
+        folder.store.close()
+        try DatabaseQueue(path: folder.file).write { try $0.execute(sql: "DROP TABLE version; PRAGMA user_version = 1") }
+        let store = try folder.another()
+        defer { store.close() }
+        try store.keep(version: "name: sale\n", of: "sale.yaml", app: "shop", by: ada, at: noon)
+        #expect(try store.accounts().count == 1 && store.versions(of: "sale.yaml").count == 1)
     }
 
     @Test("what is something else is refused, unchanged", arguments: ["text", "sqlite", "folder", "pipe", "link"])

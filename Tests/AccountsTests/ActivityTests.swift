@@ -11,8 +11,8 @@ struct ActivityTests {
         .recoveryCodeUsed(left: 3), .passwordChanged, .secondFactorSetUp, .secondFactorRemoved, .invited([RoleGrant(.viewer, .allApps)]),
         .passwordResetOffered, .invitationAccepted, .invitationWithdrawn, .renamed(before: "a", after: "b\"\u{202E}"), .disabled, .enabled,
         .removed, .rolesChanged(before: [], after: [RoleGrant(.editor, .app("shop"))]), .campaignSaved(digest: "d"), .campaignArchived,
-        .testSent(devices: 2), .approvalAsked(digest: "d"), .approved(digest: "d"), .rejected(digest: "d", reason: "too \"loud\""), .sent,
-        .paused, .resumed, .cancelled, .retried(run: "run-2"), .timeSkipped("2026-12-01T09:00"), .tokensExported(rows: 10),
+        .testSent(digest: "d"), .approvalAsked(digest: "d"), .approved(digest: "d"), .rejected(digest: "d", reason: "too \"loud\""), .sent,
+        .paused, .resumed, .cancelled, .retried, .timeSkipped("2026-12-01T09:00"), .tokensExported(rows: 10),
         .suppressed(devices: 1), .suppressionLifted(devices: 2),
     ]
 
@@ -34,21 +34,21 @@ struct ActivityTests {
         let ben = try folder.account("ben", [])
         for number in 0..<25 {
             try folder.store.note(
-                .testSent(devices: number), app: "shop", subject: nil, by: ben, at: after(Int64(number % 2 == 0 ? number : -number)))
+                .suppressed(devices: number), app: "shop", subject: nil, by: ben, at: after(Int64(number % 2 == 0 ? number : -number)))
         }
         var seen: [ActivityKind] = []
         var before: Int64?
         var sizes: [Int] = []
         repeat {
-            let page = try folder.store.activities(ActivityFilter(kind: .testSent), before: before, count: 10)
+            let page = try folder.store.activities(ActivityFilter(kind: .suppressed), before: before, count: 10)
             // What is added in the meantime moves no page.
-            try folder.store.note(.testSent(devices: 99), app: "shop", subject: nil, by: ben, at: noon)
+            try folder.store.note(.suppressed(devices: 99), app: "shop", subject: nil, by: ben, at: noon)
             seen += page.activities.map(\.kind)
             sizes.append(page.activities.count)
             before = page.next
         } while before != nil
-        #expect(seen == (0..<25).reversed().map { .testSent(devices: $0) } && sizes == [10, 10, 5])
-        let whole = try folder.store.activities(ActivityFilter(kind: .testSent), count: 28)
+        #expect(seen == (0..<25).reversed().map { .suppressed(devices: $0) } && sizes == [10, 10, 5])
+        let whole = try folder.store.activities(ActivityFilter(kind: .suppressed), count: 28)
         #expect(whole.activities.count == 28 && whole.next == nil)
     }
 

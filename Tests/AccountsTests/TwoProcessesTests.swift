@@ -110,7 +110,7 @@ struct TwoProcessesTests {
                 {
                     for number in 0..<25 {
                         let store = thread % 2 == 0 ? folder.store : other
-                        try store.note(.testSent(devices: thread * 25 + number), app: "shop", subject: nil, by: .terminal, at: noon)
+                        try store.note(.suppressed(devices: thread * 25 + number), app: "shop", subject: nil, by: .terminal, at: noon)
                     }
                 }
             })

@@ -1,3 +1,4 @@
+import Accounts
 import Base
 import Cryptography
 import Foundation
@@ -17,6 +18,27 @@ struct OrderTests {
         init(_ folder: ProjectFolder) throws {
             self.folder = folder
             store = try OrderStore(folder: folder.url.path + "/runs")
+            // Who orders something without naming anybody: an administrator of all apps.
+            try accounts { accounts in
+                let link = try accounts.inviteFirstAdministrator(AccountName("anna"), DisplayName("Anna"), at: .now())
+                _ = try SignInDesk(accounts).accept(link.token, password: Self.password, from: nil, at: .now())
+            }
+        }
+
+        private static let password = "a-long-pass-for-tests-7"
+
+        func accounts(_ body: (AccountStore) throws -> Void) throws {
+            let accounts = try AccountStore(beside: folder.url.path + "/runs")
+            defer { accounts.close() }
+            try body(accounts)
+        }
+
+        /// Gives somebody an account with these roles.
+        func add(_ name: String, _ grants: Set<RoleGrant>) throws {
+            try accounts { accounts in
+                let link = try accounts.invite(AccountName(name), DisplayName(name), grants, by: .terminal, at: .now())
+                _ = try SignInDesk(accounts).accept(link.token, password: Self.password, from: nil, at: .now())
+            }
         }
 
         deinit { store.close() }
@@ -101,14 +123,14 @@ struct OrderTests {
         }
         running = try bench.schedule()
         #expect(try bench.end(of: first, running) == .left(.unfinished(run: plan.id)))
-        let reached = server.acceptedSoFar().count
+        let reached = server.acceptedOnceQuiet().count
         // Orders that are done meanwhile show that it looks at orders, and resumes nothing by itself.
         let other = try bench.place(.pause(run: plan.id))
         guard case .refused = try bench.end(of: other, running) else {
             Issue.record("another end of \(other)")
             return
         }
-        #expect(server.acceptedSoFar().count == reached)
+        #expect(server.acceptedOnceQuiet().count == reached)
         let resume = try bench.place(.resume(run: plan.id))
         #expect(try bench.end(of: resume, running) == .done(.init(run: plan.id, end: .finished)))
         stop(running)
@@ -159,6 +181,7 @@ struct OrderTests {
         let folder = try ProjectFolder(app: "environment: simulator\napproval: required\ntest_devices: [\"\(device)\"]")
         try folder.writeCampaign()
         let bench = try Bench(folder)
+        try bench.add("ben", [RoleGrant(.approver, .allApps)])
         var moment = OrderMoment.now()
         moment.uptime.milliseconds -= 600_000
         let file = try bench.shown("campaign.yaml")
@@ -181,8 +204,9 @@ struct OrderTests {
         }
         #expect(words.contains("approv"))
         let other = String(digest.reversed())
-        #expect(try bench.end(of: bench.place(.approve(run: run, digest: other), by: "Ben"), running) == .refused(.planDiffers))
-        #expect(try bench.end(of: bench.place(.approve(run: run, digest: digest), by: "Ben"), running) == .done(.init(run: run)))
+        #expect(try bench.end(of: bench.place(.approve(run: run, digest: other), by: "ben"), running) == .refused(.planDiffers))
+        #expect(try bench.end(of: bench.place(.approve(run: run, digest: digest)), running) == .refused(.askedForIt))
+        #expect(try bench.end(of: bench.place(.approve(run: run, digest: digest), by: "ben"), running) == .done(.init(run: run)))
         #expect(try bench.end(of: bench.place(.send(run: run, digest: other)), running) == .refused(.planDiffers))
         #expect(try bench.end(of: bench.place(.send(run: run, digest: digest)), running) == .done(.init(run: run, end: .finished)))
         #expect(try folder.volley("report", run, "--format", "json").json()["outcomes"]?.int("accepted") == 20)
@@ -207,8 +231,55 @@ struct OrderTests {
             return
         }
         let reject = Order.Kind.reject(run: rejected, digest: try bench.digest(rejected), reason: "The price is last week's.")
-        #expect(try bench.end(of: bench.place(reject, by: "Ben"), running) == .done(.init(run: rejected)))
-        #expect(try folder.volley("report", rejected).output.contains("Ben rejected the plan: The price is last week's."))
+        #expect(try bench.end(of: bench.place(reject, by: "ben"), running) == .done(.init(run: rejected)))
+        #expect(try folder.volley("report", rejected).output.contains("ben rejected the plan: The price is last week's."))
+        stop(running)
+    }
+
+    @Test("an order is done by the right of who gave it at the moment when it is done, and nobody approves what they wrote")
+    func rights() throws {
+        let folder = try ProjectFolder(app: "environment: simulator\napproval: required")
+        try folder.writeCampaign()
+        let bench = try Bench(folder)
+        try bench.add("edith", [RoleGrant(.editor, .app("shop"))])
+        try bench.add("ben", [RoleGrant(.approver, .app("shop"))])
+        try bench.add("other", [RoleGrant(.administrator, .app("other"))])
+        try bench.accounts { store in
+            let edith = try #require(try store.account(named: AccountName("edith")))
+            let text = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+            try store.keep(version: text, of: "campaign.yaml", app: "shop", by: Actor(edith.id, address: nil), at: .now())
+        }
+        let file = try bench.shown("campaign.yaml")
+        let waiting = try bench.place(.plan(file: file.path, digest: file.digest), by: "edith")
+        let running = try bench.schedule()
+        defer { _ = running.finish(timeout: 0) }
+        func end(_ kind: Order.Kind, by name: String) throws -> OrderState { try bench.end(of: bench.place(kind, by: name), running) }
+        guard case .done(let result) = try bench.end(of: waiting, running), let run = result.run else {
+            Issue.record("not planned")
+            return
+        }
+        let digest = try bench.digest(run)
+        // A role for another app, too little of a role, nobody of that name.
+        let stranger: [(Order.Kind, String)] = [
+            (.plan(file: file.path, digest: file.digest), "other"), (.approve(run: run, digest: digest), "other"),
+            (.approve(run: run, digest: digest), "edith"), (.cancel(run: run), "edith"), (.send(run: run, digest: digest), "edith"),
+            (.send(run: run, digest: digest), "nobody"), (.skip(campaign: "test", occurrence: "2026-02-03T09:00"), "ben"),
+        ]
+        for (kind, name) in stranger { #expect(try end(kind, by: name) == .refused(.notPermitted), "\(kind.name) by \(name)") }
+        // By now edith is an approver, too, and still the one who wrote it.
+        try bench.accounts { store in
+            let edith = try #require(try store.account(named: AccountName("edith")))
+            let both: Set = [RoleGrant(.editor, .app("shop")), RoleGrant(.approver, .app("shop"))]
+            try store.setGrants(both, of: edith.id, by: .terminal, at: .now())
+        }
+        #expect(try end(.approve(run: run, digest: digest), by: "edith") == .refused(.wroteIt))
+        #expect(try end(.approve(run: run, digest: digest), by: "ben") == .done(.init(run: run)))
+        try bench.accounts { store in
+            let ben = try #require(try store.account(named: AccountName("ben")))
+            try store.disable(ben.id, by: .terminal, at: .now())
+        }
+        #expect(try end(.send(run: run, digest: digest), by: "ben") == .refused(.notPermitted))
+        #expect(try end(.send(run: run, digest: digest), by: "edith") == .done(.init(run: run, end: .finished)))
         stop(running)
     }
 
@@ -226,11 +297,11 @@ struct OrderTests {
         let bench = try Bench(folder)
         let running = try bench.schedule()
         defer { _ = running.finish(timeout: 0) }
-        let skip = try bench.place(.skip(campaign: "later", occurrence: next), by: "Anna Roth")
+        let skip = try bench.place(.skip(campaign: "later", occurrence: next), by: "anna")
         #expect(try bench.end(of: skip, running) == .done(.init(run: nil)))
         #expect(try bench.end(of: bench.place(.skip(campaign: "later", occurrence: "2026-02-30T09:00")), running) == .refused(.noSuchTime))
         let time = try #require(try times().first { $0["occurrence"]?.stringValue == next })
-        #expect(time["state"]?.stringValue == "skipped" && "\(time.text)".contains("Anna Roth left it out beforehand"))
+        #expect(time["state"]?.stringValue == "skipped" && "\(time.text)".contains("anna left it out beforehand"))
         stop(running)
     }
 

@@ -29,7 +29,7 @@ struct AccountSignInTests {
         let folder = try TestFolder()
         try folder.run("20261201-090000-spring-sale-7f3a")
         let link = try Self.invite("anna", [RoleGrant(.viewer, .app("shop"))], folder)
-        try await TestServer.with(folder.site(AccountSignIn(beside: folder.runs))) { server throws in
+        try await TestServer.with(folder.siteWithAccounts()) { server throws in
             #expect(try !server.request("GET", "/sign-in").body.contains("<form"), "nobody has an account yet")
             let page = try server.request("GET", "/invitation?link=\(link)")
             #expect(page.status == 200)
@@ -64,7 +64,7 @@ struct AccountSignInTests {
     @Test("links and cookies that are none are refused like those that ended")
     func strangers() async throws {
         let folder = try TestFolder()
-        try await TestServer.with(folder.site(AccountSignIn(beside: folder.runs))) { server throws in
+        try await TestServer.with(folder.siteWithAccounts()) { server throws in
             for link in ["", "0123", String(repeating: "0", count: 64), "../../etc/passwd", "%00"] {
                 #expect(try server.request("GET", "/invitation?link=\(link)").status == 410, "\(link)")
                 #expect(try server.request("GET", "/runs", session: link.isEmpty ? "x" : link).status == 303, "\(link)")
@@ -78,9 +78,9 @@ struct AccountSignInTests {
     func brake() async throws {
         let folder = try TestFolder()
         let link = try Self.invite("anna", [RoleGrant(.administrator, .allApps)], folder)
-        let signIn = try AccountSignIn(beside: folder.runs)
+        let signIn = AccountSignIn(try AccountStore(beside: folder.runs))
         try signIn.accept(link, password: Self.password, from: nil, at: .now())
-        try await TestServer.with(folder.site(signIn)) { server throws in
+        try await TestServer.with(folder.siteWithAccounts()) { server throws in
             let unknown = try Self.send("/sign-in", [("name", "nobody"), ("password", "x")], to: server)
             #expect(unknown.status == 401)
             #expect(unknown.body.contains("Name, password or code are wrong"))
@@ -99,7 +99,7 @@ struct AccountSignInTests {
         let first = try invite(["anna"])
         #expect(first.status == 0)
         let link = try #require(first.output.firstMatch(of: #/^http:\/\/127\.0\.0\.1:8181\/invitation\?link=([0-9a-f]{64})\n$/#)).1
-        let signIn = try AccountSignIn(beside: folder.runs)
+        let signIn = AccountSignIn(try AccountStore(beside: folder.runs))
         #expect(try signIn.invited(by: String(link), at: .now()) == "anna")
         try signIn.accept(String(link), password: Self.password, from: nil, at: .now())
         #expect(try invite(["anna"]).status == 0)

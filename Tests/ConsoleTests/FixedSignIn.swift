@@ -17,7 +17,7 @@ final class FixedSignIn: SignIn {
 
     func person(secret: String, at now: Timestamp) -> Person? {
         sessions.withLock { $0[secret] }.flatMap { name in
-            people[name].map { Person(account: name, displayName: name, rights: $0.rights, isFresh: $0.isFresh) }
+            people[name].map { Person(id: id(of: name), account: name, displayName: name, rights: $0.rights, isFresh: $0.isFresh) }
         }
     }
 
@@ -26,6 +26,9 @@ final class FixedSignIn: SignIn {
         guard let person = people[credentials.name], person.password == credentials.password else { return .refused }
         return .begun(secret: begin(credentials.name))
     }
+
+    /// The accounts are numbered by their names.
+    private func id(of name: String) -> AccountID { AccountID(Int64(people.keys.sorted().firstIndex(of: name) ?? 0) + 1) }
 
     /// A session without a password.
     func begin(_ name: String) -> String {

@@ -12,7 +12,7 @@ import Workspace
 @testable import volley_console
 
 /// A folder with volley.yaml, campaigns and runs.
-final class TestFolder {
+final class TestFolder: Sendable {
     let path: String
 
     static let start = Timestamp(epochSeconds: 1_796_115_600)
@@ -76,6 +76,9 @@ final class TestFolder {
     func site(_ signIn: any SignIn = FixedSignIn.usual) throws -> Site {
         try Site(folder: path, choice: ProjectChoice(), signIn: { _ in signIn }, at: .now())
     }
+
+    /// Those enter who have an account.
+    func siteWithAccounts() throws -> Site { try Site(folder: path, choice: ProjectChoice(), at: .now()) }
 }
 
 /// What a server answered.

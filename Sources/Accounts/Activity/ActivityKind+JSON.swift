@@ -30,7 +30,7 @@ extension ActivityKind {
             (.rolesChanged, [("before", RoleGrant.json(before)), ("after", RoleGrant.json(after))])
         case .campaignSaved(let digest): (.campaignSaved, [("digest", .string(digest))])
         case .campaignArchived: (.campaignArchived, [])
-        case .testSent(let devices): (.testSent, [("devices", .integer(Int64(devices)))])
+        case .testSent(let digest): (.testSent, [("digest", .string(digest))])
         case .approvalAsked(let digest): (.approvalAsked, [("digest", .string(digest))])
         case .approved(let digest): (.approved, [("digest", .string(digest))])
         case .rejected(let digest, let reason):
@@ -39,7 +39,7 @@ extension ActivityKind {
         case .paused: (.paused, [])
         case .resumed: (.resumed, [])
         case .cancelled: (.cancelled, [])
-        case .retried(let run): (.retried, [("run", .string(run))])
+        case .retried: (.retried, [])
         case .timeSkipped(let time): (.timeSkipped, [("time", .string(time))])
         case .tokensExported(let rows): (.tokensExported, [("rows", .integer(Int64(rows)))])
         case .suppressed(let devices): (.suppressed, [("devices", .integer(Int64(devices)))])
@@ -73,7 +73,7 @@ extension ActivityKind {
             case .rolesChanged: grants("before").flatMap { before in grants("after").map { .rolesChanged(before: before, after: $0) } }
             case .campaignSaved: text("digest").map { .campaignSaved(digest: $0) }
             case .campaignArchived: .campaignArchived
-            case .testSent: number("devices").map { .testSent(devices: $0) }
+            case .testSent: text("digest").map { .testSent(digest: $0) }
             case .approvalAsked: text("digest").map { .approvalAsked(digest: $0) }
             case .approved: text("digest").map { .approved(digest: $0) }
             case .rejected: text("digest").flatMap { digest in text("reason").map { .rejected(digest: digest, reason: $0) } }
@@ -81,7 +81,7 @@ extension ActivityKind {
             case .paused: .paused
             case .resumed: .resumed
             case .cancelled: .cancelled
-            case .retried: text("run").map { .retried(run: $0) }
+            case .retried: .retried
             case .timeSkipped: text("time").map { .timeSkipped($0) }
             case .tokensExported: number("rows").map { .tokensExported(rows: $0) }
             case .suppressed: number("devices").map { .suppressed(devices: $0) }

@@ -34,7 +34,8 @@ public enum ActivityKind: Hashable, Sendable {
     // Campaigns and runs. A digest is the one that the person was shown.
     case campaignSaved(digest: String)
     case campaignArchived
-    case testSent(devices: Int)
+    // What is asked of `volley schedule`: what came of it stands with the orders.
+    case testSent(digest: String)
     case approvalAsked(digest: String)
     case approved(digest: String)
     /// Of the reason, 1,000 bytes are kept, in one line.
@@ -43,8 +44,7 @@ public enum ActivityKind: Hashable, Sendable {
     case paused
     case resumed
     case cancelled
-    /// `run` is the new one.
-    case retried(run: String)
+    case retried
     /// The scheduled time, as in the calendar.
     case timeSkipped(String)
     case tokensExported(rows: Int)

@@ -55,7 +55,7 @@ enum AccountFile {
             // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure, and a code would work twice.
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.inTransaction(.immediate) {
-                if try !AccountSchema.check(db, path: path) { try AccountSchema.create(db) }
+                if try AccountSchema.check(db, path: path) { try AccountSchema.upgrade(db) } else { try AccountSchema.create(db) }
                 // Changes nothing, but fails where nothing can be changed: SQLite opens such a file for reading.
                 try db.execute(sql: "UPDATE account SET id = id WHERE 0")
                 return .commit

@@ -5,8 +5,8 @@ import GRDB
 enum AccountSchema {
     /// "Vola"
     static let applicationID = 0x566F_6C61
-    /// Raise it with every change of the tables, and convert what is older in `AccountStore`.
-    static let version = 1
+    /// Raise it with every change of the tables, and convert what is older in `upgrade`.
+    static let version = 2
 
     static func create(_ db: Database) throws {
         try db.execute(
@@ -63,9 +63,28 @@ enum AccountSchema {
                 CREATE TRIGGER activity_stays BEFORE UPDATE ON activity BEGIN
                     SELECT RAISE(ABORT, 'activities are only added to');
                 END;
+                \(versions)
                 PRAGMA application_id = \(applicationID);
                 PRAGMA user_version = \(version);
                 """)
+    }
+
+    /// Since version 2.
+    private static let versions = """
+        CREATE TABLE version (                              -- of campaign files, as they were saved
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            file TEXT NOT NULL, digest TEXT NOT NULL, text TEXT NOT NULL,
+            account INTEGER, name TEXT,                     -- who, as they were called then; NULL: the terminal
+            at INTEGER NOT NULL
+        );
+        CREATE INDEX version_by_file ON version (file, number);
+        CREATE INDEX version_by_digest ON version (digest);
+        """
+
+    /// Gives an older file the tables of today.
+    static func upgrade(_ db: Database) throws {
+        guard try Int.fetchOne(db, sql: "PRAGMA user_version") == 1 else { return }
+        try db.execute(sql: "\(versions) PRAGMA user_version = 2;")
     }
 
     /// - Returns: false for a file that is empty.

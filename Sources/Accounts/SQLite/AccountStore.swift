@@ -27,10 +27,15 @@ public final class AccountStore: Sendable {
     /// The accounts of a folder of runs, in a folder below it that only its owner may enter.
     /// - Parameter runs: the folder of runs; it need not exist yet.
     public convenience init(beside runs: String) throws {
-        let folder = FilePaths.join(runs, name: "console")
+        let folder = Self.folder(beside: runs)
         try FilePaths.makeFolder(folder, mode: 0o700)
         try self.init(folder: folder)
     }
+
+    /// Whether a folder of runs has accounts.
+    public static func isThere(beside runs: String) -> Bool { FilePaths.exists(FilePaths.join(folder(beside: runs), name: fileName)) }
+
+    private static func folder(beside runs: String) -> String { FilePaths.join(runs, name: "console") }
 
     /// Closes the file; unless another process has it open, everything is in it alone. The store cannot be used afterwards.
     public func close() {

@@ -1,21 +1,104 @@
+public import Accounts
+import Base
+import Campaigns
 public import Runs
+import Synchronization
 
 /// Says whether the person who ordered something may still have it done; nil if so. The sender asks before it does an order, on any of its threads: a
 /// right that was taken away after the order was placed counts.
 public typealias OrderRights = @Sendable (Order) -> OrderRefusal?
 
+extension Order.Kind {
+    /// What a person needs to order it, for the app of what it is about.
+    public var right: Right {
+        switch self {
+        case .approve, .reject: .approve
+        case .test: .sendTests
+        case .plan: .askForApproval
+        case .send, .resume, .retry, .pause, .cancel, .skip: .controlSending
+        }
+    }
+}
+
+/// Rights of orders as accounts have them: the sender asks before it does an order, and the console before it shows a button.
+public final class AccountRights: Sendable {
+    private let files: ScheduleFiles
+    /// nil until the accounts are needed.
+    private let accounts: Mutex<AccountStore?>
+
+    /// - Parameters:
+    ///   - accounts: those that the process has open; nil to open those beside the runs when an order comes.
+    ///   - files: those whose times the sender knows; they say where runs and orders are.
+    public init(_ accounts: AccountStore?, _ files: ScheduleFiles) {
+        self.accounts = Mutex(accounts)
+        self.files = files
+    }
+
+    /// nil if there are none: then nobody can have ordered anything.
+    private func opened() throws -> AccountStore? {
+        try accounts.withLock { accounts in
+            if accounts == nil, AccountStore.isThere(beside: files.catalog.place) {
+                accounts = try AccountStore(beside: files.catalog.place)
+            }
+            return accounts
+        }
+    }
+
+    /// Why an order may not be done; nil if it may.
+    public func refusal(of order: Order) -> OrderRefusal? {
+        do {
+            let name = try? AccountName(order.by)
+            guard let accounts = try opened(), let account = try name.flatMap({ try accounts.account(named: $0) }),
+                try isAllowed(order.kind, account.rights)
+            else { return .notPermitted }
+            guard case .approve(let id, _) = order.kind else { return nil }
+            return try fourEyes(run: id, approver: account.name.text)
+        } catch { return .described("\(error)") }
+    }
+
+    private func isAllowed(_ kind: Order.Kind, _ rights: Rights) throws -> Bool {
+        // Where no app is known, a role for all apps is asked for.
+        guard rights.allowsSomewhere(kind.right) else { return false }
+        return rights.allows(kind.right, app: try app(of: kind.subject))
+    }
+
+    /// The app that an order concerns; nil where it cannot be known.
+    private func app(of subject: Order.Kind.Subject) throws -> String? {
+        switch subject {
+        case .run(let id):
+            let run = try files.catalog.open(id)
+            defer { run.close() }
+            return run.plan.app
+        case .file(let path): return Campaign.draft(file: path, now: .now()).app?.value
+        case .campaign(let name): return files.read(now: .now()).app(ofCampaign: name)
+        }
+    }
+
+    /// Why a person may not approve a run although they have the right to approve: four eyes. nil if they may.
+    public func fourEyes(run id: String, approver: String) throws -> OrderRefusal? {
+        let run = try files.catalog.open(id)
+        defer { run.close() }
+        let orders = try files.catalog.orders.open()
+        defer { orders.close() }
+        // Whoever had the run made asked for its approval: with a plan, or a retry.
+        let askers = try orders.orders(ofRun: id).filter { $0.made == id }.map(\.order.by)
+        let writers = try opened()?.writers(ofText: ShownFile.digest(of: Array(run.plan.campaignSource.utf8)))
+        return FourEyes.refusal(writers: writers ?? [], askers: Set(askers), approver: approver)
+    }
+}
+
 /// Four eyes: whoever wrote a campaign, or asked for its approval, does not approve it, administrators included (docs/plans/console.md, A3).
 public enum FourEyes {
     /// Why a person may not approve; nil if they may.
     /// - Parameters:
-    ///   - writer: the account that saved the version which was planned; nil if it is unknown, because the file was changed outside the console. Then
-    ///     only who asked counts.
-    ///   - asker: the account that asked for the approval; nil if nobody did, as for a time of a schedule.
+    ///   - writers: the accounts that saved the version which was planned; none if the file was changed outside the console. Then only who asked
+    ///     counts.
+    ///   - askers: the accounts that asked for the approval; none for a time of a schedule, and for a plan made at the terminal.
     ///   - approver: the account that wants to approve. Names are compared without regard to capitals.
-    public static func refusal(writer: String?, asker: String?, approver: String) -> OrderRefusal? {
-        func isApprover(_ name: String?) -> Bool { name.map { $0.lowercased() == approver.lowercased() } ?? false }
-        if isApprover(writer) { return .wroteIt }
-        if isApprover(asker) { return .askedForIt }
+    public static func refusal(writers: Set<String>, askers: Set<String>, approver: String) -> OrderRefusal? {
+        func isAmong(_ names: Set<String>) -> Bool { names.contains { $0.lowercased() == approver.lowercased() } }
+        if isAmong(writers) { return .wroteIt }
+        if isAmong(askers) { return .askedForIt }
         return nil
     }
 }

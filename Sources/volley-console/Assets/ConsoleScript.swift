@@ -32,7 +32,9 @@ enum ConsoleScript {
                 place.innerHTML = markup;
                 localTimes(place);
               }
-              if (!run.is_live) return location.reload();
+              // Buttons and orders are others by now; what somebody is typing is left alone.
+              const isTyping = document.activeElement?.matches("input, textarea") && document.activeElement.value;
+              if ((!run.is_live || run.mark !== section.dataset.mark) && !isTyping) return location.reload();
             } catch { failures += 1; }
             again();
           }

@@ -31,6 +31,19 @@ enum ConsoleStyle {
         .sign-in { max-width: 26rem; }
         .sign-in > * + * { margin-top: 1rem; }
         .stop { border-left: .35rem solid var(--rejected); background: var(--paper); border-radius: .4rem; padding: .7rem 1rem; margin: 0 0 1rem; }
+        textarea { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: .5rem; padding: .4rem .8rem;
+          width: 100%; }
+        button.grave { border-color: var(--rejected); color: var(--rejected); }
+        .action { border-top: 1px solid var(--line); padding: .8rem 0; }
+        .action:first-of-type { border-top: 0; }
+        .action > * + * { margin-top: .5rem; }
+        .field.short input { max-width: 14rem; display: block; }
+        .plan { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .875rem; background: var(--track); border-radius: .5rem; padding: .8rem 1rem;
+          margin: .6rem 0; }
+        .diff { list-style: none; margin: .6rem 0; padding: 0; font-size: .875rem; }
+        .diff code { white-space: pre-wrap; overflow-wrap: anywhere; }
+        .diff .removed::before { content: "− "; color: var(--rejected); } .diff .added::before { content: "+ "; color: var(--accepted); }
+        .diff ins { text-decoration: none; } .diff .added { background: var(--track); }
         .list { list-style: none; margin: 0; padding: 0; }
         .list.panel { padding: .3rem 1.3rem; }
         .list li { padding: .7rem 0; border-top: 1px solid var(--line); }

@@ -12,18 +12,18 @@ enum CalendarPage {
         let past = Array(times.filter { $0.ends < visit.now }.reversed())
         let content: HTML = """
             \(Words.head("Calendar", "<p>Times are on the clock of the campaign’s zone. Yours is beside it where your browser runs scripts, UTC otherwise.</p>"))
-            \(Words.panel("The next \(Int(ScheduleList.daysAhead)) days", id: "coming", section(coming, none: "No campaign has a time in these days.")))
-            \(Words.panel("The last \(Int(ScheduleList.daysBack)) days", id: "past", section(past, none: "No campaign had a time in these days.")))
+            \(Words.panel("The next \(Int(ScheduleList.daysAhead)) days", id: "coming", section(coming, visit, none: "No campaign has a time in these days.")))
+            \(Words.panel("The last \(Int(ScheduleList.daysBack)) days", id: "past", section(past, visit, none: "No campaign had a time in these days.")))
             """
         return .page(Page(title: "Calendar", place: .calendar, content: content))
     }
 
-    private static func section(_ times: [ScheduleList.Time], none: String) -> HTML {
-        times.isEmpty ? "<p class=\"note\">\(none)</p>" : table(times[...])
+    private static func section(_ times: [ScheduleList.Time], _ visit: Visit, none: String) -> HTML {
+        times.isEmpty ? "<p class=\"note\">\(none)</p>" : table(times[...], visit)
     }
 
     /// Times, a line each.
-    static func table(_ times: ArraySlice<ScheduleList.Time>) -> HTML {
+    static func table(_ times: ArraySlice<ScheduleList.Time>, _ visit: Visit) -> HTML {
         let lines: [HTML] = times.map { time in
             // Of a time on each device's clock, the notes say so.
             let zone: HTML = time.isOnDevicesClock ? "" : "\(time.zone ?? "")"
@@ -32,7 +32,7 @@ enum CalendarPage {
                 <tr><th scope="row" dir="auto">\(name)</th>
                 <td data-name="When">\(time.occurrence.replacing("T", with: " ")) <span class="note">\(zone)</span></td>
                 <td data-name="Your time">\(Words.moment(time.begins))</td>
-                <td data-name="Notes" dir="auto">\(time.notes.joined(separator: "; "))</td></tr>
+                <td data-name="Notes" dir="auto">\(time.notes.joined(separator: "; ")) \(CampaignOrders.skipForm(time, visit))</td></tr>
                 """
         }
         return """

@@ -44,13 +44,11 @@ enum CampaignsPage {
 
     /// One campaign: its source with its mistakes below their lines, and its runs.
     static func source(_ visit: Visit, _ site: Site) throws -> Answer {
-        let file = visit.query["file"] ?? ""
-        guard let item = try site.campaigns.items(project: site.project(), now: visit.now).first(where: { $0.file == file }) else {
-            throw Refusal.notFound
-        }
+        let item = try item(visit, site)
         let result = check(CampaignFile(item.path, in: site.campaigns.choice), at: visit.now)
         let findings = result.errors + (result.lint?.shown ?? [])
-        let text = String(decoding: try FilePaths.read(item.path, atMost: Route.campaignBodyLimit), as: UTF8.self)
+        let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
+        let text = String(decoding: bytes, as: UTF8.self)
         let runs =
             visit.maySomewhere(.readReports)
             ? try site.archive.listing().runs.filter { $0.campaign == item.name && visit.may(.readReports, app: $0.app) } : []
@@ -64,10 +62,20 @@ enum CampaignsPage {
             \(Words.head("\(item.name ?? item.file)", "<p dir=\"auto\">\(item.description ?? "")</p><p><code dir=\"auto\">\(item.file)</code></p>"))
             \(state)
             \(others.isEmpty ? "" : "<ul class=\"findings\">\(others.map(finding))</ul>" as HTML)
+            \(result.errors.isEmpty ? try CampaignOrders.panel(item, bytes, visit, site) : "")
             \(Words.panel("Source", id: "source", lines(text, own)))
             \(runs.isEmpty ? "" : Words.panel("Runs", id: "runs", RunsPage.table(runs.prefix(10))))
             """
         return .page(Page(title: item.name ?? item.file, place: .campaigns, content: content))
+    }
+
+    /// The campaign that the query names.
+    static func item(_ visit: Visit, _ site: Site) throws -> CampaignShelf.Item {
+        let file = visit.query["file"] ?? ""
+        guard let item = try site.campaigns.items(project: site.project(), now: visit.now).first(where: { $0.file == file }) else {
+            throw Refusal.notFound
+        }
+        return item
     }
 
     /// The source line by line, with what was found below its line.

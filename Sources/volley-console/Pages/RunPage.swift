@@ -6,11 +6,18 @@ import Runs
 
 /// One run as it is now. A script keeps it up to date while the run is sent; without it there is a link.
 enum RunPage {
-    static func show(_ visit: Visit, _ site: Site) throws -> Answer {
+    static func show(_ visit: Visit, _ site: Site) throws -> Answer { try page(visit, site) }
+
+    /// - Parameter typed: what is wrong with a form of the page that was sent.
+    static func page(
+        _ visit: Visit, _ site: Site, status: HTTPResponse.Status = .ok, typed: (action: RunAction, message: HTML)? = nil
+    ) throws -> Answer {
         let run = try run(visit, site)
         let path = Words.path(of: run.id)
-        let live: HTML = run.isLive ? " data-live=\"\(path)/live.json\" data-state=\"\(run.state.rawValue)\"" : ""
-        let refresh: HTML = run.isLive ? "<p class=\"note\" data-without-script><a href=\"\(path)\">Refresh</a></p>" : ""
+        let sight = try RunOrders.sight(of: run, visit, site)
+        let isLive = run.isLive || sight.isOpen
+        let live: HTML = isLive ? " data-live=\"\(path)/live.json\" data-mark=\"\(sight.mark)\"" : ""
+        let refresh: HTML = isLive ? "<p class=\"note\" data-without-script><a href=\"\(path)\">Refresh</a></p>" : ""
         let why: HTML = run.cause.map { Words.panel("Why it stopped", id: "why", "<p>\(Prose.html($0.sentence))</p>") } ?? ""
         let export: HTML =
             visit.may(.exportTokens, app: run.app) && !run.isPruned && run.startedAt != nil
@@ -23,18 +30,23 @@ enum RunPage {
             \(why)
             <section class="panel" aria-labelledby="progress"\(live)><h2 id="progress">Progress</h2>
             <div data-fill="progress" aria-live="polite">\(progress(run, rate: site.rate.perSecond(of: run), at: visit.now))</div>\(refresh)</section>
+            \(RunOrders.panel(sight, visit, typed: typed))
+            \(RunOrders.history(sight))
+            \(run.state == .planned ? try PlanPart.html(run, site) : "")
             \(Words.panel("About this run", id: "about", facts(run)))
             \(report)\(export)
             """
-        return .page(Page(title: run.campaign, place: .runs, content: content))
+        return .page(Page(status: status, title: run.campaign, place: .runs, content: content))
     }
 
     /// What the script puts into the page: the same pieces, made in the same place.
     static func live(_ visit: Visit, _ site: Site) throws -> Answer {
         let run = try run(visit, site)
+        let sight = try RunOrders.sight(of: run, visit, site)
         return .json(
             .object(pairs: [
-                ("state", .string(run.state.rawValue)), ("is_live", .bool(run.isLive)), ("audience", .integer(Int64(run.audience))),
+                ("state", .string(run.state.rawValue)), ("is_live", .bool(run.isLive || sight.isOpen)), ("mark", .string(sight.mark)),
+                ("audience", .integer(Int64(run.audience))),
                 ("settled", .integer(Int64(run.settled))),
                 (
                     "outcomes",
@@ -79,7 +91,8 @@ enum RunPage {
         }
     }
 
-    private static func run(_ visit: Visit, _ site: Site) throws -> RunSummary {
+    /// The run that the path names.
+    static func run(_ visit: Visit, _ site: Site) throws -> RunSummary {
         guard let run = try site.archive.summary(of: visit.parameters["run"] ?? "") else { throw Refusal.notFound }
         return run
     }

@@ -25,7 +25,7 @@ enum TodayPage {
             \(Words.head("Today"))
             \(sending(runs, site))
             \(waiting(runs.filter { isWaiting($0, needing, visit.now) }))
-            \(coming(times, visit.now))
+            \(coming(times, visit))
             \(problems(runs, times, items, broken: visit.maySomewhere(.seeSystem) ? listing.broken : [], visit.now))
             """
         return .page(Page(title: "Today", place: .today, content: content))
@@ -64,12 +64,13 @@ enum TodayPage {
             items.isEmpty ? "<p class=\"note\">Nothing waits.</p>" : "<ul class=\"list\">\(items)</ul>")
     }
 
-    private static func coming(_ times: [ScheduleList.Time], _ now: Timestamp) -> HTML {
+    private static func coming(_ times: [ScheduleList.Time], _ visit: Visit) -> HTML {
+        let now = visit.now
         let end = now.adding(seconds: days * 86_400)
         let coming = times.filter { ($0.state?.isOpen ?? true) && $0.ends >= now && $0.begins < end }
         let table =
             coming.isEmpty
-            ? "<p class=\"note\">No campaign has a time within the next seven days.</p>" : CalendarPage.table(coming.prefix(most))
+            ? "<p class=\"note\">No campaign has a time within the next seven days.</p>" : CalendarPage.table(coming.prefix(most), visit)
         let more: HTML =
             coming.count > most ? "<p class=\"note\"><a href=\"/calendar\">All \(TextFormat.count(coming.count)) times</a></p>" : ""
         return Words.panel("Next seven days", id: "next", "\(table)\(more)")

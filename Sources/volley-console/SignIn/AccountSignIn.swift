@@ -6,10 +6,8 @@ struct AccountSignIn: SignIn {
     private let store: AccountStore
     private let desk: SignInDesk
 
-    /// - Parameter runs: the folder of runs that the accounts belong to.
-    /// - Throws: a `Diagnostic`: the file cannot be used.
-    init(beside runs: String) throws {
-        store = try AccountStore(beside: runs)
+    init(_ store: AccountStore) {
+        self.store = store
         desk = SignInDesk(store)
     }
 
@@ -19,7 +17,7 @@ struct AccountSignIn: SignIn {
     func person(secret: String, at now: Timestamp) throws -> Person? {
         guard let token = SecretToken(secret), let found = try store.signedIn(token, at: now) else { return nil }
         return Person(
-            account: found.account.name.text, displayName: found.account.displayName.text, rights: found.rights,
+            id: found.account.id, account: found.account.name.text, displayName: found.account.displayName.text, rights: found.rights,
             isFresh: found.session.isFresh(at: now))
     }
 

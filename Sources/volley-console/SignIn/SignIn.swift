@@ -3,6 +3,7 @@ import Base
 
 /// A person who signed in.
 struct Person: Hashable, Sendable {
+    var id: AccountID
     /// The name that was typed to sign in.
     var account: String
     /// As pages call the person.

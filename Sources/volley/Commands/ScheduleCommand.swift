@@ -16,9 +16,9 @@ public enum ScheduleCommand {
         let files = try ScheduleFiles(paths, catalog: catalog, in: options.project)
         let lock = try catalog.schedule.lock()
         let observer = console.scheduleObserver
-        // Whoever can write orders.sqlite can also run this program.
+        let rights = AccountRights(nil, files)
         let daemon = try ScheduleDaemon(
-            files: files, project: project, lock: lock, rights: { _ in nil },
+            files: files, project: project, lock: lock, rights: { rights.refusal(of: $0) },
             ScheduleAttendance(
                 observer: observer, cancellation: Interruption.process,
                 context: SendingContext(threads: options.threads, cancellation: Interruption.process),

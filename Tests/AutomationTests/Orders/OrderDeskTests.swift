@@ -112,12 +112,12 @@ struct OrderDeskTests {
 
     @Test("whoever wrote a campaign or asked does not approve it; where the writer is unknown, the asker alone counts")
     func fourEyes() {
-        #expect(FourEyes.refusal(writer: "anna", asker: "ben", approver: "cem") == nil)
-        #expect(FourEyes.refusal(writer: "anna", asker: "ben", approver: "anna") == .wroteIt)
-        #expect(FourEyes.refusal(writer: "anna", asker: "ben", approver: "ben") == .askedForIt)
-        #expect(FourEyes.refusal(writer: nil, asker: "ben", approver: "ben") == .askedForIt)
-        #expect(FourEyes.refusal(writer: nil, asker: "ben", approver: "anna") == nil)
-        #expect(FourEyes.refusal(writer: "anna", asker: "anna", approver: "Anna") == .wroteIt)
-        #expect(FourEyes.refusal(writer: nil, asker: nil, approver: "anna") == nil)
+        #expect(FourEyes.refusal(writers: ["anna"], askers: ["ben"], approver: "cem") == nil)
+        #expect(FourEyes.refusal(writers: ["anna"], askers: ["ben"], approver: "anna") == .wroteIt)
+        #expect(FourEyes.refusal(writers: ["anna"], askers: ["ben"], approver: "ben") == .askedForIt)
+        #expect(FourEyes.refusal(writers: [], askers: ["ben"], approver: "ben") == .askedForIt)
+        #expect(FourEyes.refusal(writers: [], askers: ["ben"], approver: "anna") == nil)
+        #expect(FourEyes.refusal(writers: ["anna"], askers: ["anna"], approver: "Anna") == .wroteIt)
+        #expect(FourEyes.refusal(writers: [], askers: [], approver: "anna") == nil)
     }
 }

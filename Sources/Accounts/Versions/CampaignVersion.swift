@@ -1,0 +1,15 @@
+public import Base
+
+/// A campaign file as somebody saved it in the console. What is changed beside the console has no version until it is saved here.
+public struct CampaignVersion: Hashable, Sendable {
+    /// Its place among all versions, from 1 on.
+    public let number: Int64
+    /// The file's name in the folder that the console serves.
+    public let file: String
+    /// SHA-256 of the text's bytes, 64 hex digits.
+    public let digest: String
+    /// Who saved it.
+    public let person: Activity.Person
+    /// When, by the clock of the machine.
+    public let at: Timestamp
+}

@@ -1,0 +1,105 @@
+import Accounts
+import Automation
+import Base
+import Campaigns
+import Runs
+
+/// What can be ordered for a campaign file: a plan of it, and a test. And for a time of its schedule: that it is left out.
+enum CampaignOrders {
+    /// An action of a campaign's page.
+    private enum Action: String, CaseIterable {
+        case plan, test
+
+        func order(_ path: String, digest: String) -> Order.Kind {
+            self == .plan ? .plan(file: path, digest: digest) : .test(file: path, digest: digest)
+        }
+
+        var right: Right { order("", digest: "").right }
+    }
+
+    static var routes: [Route] {
+        Action.allCases.map { action in
+            Route(
+                method: .post, path: "/campaign/\(action.rawValue)", right: .right(action.right), subject: .campaign, changes: true,
+                answer: { try place(action, $0, $1) })
+        } + [
+            Route(
+                method: .post, path: "/calendar/skip", right: .right(Order.Kind.skip(campaign: "", occurrence: "").right), changes: true,
+                answer: skip)
+        ]
+    }
+
+    /// The panel on the page of a campaign without mistakes.
+    /// - Parameter bytes: the file as the page shows it.
+    static func panel(_ item: CampaignShelf.Item, _ bytes: [UInt8], _ visit: Visit, _ site: Site) throws -> HTML {
+        guard let app = try item.app.flatMap({ try site.project().app(named: $0) }) else { return "" }
+        let digest = ShownFile.digest(of: bytes)
+        func form(_ action: Action, _ button: HTML, _ meaning: HTML) -> HTML {
+            guard visit.may(action.right, app: app.name.value) else { return "" }
+            return """
+                <form class="action" method="post" action="/campaign/\(action.rawValue)\(FormFields.query([("file", item.file)]))">
+                <h3>\(button)</h3><p>\(meaning)</p>\(OrderForm.hidden(visit, digest: digest))<p><button>\(button)</button></p></form>
+                """
+        }
+        let devices = app.testDevices.count
+        let test =
+            devices == 0
+            ? "" : form(.test, "Send a test", "\(TextFormat.devices(devices)) that volley.yaml names for tests get this campaign now.")
+        let plan = form(
+            .plan, app.needsApproval ? "Plan and ask for approval" : "Plan",
+            """
+            Audience and texts are frozen as they are now, and you see whom the campaign reaches. Nothing is sent. \
+            \(app.needsApproval ? "Somebody else approves the plan before it can be sent." : "" as HTML)
+            """)
+        let forms: [HTML] = [test, plan].filter { !$0.markup.isEmpty }
+        return forms.isEmpty ? "" : Words.panel("What you can do", id: "actions", "\(forms)")
+    }
+
+    private static func place(_ action: Action, _ visit: Visit, _ site: Site) throws -> Answer {
+        guard let person = visit.person else { throw Refusal.notAllowed }
+        let nonce = try OrderForm.nonce(of: visit)
+        let done = Answer.redirect("/orders/" + nonce)
+        if let known = try site.orders.order(nonce), known.order.by == person.account { return done }
+        let item = try CampaignsPage.item(visit, site)
+        let digest = visit.form[OrderForm.digest] ?? ""
+        guard try ShownFile.digest(of: FilePaths.read(item.path, atMost: Route.campaignBodyLimit)) == digest else {
+            throw Refusal.outdated(
+                "The campaign is not the one that the page showed: somebody has changed it. Load the page again, and look at it.")
+        }
+        let order = Order(nonce: nonce, kind: action.order(FilePaths.absolute(item.path), digest: digest), by: person.account)
+        if let refusal = site.rights.refusal(of: order) { throw Refusal.notOrdered(refusal) }
+        _ = try site.orders.place(order)
+        try site.note(
+            action == .plan ? .approvalAsked(digest: digest) : .testSent(digest: digest), app: item.app, subject: item.file, visit)
+        return done
+    }
+
+    // MARK: - Times
+
+    /// The form beside a coming time; blank for those who may not, and where nothing can be left out.
+    static func skipForm(_ time: ScheduleList.Time, _ visit: Visit) -> HTML {
+        guard time.state == nil, time.run == nil, time.begins > visit.now, visit.may(.controlSending, app: time.app) else { return "" }
+        return """
+            <form method="post" action="/calendar/skip">\(OrderForm.hidden(visit))\
+            <input type="hidden" name="campaign" value="\(time.campaign)"><input type="hidden" name="occurrence" value="\(time.occurrence)">\
+            <button>Leave out</button></form>
+            """
+    }
+
+    private static func skip(_ visit: Visit, _ site: Site) throws -> Answer {
+        guard let person = visit.person else { throw Refusal.notAllowed }
+        let nonce = try OrderForm.nonce(of: visit)
+        let done = Answer.redirect("/orders/" + nonce)
+        if let known = try site.orders.order(nonce), known.order.by == person.account { return done }
+        let (campaign, occurrence) = (visit.form["campaign"] ?? "", visit.form["occurrence"] ?? "")
+        let times = try site.campaigns.schedule(project: site.project(), now: visit.now).times
+        guard let time = times.first(where: { $0.campaign == campaign && $0.occurrence == occurrence }) else {
+            throw Refusal.outdated("The campaign has no such time to come. Load the calendar again.")
+        }
+        let order = Order(nonce: nonce, kind: .skip(campaign: campaign, occurrence: occurrence), by: person.account)
+        if let refusal = site.rights.refusal(of: order) { throw Refusal.notOrdered(refusal) }
+        _ = try site.orders.place(order)
+        try site.note(.timeSkipped(occurrence), app: time.app, subject: campaign, visit)
+        return done
+    }
+}

@@ -1,0 +1,63 @@
+import HTTPTypes
+import Base
+import Reports
+import Runs
+
+/// Pieces of forms that order something.
+enum OrderForm {
+    /// Names of its fields.
+    static let nonce = "nonce", digest = "digest", reason = "reason", count = "count"
+
+    /// The hidden fields: against forgery, the key that makes a double click one order, and what the page shows.
+    static func hidden(_ visit: Visit, digest: String = "") -> HTML {
+        """
+        \(Form.token(visit))<input type="hidden" name="\(nonce)" value="\(Secrets.make())">\
+        <input type="hidden" name="\(Self.digest)" value="\(digest)">
+        """
+    }
+
+    /// The key of a form.
+    /// - Throws: `Refusal` for a form without one.
+    static func nonce(of visit: Visit) throws(Refusal) -> String {
+        let nonce = visit.form[Self.nonce] ?? ""
+        guard nonce.utf8.count == 64, nonce.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { throw Refusal.unreadable }
+        return nonce
+    }
+
+    /// Whether a person typed a number as it is shown: blanks, commas, points and apostrophes between digits do not count.
+    static func isTyped(_ text: String, _ count: Int) -> Bool {
+        let digits = text.unicodeScalars.filter { !" \u{A0}\u{202F},.'’".unicodeScalars.contains($0) }
+        return String(String.UnicodeScalarView(digits)) == String(count)
+    }
+
+    /// What became of orders, newest first; blank without any.
+    static func list(_ orders: [PlacedOrder], at now: OrderMoment) -> HTML {
+        let items: [HTML] = orders.map { placed in
+            let state = state(placed, at: now)
+            let look: HTML = state.hasEnded ? "" : " class=\"open\""
+            return """
+                <li\(look)><p><b dir="auto">\(placed.order.by)</b>: \(placed.order.kind.name), \(Words.moment(placed.order.askedAt))</p>
+                <p class="note">\(Prose.html(TextFormat.capitalized(TextFormat.printable(state.sentence)))).</p></li>
+                """
+        }
+        return items.isEmpty ? "" : "<ul class=\"list\">\(items)</ul>"
+    }
+
+    /// An order whose time is over is recorded as lapsed only by the next sender.
+    static func state(_ placed: PlacedOrder, at now: OrderMoment) -> OrderState {
+        placed.state == .waiting && placed.order.hasLapsed(at: now) ? .lapsed : placed.state
+    }
+}
+
+extension Refusal {
+    /// The sender would not do it.
+    static func notOrdered(_ refusal: OrderRefusal) -> Refusal {
+        Refusal(
+            status: .forbidden, title: "This cannot be ordered", words: "\(TextFormat.capitalized(refusal.sentence)). Nothing was ordered.")
+    }
+
+    /// What was ordered does not fit what there is now.
+    static func outdated(_ words: String) -> Refusal {
+        Refusal(status: .conflict, title: "This is out of date", words: "\(words) Nothing was ordered.")
+    }
+}

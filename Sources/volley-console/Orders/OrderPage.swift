@@ -1,0 +1,67 @@
+import Base
+import Reports
+import Runs
+
+/// One order of the person who looks: it leads on to the run that it made, once there is one.
+enum OrderPage {
+    static func show(_ visit: Visit, _ site: Site) throws -> Answer {
+        let placed = try placed(visit, site)
+        let state = OrderForm.state(placed, at: .now())
+        if case .done(let result) = state, let run = result.run { return .redirect(Words.path(of: run)) }
+        let path = "/orders/" + FormFields.encode(placed.order.nonce)
+        let live: HTML = state.hasEnded ? "" : " data-live=\"\(path)/live.json\" data-mark=\"\(mark(placed, state))\""
+        let refresh: HTML = state.hasEnded ? "" : "<p class=\"note\" data-without-script><a href=\"\(path)\">Refresh</a></p>"
+        let content: HTML = """
+            \(Words.head("What you ordered", "<p dir=\"auto\">\(words(placed))</p>"))
+            <section class="panel" aria-labelledby="state"\(live)><h2 id="state">What became of it</h2>
+            <p class="lead" data-fill="state" aria-live="polite">\(sentence(state))</p>\(refresh)</section>
+            \(placed.made.map { "<p><a href=\"\(Words.path(of: $0))\">The run that it made</a></p>" } ?? "" as HTML)
+            \(back(placed, site))
+            """
+        return .page(Page(title: "What you ordered", content: content))
+    }
+
+    static func live(_ visit: Visit, _ site: Site) throws -> Answer {
+        let placed = try placed(visit, site)
+        let state = OrderForm.state(placed, at: .now())
+        return .json(
+            .object(pairs: [
+                ("is_live", .bool(!state.hasEnded)), ("mark", .string(mark(placed, state))),
+                ("pieces", .object(pairs: [("state", .string(sentence(state).markup))])),
+            ]))
+    }
+
+    private static func placed(_ visit: Visit, _ site: Site) throws -> PlacedOrder {
+        guard let placed = try site.orders.order(visit.parameters["nonce"] ?? ""), placed.order.by == visit.person?.account else {
+            throw Refusal.notFound
+        }
+        return placed
+    }
+
+    private static func mark(_ placed: PlacedOrder, _ state: OrderState) -> String { "\(state.name) \(placed.made ?? "")" }
+
+    private static func sentence(_ state: OrderState) -> HTML {
+        "\(Prose.html(TextFormat.capitalized(TextFormat.printable(state.sentence))))."
+    }
+
+    private static func words(_ placed: PlacedOrder) -> HTML {
+        switch placed.order.kind {
+        case .plan(let file, _): "A plan of \(name(of: file))"
+        case .test(let file, _): "A test of \(name(of: file))"
+        case .skip(let campaign, let occurrence): "Leave out \(campaign) at \(occurrence.replacing("T", with: " "))"
+        case .approve, .reject, .send, .resume, .retry, .pause, .cancel: "\(placed.order.kind.words)"
+        }
+    }
+
+    private static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    private static func back(_ placed: PlacedOrder, _ site: Site) -> HTML {
+        switch placed.order.kind {
+        case .plan(let file, _), .test(let file, _):
+            "<p class=\"note\"><a href=\"\(Words.path(ofCampaign: name(of: file)))\">Back to the campaign</a></p>"
+        case .skip: "<p class=\"note\"><a href=\"/calendar\">Back to the calendar</a></p>"
+        case .approve, .reject, .send, .resume, .retry, .pause, .cancel:
+            placed.order.kind.run.map { "<p class=\"note\"><a href=\"\(Words.path(of: $0))\">Back to the run</a></p>" } ?? ""
+        }
+    }
+}

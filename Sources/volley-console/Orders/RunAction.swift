@@ -1,0 +1,105 @@
+import Accounts
+import Automation
+import Base
+import Reports
+import Runs
+
+/// What people can order for a run on its page.
+enum RunAction: String, CaseIterable, Sendable {
+    case approve, reject, send, pause, resume, cancel, retry
+
+    /// The order that it becomes.
+    /// - Parameters:
+    ///   - digest: of the plan, as it was shown.
+    ///   - reason: of a rejection; may be blank.
+    func order(_ run: String, digest: String, reason: String) -> Order.Kind {
+        switch self {
+        case .approve: .approve(run: run, digest: digest)
+        case .reject: .reject(run: run, digest: digest, reason: reason)
+        case .send: .send(run: run, digest: digest)
+        case .pause: .pause(run: run)
+        case .resume: .resume(run: run)
+        case .cancel: .cancel(run: run)
+        case .retry: .retry(run: run)
+        }
+    }
+
+    /// What one needs for it.
+    var right: Right { order("", digest: "", reason: "").right }
+
+    /// What the list of activities calls it.
+    func activity(digest: String, reason: String) -> ActivityKind {
+        switch self {
+        case .approve: .approved(digest: digest)
+        case .reject: .rejected(digest: digest, reason: reason)
+        case .send: .sent
+        case .pause: .paused
+        case .resume: .resumed
+        case .cancel: .cancelled
+        case .retry: .retried
+        }
+    }
+
+    /// Whether it means anything for a run as it is now.
+    /// - Parameter needsApproval: whether its app asks for an approval.
+    func isOffered(for run: RunSummary, needsApproval: Bool) -> Bool {
+        let isPlan = run.state == .planned && run.startedAt == nil
+        let waits = needsApproval && !run.isApproved && !run.isTest
+        return switch self {
+        case .approve, .reject: isPlan && waits
+        case .send: isPlan && !waits
+        case .pause: run.state == .running
+        case .resume: run.state == .paused || run.state == .stopped && run.count(.unsent) > 0
+        case .cancel: run.isLive || isPlan && !waits
+        case .retry: run.state.hasEnded && !run.isTest && !run.isPruned && toRetry(run) > 0
+        }
+    }
+
+    /// What its button says.
+    var button: String {
+        switch self {
+        case .approve: "Approve"
+        case .reject: "Reject"
+        case .send: "Send"
+        case .pause: "Pause"
+        case .resume: "Resume"
+        case .cancel: "Cancel"
+        case .retry: "Retry"
+        }
+    }
+
+    /// What will happen.
+    func meaning(for run: RunSummary) -> HTML {
+        switch self {
+        case .approve:
+            "The plan may be sent then, exactly as it stands here. Nothing is sent by the approval itself, unless the plan is one of a schedule: such a plan is sent at its time."
+        case .reject: "The plan is cancelled and never sent. Your reason is kept with it."
+        case .send: "\(TextFormat.devices(run.audience)) get a push, as soon as the sender begins."
+        case .pause: "Nothing more is sent until somebody resumes it. What is on its way now still arrives."
+        case .resume:
+            run.state == .paused
+                ? "Sending goes on where it was paused."
+                : "Sending goes on with the \(TextFormat.devices(run.count(.unsent))) that got nothing yet."
+        case .cancel:
+            run.isLive
+                ? "Nothing more is sent, for good. What is on its way now still arrives; what arrived cannot be taken back."
+                : "The plan is never sent."
+        case .retry:
+            """
+            A new run sends the same again to the \(TextFormat.devices(toRetry(run))) whose push failed or whose result is unknown. \
+            \(run.count(.unknown) > 0 ? "Those with an unknown result may have got it already, and may get it twice." : "" as HTML)
+            """
+        }
+    }
+
+    /// How many devices a person must type before it is ordered; nil for what nobody gets a push from.
+    func countToType(for run: RunSummary) -> Int? {
+        switch self {
+        case .send: run.audience
+        case .retry: toRetry(run)
+        case .approve, .reject, .pause, .resume, .cancel: nil
+        }
+    }
+
+    private func toRetry(_ run: RunSummary) -> Int { run.count(.failed) + run.count(.unknown) }
+}

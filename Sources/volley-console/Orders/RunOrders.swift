@@ -1,0 +1,143 @@
+import Accounts
+import Automation
+import Base
+import Campaigns
+import HTTPTypes
+import Reports
+import Runs
+
+/// What can be ordered for a run: the panel on its page, and what its forms do.
+enum RunOrders {
+    /// How many orders are shown.
+    private static let most = 10
+
+    /// The routes, one for each action: each has a right of its own.
+    static var routes: [Route] {
+        RunAction.allCases.map { action in
+            Route(
+                method: .post, path: "/runs/:run/\(action.rawValue)", right: .right(action.right), subject: .run, changes: true,
+                answer: { try place(action, $0, $1) })
+        }
+    }
+
+    // MARK: - The panel
+
+    /// What a run's page needs to show what can be ordered.
+    struct Sight {
+        var run: RunSummary
+        /// Of the plan; blank where nothing about a plan can be ordered.
+        var digest: String
+        var needsApproval: Bool
+        /// Why this person may not approve it; nil if they may, or nobody has to.
+        var eyes: OrderRefusal?
+        /// Newest first.
+        var orders: [PlacedOrder]
+
+        /// Whether something waits for the sender, or is being done.
+        var isOpen: Bool { orders.contains { !OrderForm.state($0, at: .now()).hasEnded } }
+
+        /// Changes when the buttons or the orders may be others.
+        var mark: String {
+            "\(run.state.rawValue) \(run.isApproved) " + orders.map { "\($0.number)\($0.state.name)" }.joined(separator: " ")
+        }
+    }
+
+    /// Looks at a run for a person.
+    static func sight(of run: RunSummary, _ visit: Visit, _ site: Site) throws -> Sight {
+        let needsApproval = try needsApproval(run, site)
+        var sight = Sight(run: run, digest: "", needsApproval: needsApproval, orders: try site.orders.orders(ofRun: run.id))
+        guard run.state == .planned else { return sight }
+        sight.digest = try digest(of: run.id, site)
+        if RunAction.approve.isOffered(for: run, needsApproval: needsApproval), visit.may(.approve, app: run.app), let person = visit.person
+        {
+            sight.eyes = try site.rights.fourEyes(run: run.id, approver: person.account)
+        }
+        return sight
+    }
+
+    private static func needsApproval(_ run: RunSummary, _ site: Site) throws -> Bool {
+        try site.project().app(named: run.app)?.needsApproval ?? false
+    }
+
+    private static func digest(of id: String, _ site: Site) throws -> String {
+        let run = try site.catalog.open(id)
+        defer { run.close() }
+        return run.planDigest
+    }
+
+    /// The panel: every action that the person may order now, with what it will do; blank without any.
+    static func panel(_ sight: Sight, _ visit: Visit, typed: (action: RunAction, message: HTML)? = nil) -> HTML {
+        let run = sight.run
+        let forms: [HTML] = RunAction.allCases.filter {
+            visit.may($0.right, app: run.app) && $0.isOffered(for: run, needsApproval: sight.needsApproval)
+        }.map { action in
+            if action == .approve, let eyes = sight.eyes {
+                return "<div class=\"action\"><h3>\(action.button)</h3><p>\(TextFormat.capitalized(eyes.sentence)).</p></div>"
+            }
+            return form(action, sight, visit, message: typed?.action == action ? typed?.message : nil)
+        }
+        let waits = RunAction.approve.isOffered(for: run, needsApproval: sight.needsApproval)
+        let note: HTML =
+            waits && !visit.may(.approve, app: run.app)
+            ? "<p>This plan waits for the approval of somebody with the role of an approver. Nothing is sent before.</p>" : ""
+        guard !forms.isEmpty || !note.markup.isEmpty else { return "" }
+        return Words.panel("What you can do", id: "actions", "\(note)\(forms)")
+    }
+
+    private static func form(_ action: RunAction, _ sight: Sight, _ visit: Visit, message: HTML?) -> HTML {
+        let run = sight.run
+        let alert: HTML = message.map { "<p class=\"stop\" role=\"alert\">\($0)</p>" } ?? ""
+        var fields: HTML = ""
+        if action == .reject {
+            fields =
+                "<p class=\"field\"><label for=\"reason\">Why</label><textarea id=\"reason\" name=\"\(OrderForm.reason)\" rows=\"2\" maxlength=\"1000\" dir=\"auto\"></textarea></p>"
+        }
+        if let count = action.countToType(for: run) {
+            let id = "count-\(action.rawValue)"
+            fields = """
+                <p class="field short"><label for="\(id)">To go on, type the number of devices: \(TextFormat.count(count))</label>\
+                <input id="\(id)" name="\(OrderForm.count)" inputmode="numeric" autocomplete="off" required></p>
+                """
+        }
+        return """
+            <form class="action" method="post" action="\(Words.path(of: run.id))/\(action.rawValue)">
+            <h3>\(action.button)</h3>\(alert)<p>\(action.meaning(for: run))</p>
+            \(OrderForm.hidden(visit, digest: sight.digest))\(fields)
+            <p><button\(action == .cancel || action == .reject ? " class=\"grave\"" : "" as HTML)>\(action.button)</button></p></form>
+            """
+    }
+
+    /// What was ordered for the run, newest first; blank without any.
+    static func history(_ sight: Sight) -> HTML {
+        let list = OrderForm.list(Array(sight.orders.prefix(most)), at: .now())
+        return list.markup.isEmpty ? "" : Words.panel("What was ordered", id: "orders", list)
+    }
+
+    // MARK: - Ordering
+
+    private static func place(_ action: RunAction, _ visit: Visit, _ site: Site) throws -> Answer {
+        let run = try RunPage.run(visit, site)
+        guard let person = visit.person else { throw Refusal.notAllowed }
+        let nonce = try OrderForm.nonce(of: visit)
+        let done = Answer.redirect(Words.path(of: run.id) + "#orders")
+        // A second click on the same button.
+        if let known = try site.orders.order(nonce), known.order.by == person.account { return done }
+        guard action.isOffered(for: run, needsApproval: try needsApproval(run, site)) else {
+            throw Refusal.outdated("The run is \(Words.state(run.state)) by now. Load its page again, and see what can be done.")
+        }
+        let digest = visit.form[OrderForm.digest] ?? "", reason = visit.form[OrderForm.reason] ?? ""
+        if [.approve, .reject, .send].contains(action), try digest != self.digest(of: run.id, site) {
+            throw Refusal.outdated("The plan is not the one that the page showed. Load it again, and look at it once more.")
+        }
+        if let count = action.countToType(for: run), !OrderForm.isTyped(visit.form[OrderForm.count] ?? "", count) {
+            let message: HTML =
+                "That is not the number of devices, which is \(TextFormat.count(count)). Nothing was ordered; type the number if you mean it."
+            return try RunPage.page(visit, site, status: .unprocessableContent, typed: (action, message))
+        }
+        let order = Order(nonce: nonce, kind: action.order(run.id, digest: digest, reason: reason), by: person.account)
+        if let refusal = site.rights.refusal(of: order) { throw Refusal.notOrdered(refusal) }
+        _ = try site.orders.place(order)
+        try site.note(action.activity(digest: digest, reason: reason), app: run.app, subject: run.id, visit)
+        return done
+    }
+}

@@ -1,0 +1,37 @@
+import Accounts
+import Automation
+import Base
+import Runs
+
+/// A plan on the page of its run, as it is frozen: what whoever approves it must see.
+enum PlanPart {
+    /// What the plan holds, who wrote it, and what differs from what was sent last.
+    static func html(_ summary: RunSummary, _ site: Site) throws -> HTML {
+        let run = try site.catalog.open(summary.id)
+        defer { run.close() }
+        let plan = run.plan
+        let writers = try site.accounts.writers(ofText: ShownFile.digest(of: Array(plan.campaignSource.utf8))).sorted()
+        let wrote: HTML =
+            writers.isEmpty
+            ? "<p class=\"note\">Who wrote this version is not known: it was not saved in the console.</p>"
+            : "<p>Written by <b dir=\"auto\">\(writers.joined(separator: ", "))</b>.</p>"
+        let text: HTML =
+            plan.previewText.isEmpty ? "" : "<pre class=\"plan\" dir=\"auto\" tabindex=\"0\">\(Hostile.shown(plan.previewText))</pre>"
+        return Words.panel("The plan", id: "plan", "\(wrote)\(text)\(try comparison(run))")
+    }
+
+    /// The campaign as it is planned, beside the run of it that was begun last.
+    private static func comparison(_ run: any RecordedRun) throws -> HTML {
+        guard let earlier = try run.earlierRuns(limit: 1).first else {
+            return "<h3>Since it was sent last</h3><p class=\"note\">This campaign was not sent before.</p>"
+        }
+        defer { earlier.close() }
+        let plan = earlier.plan
+        let then: HTML = plan.audience == run.plan.audience ? "the same number as now" : "\(TextFormat.devices(plan.audience)) then"
+        return """
+            <h3>Since it was sent last</h3>
+            <p><a href="\(Words.path(of: plan.id))">\(plan.id)</a>, \(then).</p>
+            \(LineDiff.html(from: plan.campaignSource, to: run.plan.campaignSource))
+            """
+    }
+}

@@ -1,0 +1,39 @@
+import Base
+import Testing
+
+@testable import Accounts
+
+@Suite("Versions of campaign files")
+struct VersionTests {
+    @Test("each version is kept with who saved it, the newest first, and is an activity")
+    func kept() throws {
+        let folder = try AccountFolder()
+        let ada = try folder.administrator()
+        let ben = try folder.account("ben", [RoleGrant(.editor, .app("shop"))])
+        let store = folder.store
+        try store.keep(version: "one", of: "sale.yaml", app: "shop", by: ada, at: noon)
+        try store.keep(version: "two \u{202E}", of: "sale.yaml", app: nil, by: ben, at: after(60))
+        try store.keep(version: "one", of: "other.yaml", app: "shop", by: ben, at: after(60))
+        let versions = try store.versions(of: "sale.yaml")
+        #expect(versions.map(\.person.name?.text) == ["ben", "root.admin"] && versions.map(\.at) == [after(60), noon])
+        #expect(try store.versions(of: "sale.yaml", count: 1).map(\.number) == [2])
+        #expect(try store.text(ofVersion: 2, of: "sale.yaml") == "two \u{202E}")
+        #expect(try store.text(ofVersion: 2, of: "other.yaml") == nil && store.text(ofVersion: 9, of: "sale.yaml") == nil)
+        #expect(try folder.kinds().prefix(3).allSatisfy { $0 == .campaignSaved })
+    }
+
+    @Test("the writers of a text are all who saved it, under any name, also when their accounts are gone")
+    func writers() throws {
+        let folder = try AccountFolder()
+        let ada = try folder.administrator()
+        let ben = try folder.account("ben", [RoleGrant(.editor, .app("shop"))])
+        try folder.store.keep(version: "one", of: "sale.yaml", app: "shop", by: ada, at: noon)
+        try folder.store.keep(version: "one", of: "copy.yaml", app: "shop", by: ben, at: noon)
+        try folder.store.keep(version: "one", of: "copy.yaml", app: "shop", by: .terminal, at: noon)
+        let digest = try #require(try folder.store.versions(of: "sale.yaml").first?.digest)
+        #expect(digest == "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed")
+        try folder.store.remove(#require(ben.account), by: ada, at: noon)
+        #expect(try folder.store.writers(ofText: digest) == ["root.admin", "ben"])
+        #expect(try folder.store.writers(ofText: String(digest.reversed())).isEmpty)
+    }
+}

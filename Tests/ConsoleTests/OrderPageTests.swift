@@ -1,0 +1,225 @@
+import Accounts
+import Automation
+import Base
+import Foundation
+import Runs
+import Testing
+
+@testable import volley_console
+
+/// A console of people with accounts, who order things. No sender is at work: what is ordered stays as it is.
+@Suite("ordering on pages")
+struct OrderPageTests {
+    private static let id = "20261201-090000-spring-sale-7f3a"
+
+    /// A folder with accounts: edith writes, ben approves, anna administers, eva writes and approves, vera looks.
+    final class Office: Sendable {
+        let folder: TestFolder
+        let site: Site
+
+        init() throws {
+            folder = try TestFolder(
+                project: """
+                    apps:
+                      shop: {topic: com.example.shop, environment: simulator, approval: required, test_devices: ["\(TestFolder.token(1))"]}
+                      news: {topic: com.example.news, environment: simulator}
+
+                    """)
+            try folder.write("devices.csv", "token\n\(TestFolder.token(1))\n")
+            try folder.write(
+                "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n"
+            )
+            site = try folder.siteWithAccounts()
+        }
+
+        /// A session of somebody with these roles.
+        func session(_ name: String, _ roles: [Role], app: String? = nil) throws -> String {
+            let grants = Set(roles.map { RoleGrant($0, app.map { .app($0) } ?? .allApps) })
+            let link = try site.accounts.invite(AccountName(name), DisplayName(name), grants, by: .terminal, at: .now())
+            let desk = SignInDesk(site.accounts)
+            _ = try desk.accept(link.token, password: "wooden spoon under seven lanterns", from: nil, at: .now())
+            let attempt = SignInAttempt(name: name, password: "wooden spoon under seven lanterns", address: nil, agent: "")
+            guard case .signedIn(let token) = try desk.signIn(attempt, at: .now()) else { throw Diagnostic("\(name) cannot sign in") }
+            return token.text
+        }
+
+        /// What was ordered so far, in its order: `send by ben`.
+        func ordered() throws -> [String] {
+            try OrderRecords(folder: folder.runs).read().reversed().map { "\($0.order.kind.name) by \($0.order.by)" }
+        }
+    }
+
+    /// The values of the hidden fields of the form with this action.
+    private static func fields(_ page: String, action: String) -> [(String, String)]? {
+        guard let start = page.range(of: "action=\"\(action)\""), let end = page[start.upperBound...].range(of: "</form>") else {
+            return nil
+        }
+        let form = page[start.upperBound..<end.lowerBound]
+        return form.matches(of: #/<input type="hidden" name="([a-z]+)" value="([^"]*)">/#).map { (String($0.1), String($0.2)) }
+            .filter { $0.0 != "token" }
+    }
+
+    @Test("a plan is approved and sent by those who may, each with what the page showed; a second click is the same order")
+    func approveAndSend() async throws {
+        let office = try Office()
+        try office.folder.run(Self.id, .planned)
+        let (ben, edith, vera) = (
+            try office.session("ben", [.approver], app: "shop"), try office.session("edith", [.editor]),
+            try office.session("vera", [.viewer])
+        )
+        try await TestServer.with(office.site) { server throws in
+            let path = "/runs/\(Self.id)"
+            for session in [edith, vera] {
+                let page = try server.request("GET", path, session: session).body
+                #expect(page.contains("waits for the approval of somebody"))
+                #expect(Self.fields(page, action: "\(path)/approve") == nil && Self.fields(page, action: "\(path)/send") == nil)
+            }
+            let page = try server.request("GET", path, session: ben).body
+            let fields = try #require(Self.fields(page, action: "\(path)/approve"))
+            #expect(Self.fields(page, action: "\(path)/send") == nil, "not before it is approved")
+            // One changed byte.
+            let changed = fields.map { ($0.0, $0.0 == "digest" ? String($0.1.reversed()) : $0.1) }
+            #expect(try server.form("\(path)/approve", session: ben, changed).status == 409)
+            #expect(try server.form("\(path)/approve", session: edith, fields).status == 403)
+            #expect(try office.ordered().isEmpty)
+            for _ in 0..<2 {
+                let reply = try server.form("\(path)/approve", session: ben, fields)
+                #expect(reply.status == 303 && reply["location"] == "\(path)#orders")
+            }
+            #expect(try office.ordered() == ["approve by ben"])
+            #expect(try server.request("GET", path, session: ben).body.contains("Waiting for volley schedule."))
+            // Before the sender has recorded it, nothing can be sent.
+            let send = [("nonce", Secrets.make()), ("digest", fields.first { $0.0 == "digest" }?.1 ?? ""), ("count", "5")]
+            #expect(try server.form("\(path)/send", session: ben, send).status == 409)
+            let run = try RunFolder(office.folder.runs).open(Self.id, readOnly: false)
+            try run.approve(RunApproval(name: "ben", approvedAt: .now()))
+            try run.closeIntoOneFile()
+            usleepHalfASecond()
+            let approved = try server.request("GET", path, session: ben).body
+            var form = try #require(Self.fields(approved, action: "\(path)/send"))
+            let wrong = try server.form("\(path)/send", session: ben, form + [("count", "50")])
+            #expect(wrong.status == 422 && wrong.body.contains("That is not the number of devices, which is 5."))
+            #expect(try office.ordered() == ["approve by ben"])
+            form.append(("count", "5"))
+            #expect(try server.form("\(path)/send", session: ben, form).status == 303)
+            #expect(try office.ordered() == ["approve by ben", "send by ben"])
+            #expect(try office.site.accounts.activities(ActivityFilter(kind: .sent)).activities.map(\.subject) == [Self.id])
+        }
+    }
+
+    @Test("whoever wrote a campaign or asked for its approval is told so instead of being asked to approve")
+    func fourEyes() async throws {
+        let office = try Office()
+        let run = try office.folder.run(Self.id, .planned)
+        let eva = try office.session("eva", [.editor, .approver])
+        let person = try #require(try office.site.accounts.account(named: AccountName("eva")))
+        // The plans of these tests have no source.
+        try office.site.accounts.keep(version: "", of: "x.yaml", app: "shop", by: Actor(person.id, address: nil), at: .now())
+        let digest = run.planDigest
+        try await TestServer.with(office.site) { server throws in
+            let path = "/runs/\(Self.id)"
+            let page = try server.request("GET", path, session: eva).body
+            #expect(page.contains("You wrote this campaign, so another person must approve it") && page.contains("Written by"))
+            #expect(Self.fields(page, action: "\(path)/approve") == nil)
+            let reply = try server.form("\(path)/approve", session: eva, [("nonce", Secrets.make()), ("digest", digest)])
+            #expect(reply.status == 403 && reply.body.contains("another person must approve it"))
+            #expect(try office.ordered().isEmpty)
+        }
+    }
+
+    @Test("a campaign is planned and tested as the page shows it; whoever ordered it sees what becomes of it")
+    func plan() async throws {
+        let office = try Office()
+        let (edith, vera, other) = (
+            try office.session("edith", [.editor], app: "shop"), try office.session("vera", [.viewer]),
+            try office.session("other", [.administrator], app: "news")
+        )
+        try await TestServer.with(office.site) { server throws in
+            let path = "/campaign?file=spring-sale.yaml"
+            #expect(try !server.request("GET", path, session: vera).body.contains("Plan and ask for approval"))
+            let page = try server.request("GET", path, session: edith).body
+            let fields = try #require(Self.fields(page, action: "/campaign/plan?file=spring-sale.yaml"))
+            let test = try #require(Self.fields(page, action: "/campaign/test?file=spring-sale.yaml"))
+            #expect(page.contains("1 device that volley.yaml names") || page.contains("1 device "))
+            for session in [vera, other] {
+                #expect(try server.form("/campaign/plan?file=spring-sale.yaml", session: session, fields).status == 403)
+            }
+            let reply = try server.form("/campaign/plan?file=spring-sale.yaml", session: edith, fields)
+            let order = try #require(reply["location"])
+            #expect(reply.status == 303 && order.hasPrefix("/orders/"))
+            let waiting = try server.request("GET", order, session: edith)
+            #expect(waiting.status == 200 && waiting.body.contains("A plan of spring-sale.yaml") && waiting.body.contains("data-live"))
+            #expect(try server.request("GET", order, session: vera).status == 404, "somebody else's")
+            #expect(try server.request("GET", order + "/live.json", session: edith).body.contains("\"is_live\":true"))
+            // Somebody saves the file while the page is open.
+            try office.folder.write(
+                "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Ho}\n"
+            )
+            #expect(try server.form("/campaign/test?file=spring-sale.yaml", session: edith, test).status == 409)
+            #expect(try office.ordered() == ["plan by edith"])
+            // What a sender does with it: the page leads on.
+            let store = try OrderStore(folder: office.folder.runs)
+            defer { store.close() }
+            let nonce = String(order.dropFirst("/orders/".count))
+            #expect(try store.take(nonce, life: "life", at: .now()))
+            #expect(try store.end(nonce, as: .done(OrderResult(run: Self.id)), life: "life", at: .now()))
+            #expect(try server.request("GET", order, session: edith)["location"] == "/runs/\(Self.id)")
+            let placed = try store.newest(atMost: 1).first
+            #expect(placed?.order.kind.subject == .file("\(office.folder.path)/spring-sale.yaml"))
+        }
+    }
+
+    @Test(
+        "a run that is being sent can be paused and cancelled, one that ended can be retried, and nothing else",
+        arguments: RunState.allCases)
+    func offers(state: RunState) async throws {
+        let office = try Office()
+        let run = try office.folder.run(Self.id, app: "news", state, cause: state == .stopped ? .interrupted : nil)
+        defer { run.close() }
+        let anna = try office.session("anna", [.administrator])
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", "/runs/\(Self.id)", session: anna).body
+            let offered = RunAction.allCases.filter { page.contains("action=\"/runs/\(Self.id)/\($0.rawValue)\"") }
+            let expected: [RunAction] =
+                switch state {
+                case .planned: [.send, .cancel]
+                case .running: [.pause, .cancel]
+                case .paused: [.resume, .cancel]
+                case .stopped: [.resume]
+                case .finished, .cancelled: []
+                }
+            #expect(offered == expected)
+            for action in RunAction.allCases where !expected.contains(action) {
+                let reply = try server.form("/runs/\(Self.id)/\(action.rawValue)", session: anna, [("nonce", Secrets.make())])
+                #expect(reply.status == 409, "\(action)")
+            }
+            #expect(try office.ordered().isEmpty)
+        }
+    }
+
+    @Test(
+        "numbers are typed as people write them",
+        arguments: ["1,234,567", "1.234.567", "1234567", "1 234 567", "1'234'567", "1\u{A0}234\u{202F}567"])
+    func typed(text: String) {
+        #expect(OrderForm.isTyped(text, 1_234_567))
+        #expect(!OrderForm.isTyped(text + "8", 1_234_567) && !OrderForm.isTyped("", 0) && !OrderForm.isTyped("yes", 1_234_567))
+    }
+
+    @Test("a difference shows what was removed and added, with three lines around it")
+    func difference() {
+        let before = (1...20).map { "line \($0)" }.joined(separator: "\n")
+        let lines = LineDiff.lines(from: before, to: before.replacing("line 10", with: "line ten"))
+        #expect(
+            lines == [
+                .gap, .same("line 7"), .same("line 8"), .same("line 9"), .removed("line 10"), .added("line ten"), .same("line 11"),
+                .same("line 12"), .same("line 13"), .gap,
+            ])
+        #expect(LineDiff.lines(from: before, to: before + "\n") == [])
+        #expect(LineDiff.lines(from: "", to: "a") == [.added("a")])
+        #expect(LineDiff.lines(from: "a\n", to: "") == [.removed("a")])
+        #expect(LineDiff.html(from: "<b>", to: "\u{202E}").markup.contains("&lt;b&gt;"))
+    }
+
+    /// Listings are good for half a second.
+    private func usleepHalfASecond() { Thread.sleep(forTimeInterval: 0.6) }
+}
