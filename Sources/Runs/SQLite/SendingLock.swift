@@ -18,11 +18,11 @@ struct SendingLock: ~Copyable {
     init(run: String, isSending: Bool = true) throws {
         path = run + ".lock"
         self.isSending = isSending
-        descriptor = try Self.take(path, run: run)
-        stamp()
+        descriptor = try Self.take(path, run: run, isSending: isSending)
     }
 
-    private static func take(_ path: String, run: String) throws -> Int32 {
+    private static func take(_ path: String, run: String, isSending: Bool) throws -> Int32 {
+        if let descriptor = begun(path, isSending: isSending) { return descriptor }
         var glances = glances
         while true {
             let descriptor = try RunFile.openLock(path, doing: "cannot lock the run")
@@ -36,23 +36,40 @@ struct SendingLock: ~Copyable {
                 throw RunDiagnostics.isBusy(run)
             }
             // The previous holder may have removed the file between our open and our lock: then it locks no one out.
-            if FileLock.isNamed(path, descriptor: descriptor) { return descriptor }
+            if FileLock.isNamed(path, descriptor: descriptor) {
+                stamp(descriptor, isSending: isSending)
+                return descriptor
+            }
             Glibc.close(descriptor)
         }
+    }
+
+    /// A lock file that has its lock and its stamp before others can see it: of two processes that look at one another's locks, each would otherwise
+    /// take the other's for the earlier one, and both would yield.
+    /// - Returns: nil if there is a lock file already, perhaps of a process that is gone, or the file system has no unnamed files.
+    private static func begun(_ path: String, isSending: Bool) -> Int32? {
+        let descriptor = AtomicFile.openWithoutName(inFolder: FilePaths.folder(of: path), mode: 0o600)
+        guard descriptor >= 0 else { return nil }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+            stamp(descriptor, isSending: isSending)
+            // Source: open(2) about O_TMPFILE.
+            if linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 { return descriptor }
+        }
+        Glibc.close(descriptor)
+        return nil
     }
 
     /// Recreates the lock file when it was removed; without it others would find the lock free. Call it several times a second.
     /// - Throws: `Diagnostic` when another process has taken the lock in between.
     mutating func keep(run: String) throws {
         guard !FileLock.isNamed(path, descriptor: descriptor) else { return }
-        let descriptor = try Self.take(path, run: run)
+        let descriptor = try Self.take(path, run: run, isSending: isSending)
         Glibc.close(self.descriptor)
         self.descriptor = descriptor
-        stamp()
     }
 
     /// Records when it was taken. To the nanosecond, as a file system's own clock ticks too slowly to tell who came first.
-    private borrowing func stamp() {
+    private static func stamp(_ descriptor: Int32, isSending: Bool) {
         var now = timespec()
         if isSending { clock_gettime(CLOCK_REALTIME, &now) }
         futimens(descriptor, [now, now])

@@ -172,9 +172,7 @@ struct SendPermission {
         look.facts.isSuperseded =
             step != .retry
             && !look.keep(.isSuperseded) {
-                if let others = try SupersedingRuns(of: run, settings) {
-                    throw try RefusalText.isSuperseded(run, settings, others, isKept: isKept)
-                }
+                if let why = try supersession() { throw why }
             }
         if let time {
             let (whose, mistake) = try time.inspect(step)
@@ -183,6 +181,21 @@ struct SendPermission {
         }
         return look
     }
+
+    /// Why other runs of the campaign keep this one from being sent; nil if none does.
+    private func supersession() throws -> Diagnostic? {
+        for _ in 0..<Self.mostLooks {
+            guard let others = try SupersedingRuns(of: run, settings) else { return nil }
+            do { return try RefusalText.isSuperseded(run, settings, others, isKept: isKept) } catch {
+                // The other was a plan that was about to be sent, was refused and has been removed.
+                guard others.runs.contains(where: { !run.catalog.holds($0.plan.id) }) else { throw error }
+            }
+        }
+        return RefusalText.isOvertaken(run)
+    }
+
+    /// Commands that begin and are refused at the same moment are few.
+    private static let mostLooks = 5
 
     /// Runs `body`. If it refuses a run that has begun, the remedy says how a new plan leaves out the devices that were reached.
     private func goingOn(_ step: SendGate.Step, _ body: () throws -> Void) throws {
