@@ -66,7 +66,7 @@ struct YAMLComposer: ~Copyable {
             let parts = ScalarPlaces.parts(of: value, style, at: event.start, in: source)
             let node = YAMLNode(content: .scalar(value, style), position: event.start, parts: parts)
             return checked(node, properties)
-        case .sequenceStart(let properties):
+        case .sequenceStart(_, let properties):
             open(properties)
             return checked(try sequence(from: event.start, depth: depth), properties)
         case .mappingStart(let isFlow, let properties):

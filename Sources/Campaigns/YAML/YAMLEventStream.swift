@@ -36,7 +36,9 @@ struct YAMLEventStream: ~Copyable {
         var event = yaml_event_t()
         guard yaml_parser_parse(parser, &event) == 1 else { throw problem() }
         defer { yaml_event_delete(&event) }
-        return YAMLEvent(kind: kind(of: event), start: position(event.start_mark), end: position(event.end_mark))
+        return YAMLEvent(
+            kind: kind(of: event), start: position(event.start_mark), end: position(event.end_mark),
+            extent: Int(event.start_mark.index)..<Int(event.end_mark.index))
     }
 
     private func kind(of event: yaml_event_t) -> YAMLEvent.Kind {
@@ -50,7 +52,8 @@ struct YAMLEventStream: ~Copyable {
             return .scalar(value, style(scalar.style), YAMLProperties(anchor: text(scalar.anchor), tag: text(scalar.tag)))
         case YAML_SEQUENCE_START_EVENT:
             let start = event.data.sequence_start
-            return .sequenceStart(YAMLProperties(anchor: text(start.anchor), tag: text(start.tag)))
+            return .sequenceStart(
+                isFlow: start.style == YAML_FLOW_SEQUENCE_STYLE, YAMLProperties(anchor: text(start.anchor), tag: text(start.tag)))
         case YAML_SEQUENCE_END_EVENT: return .sequenceEnd
         case YAML_MAPPING_START_EVENT:
             let start = event.data.mapping_start
@@ -95,7 +98,7 @@ struct YAMLEvent {
         case streamStart, streamEnd, documentStart, documentEnd
         case alias(String)
         case scalar(String, SourceText.Style, YAMLProperties)
-        case sequenceStart(YAMLProperties)
+        case sequenceStart(isFlow: Bool, YAMLProperties)
         case sequenceEnd
         case mappingStart(isFlow: Bool, YAMLProperties)
         case mappingEnd
@@ -104,6 +107,8 @@ struct YAMLEvent {
     var kind: Kind
     var start: SourcePosition
     var end: SourcePosition
+    /// The same in characters (Unicode scalars) from the beginning of the text.
+    var extent: Range<Int>
 }
 
 /// `&anchor` and `!tag` before a node.

@@ -1,0 +1,120 @@
+public import Base
+
+/// The text of a YAML file in which single values can be changed; everything else, comments and order included, stays as it is. Each change is
+/// read back: a text in which anything else would mean something new is not given out.
+public struct YAMLEdit: Sendable {
+    /// What a form can hold.
+    public enum Value: Hashable, Sendable {
+        case text(String)
+        case list([String])
+    }
+
+    /// The text, with all changes so far.
+    public private(set) var text: String
+    /// How a refused change is made all the same.
+    private static let remedy = "Change it in the source."
+
+    /// - Returns: nil if the text has no `key: value` lines that could be changed.
+    public init?(_ text: String) {
+        guard YAMLTree.read(text) != nil else { return nil }
+        self.text = text
+    }
+
+    /// What stands at a path of keys: nil if there is nothing.
+    /// - Throws: `Mistake` if it is something that no form can show, such as a group of keys.
+    public func value(at path: [String]) throws(Mistake) -> Value? {
+        var node = try tree()
+        for key in path {
+            if node.isNull { return nil }
+            guard case .mapping(_, let entries) = node.content else { throw Mistake("\(name(path)) is not written as keys", remedy: Self.remedy) }
+            guard let entry = node.entry(key) else {
+                guard !entries.contains(where: { $0.key.text == key }) else { throw Mistake("'\(key)' stands there twice", remedy: Self.remedy) }
+                return nil
+            }
+            node = entry.value
+        }
+        if node.isNull { return nil }
+        if let text = node.text { return .text(text) }
+        if case .sequence(_, let items) = node.content {
+            let texts = items.compactMap(\.text)
+            if texts.count == items.count { return .list(texts) }
+        }
+        throw Mistake("\(name(path)) is more than a form can show", remedy: Self.remedy)
+    }
+
+    /// Writes a value, or removes what is there.
+    /// - Parameter value: nil to remove the key, and a group of keys that has no other.
+    /// - Throws: `Mistake`: it cannot be changed without changing something else.
+    public mutating func set(_ value: Value?, at path: [String]) throws(Mistake) {
+        precondition(!path.isEmpty, "a value has a key")
+        let before = try self.value(at: path)
+        guard before != value else { return }
+        let tree = try tree()
+        var writer = YAMLWriter(text)
+        let isDone = value.map { writer.write($0, at: path[...], in: tree) } ?? writer.remove(path[...], from: tree)
+        guard isDone else { throw Mistake("\(name(path)) cannot be changed without changing what stands around it", remedy: Self.remedy) }
+        let after = writer.text
+        guard let read = YAMLTree.read(after), read.meaning == tree.meaning.setting(value.map(Meaning.init), at: path[...]) else {
+            throw Mistake("\(name(path)) cannot be changed without changing what stands around it", remedy: Self.remedy)
+        }
+        text = after
+    }
+
+    private func tree() throws(Mistake) -> YAMLTree {
+        guard let tree = YAMLTree.read(text) else { throw Mistake("the file cannot be read as YAML", remedy: Self.remedy) }
+        return tree
+    }
+
+    private func name(_ path: [String]) -> String { "'\(path.joined(separator: "."))'" }
+}
+
+/// What a tree means, without how it is written.
+indirect enum Meaning: Equatable {
+    /// - isText: whether it can be nothing but text.
+    case scalar(String, isText: Bool)
+    case sequence([Meaning])
+    case mapping([Pair])
+    case null
+    case shared(Int)
+
+    struct Pair: Equatable {
+        var key: Meaning
+        var value: Meaning
+    }
+
+    init(_ value: YAMLEdit.Value) {
+        switch value {
+        case .text(let text): self = .scalar(text, isText: true)
+        case .list(let texts): self = .sequence(texts.map { .scalar($0, isText: true) })
+        }
+    }
+
+    /// The same with a value at a path, or without what is there.
+    func setting(_ value: Meaning?, at path: ArraySlice<String>) -> Meaning {
+        guard let key = path.first else { return value ?? .null }
+        var pairs: [Pair] = if case .mapping(let pairs) = self { pairs } else { [] }
+        let name = Meaning.scalar(key, isText: true)
+        if let place = pairs.firstIndex(where: { $0.key == name }) {
+            let inner = pairs[place].value.setting(value, at: path.dropFirst())
+            let isEmpty = value == nil && (path.count == 1 || inner == .mapping([]))
+            if isEmpty { pairs.remove(at: place) } else { pairs[place].value = inner }
+        } else if value != nil {
+            pairs.append(Pair(key: name, value: Meaning.mapping([]).setting(value, at: path.dropFirst())))
+        }
+        return .mapping(pairs)
+    }
+}
+
+extension YAMLTree {
+    var meaning: Meaning {
+        switch content {
+        case .scalar(let value, let style):
+            if isNull { return .null }
+            return .scalar(text ?? value, isText: style != .plain || CoreSchema.value(of: value) == .text)
+        case .sequence(_, let items): return .sequence(items.map(\.meaning))
+        case .mapping(_, let entries): return .mapping(entries.map { .init(key: $0.key.meaning, value: $0.value.meaning) })
+        // Not looked into: it must stay as long as it is.
+        case .shared: return .shared(extent.count)
+        }
+    }
+}

@@ -1,0 +1,209 @@
+import Base
+
+/// Changes characters of a YAML text, by the places that a tree of it knows.
+struct YAMLWriter {
+    private var scalars: [Unicode.Scalar]
+    private let lineEnd: [Unicode.Scalar]
+
+    init(_ text: String) {
+        scalars = Array(text.unicodeScalars)
+        // Places do not count a byte order mark.
+        hasMark = scalars.first == "\u{FEFF}"
+        if hasMark { scalars.removeFirst() }
+        lineEnd = text.utf8.contains(0x0D) ? ["\r", "\n"] : ["\n"]
+    }
+
+    private let hasMark: Bool
+
+    var text: String { (hasMark ? "\u{FEFF}" : "") + Self.string(scalars) }
+
+    // MARK: - Writing
+
+    /// - Returns: false where it cannot be written.
+    mutating func write(_ value: YAMLEdit.Value, at path: ArraySlice<String>, in node: YAMLTree) -> Bool {
+        guard let key = path.first else { return replace(node, with: value) }
+        guard case .mapping(let isFlow, let entries) = node.content else {
+            guard node.isNull else { return false }
+            // `content:` without anything behind it.
+            replace(node.extent, with: (isBehindColon(node) ? " " : "") + "{" + Self.flow(path, value) + "}")
+            return true
+        }
+        if let entry = node.entry(key) { return write(value, at: path.dropFirst(), in: entry.value) }
+        guard !entries.contains(where: { $0.key.text == key }) else { return false }
+        if isFlow {
+            let place = entries.last?.value.lastOffset ?? node.extent.lowerBound + 1
+            insert((entries.isEmpty ? "" : ", ") + Self.flow(path, value), at: place)
+            return true
+        }
+        guard let first = entries.first, let last = entries.last else { return false }
+        let indent = first.key.extent.lowerBound - lineStart(first.key.extent.lowerBound)
+        let blank = scalars[lineStart(first.key.extent.lowerBound)..<first.key.extent.lowerBound]
+        guard blank.allSatisfy({ $0 == " " }) else { return false }
+        let place = lineAfter(last.value)
+        insert((place.needsLineEnd ? Self.string(lineEnd) : "") + block(path, value, indent: indent), at: place.offset)
+        return true
+    }
+
+    private mutating func replace(_ node: YAMLTree, with value: YAMLEdit.Value) -> Bool {
+        switch (node.content, value) {
+        case (.shared, _), (.mapping, _): return false
+        case (.scalar(_, let style), _) where style == .literal || style == .folded:
+            // The line ends after a block belong to it.
+            let end = node.extent.upperBound
+            var kept = end
+            while kept > node.extent.lowerBound, scalars[kept - 1].properties.isWhitespace { kept -= 1 }
+            replace(node.extent.lowerBound..<kept, with: Self.written(value, like: nil))
+            return true
+        case (.scalar(_, let style), _):
+            replace(node.extent, with: (isBehindColon(node) ? " " : "") + Self.written(value, like: style))
+            return true
+        case (.sequence(isFlow: true, _), _):
+            replace(node.extent, with: Self.written(value, like: nil))
+            return true
+        case (.sequence(isFlow: false, let items), _):
+            guard let last = items.last else { return false }
+            return replace(block: node, through: last, with: value)
+        }
+    }
+
+    /// A list with a line for each of its items keeps that look.
+    private mutating func replace(block node: YAMLTree, through last: YAMLTree, with value: YAMLEdit.Value) -> Bool {
+        let start = lineStart(node.extent.lowerBound)
+        let indent = scalars[start..<node.extent.lowerBound]
+        guard indent.allSatisfy({ $0 == " " }) else { return false }
+        let end = last.lastOffset
+        guard case .list(let texts) = value else { return false }
+        let items = texts.map { "- " + Self.scalar($0, like: nil) }
+        replace(node.extent.lowerBound..<end, with: items.joined(separator: Self.string(lineEnd) + Self.string(Array(indent))))
+        return true
+    }
+
+    // MARK: - Removing
+
+    /// - Returns: false where it cannot be removed.
+    mutating func remove(_ path: ArraySlice<String>, from node: YAMLTree) -> Bool {
+        guard let key = path.first, let entry = node.entry(key), case .mapping(let isFlow, let entries) = node.content else { return false }
+        if path.count > 1 {
+            // A group without any key left goes, too.
+            guard case .mapping(_, let inner) = entry.value.content, inner.count == 1, inner[0].key.text == path.dropFirst().first,
+                path.count == 2 || leadsToNothing(path.dropFirst(), inner[0].value)
+            else { return remove(path.dropFirst(), from: entry.value) }
+        }
+        guard let place = entries.firstIndex(where: { $0.key.text == key }) else { return false }
+        let start = entry.key.extent.lowerBound
+        if isFlow {
+            if place + 1 < entries.count {
+                replace(start..<entries[place + 1].key.extent.lowerBound, with: "")
+            } else {
+                replace((place > 0 ? entries[place - 1].value.lastOffset : start)..<entry.value.lastOffset, with: "")
+            }
+            return true
+        }
+        guard entries.count > 1, scalars[lineStart(start)..<start].allSatisfy({ $0 == " " }) else { return false }
+        replace(lineStart(start)..<lineAfter(entry.value).offset, with: "")
+        return true
+    }
+
+    /// Whether removing what the path leads to leaves nothing of a group.
+    private func leadsToNothing(_ path: ArraySlice<String>, _ node: YAMLTree) -> Bool {
+        guard path.count > 1, let key = path.dropFirst().first else { return true }
+        guard case .mapping(_, let entries) = node.content, entries.count == 1, entries[0].key.text == key else { return false }
+        return leadsToNothing(path.dropFirst(), entries[0].value)
+    }
+
+    // MARK: - Places
+
+    private func lineStart(_ offset: Int) -> Int {
+        var start = offset
+        while start > 0, scalars[start - 1] != "\n", scalars[start - 1] != "\r" { start -= 1 }
+        return start
+    }
+
+    /// The beginning of the line after a node, behind a comment in the node's last line.
+    private func lineAfter(_ node: YAMLTree) -> (offset: Int, needsLineEnd: Bool) {
+        var end = node.lastOffset
+        // A block ends with its line, and with blank lines after it.
+        if end > 0, end <= scalars.count, scalars[end - 1] == "\n" || scalars[end - 1] == "\r" {
+            while end > 1, isLineEnd(scalars[end - 1]), isLineEnd(scalars[end - 2]), !(scalars[end - 2] == "\r" && scalars[end - 1] == "\n") {
+                end -= 1
+            }
+            return (end, false)
+        }
+        while end < scalars.count, !isLineEnd(scalars[end]) { end += 1 }
+        guard end < scalars.count else { return (end, true) }
+        return (end + (scalars[end] == "\r" && end + 1 < scalars.count && scalars[end + 1] == "\n" ? 2 : 1), false)
+    }
+
+    private func isLineEnd(_ scalar: Unicode.Scalar) -> Bool { scalar == "\n" || scalar == "\r" }
+
+    /// Whether a value without characters stands directly behind the colon of its key.
+    private func isBehindColon(_ node: YAMLTree) -> Bool {
+        node.extent.isEmpty && node.extent.lowerBound > 0 && scalars[node.extent.lowerBound - 1] == ":"
+    }
+
+    private mutating func insert(_ text: String, at offset: Int) { replace(offset..<offset, with: text) }
+
+    private mutating func replace(_ range: Range<Int>, with text: String) { scalars.replaceSubrange(range, with: Array(text.unicodeScalars)) }
+
+    private static func string(_ scalars: [Unicode.Scalar]) -> String { String(String.UnicodeScalarView(scalars)) }
+
+    // MARK: - Notation
+
+    /// `a: {b: "x"}` inside of braces.
+    private static func flow(_ path: ArraySlice<String>, _ value: YAMLEdit.Value) -> String {
+        guard let key = path.first else { return written(value, like: nil) }
+        let rest = path.dropFirst()
+        return "\(key): " + (rest.isEmpty ? written(value, like: nil) : "{\(flow(rest, value))}")
+    }
+
+    /// Lines of their own, indented.
+    private func block(_ path: ArraySlice<String>, _ value: YAMLEdit.Value, indent: Int) -> String {
+        guard let key = path.first else { return "" }
+        let rest = path.dropFirst()
+        let start = String(repeating: " ", count: indent) + key + ":"
+        if rest.isEmpty { return start + " " + Self.written(value, like: nil) + Self.string(lineEnd) }
+        return start + Self.string(lineEnd) + block(rest, value, indent: indent + 2)
+    }
+
+    private static func written(_ value: YAMLEdit.Value, like style: SourceText.Style?) -> String {
+        switch value {
+        case .text(let text): scalar(text, like: style)
+        case .list(let texts): "[" + texts.map { scalar($0, like: nil) }.joined(separator: ", ") + "]"
+        }
+    }
+
+    /// A text: without quotes where nobody can take it for anything else, otherwise in the quotes that were there, or in double ones.
+    private static func scalar(_ text: String, like style: SourceText.Style?) -> String {
+        if style != .singleQuoted, style != .doubleQuoted, isPlain(text) { return text }
+        let isOneLine = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && !(0x80...0x9F).contains($0.value) && !isBreak($0) }
+        if style == .singleQuoted, isOneLine { return "'" + text.replacing("'", with: "''") + "'" }
+        return "\"" + text.unicodeScalars.map(escaped).joined() + "\""
+    }
+
+    /// Words of letters, digits and the safest of marks, but for what a reader of YAML 1.1 takes for a truth value.
+    private static func isPlain(_ text: String) -> Bool {
+        guard let first = text.unicodeScalars.first, let last = text.unicodeScalars.last, first.properties.isAlphabetic, last != " ",
+            CoreSchema.value(of: text) == .text, !["y", "n", "yes", "no", "on", "off"].contains(text.lowercased())
+        else { return false }
+        return text.unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || $0.properties.numericType != nil || " _-.!?".unicodeScalars.contains($0)
+        }
+    }
+
+    /// Source: YAML 1.2.2, section 5.7, escaped characters.
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "\"": return "\\\""
+        case "\\": return "\\\\"
+        case "\n": return "\\n"
+        case "\r": return "\\r"
+        case "\t": return "\\t"
+        default:
+            let isShown = scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value) && !isBreak(scalar)
+            return isShown ? String(scalar) : "\\u" + TextFormat.hex(scalar.value, digits: 4, uppercase: true)
+        }
+    }
+
+    /// What a reader of YAML 1.1 takes for the end of a line, and a mark of byte order.
+    private static func isBreak(_ scalar: Unicode.Scalar) -> Bool { ["\u{85}", "\u{2028}", "\u{2029}", "\u{FEFF}"].contains(scalar) }
+}

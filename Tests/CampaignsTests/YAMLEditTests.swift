@@ -1,0 +1,151 @@
+import Base
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Campaigns
+
+@Suite("changing single values of a campaign's source")
+struct YAMLEditTests {
+    private static let source = """
+        # Spring, second try.
+        name: spring-sale   # never change this
+
+        app: shop
+        audience:
+          devices: devices.csv
+          tags:
+            - vip   # the best
+            - "new york"
+        content: {title: 'Now''s the time', body: "Half price"}   # agreed with Anna
+        schedule:
+          # in Berlin
+          at: "2026-12-01 09:00"
+          timezone: Europe/Berlin
+        delivery:
+        description: |
+          Two lines,
+          the second.
+
+        # the end
+        """
+
+    private static func edited(_ value: YAMLEdit.Value?, _ path: String, in text: String = source) throws -> String {
+        var edit = try #require(YAMLEdit(text))
+        try edit.set(value, at: path.split(separator: ".").map(String.init))
+        return edit.text
+    }
+
+    /// The lines of two texts that are not in both, `-` or `+` before them.
+    private static func changes(_ after: String, from before: String = source) -> [String] {
+        let (old, new) = (before.components(separatedBy: "\n"), after.components(separatedBy: "\n"))
+        return new.difference(from: old).map { change in
+            switch change {
+            case .remove(_, let line, _): "-" + line
+            case .insert(_, let line, _): "+" + line
+            }
+        }
+    }
+
+    @Test("what is there is read as a form shows it")
+    func values() throws {
+        let edit = try #require(YAMLEdit(Self.source))
+        #expect(try edit.value(at: ["name"]) == .text("spring-sale"))
+        #expect(try edit.value(at: ["content", "title"]) == .text("Now's the time"))
+        #expect(try edit.value(at: ["audience", "tags"]) == .list(["vip", "new york"]))
+        #expect(try edit.value(at: ["description"]) == .text("Two lines,\nthe second."))
+        #expect(try edit.value(at: ["delivery"]) == nil && edit.value(at: ["delivery", "pace"]) == nil)
+        #expect(try edit.value(at: ["content", "subtitle"]) == nil)
+        #expect(throws: Mistake.self) { try edit.value(at: ["audience"]) }
+        #expect(throws: Mistake.self) { try edit.value(at: ["name", "first"]) }
+        for text in ["", "just words", "- a\n- b", "a: [", "\u{0}"] { #expect(YAMLEdit(text) == nil, "\(text)") }
+    }
+
+    @Test("a value changes in its line, in the quotes that it had, and nothing else does")
+    func replaces() throws {
+        #expect(
+            try Self.changes(Self.edited(.text("summer-sale"), "name")) == [
+                "-name: spring-sale   # never change this", "+name: summer-sale   # never change this",
+            ])
+        #expect(
+            try Self.changes(Self.edited(.text("It's over"), "content.title")).last
+                == "+content: {title: 'It''s over', body: \"Half price\"}   # agreed with Anna")
+        #expect(
+            try Self.changes(Self.edited(.text("Say \"hi\"\n\\ \u{2028}✓"), "content.body")).last
+                == "+content: {title: 'Now''s the time', body: \"Say \\\"hi\\\"\\n\\\\ \\u2028✓\"}   # agreed with Anna")
+        #expect(try Self.changes(Self.edited(.list(["vip", "no", "a, b"]), "audience.tags")).filter { $0.hasPrefix("+") }
+            == ["+    - vip", "+    - \"no\"", "+    - \"a, b\""])
+        let described = try Self.edited(.text("One line"), "description")
+        #expect(described.contains("description: One line\n\n# the end"))
+        // The same again is no change at all.
+        #expect(try Self.edited(.text("Two lines,\nthe second."), "description") == Self.source)
+    }
+
+    @Test("a missing key gets a line at the end of its group, or a place within its braces")
+    func adds() throws {
+        #expect(try Self.changes(Self.edited(.text("0 9 * * 1"), "schedule.repeat")) == ["+  repeat: \"0 9 * * 1\""])
+        #expect(try Self.edited(.text("0 9 * * 1"), "schedule.repeat").contains("timezone: Europe/Berlin\n  repeat:"))
+        #expect(try Self.changes(Self.edited(.text("Only today"), "content.subtitle")).last?.contains("body: \"Half price\", subtitle: Only today}   # agreed") == true)
+        #expect(try Self.edited(.text("500/s"), "delivery.pace").contains("\ndelivery: {pace: \"500/s\"}\n"))
+        #expect(try Self.edited(.text("x"), "a.b.c").hasSuffix("# the end\na:\n  b:\n    c: x\n") == false)
+        #expect(try Self.edited(.text("x"), "a.b.c").contains("\na:\n  b:\n    c: x\n"))
+        #expect(try Self.edited(.text("x"), "b", in: "a: 1") == "a: 1\nb: x\n")
+        #expect(try Self.edited(.text("x"), "b", in: "a: {}\n") == "a: {}\nb: x\n")
+        #expect(try Self.edited(.text("x"), "a.b", in: "a: {}\n") == "a: {b: x}\n")
+        #expect(try Self.edited(.text("x"), "b", in: "\u{FEFF}a: 1\r\nc: 2\r\n") == "\u{FEFF}a: 1\r\nc: 2\r\nb: x\r\n")
+        #expect(try Self.edited(.text("x"), "a", in: "a:\n") == "a: x\n")
+    }
+
+    @Test("a removed key takes its line with it, and a group that is empty then")
+    func removes() throws {
+        #expect(try Self.changes(Self.edited(nil, "app")) == ["-app: shop"])
+        #expect(try Self.changes(Self.edited(nil, "content.title")).last == "+content: {body: \"Half price\"}   # agreed with Anna")
+        #expect(try Self.changes(Self.edited(nil, "content.body")).last == "+content: {title: 'Now''s the time'}   # agreed with Anna")
+        #expect(try Self.edited(nil, "audience.tags").contains("  devices: devices.csv\ncontent:"))
+        #expect(try Self.edited(nil, "a.b", in: "x: 1\na:\n  b: 2\nc: 3\n") == "x: 1\nc: 3\n")
+        #expect(try Self.edited(nil, "a.b.c", in: "x: 1\na:\n  b: {c: 2}\n") == "x: 1\n")
+        #expect(try Self.edited(nil, "nothing.there") == Self.source)
+    }
+
+    @Test("what cannot be changed alone is refused", arguments: [
+        ("a: &x {b: 1}\nc: *x\n", "a.b"), ("a: !t 1\n", "a"), ("a: 1\na: 2\n", "a"), ("a: [1, {b: 2}]\n", "a"), ("a: {b: 1}\n", "a"),
+        ("? a\n: 1\n", "a.b"),
+    ])
+    func refused(source: String, path: String) throws {
+        #expect(throws: Mistake.self) { try Self.edited(.text("x"), path, in: source) }
+    }
+
+    @Test("changes at random: each is read back, comments stay, and the campaigns that come with Volley are no exception", arguments: 0..<12)
+    func random(seed: UInt64) throws {
+        var random = SeededRandom(seed)
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../campaigns")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".yaml") }.sorted()
+        let paths = [
+            ["name"], ["app"], ["description"], ["content", "title"], ["content", "body"], ["audience", "tags"], ["audience", "devices"],
+            ["schedule", "at"], ["schedule", "timezone"], ["delivery", "pace"], ["content", "data", "key"],
+        ]
+        let texts = ["x", "", "yes", "12", "a: b # c", "Zwölf Boxkämpfer", "两行\n文字", "'\"'", "- x", "{a}", " padded ", "\u{202E}", "null", "~", "🎉 now"]
+        for file in files {
+            let source = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
+            var edit = try #require(YAMLEdit(source))
+            for _ in 0..<20 {
+                let path = paths[Int.random(in: paths.indices, using: &random)]
+                let value: YAMLEdit.Value? =
+                    switch Int.random(in: 0..<4, using: &random) {
+                    case 0: nil
+                    case 1: .list((0..<Int.random(in: 1...3, using: &random)).map { _ in texts.randomElement(using: &random) ?? "" })
+                    default: .text(texts.randomElement(using: &random) ?? "")
+                    }
+                let before = edit.text
+                do { try edit.set(value, at: path) } catch {
+                    #expect(edit.text == before)
+                    continue
+                }
+                #expect(try edit.value(at: path) == value, "\(file) \(path) \(String(describing: value))\n\(edit.text)")
+                let comments = before.components(separatedBy: "\n").filter { $0.trimmingCharacters(in: .whitespaces).hasPrefix("#") }
+                let after = edit.text.components(separatedBy: "\n")
+                if value != nil { #expect(comments.allSatisfy(after.contains), "\(file) \(path)") }
+            }
+        }
+    }
+}
