@@ -44,6 +44,20 @@ extension Campaign {
         }
     }
 
+    /// Reads and checks a text that is not in a file yet.
+    /// - Parameter file: where it will be, for its mistakes; nothing is read there.
+    public static func draft(
+        text: String, file: String, now: Timestamp, services: (_ app: String) -> [any PushService] = { _ in [PushServices.standard] }
+    ) -> CampaignDraft {
+        do throws(Diagnostic) {
+            return draft(try YAMLSource(file: file, bytes: Array(text.utf8)), now: now, services: services)
+        } catch {
+            var draft = CampaignDraft()
+            draft.findings = [error]
+            return draft
+        }
+    }
+
     /// Reads and checks the text of a campaign file as far as possible.
     static func draft(
         _ source: YAMLSource, now: Timestamp, services: (_ app: String) -> [any PushService] = { _ in [PushServices.standard] }

@@ -18,6 +18,7 @@ final class Site: Sendable {
     let accounts: AccountStore
     let signIn: any SignIn
     let orders: OrderCounter
+    let saving: CampaignSaving
     let rights: AccountRights
     let startedAt: Timestamp
 
@@ -39,6 +40,7 @@ final class Site: Sendable {
         accounts = try AccountStore(beside: catalog.place)
         self.signIn = signIn(accounts)
         orders = OrderCounter(catalog.orders)
+        saving = CampaignSaving(accounts, folder: folder)
         rights = AccountRights(accounts, try ScheduleFiles([folder], catalog: catalog, in: campaigns.choice))
         startedAt = now
     }

@@ -22,6 +22,19 @@ struct VersionTests {
         #expect(try folder.kinds().prefix(3).allSatisfy { $0 == .campaignSaved })
     }
 
+    @Test("what somebody changed beside the console is a version without a writer, once, and no activity")
+    func outside() throws {
+        let folder = try AccountFolder()
+        let ada = try folder.administrator()
+        for _ in 0..<2 { try folder.store.keep(found: "by hand", in: "sale.yaml", at: noon) }
+        try folder.store.keep(version: "two", of: "sale.yaml", app: "shop", by: ada, at: noon)
+        try folder.store.keep(found: "two", in: "sale.yaml", at: noon)
+        try folder.store.keep(found: "by hand", in: "sale.yaml", at: noon)
+        #expect(try folder.store.versions(of: "sale.yaml").map(\.person.name?.text) == [nil, "root.admin", nil])
+        #expect(try folder.store.writers(ofText: folder.store.versions(of: "sale.yaml")[0].digest).isEmpty)
+        #expect(try folder.kinds().count { $0 == .campaignSaved } == 1)
+    }
+
     @Test("the writers of a text are all who saved it, under any name, also when their accounts are gone")
     func writers() throws {
         let folder = try AccountFolder()

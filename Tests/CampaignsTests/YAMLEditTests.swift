@@ -73,8 +73,9 @@ struct YAMLEditTests {
         #expect(
             try Self.changes(Self.edited(.text("Say \"hi\"\n\\ \u{2028}✓"), "content.body")).last
                 == "+content: {title: 'Now''s the time', body: \"Say \\\"hi\\\"\\n\\\\ \\u2028✓\"}   # agreed with Anna")
-        #expect(try Self.changes(Self.edited(.list(["vip", "no", "a, b"]), "audience.tags")).filter { $0.hasPrefix("+") }
-            == ["+    - vip", "+    - \"no\"", "+    - \"a, b\""])
+        #expect(
+            try Self.changes(Self.edited(.list(["vip", "no", "a, b"]), "audience.tags")).filter { $0.hasPrefix("+") }
+                == ["+    - vip", "+    - \"no\"", "+    - \"a, b\""])
         let described = try Self.edited(.text("One line"), "description")
         #expect(described.contains("description: One line\n\n# the end"))
         // The same again is no change at all.
@@ -85,7 +86,9 @@ struct YAMLEditTests {
     func adds() throws {
         #expect(try Self.changes(Self.edited(.text("0 9 * * 1"), "schedule.repeat")) == ["+  repeat: \"0 9 * * 1\""])
         #expect(try Self.edited(.text("0 9 * * 1"), "schedule.repeat").contains("timezone: Europe/Berlin\n  repeat:"))
-        #expect(try Self.changes(Self.edited(.text("Only today"), "content.subtitle")).last?.contains("body: \"Half price\", subtitle: Only today}   # agreed") == true)
+        #expect(
+            try Self.changes(Self.edited(.text("Only today"), "content.subtitle")).last?.contains(
+                "body: \"Half price\", subtitle: Only today}   # agreed") == true)
         #expect(try Self.edited(.text("500/s"), "delivery.pace").contains("\ndelivery: {pace: \"500/s\"}\n"))
         #expect(try Self.edited(.text("x"), "a.b.c").hasSuffix("# the end\na:\n  b:\n    c: x\n") == false)
         #expect(try Self.edited(.text("x"), "a.b.c").contains("\na:\n  b:\n    c: x\n"))
@@ -94,6 +97,9 @@ struct YAMLEditTests {
         #expect(try Self.edited(.text("x"), "a.b", in: "a: {}\n") == "a: {b: x}\n")
         #expect(try Self.edited(.text("x"), "b", in: "\u{FEFF}a: 1\r\nc: 2\r\n") == "\u{FEFF}a: 1\r\nc: 2\r\nb: x\r\n")
         #expect(try Self.edited(.text("x"), "a", in: "a:\n") == "a: x\n")
+        #expect(try Self.edited(.truth(true), "a", in: "a: false # no\n") == "a: true # no\n")
+        #expect(try Self.edited(.text("true"), "a", in: "a: false # no\n") == "a: \"true\" # no\n")
+        #expect(try #require(YAMLEdit("a: True")).value(at: ["a"]) == .truth(true))
     }
 
     @Test("a removed key takes its line with it, and a group that is empty then")
@@ -105,17 +111,22 @@ struct YAMLEditTests {
         #expect(try Self.edited(nil, "a.b", in: "x: 1\na:\n  b: 2\nc: 3\n") == "x: 1\nc: 3\n")
         #expect(try Self.edited(nil, "a.b.c", in: "x: 1\na:\n  b: {c: 2}\n") == "x: 1\n")
         #expect(try Self.edited(nil, "nothing.there") == Self.source)
+        // The comment inside goes with it.
+        #expect(try Self.changes(Self.edited(nil, "schedule")).count == 4)
     }
 
-    @Test("what cannot be changed alone is refused", arguments: [
-        ("a: &x {b: 1}\nc: *x\n", "a.b"), ("a: !t 1\n", "a"), ("a: 1\na: 2\n", "a"), ("a: [1, {b: 2}]\n", "a"), ("a: {b: 1}\n", "a"),
-        ("? a\n: 1\n", "a.b"),
-    ])
+    @Test(
+        "what cannot be changed alone is refused",
+        arguments: [
+            ("a: &x {b: 1}\nc: *x\n", "a.b"), ("a: !t 1\n", "a"), ("a: 1\na: 2\n", "a"), ("a: [1, {b: 2}]\n", "a"), ("a: {b: 1}\n", "a"),
+            ("? a\n: 1\n", "a.b"),
+        ])
     func refused(source: String, path: String) throws {
         #expect(throws: Mistake.self) { try Self.edited(.text("x"), path, in: source) }
     }
 
-    @Test("changes at random: each is read back, comments stay, and the campaigns that come with Volley are no exception", arguments: 0..<12)
+    @Test(
+        "changes at random: each is read back, comments stay, and the campaigns that come with Volley are no exception", arguments: 0..<12)
     func random(seed: UInt64) throws {
         var random = SeededRandom(seed)
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../campaigns")
@@ -124,7 +135,10 @@ struct YAMLEditTests {
             ["name"], ["app"], ["description"], ["content", "title"], ["content", "body"], ["audience", "tags"], ["audience", "devices"],
             ["schedule", "at"], ["schedule", "timezone"], ["delivery", "pace"], ["content", "data", "key"],
         ]
-        let texts = ["x", "", "yes", "12", "a: b # c", "Zwölf Boxkämpfer", "两行\n文字", "'\"'", "- x", "{a}", " padded ", "\u{202E}", "null", "~", "🎉 now"]
+        let texts = [
+            "x", "", "yes", "12", "a: b # c", "Zwölf Boxkämpfer", "两行\n文字", "'\"'", "- x", "{a}", " padded ", "\u{202E}", "null", "~",
+            "🎉 now",
+        ]
         for file in files {
             let source = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
             var edit = try #require(YAMLEdit(source))

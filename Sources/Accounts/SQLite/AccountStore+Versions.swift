@@ -20,6 +20,18 @@ extension AccountStore {
         }
     }
 
+    /// Keeps what a file held before it is replaced, unless the last version is that: somebody changed it beside the console.
+    public func keep(found text: String, in file: String, at now: Timestamp) throws {
+        let digest = SHA256.hex(SHA256.digest(of: Array(text.utf8)))
+        try write { db in
+            let last = try AccountRow.one(db, "SELECT digest FROM version WHERE file = ? ORDER BY number DESC LIMIT 1", [file])
+            guard try last?.value(0, String.self) != digest else { return }
+            try db.execute(
+                sql: "INSERT INTO version (file, digest, text, account, name, at) VALUES (?, ?, ?, NULL, NULL, ?)",
+                arguments: [file, digest, text, now.epochMilliseconds])
+        }
+    }
+
     /// The versions of a file, the newest first.
     /// - Parameter count: at most so many, 1 to 500.
     public func versions(of file: String, count: Int = 50) throws -> [CampaignVersion] {

@@ -7,6 +7,7 @@ public struct YAMLEdit: Sendable {
     public enum Value: Hashable, Sendable {
         case text(String)
         case list([String])
+        case truth(Bool)
     }
 
     /// The text, with all changes so far.
@@ -26,14 +27,19 @@ public struct YAMLEdit: Sendable {
         var node = try tree()
         for key in path {
             if node.isNull { return nil }
-            guard case .mapping(_, let entries) = node.content else { throw Mistake("\(name(path)) is not written as keys", remedy: Self.remedy) }
+            guard case .mapping(_, let entries) = node.content else {
+                throw Mistake("\(name(path)) is not written as keys", remedy: Self.remedy)
+            }
             guard let entry = node.entry(key) else {
-                guard !entries.contains(where: { $0.key.text == key }) else { throw Mistake("'\(key)' stands there twice", remedy: Self.remedy) }
+                guard !entries.contains(where: { $0.key.text == key }) else {
+                    throw Mistake("'\(key)' stands there twice", remedy: Self.remedy)
+                }
                 return nil
             }
             node = entry.value
         }
         if node.isNull { return nil }
+        if case .scalar(let value, .plain) = node.content, let truth = CoreSchema.bool(value) { return .truth(truth) }
         if let text = node.text { return .text(text) }
         if case .sequence(_, let items) = node.content {
             let texts = items.compactMap(\.text)
@@ -47,8 +53,12 @@ public struct YAMLEdit: Sendable {
     /// - Throws: `Mistake`: it cannot be changed without changing something else.
     public mutating func set(_ value: Value?, at path: [String]) throws(Mistake) {
         precondition(!path.isEmpty, "a value has a key")
-        let before = try self.value(at: path)
-        guard before != value else { return }
+        do throws(Mistake) {
+            let before = try self.value(at: path)
+            guard before != value else { return }
+        } catch  where value == nil {
+            // More than a form can show can still be removed.
+        }
         let tree = try tree()
         var writer = YAMLWriter(text)
         let isDone = value.map { writer.write($0, at: path[...], in: tree) } ?? writer.remove(path[...], from: tree)
@@ -86,6 +96,7 @@ indirect enum Meaning: Equatable {
         switch value {
         case .text(let text): self = .scalar(text, isText: true)
         case .list(let texts): self = .sequence(texts.map { .scalar($0, isText: true) })
+        case .truth(let truth): self = .scalar(truth ? "true" : "false", isText: false)
         }
     }
 

@@ -124,7 +124,8 @@ struct YAMLWriter {
         var end = node.lastOffset
         // A block ends with its line, and with blank lines after it.
         if end > 0, end <= scalars.count, scalars[end - 1] == "\n" || scalars[end - 1] == "\r" {
-            while end > 1, isLineEnd(scalars[end - 1]), isLineEnd(scalars[end - 2]), !(scalars[end - 2] == "\r" && scalars[end - 1] == "\n") {
+            while end > 1, isLineEnd(scalars[end - 1]), isLineEnd(scalars[end - 2]), !(scalars[end - 2] == "\r" && scalars[end - 1] == "\n")
+            {
                 end -= 1
             }
             return (end, false)
@@ -143,7 +144,9 @@ struct YAMLWriter {
 
     private mutating func insert(_ text: String, at offset: Int) { replace(offset..<offset, with: text) }
 
-    private mutating func replace(_ range: Range<Int>, with text: String) { scalars.replaceSubrange(range, with: Array(text.unicodeScalars)) }
+    private mutating func replace(_ range: Range<Int>, with text: String) {
+        scalars.replaceSubrange(range, with: Array(text.unicodeScalars))
+    }
 
     private static func string(_ scalars: [Unicode.Scalar]) -> String { String(String.UnicodeScalarView(scalars)) }
 
@@ -168,6 +171,7 @@ struct YAMLWriter {
     private static func written(_ value: YAMLEdit.Value, like style: SourceText.Style?) -> String {
         switch value {
         case .text(let text): scalar(text, like: style)
+        case .truth(let truth): truth ? "true" : "false"
         case .list(let texts): "[" + texts.map { scalar($0, like: nil) }.joined(separator: ", ") + "]"
         }
     }
@@ -175,7 +179,9 @@ struct YAMLWriter {
     /// A text: without quotes where nobody can take it for anything else, otherwise in the quotes that were there, or in double ones.
     private static func scalar(_ text: String, like style: SourceText.Style?) -> String {
         if style != .singleQuoted, style != .doubleQuoted, isPlain(text) { return text }
-        let isOneLine = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && !(0x80...0x9F).contains($0.value) && !isBreak($0) }
+        let isOneLine = text.unicodeScalars.allSatisfy {
+            $0.value >= 0x20 && $0.value != 0x7F && !(0x80...0x9F).contains($0.value) && !isBreak($0)
+        }
         if style == .singleQuoted, isOneLine { return "'" + text.replacing("'", with: "''") + "'" }
         return "\"" + text.unicodeScalars.map(escaped).joined() + "\""
     }

@@ -139,3 +139,8 @@ enum CampaignName {
         }
     }
 }
+
+extension Campaign {
+    /// Whether a campaign can be called so: 1 to 64 of `[a-z0-9-]`.
+    public static func isName(_ text: String) -> Bool { !text.isEmpty && (try? CampaignName.check(text)) != nil }
+}

@@ -10,7 +10,7 @@ package import Runs
 /// A campaign with everything it refers to, read and checked. Every command about a campaign starts here.
 package struct CampaignContext {
     package var campaign: Campaign
-    var project: Project
+    package var project: Project
     package var app: App
     var messages: MessageCatalog
     var warnings: [Diagnostic]

@@ -33,6 +33,9 @@ enum ConsoleStyle {
         .stop { border-left: .35rem solid var(--rejected); background: var(--paper); border-radius: .4rem; padding: .7rem 1rem; margin: 0 0 1rem; }
         textarea { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: .5rem; padding: .4rem .8rem;
           width: 100%; }
+        .editor { max-width: 60rem; } .editor > * + * { margin-top: .9rem; }
+        .editor .note { display: block; }
+        textarea.code { font: .875rem/1.5 ui-monospace, monospace; white-space: pre; overflow: auto; resize: vertical; }
         button.grave { border-color: var(--rejected); color: var(--rejected); }
         .action { border-top: 1px solid var(--line); padding: .8rem 0; }
         .action:first-of-type { border-top: 0; }

@@ -1,4 +1,5 @@
 import Accounts
+import Automation
 import Base
 import Planning
 
@@ -15,6 +16,7 @@ enum CampaignsPage {
         }
         let content: HTML = """
             \(Words.head("Campaigns"))
+            \(visit.maySomewhere(.edit) ? "<p><a href=\"/campaigns/new\">New campaign</a></p>" : "" as HTML)
             <form class="filters" method="get" action="/campaigns" role="search">
             \(Form.text("Name, app or description", name: "q", value: text, attributes: " type=\"search\""))
             <p><button>Search</button></p></form>
@@ -61,12 +63,24 @@ enum CampaignsPage {
         let content: HTML = """
             \(Words.head("\(item.name ?? item.file)", "<p dir=\"auto\">\(item.description ?? "")</p><p><code dir=\"auto\">\(item.file)</code></p>"))
             \(state)
+            \(links(item, visit))
             \(others.isEmpty ? "" : "<ul class=\"findings\">\(others.map(finding))</ul>" as HTML)
             \(result.errors.isEmpty ? try CampaignOrders.panel(item, bytes, visit, site) : "")
             \(Words.panel("Source", id: "source", lines(text, own)))
+            \(visit.may(.edit, app: item.app) ? Words.panel("When it is not needed any more", id: "archive", CampaignCopies.archiveForm(item, digest: ShownFile.digest(of: bytes), visit)) : "")
             \(runs.isEmpty ? "" : Words.panel("Runs", id: "runs", RunsPage.table(runs.prefix(10))))
             """
         return .page(Page(title: item.name ?? item.file, place: .campaigns, content: content))
+    }
+
+    private static func links(_ item: CampaignShelf.Item, _ visit: Visit) -> HTML {
+        let query = FormFields.query([("file", item.file)])
+        let mayEdit = visit.may(.edit, app: item.app)
+        let links: [HTML] =
+            (mayEdit ? ["<a href=\"/campaign/form\(query)\">Edit</a>", "<a href=\"/campaign/edit\(query)\">Edit the source</a>"] : [])
+            + ["<a href=\"/campaign/history\(query)\">History</a>"]
+            + (mayEdit ? ["<a href=\"/campaigns/new\(query)\">Duplicate</a>"] : [])
+        return "<p class=\"turns\">\(links)</p>"
     }
 
     /// The campaign that the query names.
@@ -92,7 +106,8 @@ enum CampaignsPage {
         return "<ol class=\"source\" dir=\"ltr\">\(items)</ol>"
     }
 
-    private static func finding(_ diagnostic: Diagnostic) -> HTML {
+    /// A mistake or a warning, with its place.
+    static func finding(_ diagnostic: Diagnostic) -> HTML {
         let kind = diagnostic.severity == .error ? "Mistake" : "Warning"
         return "<li class=\"\(diagnostic.severity.rawValue)\"><b>\(kind).</b> \(Words.text(diagnostic))</li>"
     }

@@ -1,0 +1,107 @@
+import Accounts
+import Automation
+import Base
+import Campaigns
+import HTTPTypes
+
+/// New campaigns, copies of others, and campaigns that nobody needs any more.
+enum CampaignCopies {
+    static var routes: [Route] {
+        [
+            Route(method: .get, path: "/campaigns/new", right: .right(.edit), answer: show),
+            Route(
+                method: .post, path: "/campaigns/new", right: .right(.edit), changes: true, bodyLimit: Route.campaignBodyLimit, answer: make
+            ),
+            Route(method: .post, path: "/campaign/archive", right: .right(.edit), subject: .campaign, changes: true, answer: archive),
+        ]
+    }
+
+    /// A new campaign to begin with, or a copy of the one that the query names.
+    private static func show(_ visit: Visit, _ site: Site) throws -> Answer {
+        var text = try blank(visit, site)
+        if visit.query["file"] != nil {
+            let item = try CampaignsPage.item(visit, site)
+            guard item.app.map({ visit.may(.edit, app: $0) }) ?? visit.may(.edit, app: nil) else { throw Refusal.notAllowed }
+            text = copy(CampaignSaving.text(of: try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)))
+        }
+        return .page(page(.init(file: "", text: text, base: ""), visit))
+    }
+
+    private static func page(_ sheet: CampaignEditor.Sheet, _ visit: Visit) -> Page {
+        CampaignEditor.page(
+            sheet, visit, title: "New campaign", action: "/campaigns/new",
+            fields:
+                "<p class=\"note\">The file is called as the campaign: <code>spring-sale.yaml</code> for <code>name: spring-sale</code>.</p>"
+        )
+    }
+
+    /// What marketing fills in.
+    private static func blank(_ visit: Visit, _ site: Site) throws -> String {
+        let apps = try site.project().apps.map(\.name.value).filter { visit.may(.edit, app: $0) }
+        return """
+            name: new-campaign
+            app: \(apps.first ?? "shop")
+            audience:
+              tags: [vip]
+            content:
+              title: "A title"
+              body: "A sentence or two"
+
+            """
+    }
+
+    /// With another name, and without times: two campaigns of one name and schedule would keep one another from being sent.
+    private static func copy(_ text: String) -> String {
+        guard var edit = YAMLEdit(text) else { return text }
+        if case .text(let name)? = try? edit.value(at: ["name"]) { try? edit.set(.text(name.prefix(59) + "-copy"), at: ["name"]) }
+        try? edit.set(nil, at: ["schedule"])
+        return edit.text
+    }
+
+    private static func make(_ visit: Visit, _ site: Site) throws -> Answer {
+        var sheet = CampaignEditor.Sheet(file: "", text: visit.form["text"] ?? "", base: "")
+        let text = String(decoding: CampaignSaving.bytes(of: sheet.text, like: nil), as: UTF8.self)
+        let edit = YAMLEdit(text)
+        let name: String? = if case .text(let name)? = try? edit?.value(at: ["name"]) { name } else { nil }
+        sheet = try CampaignEditor.checked(sheet, visit, site)
+        guard visit.form["check"] == nil else { return .page(page(sheet, visit)) }
+        func again(_ objections: [Diagnostic]) -> Answer {
+            sheet.notice = CampaignEditor.refusal(objections)
+            sheet.status = .unprocessableContent
+            return .page(page(sheet, visit))
+        }
+        guard let name, Campaign.isName(name), ScheduleFiles.isCampaign(name + ".yaml") else {
+            return again([
+                Diagnostic(
+                    "the campaign has no name that a file could have",
+                    remedy: "Write a line `name: …` with small letters, digits and hyphens, for example `name: spring-sale`.")
+            ])
+        }
+        let file = name + ".yaml"
+        switch try site.saving.save(text, as: file, base: nil, visit, site) {
+        case .saved: return .redirect(Words.path(ofCampaign: file) + "#saved")
+        case .refused(let objections): return again(objections)
+        case .conflict:
+            return again([Diagnostic("there is a campaign file \(file) already", remedy: "Give this campaign another name.")])
+        }
+    }
+
+    /// The form on the page of a campaign.
+    static func archiveForm(_ item: CampaignShelf.Item, digest: String, _ visit: Visit) -> HTML {
+        """
+        <form class="action" method="post" action="/campaign/archive\(FormFields.query([("file", item.file)]))">
+        <h3>Archive</h3><p>The file leaves the list, and nothing is sent from it any more. Its runs and reports stay, and IT finds it in the folder \
+        <code>.archive</code>.</p>
+        \(OrderForm.hidden(visit, digest: digest))<p><button class="grave">Archive</button></p></form>
+        """
+    }
+
+    private static func archive(_ visit: Visit, _ site: Site) throws -> Answer {
+        let item = try CampaignsPage.item(visit, site)
+        guard try site.saving.archive(item.file, app: item.app, base: visit.form[OrderForm.digest] ?? "", visit) else {
+            throw Refusal.outdated(
+                "The campaign is not the one that the page showed: somebody has changed it. Load the page again, and look at it.")
+        }
+        return .redirect("/campaigns")
+    }
+}

@@ -1,0 +1,130 @@
+import Accounts
+import Automation
+import Base
+import Campaigns
+import HTTPTypes
+
+/// The page on which a campaign's source is written, with mistakes at their lines; and what its form does.
+enum CampaignEditor {
+    static var routes: [Route] {
+        [
+            Route(method: .get, path: "/campaign/edit", right: .right(.edit), subject: .campaign, answer: show),
+            Route(
+                method: .post, path: "/campaign/save", right: .right(.edit), subject: .campaign, changes: true,
+                bodyLimit: Route.campaignBodyLimit, answer: save),
+        ]
+    }
+
+    /// What the form of an editor shows.
+    struct Sheet {
+        /// The file's name.
+        var file: String
+        var text: String
+        /// Of the file as it was when the person opened it; blank for a new one.
+        var base: String
+        /// What was found in the text, in the order of the file.
+        var findings: [Diagnostic] = []
+        /// What happened, above everything.
+        var notice: HTML = ""
+        var status = HTTPResponse.Status.ok
+    }
+
+    private static func show(_ visit: Visit, _ site: Site) throws -> Answer {
+        let item = try CampaignsPage.item(visit, site)
+        let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
+        var sheet = Sheet(file: item.file, text: CampaignSaving.text(of: bytes), base: ShownFile.digest(of: bytes))
+        // An older version is written over the present one, as any other text.
+        if let number = visit.query["version"].flatMap(Int64.init) {
+            guard let text = try site.accounts.text(ofVersion: number, of: item.file) else { throw Refusal.notFound }
+            sheet.text = text
+            sheet.notice =
+                "<p class=\"note\">This is version \(TextFormat.count(Int(number))). It becomes the present one when you save it.</p>"
+        }
+        return .page(page(try checked(sheet, visit, site), visit))
+    }
+
+    private static func save(_ visit: Visit, _ site: Site) throws -> Answer {
+        let item = try CampaignsPage.item(visit, site)
+        var sheet = Sheet(file: item.file, text: visit.form["text"] ?? "", base: visit.form[OrderForm.digest] ?? "")
+        guard visit.form["check"] == nil else { return .page(page(try checked(sheet, visit, site), visit)) }
+        switch try site.saving.save(sheet.text, as: item.file, base: sheet.base, visit, site) {
+        case .saved: return .redirect(Words.path(ofCampaign: item.file) + "#saved")
+        case .conflict(let present): return .page(CampaignConflict.page(sheet, present, visit, site))
+        case .refused(let objections):
+            sheet.notice = refusal(objections)
+            sheet.status = .unprocessableContent
+            return .page(page(try checked(sheet, visit, site), visit))
+        }
+    }
+
+    /// With what is found in its text.
+    static func checked(_ sheet: Sheet, _ visit: Visit, _ site: Site) throws -> Sheet {
+        var sheet = sheet
+        let path = FilePaths.join(site.folder, name: sheet.file)
+        let text = CampaignSaving.bytes(of: sheet.text, like: nil)
+        sheet.findings = CampaignSaving.draft(String(decoding: text, as: UTF8.self), file: path, try site.project(), at: visit.now).findings
+        return sheet
+    }
+
+    static func refusal(_ objections: [Diagnostic]) -> HTML {
+        "<div class=\"stop\" role=\"alert\"><p><b>Not saved.</b></p>\(objections.map { "<p>\(Words.text($0))</p>" as HTML })</div>"
+    }
+
+    /// The page: what was found, and the text.
+    /// - Parameters:
+    ///   - action: where the form goes; nil to save the file.
+    ///   - fields: more of the form.
+    static func page(_ sheet: Sheet, _ visit: Visit, title: String? = nil, action: String? = nil, fields: HTML = "") -> Page {
+        let title = title ?? "Edit \(sheet.file)"
+        let found: HTML =
+            sheet.findings.isEmpty
+            ? "<p class=\"note\">No mistakes in the text.</p>"
+            : "<ul class=\"findings\" role=\"status\">\(sheet.findings.map(CampaignsPage.finding))</ul>"
+        let other: HTML =
+            action == nil
+            ? "<p><a href=\"/campaign/form\(FormFields.query([("file", sheet.file)]))\">Edit in a form</a> · <a href=\"\(Words.path(ofCampaign: sheet.file))\">Back without saving</a></p>"
+            : ""
+        let content: HTML = """
+            \(Words.head("\(title)"))
+            \(sheet.notice)
+            <form class="panel editor" method="post" action="\(action ?? "/campaign/save" + FormFields.query([("file", sheet.file)]))">
+            \(Form.token(visit))<input type="hidden" name="\(OrderForm.digest)" value="\(sheet.base)">
+            \(fields)
+            <p class="field"><label for="text">Source</label>
+            <textarea id="text" name="text" rows="28" spellcheck="false" dir="ltr" class="code" wrap="off">\n\(sheet.text)</textarea></p>
+            \(found)
+            <p><button class="main">Save</button> <button name="check" value="1">Check</button></p>
+            </form>
+            \(other)
+            """
+        return Page(status: sheet.status, title: title, place: .campaigns, content: content)
+    }
+}
+
+/// Two people changed one file: both texts, and how to go on.
+enum CampaignConflict {
+    static func page(_ sheet: CampaignEditor.Sheet, _ present: [UInt8]?, _ visit: Visit, _ site: Site) -> Page {
+        let theirs = present.map(CampaignSaving.text)
+        let who = ((try? site.accounts.versions(of: sheet.file, count: 1)) ?? []).first
+        let isTheirs =
+            who.map { version in present.map { ShownFile.digest(of: Array(CampaignSaving.text(of: $0).utf8)) == version.digest } ?? false }
+            ?? false
+        let by: HTML = isTheirs ? who?.person.name.map { "<b>\($0.text)</b>" } ?? "Somebody" : "Somebody"
+        let what: HTML = theirs == nil ? "removed the file" : "saved another text"
+        let own = String(decoding: CampaignSaving.bytes(of: sheet.text, like: nil), as: UTF8.self)
+        let difference: HTML = theirs.map { LineDiff.html(from: $0, to: own) } ?? ""
+        let content: HTML = """
+            \(Words.head("Somebody else was faster", "<p><code dir=\"auto\">\(sheet.file)</code></p>"))
+            <p class="stop" role="alert">\(by) \(what) while you were writing. Nothing of yours was saved, and nothing of yours is lost: it is below.</p>
+            \(Words.panel("From the file as it is now to your text", id: "difference", difference))
+            <form class="panel editor" method="post" action="\(theirs == nil ? "/campaigns/new" : "/campaign/save" + FormFields.query([("file", sheet.file)]))">
+            <h2>Your text</h2><p>Bring the two together here. Saving replaces the file as it is now with this.</p>
+            \(Form.token(visit))<input type="hidden" name="\(OrderForm.digest)" value="\(present.map(ShownFile.digest) ?? "")">
+            <p class="field"><label for="text">Source</label>
+            <textarea id="text" name="text" rows="28" spellcheck="false" dir="ltr" class="code" wrap="off">\n\(own)</textarea></p>
+            <p><button class="main">Save this text</button></p></form>
+            <p><a href="\(Words.path(ofCampaign: sheet.file))">Leave the file as it is now</a></p>
+            """
+        return Page(status: .conflict, title: "Somebody else was faster", place: .campaigns, content: content)
+    }
+}

@@ -1,0 +1,131 @@
+import Accounts
+import Automation
+import Base
+import Campaigns
+import Glibc
+import PushServices
+import Scheduling
+import Synchronization
+import Workspace
+
+/// Puts texts into campaign files: checks who may, notices when somebody else was faster, and keeps every version.
+final class CampaignSaving: Sendable {
+    /// What became of a text.
+    enum Outcome {
+        case saved
+        /// The file is not as the person saw it: what it holds now; nil if it is gone.
+        case conflict([UInt8]?)
+        /// It may not be saved so; what is wrong.
+        case refused([Diagnostic])
+    }
+
+    /// One save at a time, so that none comes between another's look at the file and its change.
+    private let turn = Mutex(())
+    private let accounts: AccountStore
+    private let folder: String
+
+    init(_ accounts: AccountStore, folder: String) { (self.accounts, self.folder) = (accounts, folder) }
+
+    /// What a draft of a file is, as far as it can be read.
+    static func draft(_ text: String, file: String, _ project: Project, at now: Timestamp) -> CampaignDraft {
+        Campaign.draft(text: text, file: file, now: now) { app in
+            project.app(named: app)?.services.map(\.service) ?? [PushServices.standard]
+        }
+    }
+
+    /// Saves a text.
+    /// - Parameters:
+    ///   - file: its name in the folder.
+    ///   - base: the digest of the file as the person saw it; nil for a file that must not exist yet.
+    func save(_ text: String, as file: String, base: String?, _ visit: Visit, _ site: Site) throws -> Outcome {
+        let path = FilePaths.join(folder, name: file)
+        let project = try site.project()
+        let draft = Self.draft(text, file: path, project, at: visit.now)
+        let objections = Self.objections(to: draft, project, visit)
+        guard objections.isEmpty, let person = visit.person else { return .refused(objections) }
+        return try turn.withLock { _ in
+            let present = FilePaths.exists(path) ? try FilePaths.read(path, atMost: Route.campaignBodyLimit) : nil
+            guard present.map(ShownFile.digest) == base else { return .conflict(present) }
+            let bytes = Self.bytes(of: text, like: present)
+            guard bytes != present else { return .saved }
+            if let present { try accounts.keep(found: Self.text(of: present), in: file, at: visit.now) }
+            try accounts.keep(
+                version: Self.text(of: bytes), of: file, app: draft.app?.value, by: Actor(person.id, address: visit.sight.client),
+                at: visit.now)
+            try FilePaths.replace(path, bytes: bytes, mode: Self.mode(of: path) ?? 0o666)
+            return .saved
+        }
+    }
+
+    /// Why a person may not save this; empty if they may.
+    static func objections(to draft: CampaignDraft, _ project: Project, _ visit: Visit) -> [Diagnostic] {
+        guard let app = draft.app else {
+            return visit.may(.edit, app: nil)
+                ? [] : [Diagnostic("the campaign names no app, so nobody could say who may see it", remedy: "Write a line `app: …` first.")]
+        }
+        guard visit.may(.edit, app: app.value) else {
+            return [Diagnostic("you may not write campaigns of the app '\(app.value)'", at: app.position, remedy: "Ask an administrator.")]
+        }
+        guard let campaign = draft.campaign else { return [] }
+        if let mistakes = ConsoleRoots(project).mistakes(in: campaign).nonEmpty { return mistakes }
+        // At its times, `volley schedule` sends it without asking anybody.
+        if campaign.schedule?.hasTimes ?? false, project.app(named: app.value)?.needsApproval == false,
+            !visit.may(.controlSending, app: app.value)
+        {
+            return [
+                Diagnostic(
+                    "this campaign would be sent at its times without anybody's approval, and you may not send",
+                    remedy: "Leave out 'schedule', or ask somebody with the role of an approver to save it.")
+            ]
+        }
+        return []
+    }
+
+    /// Takes a file out of the folder; its versions stay, and so does the file, in a folder that nothing is sent from.
+    /// - Returns: false if the file is not as the person saw it.
+    func archive(_ file: String, app: String?, base: String, _ visit: Visit) throws -> Bool {
+        guard let person = visit.person else { return false }
+        let path = FilePaths.join(folder, name: file)
+        return try turn.withLock { _ in
+            let bytes = try FilePaths.read(path, atMost: Route.campaignBodyLimit)
+            guard ShownFile.digest(of: bytes) == base else { return false }
+            let archive = FilePaths.join(folder, name: ".archive")
+            try FilePaths.makeFolder(archive)
+            let stamp = visit.now.description.filter(\.isNumber).prefix(14)
+            try accounts.keep(found: Self.text(of: bytes), in: file, at: visit.now)
+            try FilePaths.create(FilePaths.join(archive, name: "\(stamp)-\(file)"), bytes: bytes)
+            guard unlink(path) == 0 else { throw Diagnostic("the file cannot be removed: \(String(cString: strerror(errno)))", file: path) }
+            try accounts.note(
+                .campaignArchived, app: app, subject: file, by: Actor(person.id, address: visit.sight.client), at: visit.now)
+            return true
+        }
+    }
+
+    /// The permissions of a file, which its next version keeps.
+    private static func mode(of path: String) -> mode_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+    }
+
+    // MARK: - Bytes
+
+    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// A file's text, without a byte order mark, as versions and plans keep it.
+    static func text(of bytes: [UInt8]) -> String {
+        String(decoding: bytes.starts(with: mark) ? Array(bytes.dropFirst(3)) : bytes, as: UTF8.self)
+    }
+
+    /// A text from a browser, which sends CR LF, in the manner of the file that it replaces: its line ends, its byte order mark.
+    static func bytes(of text: String, like file: [UInt8]?) -> [UInt8] {
+        var text = text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
+        if !text.isEmpty, !text.hasSuffix("\n") { text += "\n" }
+        let hasCR = file?.contains(0x0D) ?? false
+        if hasCR { text = text.replacing("\n", with: "\r\n") }
+        return (file?.starts(with: mark) ?? false ? mark : []) + Array(text.utf8)
+    }
+}
+
+extension Array {
+    fileprivate var nonEmpty: Self? { isEmpty ? nil : self }
+}

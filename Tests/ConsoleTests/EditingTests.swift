@@ -1,0 +1,229 @@
+import Accounts
+import Automation
+import Base
+import Campaigns
+import Foundation
+import Testing
+
+@testable import volley_console
+
+/// Campaigns that are written in the console, by people with accounts.
+@Suite("writing campaigns")
+struct EditingTests {
+    typealias Office = OrderPageTests.Office
+
+    private static let file = "spring-sale.yaml"
+    private static let path = "/campaign?file=spring-sale.yaml"
+
+    private static func disk(_ office: Office, _ name: String = file) throws -> String {
+        try String(contentsOfFile: "\(office.folder.path)/\(name)", encoding: .utf8)
+    }
+
+    /// What the hidden field of a page says about the file.
+    private static func base(_ page: String) throws -> String {
+        try String(#require(page.firstMatch(of: #/name="digest" value="([0-9a-f]{64})"/#)).1)
+    }
+
+    @Test("a source is checked, saved with its writer, and shown with what changed; CR LF of browsers does not get into the file")
+    func source() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor], app: "shop")
+        try await TestServer.with(office.site) { server throws in
+            let edit = try server.request("GET", "/campaign/edit?file=spring-sale.yaml", session: edith)
+            #expect(edit.status == 200)
+            let base = try Self.base(edit.body)
+            let before = try Self.disk(office)
+            func save(_ text: String, _ more: [(String, String)] = []) throws -> Reply {
+                try server.form("/campaign/save?file=spring-sale.yaml", session: edith, [("text", text), ("digest", base)] + more)
+            }
+            let checked = try save("name: spring-sale\r\napp: shop\r\ncontent: {titel: Hi}\r\n", [("check", "1")])
+            #expect(checked.status == 200 && checked.body.contains("Line 3, column") && checked.body.contains("titel"))
+            #expect(try Self.disk(office) == before)
+            let text = before.replacing("Hi", with: "Hello <b>").replacing("\n", with: "\r\n")
+            let saved = try save(text)
+            #expect(saved.status == 303 && saved["location"] == Self.path + "#saved")
+            #expect(try Self.disk(office) == before.replacing("Hi", with: "Hello <b>"))
+            let versions = try office.site.accounts.versions(of: Self.file)
+            #expect(versions.map(\.person.name?.text) == ["edith", nil], "what was there before is kept, too")
+            let history = try server.request("GET", "/campaign/history?file=spring-sale.yaml", session: edith).body
+            #expect(history.contains("as it is now") && history.contains("Hello &lt;b&gt;") && !history.contains("Hello <b>"))
+            let old = try server.request("GET", "/campaign/edit?file=spring-sale.yaml&version=1", session: edith).body
+            #expect(old.contains("title: Hi}") && old.contains("becomes the present one"))
+            // The plan that is made from it has a writer.
+            #expect(try office.site.accounts.writers(ofText: ShownFile.digest(of: Array(Self.disk(office).utf8))) == ["edith"])
+        }
+    }
+
+    @Test("of two people who open one file, the second to save sees both texts, loses nothing and overwrites nothing")
+    func conflict() async throws {
+        let office = try Office()
+        let (edith, eva) = (try office.session("edith", [.editor]), try office.session("eva", [.editor]))
+        try await TestServer.with(office.site) { server throws in
+            let base = try Self.base(server.request("GET", "/campaign/edit?file=spring-sale.yaml", session: edith).body)
+            let text = try Self.disk(office)
+            func save(_ text: String, _ session: String, _ base: String) throws -> Reply {
+                try server.form("/campaign/save?file=spring-sale.yaml", session: session, [("text", text), ("digest", base)])
+            }
+            #expect(try save(text.replacing("Hi", with: "From eva"), eva, base).status == 303)
+            let late = try save(text.replacing("Hi", with: "From edith"), edith, base)
+            #expect(late.status == 409 && late.body.contains("<b>eva</b> saved another text"))
+            #expect(late.body.contains("From edith") && late.body.contains("From eva"))
+            #expect(try Self.disk(office).contains("From eva"))
+            // What the page offers is to save over what is there now.
+            #expect(try save(text.replacing("Hi", with: "From both"), edith, Self.base(late.body)).status == 303)
+            #expect(try Self.disk(office).contains("From both"))
+            // Somebody with an editor on the machine is noticed, too; and so is a file that is gone.
+            let now = try Self.base(server.request("GET", "/campaign/edit?file=spring-sale.yaml", session: edith).body)
+            try office.folder.write(Self.file, text + "# by hand\n")
+            let other = try save(text, edith, now)
+            #expect(other.status == 409 && other.body.contains("Somebody saved another text") && other.body.contains("# by hand"))
+            let form = try server.form(
+                "/campaign/form?file=spring-sale.yaml", session: edith, [("digest", now), ("content.title", "Mine")])
+            #expect(form.status == 409 && form.body.contains("value=\"Mine\"") && form.body.contains("nothing was saved"))
+            #expect(try Self.disk(office) == text + "# by hand\n")
+        }
+    }
+
+    @Test("fifty saves of one opened page at the same moment: one is saved, the others are told")
+    func manySaves() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let base = try Self.base(server.request("GET", "/campaign/edit?file=spring-sale.yaml", session: edith).body)
+            let text = try Self.disk(office)
+            let statuses = SavedStatuses()
+            DispatchQueue.concurrentPerform(iterations: 50) { number in
+                let fields = [("text", text.replacing("Hi", with: "Try \(number)")), ("digest", base)]
+                statuses.add((try? server.form("/campaign/save?file=spring-sale.yaml", session: edith, fields).status) ?? 0)
+            }
+            #expect(statuses.all.count { $0 == 303 } == 1 && statuses.all.count { $0 == 409 || $0 == 503 } == 49)
+            #expect(try office.site.accounts.versions(of: Self.file).count == 2)
+        }
+    }
+
+    private final class SavedStatuses: @unchecked Sendable {
+        private let lock = NSLock()
+        private(set) var all: [Int] = []
+        func add(_ status: Int) { lock.withLock { all.append(status) } }
+    }
+
+    @Test("the form changes the values that differ, and leaves comments, order and everything else alone")
+    func form() async throws {
+        let office = try Office()
+        try office.folder.write(
+            Self.file,
+            """
+            # For Anna.
+            name: spring-sale
+            app: shop
+            content: {title: 'Hi', body: "There"}   # agreed
+            audience:
+              devices: devices.csv
+              tags: [vip]   # only these
+            delivery: {pace: 100/s}
+
+            """)
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", "/campaign/form?file=spring-sale.yaml", session: edith).body
+            #expect(page.contains("name=\"content.title\" value=\"Hi\"") && page.contains(">\nvip</textarea>"))
+            func save(_ fields: [(String, String)]) throws -> Reply {
+                let base = ShownFile.digest(of: Array(try Self.disk(office).utf8))
+                return try server.form("/campaign/form?file=spring-sale.yaml", session: edith, [("digest", base)] + fields)
+            }
+            let all = [
+                ("name", "spring-sale"), ("app", "shop"), ("content.title", "It's on"), ("content.subtitle", ""), ("content.body", "There"),
+                ("audience.tags", "vip\r\nnew york\r\n"), ("audience.everyone", ""), ("audience.devices", "devices.csv"),
+                ("schedule.at", ""),
+                ("schedule.repeat", ""), ("schedule.timezone", ""), ("description", ""),
+            ]
+            #expect(try save(all).status == 303)
+            #expect(
+                try Self.disk(office) == """
+                    # For Anna.
+                    name: spring-sale
+                    app: shop
+                    content: {title: 'It''s on', body: "There"}   # agreed
+                    audience:
+                      devices: devices.csv
+                      tags: [vip, new york]   # only these
+                    delivery: {pace: 100/s}
+
+                    """)
+            #expect(try save([("audience.tags", ""), ("audience.everyone", "true")]).status == 303)
+            #expect(try Self.disk(office).contains("  devices: devices.csv\n  everyone: true\n"))
+            // What the form cannot show is not touched, and said.
+            try office.folder.write(
+                Self.file, "name: spring-sale\napp: shop\naudience: {tags: {all: [a]}, devices: devices.csv}\ncontent: {title: {en: Hi}}\n")
+            let other = try server.request("GET", "/campaign/form?file=spring-sale.yaml", session: edith).body
+            #expect(other.contains("More than this form can show"))
+            #expect(try save([("content.title", "x")]).status == 422)
+        }
+    }
+
+    @Test("nobody writes for an app that is not theirs, names files elsewhere, or has things sent by writing a time")
+    func limits() async throws {
+        let office = try Office()
+        try office.folder.write(
+            "news.yaml", "name: news\napp: news\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n")
+        let (edith, vera, ben) = (
+            try office.session("edith", [.editor], app: "news"), try office.session("vera", [.viewer]),
+            try office.session("ben", [.editor, .approver], app: "news")
+        )
+        try await TestServer.with(office.site) { server throws in
+            func save(_ text: String, _ session: String, file: String = "news.yaml") throws -> Reply {
+                let base = ShownFile.digest(of: Array(try Self.disk(office, file).utf8))
+                return try server.form("/campaign/save?file=\(file)", session: session, [("text", text), ("digest", base)])
+            }
+            let good = try Self.disk(office, "news.yaml")
+            #expect(try save(good + "# x\n", vera).status == 403)
+            #expect(try save(good, edith, file: Self.file).status == 403)
+            let stolen = try save(good.replacing("app: news", with: "app: shop"), edith)
+            #expect(
+                stolen.status == 422 && stolen.body.contains("you may not write campaigns of the app")
+                    || stolen.body.contains("You may not write campaigns of the app"))
+            #expect(try save("just words", edith).status == 422)
+            for path in ["/etc/passwd", "../../../../etc/passwd", "/etc/*", "devices.csv/../../x.csv"] {
+                let reply = try save(good.replacing("devices.csv", with: path), edith)
+                #expect(reply.status == 422 && reply.body.contains("may not use the file"), "\(path)")
+            }
+            // The app asks for no approval, so a time would send it.
+            let timed = good + "schedule: {timezone: UTC, at: \"2099-01-01 09:00\"}\n"
+            let refused = try save(timed, edith)
+            #expect(refused.status == 422 && refused.body.contains("would be sent at its times"))
+            #expect(try Self.disk(office, "news.yaml") == good)
+            #expect(try save(timed, ben).status == 303)
+        }
+    }
+
+    @Test("a new campaign gets a file of its name, a copy another name and no times, and an archived one leaves the list but not the disk")
+    func copies() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor], app: "shop")
+        try await TestServer.with(office.site) { server throws in
+            let blank = try server.request("GET", "/campaigns/new", session: edith).body
+            #expect(blank.contains("app: shop"))
+            func make(_ text: String) throws -> Reply { try server.form("/campaigns/new", session: edith, [("text", text)]) }
+            let text =
+                "name: autumn\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\nschedule: {timezone: UTC, at: \"2099-01-01 09:00\"}\n"
+            #expect(try make(text)["location"] == "/campaign?file=autumn.yaml#saved")
+            #expect(try make(text).body.contains("There is a campaign file autumn.yaml already"))
+            for name in ["volley", "../x", "", "a/b", ".hidden", "Ä"] {
+                #expect(try make(text.replacing("autumn", with: name)).status == 422, "\(name)")
+            }
+            let copy = try server.request("GET", "/campaigns/new?file=autumn.yaml", session: edith).body
+            #expect(copy.contains("name: autumn-copy") && !copy.contains("2099"))
+            let page = try server.request("GET", "/campaign?file=autumn.yaml", session: edith).body
+            let base = ShownFile.digest(of: Array(try Self.disk(office, "autumn.yaml").utf8))
+            #expect(page.contains("Archive"))
+            #expect(
+                try server.form("/campaign/archive?file=autumn.yaml", session: edith, [("digest", String(base.reversed()))]).status == 409)
+            #expect(try server.form("/campaign/archive?file=autumn.yaml", session: edith, [("digest", base)]).status == 303)
+            #expect(try !server.request("GET", "/campaigns", session: edith).body.contains("autumn"))
+            let archived = try FileManager.default.contentsOfDirectory(atPath: office.folder.path + "/.archive")
+            #expect(archived.count == 1 && archived[0].hasSuffix("-autumn.yaml"))
+            #expect(
+                try office.site.accounts.activities(ActivityFilter(kind: .campaignArchived)).activities.map(\.subject) == ["autumn.yaml"])
+        }
+    }
+}
