@@ -30,6 +30,12 @@ struct Program: AsyncParsableCommand {
     @Option(name: .long, help: "Folder of run files; otherwise the one that volley.yaml names.")
     var runs: String?
 
+    @Option(name: .long, help: .hidden)
+    var answer: PlanningChild.Question?
+
+    @Option(name: .long, help: .hidden)
+    var about: String?
+
     /// A mistake of whoever started it: it is of no use to start it again.
     private static let wrong: Int32 = 2
 
@@ -38,6 +44,7 @@ struct Program: AsyncParsableCommand {
         log.logLevel = .info
         do {
             if volley_end_with_parent() != 0 { throw ExitCode(0) }
+            if let answer { throw ExitCode(PlanningChild.answer(answer, file: about ?? "", ProjectChoice(file: config, runs: runs))) }
             OpenFiles.raiseLimit()
             try await serve(log)
         } catch let code as ExitCode {

@@ -19,13 +19,17 @@ final class Site: Sendable {
     let signIn: any SignIn
     let orders: OrderCounter
     let saving: CampaignSaving
+    let jobs: PlanningJobs
     let rights: AccountRights
     let startedAt: Timestamp
 
-    /// - Parameter signIn: who may enter.
+    /// - Parameters:
+    ///   - program: the console's own binary.
+    ///   - signIn: who may enter.
     /// - Throws: `Diagnostic` or `Diagnostics`: there is no volley.yaml, or it has mistakes; the accounts cannot be used.
     init(
-        folder: String, choice: ProjectChoice, signIn: (AccountStore) -> any SignIn = { AccountSignIn($0) }, at now: Timestamp
+        folder: String, choice: ProjectChoice, program: String = "/proc/self/exe",
+        signIn: (AccountStore) -> any SignIn = { AccountSignIn($0) }, at now: Timestamp
     ) throws {
         guard let path = choice.file ?? Project.find(startingAt: folder) else {
             throw Diagnostic("there is no volley.yaml in this folder or above it", file: folder, remedy: "Name one with --config.")
@@ -41,6 +45,7 @@ final class Site: Sendable {
         self.signIn = signIn(accounts)
         orders = OrderCounter(catalog.orders)
         saving = CampaignSaving(accounts, folder: folder)
+        jobs = PlanningJobs(folder: folder, choice: campaigns.choice, program: program)
         rights = AccountRights(accounts, try ScheduleFiles([folder], catalog: catalog, in: campaigns.choice))
         startedAt = now
     }

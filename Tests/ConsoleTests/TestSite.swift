@@ -7,6 +7,7 @@ import Logging
 import NIOCore
 import PushServices
 import Runs
+import TestCommands
 import Workspace
 
 @testable import volley_console
@@ -74,11 +75,14 @@ final class TestFolder: Sendable {
     }
 
     func site(_ signIn: any SignIn = FixedSignIn.usual) throws -> Site {
-        try Site(folder: path, choice: ProjectChoice(), signIn: { _ in signIn }, at: .now())
+        try Site(folder: path, choice: ProjectChoice(), program: Self.program, signIn: { _ in signIn }, at: .now())
     }
 
     /// Those enter who have an account.
-    func siteWithAccounts() throws -> Site { try Site(folder: path, choice: ProjectChoice(), at: .now()) }
+    func siteWithAccounts() throws -> Site { try Site(folder: path, choice: ProjectChoice(), program: Self.program, at: .now()) }
+
+    /// The console's own binary, next to volley.
+    private static let program = VolleyBinary.path + "-console"
 }
 
 /// What a server answered.

@@ -38,38 +38,19 @@ struct CommandHook: Sendable {
         guard let input = Self.makePipe(), let output = Self.makePipe() else {
             return .failure(Mistake("it cannot be started: \(String(cString: strerror(errno)))"))
         }
-        Self.keepDescriptors()
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input.read, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, output.write, STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, output.write, STDERR_FILENO)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // A process group of its own: Ctrl-C for volley does not reach it, and everything that it started can be killed together.
-        posix_spawnattr_setpgroup(&attributes, 0)
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigaddset(&signals, SIGPIPE)
-        sigaddset(&signals, SIGXFSZ)
-        for number in IgnoredSignals.all { sigaddset(&signals, number) }
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-        var process = pid_t()
-        let code = withPointers(arguments) { words in
-            withPointers(environment(notice)) { posix_spawnp(&process, arguments[0], &actions, &attributes, words, $0) }
+        defer {
+            close(input.read)
+            close(output.write)
         }
-        close(input.read)
-        close(output.write)
-        guard code == 0 else {
+        do throws(FileError) {
+            let process = try ChildProgram.start(
+                arguments, environment: environment(notice), input: input.read, output: output.write, errors: output.write)
+            return .success(Child(process: process, input: input.write, output: output.read))
+        } catch {
             close(input.write)
             close(output.read)
-            return .failure(Mistake("it cannot be started: \(String(cString: strerror(code)))"))
+            return .failure(Mistake("it cannot be started: \(error)"))
         }
-        return .success(Child(process: process, input: input.write, output: output.read))
     }
 
     /// A pipe that no other program inherits; nil if no more files can be opened.
@@ -79,22 +60,8 @@ struct CommandHook: Sendable {
         return (ends[0], ends[1])
     }
 
-    /// Keeps all open descriptors of this process from the program: it would hold an inherited lock, for example, as long as it runs.
-    private static func keepDescriptors() {
-        for name in (try? Folder.names(in: "/proc/self/fd")) ?? [] {
-            guard let descriptor = Int32(name), descriptor > 2 else { continue }
-            let flags = fcntl(descriptor, F_GETFD)
-            if flags >= 0, flags & FD_CLOEXEC == 0 { _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) }
-        }
-    }
-
     private func environment(_ notice: Notice) -> [String] {
-        var values: [String] = []
-        var next = environ
-        while let entry = next.pointee {
-            values.append(String(cString: entry))
-            next += 1
-        }
+        var values = ChildProgram.environment
         let own: [(String, String?)] = [
             ("EVENT", notice.event.rawValue), ("ID", notice.id), ("CAMPAIGN", notice.campaign), ("APP", notice.app), ("RUN", notice.run),
             ("STATE", notice.state?.rawValue), ("OCCURRENCE", notice.occurrence), ("TEXT", notice.text),
@@ -180,13 +147,6 @@ struct CommandHook: Sendable {
         let code = status >> 8 & 0xFF
         return code == 0 ? nil : "it ended with exit code \(code)"
     }
-}
-
-/// Calls `body` with an array of C strings that ends with NULL.
-private func withPointers<Value>(_ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Value) -> Value {
-    let pointers = texts.map { strdup($0) } + [nil]
-    defer { for pointer in pointers { free(pointer) } }
-    return body(pointers)
 }
 
 /// Cuts bytes into lines.

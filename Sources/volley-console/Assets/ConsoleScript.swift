@@ -42,6 +42,9 @@ enum ConsoleScript {
           again();
         }
 
+        // What is being found out is asked for again after a while.
+        for (const form of document.querySelectorAll("form[data-again]")) setTimeout(() => form.submit(), 1500);
+
         localTimes(document);
         for (const link of document.querySelectorAll("[data-without-script]")) link.hidden = true;
         const live = document.querySelector("[data-live]");

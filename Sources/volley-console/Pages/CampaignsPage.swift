@@ -1,7 +1,9 @@
 import Accounts
 import Automation
 import Base
+import Campaigns
 import Planning
+import Workspace
 
 /// The campaign files, and one of them as it is written.
 enum CampaignsPage {
@@ -47,8 +49,7 @@ enum CampaignsPage {
     /// One campaign: its source with its mistakes below their lines, and its runs.
     static func source(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try item(visit, site)
-        let result = check(CampaignFile(item.path, in: site.campaigns.choice), at: visit.now)
-        let findings = result.errors + (result.lint?.shown ?? [])
+        let (errors, findings) = try findings(item, visit, site)
         let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
         let text = String(decoding: bytes, as: UTF8.self)
         let runs =
@@ -57,15 +58,15 @@ enum CampaignsPage {
         let own = findings.filter { $0.position?.file == item.path }
         let others = findings.filter { $0.position?.file != item.path }
         let state: HTML =
-            result.errors.isEmpty
+            errors.isEmpty
             ? "<p class=\"note\">No mistakes\(findings.isEmpty ? "" : ", but see the warnings" as HTML).</p>"
-            : "<p class=\"stop\">\(TextFormat.counted(result.errors.count, one: "mistake")). Nothing is sent from this file until it is mended.</p>"
+            : "<p class=\"stop\">\(TextFormat.counted(errors.count, one: "mistake")). Nothing is sent from this file until it is mended.</p>"
         let content: HTML = """
             \(Words.head("\(item.name ?? item.file)", "<p dir=\"auto\">\(item.description ?? "")</p><p><code dir=\"auto\">\(item.file)</code></p>"))
             \(state)
             \(links(item, visit))
             \(others.isEmpty ? "" : "<ul class=\"findings\">\(others.map(finding))</ul>" as HTML)
-            \(result.errors.isEmpty ? try CampaignOrders.panel(item, bytes, visit, site) : "")
+            \(errors.isEmpty ? try CampaignOrders.panel(item, bytes, visit, site) : "")
             \(Words.panel("Source", id: "source", lines(text, own)))
             \(visit.may(.edit, app: item.app) ? Words.panel("When it is not needed any more", id: "archive", CampaignCopies.archiveForm(item, digest: ShownFile.digest(of: bytes), visit)) : "")
             \(runs.isEmpty ? "" : Words.panel("Runs", id: "runs", RunsPage.table(runs.prefix(10))))
@@ -73,12 +74,23 @@ enum CampaignsPage {
         return .page(Page(title: item.name ?? item.file, place: .campaigns, content: content))
     }
 
+    /// What is wrong with a campaign, and what is worth a warning. One that names files elsewhere is not looked at further.
+    private static func findings(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> (
+        errors: [Diagnostic], all: [Diagnostic]
+    ) {
+        let project = try site.project()
+        let strangers = Campaign.draft(file: item.path, now: visit.now).campaign.map(ConsoleRoots(project).mistakes) ?? []
+        guard strangers.isEmpty else { return (strangers, strangers) }
+        let result = check(CampaignFile(item.path, in: site.campaigns.choice), at: visit.now)
+        return (result.errors, result.errors + (result.lint?.shown ?? []))
+    }
+
     private static func links(_ item: CampaignShelf.Item, _ visit: Visit) -> HTML {
         let query = FormFields.query([("file", item.file)])
         let mayEdit = visit.may(.edit, app: item.app)
         let links: [HTML] =
             (mayEdit ? ["<a href=\"/campaign/form\(query)\">Edit</a>", "<a href=\"/campaign/edit\(query)\">Edit the source</a>"] : [])
-            + ["<a href=\"/campaign/history\(query)\">History</a>"]
+            + ["<a href=\"/campaign/preview\(query)\">Preview</a>", "<a href=\"/campaign/history\(query)\">History</a>"]
             + (mayEdit ? ["<a href=\"/campaigns/new\(query)\">Duplicate</a>"] : [])
         return "<p class=\"turns\">\(links)</p>"
     }

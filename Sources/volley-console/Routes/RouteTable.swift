@@ -22,6 +22,7 @@ enum RouteTable {
             Route(method: .get, path: "/orders/:nonce", right: .signedIn, answer: OrderPage.show),
             Route(method: .get, path: "/orders/:nonce/live.json", right: .signedIn, answer: OrderPage.live),
             Route(method: .get, path: "/system", right: .right(.seeSystem), answer: SystemPage.show),
-        ] + RunOrders.routes + CampaignOrders.routes + CampaignEditor.routes + CampaignForm.routes + CampaignHistory.routes
+        ] + RunOrders.routes + CampaignOrders.routes + CampaignEditor.routes + CampaignForm.routes + CampaignPreview.routes
+        + CampaignHistory.routes
         + CampaignCopies.routes
 }

@@ -21,20 +21,23 @@ public struct PreviewPage: Sendable {
 
     /// The page as one HTML file.
     public var html: HTML {
-        PageStyle.document(
-            title: "Preview of \(preview.campaign), \(preview.destination)", style: "",
-            """
-            \(head)
-            \(summary)
-            \(warnings)
-            \(texts)
-            \(audience)
-            \(groups)
-            \(schedule)
-            \(comparison)
-            <footer>Plan hash \(String(preview.planHash.prefix(16))) · made by Volley \(volleyVersion) at \(moment(madeAt)) \(preview.calls == nil ? " · \(preview.service.target.nouns) are shortened" : "")\
-            <span class="when-printed"> · folded sections are not printed</span></footer>
-            """)
+        PageStyle.document(title: "Preview of \(preview.campaign), \(preview.destination)", style: "", content)
+    }
+
+    /// What the page shows, to stand in a page of others that has `PageStyle.sheet`.
+    public var content: HTML {
+        """
+        \(head)
+        \(summary)
+        \(warnings)
+        \(texts)
+        \(audience)
+        \(groups)
+        \(schedule)
+        \(comparison)
+        <footer>Plan hash \(String(preview.planHash.prefix(16))) · made by Volley \(volleyVersion) at \(moment(madeAt)) \(preview.calls == nil ? " · \(preview.service.target.nouns) are shortened" : "")\
+        <span class="when-printed"> · folded sections are not printed</span></footer>
+        """
     }
 
     private var head: HTML {

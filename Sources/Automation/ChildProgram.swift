@@ -1,0 +1,81 @@
+public import Base
+public import Glibc
+
+/// Starts programs, each in a process group of its own: Ctrl-C for this process does not reach them, and everything that one starts can be
+/// killed with it. No signal is blocked or ignored there, and a program gets none of this process's open files but those that it is given: it
+/// would hold an inherited lock, for example, as long as it runs.
+public enum ChildProgram {
+    /// The environment of this process.
+    public static var environment: [String] {
+        var values: [String] = []
+        var next = environ
+        while let entry = next.pointee {
+            values.append(String(cString: entry))
+            next += 1
+        }
+        return values
+    }
+
+    /// The same, so that a program that asks for it (`volley_end_with_parent`) ends when this process does, however that comes about. The thread
+    /// that starts it must live as long.
+    public static var environmentOfSupervised: [String] {
+        environment.filter { !$0.hasPrefix("VOLLEY_SUPERVISOR=") } + ["VOLLEY_SUPERVISOR=\(getpid())"]
+    }
+
+    /// Starts a program.
+    /// - Parameters:
+    ///   - arguments: the program, looked for in PATH if it is a plain name, and its arguments.
+    ///   - input: what it reads; nil for nothing.
+    ///   - output: where it writes; nil for where this process does.
+    ///   - errors: the same for standard error.
+    /// - Throws: a `FileError`, the system's.
+    public static func start(
+        _ arguments: [String], environment: [String], input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil
+    ) throws(FileError) -> pid_t {
+        keepDescriptors()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        }
+        if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+        if let errors { posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO) }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawnattr_setpgroup(&attributes, 0)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigaddset(&signals, SIGPIPE)
+        sigaddset(&signals, SIGXFSZ)
+        for number in IgnoredSignals.all { sigaddset(&signals, number) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        var process = pid_t()
+        let code = withPointers(arguments) { words in
+            withPointers(environment) { posix_spawnp(&process, arguments[0], &actions, &attributes, words, $0) }
+        }
+        guard code == 0 else { throw .system(code) }
+        return process
+    }
+
+    /// Keeps all open descriptors of this process from programs.
+    private static func keepDescriptors() {
+        for name in (try? Folder.names(in: "/proc/self/fd")) ?? [] {
+            guard let descriptor = Int32(name), descriptor > 2 else { continue }
+            let flags = fcntl(descriptor, F_GETFD)
+            if flags >= 0, flags & FD_CLOEXEC == 0 { _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) }
+        }
+    }
+}
+
+/// Calls `body` with an array of C strings that ends with NULL.
+private func withPointers<Value>(_ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Value) -> Value {
+    let pointers = texts.map { strdup($0) } + [nil]
+    defer { for pointer in pointers { free(pointer) } }
+    return body(pointers)
+}

@@ -1,0 +1,89 @@
+import Accounts
+import Base
+
+/// Who would get a campaign now, and what; and why one device gets it or not. Nothing is sent.
+enum CampaignPreview {
+    static var routes: [Route] {
+        [
+            Route(method: .get, path: "/campaign/preview", right: .right(.seeCampaigns), subject: .campaign, answer: show),
+            Route(method: .post, path: "/campaign/preview", right: .right(.seeCampaigns), subject: .campaign, changes: true, answer: again),
+            Route(method: .get, path: "/campaign/preview/live.json", right: .right(.seeCampaigns), subject: .campaign, answer: live),
+            Route(method: .post, path: "/campaign/why", right: .right(.seeCampaigns), subject: .campaign, changes: true, answer: why),
+        ]
+    }
+
+    private static func question(_ item: CampaignShelf.Item, _ site: Site) -> PlanningJobs.Question {
+        PlanningJobs.Question(kind: .preview, file: item.path, stamps: [FileStamp(path: item.path), FileStamp(path: site.projectFile)])
+    }
+
+    private static func show(_ visit: Visit, _ site: Site) throws -> Answer {
+        let item = try CampaignsPage.item(visit, site)
+        let query = FormFields.query([("file", item.file)])
+        let result = try site.jobs.answer(to: question(item, site))
+        let piece: HTML
+        if let result {
+            piece = """
+                <form method="post" action="/campaign/preview\(query)" class="turns"><span class="note">As of \(Words.moment(result.at)).</span>\
+                \(Form.token(visit))<button>Count again</button></form>
+                \(result.hasMistakes ? "<p class=\"stop\">There is no preview before this is mended:</p>" : "" as HTML)
+                \(result.piece)
+                \(result.hasMistakes ? "" : whyForm(query, visit))
+                """
+        } else {
+            piece = """
+                <section class="panel" aria-labelledby="counting" data-live="/campaign/preview/live.json\(query)" data-mark="">
+                <h2 id="counting">Devices are being counted</h2><p>Exports of millions take some seconds. Nothing is sent.</p>\
+                <p class="note" data-without-script><a href="/campaign/preview\(query)">Refresh</a></p></section>
+                """
+        }
+        return .page(Page(title: "Preview of \(item.name ?? item.file)", place: .campaigns, content: "\(back(item))\(piece)"))
+    }
+
+    private static func back(_ item: CampaignShelf.Item) -> HTML {
+        "<p class=\"note\"><a href=\"\(Words.path(ofCampaign: item.file))\">Back to the campaign</a></p>"
+    }
+
+    private static func live(_ visit: Visit, _ site: Site) throws -> Answer {
+        let result = try site.jobs.answer(to: question(CampaignsPage.item(visit, site), site))
+        return .json(.object(pairs: [("is_live", .bool(result == nil)), ("mark", .string("")), ("pieces", .object(pairs: []))]))
+    }
+
+    private static func again(_ visit: Visit, _ site: Site) throws -> Answer {
+        let item = try CampaignsPage.item(visit, site)
+        site.jobs.forget(question(item, site))
+        return .redirect("/campaign/preview" + FormFields.query([("file", item.file)]))
+    }
+
+    // MARK: - Why one device
+
+    private static func whyForm(_ query: String, _ visit: Visit) -> HTML {
+        Words.panel(
+            "Why this device?", id: "why",
+            """
+            <form method="post" action="/campaign/why\(query)">\(Form.token(visit))
+            \(Form.text("Token, alias or registration id", name: "device", value: "", attributes: " autocomplete=\"off\" required"))
+            <p><button>Explain</button></p></form>
+            """)
+    }
+
+    /// A form, as a device's token has no place in an address. The answer is waited for: it takes as long as a preview.
+    private static func why(_ visit: Visit, _ site: Site) throws -> Answer {
+        let item = try CampaignsPage.item(visit, site)
+        var question = question(item, site)
+        question.kind = .why
+        question.device = visit.form["device"]?.trimming ?? ""
+        let query = FormFields.query([("file", item.file)])
+        let result = try site.jobs.answer(to: question)
+        let piece: HTML =
+            result.map { "\($0.piece)\(whyForm(query, visit))" }
+                ?? """
+                <form method="post" action="/campaign/why\(query)" class="panel" data-again>\(Form.token(visit))
+                <input type="hidden" name="device" value="\(question.device)">
+                <h2>The exports are being read</h2><p>This takes as long as a preview.</p><p><button>Look again</button></p></form>
+                """
+        return .page(
+            Page(
+                title: "Why this device?", place: .campaigns,
+                content: "\(Words.head("Why this device?", "<p>\(item.name ?? item.file)</p>"))\(piece)\(back(item))"))
+    }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import Base
+import Campaigns
+import Glibc
+import Planning
+import Workspace
+
+/// The process that reads exports for a page: a child of the console with limits of its own, so that an export of millions, or one that
+/// is no export at all, costs nobody else a page. It writes a piece of a page to standard output.
+enum PlanningChild {
+    /// What is to be found out about a campaign file.
+    enum Question: String, CaseIterable, ExpressibleByArgument {
+        case preview
+        /// Why a device gets it or not; the device is read from standard input.
+        case why
+    }
+
+    /// Its exit code when the campaign has mistakes: then they are what it wrote.
+    static let hasMistakes: Int32 = 2
+    /// What a child may use: the console's machine has other work.
+    private static let memory = MemoryBudget("1G"), dataBytes: UInt = 3 << 30, processorSeconds: UInt = 300
+    private static let longestDevice = 4_096
+
+    /// Answers, and ends the process.
+    static func answer(_ question: Question, file: String, _ choice: ProjectChoice) -> Int32 {
+        limit(__rlimit_resource_t(UInt32(RLIMIT_DATA.rawValue)), to: dataBytes)
+        limit(__rlimit_resource_t(UInt32(RLIMIT_CPU.rawValue)), to: processorSeconds)
+        let campaign = CampaignFile(file, in: choice)
+        do {
+            try checkRoots(file, choice)
+            let attendance = try PlanningAttendance(observer: Observer { _ in }, cancellation: Cancellation(), memory: memory)
+            let now = Timestamp.now()
+            switch question {
+            case .preview:
+                let preview = try Planning.preview(campaign, samples: nil, attendance, at: now)
+                write(PreviewPage(preview: preview, madeAt: now).content)
+            case .why:
+                let explanation = try explain(device(), campaign, attendance, at: now)
+                write("<pre class=\"plan\" dir=\"auto\" tabindex=\"0\">\(Hostile.shown(explanation.text(width: 90, colour: false)))</pre>")
+            }
+            return 0
+        } catch {
+            let mistakes = Diagnostics(explaining: error).all.map(CampaignsPage.finding)
+            write("<ul class=\"findings\">\(mistakes)</ul>")
+            return hasMistakes
+        }
+    }
+
+    /// A campaign that names files elsewhere is not read on behalf of a browser.
+    private static func checkRoots(_ file: String, _ choice: ProjectChoice) throws {
+        guard let path = choice.file, let campaign = Campaign.draft(file: file, now: .now()).campaign else { return }
+        let strangers = ConsoleRoots(try Project.read(file: path).0).mistakes(in: campaign)
+        guard strangers.isEmpty else { throw Diagnostics(strangers) }
+    }
+
+    private static func device() -> String {
+        var bytes = [UInt8](repeating: 0, count: longestDevice)
+        let count = max(0, read(STDIN_FILENO, &bytes, bytes.count))
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+
+    private static func write(_ piece: HTML) { _ = WriteAll.write(Array(piece.markup.utf8), to: STDOUT_FILENO) }
+
+    private static func limit(_ resource: __rlimit_resource_t, to most: UInt) {
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return }
+        limit.rlim_cur = min(limit.rlim_max, most)
+        setrlimit(resource, &limit)
+    }
+}

@@ -1,0 +1,121 @@
+import Automation
+import Base
+import Glibc
+import Synchronization
+import Workspace
+
+/// What children of the console find out about campaigns, and for how long it is good. Only so many work at a time.
+final class PlanningJobs: Sendable {
+    /// A piece of a page.
+    struct Result: Sendable {
+        var piece: HTML
+        /// Whether the campaign has mistakes that kept it from being found out.
+        var hasMistakes: Bool
+        var at: Timestamp
+    }
+
+    /// What is asked.
+    struct Question: Hashable, Sendable {
+        var kind: PlanningChild.Question
+        var file: String
+        /// Whom it is about; blank for all.
+        var device = ""
+        /// Of the campaign file and volley.yaml: another text is another question.
+        var stamps: [FileStamp?]
+    }
+
+    private struct Job {
+        var begun: ContinuousClock.Instant
+        var result: Result?
+    }
+
+    private let jobs = Mutex<[Question: Job]>([:])
+    private let pool: WorkPool
+    private let choice: ProjectChoice
+    private let folder: String
+    private let program: String
+
+    /// How long a child may take, by the clock.
+    private static let patience = Duration.seconds(120)
+    /// How long an answer is good, as exports change.
+    private static let shelfLife = Duration.seconds(300)
+    private static let most = 40
+    private static let longestPiece = 16 << 20
+
+    /// - Parameter program: the console's own binary.
+    init(folder: String, choice: ProjectChoice, program: String = "/proc/self/exe") {
+        (self.folder, self.choice, self.program) = (folder, choice, program)
+        pool = WorkPool(threads: 2, waiting: 10)
+    }
+
+    /// The answer, if it is known by now; otherwise it is being found out afterwards.
+    /// - Throws: `Refusal.busy` when too much is being found out.
+    func answer(to question: Question) throws -> Result? {
+        let now = ContinuousClock.now
+        let isNew = try jobs.withLock { jobs in
+            jobs = jobs.filter { $0.value.result == nil || now - $0.value.begun < Self.shelfLife }
+            if jobs[question] != nil { return false }
+            guard !pool.isFull, jobs.count < Self.most else { throw Refusal.busy }
+            jobs[question] = Job(begun: now)
+            return true
+        }
+        if isNew {
+            Task {
+                let result = try? await pool.run { [self] in work(on: question) }
+                jobs.withLock { $0[question]?.result = result ?? Self.failed("The console is busy. Try again in a few seconds.") }
+            }
+        }
+        return jobs.withLock { $0[question]?.result }
+    }
+
+    /// Has it found out again.
+    func forget(_ question: Question) { jobs.withLock { if $0[question]?.result != nil { $0[question] = nil } } }
+
+    private static func failed(_ words: HTML) -> Result { Result(piece: "<p class=\"stop\">\(words)</p>", hasMistakes: true, at: .now()) }
+
+    /// Starts a child, and waits for its end.
+    private func work(on question: Question) -> Result {
+        let output = AtomicFile.openWithoutName(inFolder: "/tmp", mode: 0o600)
+        let input = AtomicFile.openWithoutName(inFolder: "/tmp", mode: 0o600)
+        defer { for descriptor in [output, input] where descriptor >= 0 { close(descriptor) } }
+        guard output >= 0, input >= 0, WriteAll.write(Array(question.device.utf8), to: input) == 0, lseek(input, 0, SEEK_SET) == 0 else {
+            return Self.failed("There is no room for the answer on the console's machine.")
+        }
+        let arguments =
+            [program, folder, "--answer", question.kind.rawValue, "--about", question.file]
+            + (choice.file.map { ["--config", $0] } ?? []) + (choice.runs.map { ["--runs", $0] } ?? [])
+        guard
+            let child = try? ChildProgram.start(
+                arguments, environment: ChildProgram.environmentOfSupervised, input: input, output: output)
+        else { return Self.failed("The console cannot start the program that reads exports.") }
+        guard let status = Self.wait(for: child) else {
+            return Self.failed(
+                "This took longer than \(TextFormat.span(seconds: Self.patience.components.seconds)) and was given up. At the terminal, <code>volley preview</code> has no such limit."
+            )
+        }
+        var bytes = [UInt8](repeating: 0, count: Self.longestPiece)
+        let count = pread(output, &bytes, bytes.count, 0)
+        let code = status & 0x7F == 0 ? status >> 8 & 0xFF : -1
+        guard count >= 0, code == 0 || code == PlanningChild.hasMistakes else {
+            return Self.failed("Finding this out ended before its time; perhaps it needs more memory than a page may take.")
+        }
+        // The child escaped what is in it.
+        let piece = HTML(stringLiteral: String(decoding: bytes.prefix(count), as: UTF8.self))
+        return Result(piece: piece, hasMistakes: code != 0, at: .now())
+    }
+
+    /// The child's status; nil if it had to be killed.
+    private static func wait(for child: pid_t) -> Int32? {
+        let end = ContinuousClock.now + patience
+        var status: Int32 = 0
+        while waitpid(child, &status, WNOHANG) != child {
+            guard ContinuousClock.now < end else {
+                kill(-child, SIGKILL)
+                waitpid(child, &status, 0)
+                return nil
+            }
+            usleep(20_000)
+        }
+        return status
+    }
+}

@@ -1,0 +1,76 @@
+import Accounts
+import Base
+import Foundation
+import Testing
+
+@testable import volley_console
+
+/// Previews, which a child of the console makes.
+@Suite("previews in the console")
+struct PreviewTests {
+    typealias Office = OrderPageTests.Office
+
+    private static let path = "/campaign/preview?file=spring-sale.yaml"
+
+    /// Asks until the answer is there.
+    private static func page(_ server: TestServer, _ ask: () throws -> Reply) throws -> String {
+        for _ in 0..<600 {
+            let reply = try ask()
+            guard reply.body.contains("data-live") || reply.body.contains("data-again") else { return reply.body }
+            Thread.sleep(forTimeInterval: 0.1)
+        }
+        throw Diagnostic("no answer within a minute")
+    }
+
+    @Test("a preview says who gets what, with cut tokens, and is counted anew when the file changes or somebody asks for it")
+    func preview() async throws {
+        let office = try Office()
+        let vera = try office.session("vera", [.viewer], app: "shop")
+        try await TestServer.with(office.site) { server throws in
+            let first = try server.request("GET", Self.path, session: vera)
+            #expect(first.body.contains("Devices are being counted"))
+            let page = try Self.page(server) { try server.request("GET", Self.path, session: vera) }
+            #expect(page.contains("Preview · nothing was sent") && page.contains("data-figure=\"audience\" data-value=\"1\""))
+            #expect(!page.contains(TestFolder.token(1)) && !page.contains("<script>") && !page.contains("style="))
+            try office.folder.write("devices.csv", "token\n\(TestFolder.token(1))\n\(TestFolder.token(2))\n")
+            #expect(
+                try server.request("GET", Self.path, session: vera).body.contains("data-figure=\"audience\" data-value=\"1\""),
+                "it is remembered for a while")
+            #expect(try server.form(Self.path, session: vera).status == 303)
+            #expect(
+                try Self.page(server) { try server.request("GET", Self.path, session: vera) }.contains(
+                    "data-figure=\"audience\" data-value=\"2\""))
+            try office.folder.write(
+                "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {devices: none.csv, everyone: true}\ncontent: {title: <b>}\n")
+            let broken = try Self.page(server) { try server.request("GET", Self.path, session: vera) }
+            #expect(broken.contains("There is no preview before this is mended") && broken.contains("none.csv"))
+        }
+    }
+
+    @Test("why a device gets it is explained for a token that is in no address")
+    func why() async throws {
+        let office = try Office()
+        let vera = try office.session("vera", [.viewer])
+        try await TestServer.with(office.site) { server throws in
+            func ask(_ device: String) throws -> String {
+                try Self.page(server) { try server.form("/campaign/why?file=spring-sale.yaml", session: vera, [("device", device)]) }
+            }
+            #expect(try ask(TestFolder.token(1)).contains("devices.csv"))
+            #expect(try ask("<script>alert(1)</script>").contains("&lt;script&gt;"))
+        }
+    }
+
+    @Test("a campaign that names a file elsewhere is not read for a browser, however it came into the folder")
+    func roots() async throws {
+        let office = try Office()
+        try office.folder.write(
+            "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {devices: /etc/passwd, everyone: true}\ncontent: {title: x}\n")
+        let vera = try office.session("vera", [.viewer])
+        try await TestServer.with(office.site) { server throws in
+            for path in [Self.path, "/campaign?file=spring-sale.yaml"] {
+                let page = try Self.page(server) { try server.request("GET", path, session: vera) }
+                #expect(page.contains("The console may not use the file") && !page.contains("root:"), "\(path)")
+            }
+        }
+    }
+}
