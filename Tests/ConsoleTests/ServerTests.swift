@@ -212,8 +212,9 @@ struct ServerTests {
             #expect(csv.body.contains(TestFolder.token(0)))
             #expect(try server.request("GET", "/runs/\(id)/results.csv", session: reader).status == 403)
             let again = try server.request("GET", "/runs/\(id)/results.csv", session: stale)
-            #expect(again.status == 403)
-            #expect(again.body.contains("Sign in again first"))
+            #expect(again.status == 303)
+            #expect(again["location"] == "/account/proof?to=\(FormFields.encode("/runs/\(id)/results.csv"))")
+            #expect(again.body.isEmpty)
             for route in RouteTable.all where route.method == .get && !route.path.hasSuffix("results.csv") {
                 let body = try server.request("GET", route.path.replacing(":run", with: id), session: anna).body
                 #expect(!body.contains(TestFolder.token(0).prefix(32)), "\(route.path)")
