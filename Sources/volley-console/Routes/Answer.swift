@@ -38,6 +38,7 @@ struct Page: Sendable {
         case campaigns = "Campaigns"
         case calendar = "Calendar"
         case runs = "Runs"
+        case suppression = "Suppression"
         case users = "Users"
         case activity = "Activity"
         case system = "System"
@@ -50,6 +51,7 @@ struct Page: Sendable {
             switch self {
             case .today, .campaigns, .calendar: .seeCampaigns
             case .runs: .readReports
+            case .suppression: .manageSuppression
             case .users: .manageUsers
             case .activity, .system: .seeSystem
             }

@@ -24,5 +24,5 @@ enum RouteTable {
             Route(method: .get, path: "/orders/:nonce", right: .signedIn, answer: OrderPage.show),
             Route(method: .get, path: "/orders/:nonce/live.json", right: .signedIn, answer: OrderPage.live),
             Route(method: .get, path: "/system", right: .right(.seeSystem), answer: SystemPage.show),
-        ] + RunOrders.routes + CampaignOrders.routes + PeopleRoutes.all + ActivityPage.routes
+        ] + RunOrders.routes + CampaignOrders.routes + PeopleRoutes.all + ActivityPage.routes + SuppressionForms.routes
 }
