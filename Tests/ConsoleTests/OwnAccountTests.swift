@@ -118,7 +118,7 @@ struct OwnAccountTests {
         _ = try site.session("eva", [.viewer])
         try await TestServer.with(site) { server throws in
             let page = try server.request("GET", "/account", session: here).body
-            #expect(page.contains("Firefox on Windows") && page.contains("the one that you look at"))
+            #expect(page.contains("Firefox on Windows") && page.contains("<span class=\"note\">this one</span>"))
             let ends = page.matches(of: #/action="(\/account\/sessions\/[0-9]+\/end)"/#).map { String($0.1) }
             #expect(ends.count == 1, "only her own others")
             #expect(try server.request("GET", "/account", session: there).status == 200)

@@ -68,7 +68,7 @@ struct UserPageTests {
             #expect(try site.accounts.account(id)?.grants == [RoleGrant(.approver, .app("shop")), RoleGrant(.viewer, .allApps)])
             #expect(try server.request("GET", "/runs", session: edith).status == 303, "signed out")
             let late = try server.form("\(path)/roles", session: anna, fields)
-            #expect(late.status == 409 && late.body.contains("Somebody has changed the roles"))
+            #expect(late.status == 409 && late.body.contains("Another person has changed the roles"))
             edith = try site.enter("edith")
             #expect(try server.form("\(path)/disable", session: anna).status == 303)
             #expect(try server.request("GET", "/runs", session: edith).status == 303)

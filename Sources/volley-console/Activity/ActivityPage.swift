@@ -85,19 +85,25 @@ enum ActivityPage {
         let names = Dictionary(uniqueKeysWithValues: people.map { ($0.id, $0.displayName.text) })
         let lines: [HTML] = activities.map { activity in
             """
-            <tr><th scope="row">\(person(activity.person, names))</th><td data-name="What">\(ActivityWords.sentence(activity))</td>
-            <td data-name="App" dir="auto">\(activity.app.map { TextFormat.printable($0) } ?? "–")</td>
-            <td data-name="When">\(Words.moment(activity.at))</td>
-            <td data-name="Address">\(activity.address.map(\.description) ?? "–")</td></tr>
+            <tr><th scope="row">\(person(activity.person, names))</th>
+            <td data-name="What">\(ActivityWords.sentence(activity)) \(place(activity))</td>
+            <td data-name="When">\(Words.moment(activity.at))</td></tr>
             """
         }
         return """
-            <table class="rows"><thead><tr><th scope="col">Person</th><th scope="col">What</th><th scope="col">App</th><th scope="col">When</th>
-            <th scope="col">Address</th></tr></thead><tbody>\(lines)</tbody></table>
+            <table class="rows"><thead><tr><th scope="col">Person</th><th scope="col">What</th><th scope="col">When</th></tr></thead>
+            <tbody>\(lines)</tbody></table>
             """
     }
 
-    /// Somebody who was removed keeps the name to sign in with.
+    /// Which app it concerns, and from where it was done.
+    private static func place(_ activity: Activity) -> HTML {
+        let app: HTML = activity.app.map { "<span class=\"chip\" dir=\"auto\">\(TextFormat.printable($0))</span>" } ?? ""
+        let address: HTML = activity.address.map { " <span class=\"note\">from \($0.description)</span>" } ?? ""
+        return "\(app)\(address)"
+    }
+
+    /// A person who was removed keeps the name to sign in with.
     private static func person(_ person: Activity.Person, _ names: [AccountID: String]) -> HTML {
         guard let id = person.account else { return "<span class=\"note\">on the server itself</span>" }
         let name = names[id] ?? person.name?.text ?? "removed"

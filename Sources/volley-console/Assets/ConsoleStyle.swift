@@ -32,6 +32,9 @@ enum ConsoleStyle {
         .sign-in { max-width: 26rem; }
         .sign-in > * + * { margin-top: 1rem; }
         .stop { border-left: .35rem solid var(--rejected); background: var(--paper); border-radius: .4rem; padding: .7rem 1rem; margin: 0 0 1rem; }
+        .stack { margin-top: .6rem; }
+        .stack > * + * { margin-top: .8rem; }
+        .panel p + .rows, .rows + .facts { margin-top: .6rem; }
         .done { border-left: .35rem solid var(--accepted); background: var(--paper); border-radius: .4rem; padding: .7rem 1rem; margin: 0 0 1rem; }
         .secret { background: var(--track); border-radius: .5rem; padding: .6rem 1rem; margin: .6rem 0; }
         .codes { columns: 16rem; padding-left: 3rem; }

@@ -67,14 +67,14 @@ enum AccountPage {
             return """
                 <p>Without one, whoever learns your password can sign in as you. With one, signing in also takes a code of six digits that an \
                 authenticator app on your phone shows.</p>
-                <form method="post" action="/account/factor">\(Form.token(visit))<p><button>Set up a second factor</button></p></form>
+                <form class="stack" method="post" action="/account/factor">\(Form.token(visit))<p><button>Set up a second factor</button></p></form>
                 """
         }
         let left = try site.accounts.recoveryCodesLeft(of: account.id)
         return """
             <p>It is set up. You have \(TextFormat.counted(left, one: "recovery code")) left, for the case that you lose your phone.\
             \(left < 3 ? " To get new ones, remove the second factor and set it up again." : "" as HTML)</p>
-            <form method="post" action="/account/factor/remove">\(Form.token(visit))
+            <form class="stack" method="post" action="/account/factor/remove">\(Form.token(visit))
             <p><button class="grave">Remove the second factor</button></p></form>
             """
     }
@@ -84,7 +84,7 @@ enum AccountPage {
         let lines: [HTML] = try site.accounts.sessions(of: account.id, at: visit.now).map { session in
             let end: HTML =
                 session.id == own
-                ? "<span class=\"note\">the one that you look at</span>"
+                ? "<span class=\"note\">this one</span>"
                 : """
                 <form method="post" action="/account/sessions/\(String(session.id.number))/end">\(Form.token(visit))\
                 <button>Sign out there</button></form>

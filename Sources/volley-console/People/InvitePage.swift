@@ -43,7 +43,7 @@ enum InvitePage {
         let roles = RoleForm(visit, try site.project())
         let content: HTML = """
             \(Words.head("Invite a person", "<p>You get a link to pass on. With it, the person chooses a password.</p>"))
-            <form class="panel" method="post" action="/invite">
+            <form class="panel stack" method="post" action="/invite">
             \(AccountWords.alert(message))
             \(Form.token(visit))
             \(Form.text("Name to sign in with, for example the email address", name: "name", value: visit.form["name"] ?? "",

@@ -97,7 +97,7 @@ enum ProofPage {
                 \(Words.head("Type your password again"))
                 <form class="panel sign-in" method="post" action="\(path)">
                 \(AccountWords.alert(message))
-                <p>What comes next cannot be taken back, so the console makes sure that it is still you.</p>
+                <p>Before what comes next, the console makes sure that it is still you.</p>
                 \(Form.token(visit))\(intent.carried)
                 <input type="hidden" name="name" value="\(person.account)" autocomplete="username">
                 \(AccountWords.passwordField("Password", name: "password"))

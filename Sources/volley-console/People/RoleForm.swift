@@ -61,7 +61,7 @@ struct RoleForm {
         return Set(ticked).union(before.filter { !scopes.contains($0.scope) })
     }
 
-    /// Whether somebody else has changed the roles since the page was shown.
+    /// Whether another person has changed the roles since the page was shown.
     static func isOutdated(_ form: [String: String], _ grants: Set<RoleGrant>) -> Bool { form[before] != mark(of: grants) }
 
     private static func mark(of grants: Set<RoleGrant>) -> String {

@@ -33,7 +33,7 @@ enum UserForms {
                 try UserPage.page(
                     visit, site,
                     message:
-                        "Somebody has changed the roles since you opened the page. They are shown as they are now; nothing was changed.",
+                        "Another person has changed the roles since you opened the page. They are shown as they are now; nothing was changed.",
                     status: .conflict))
         }
         let form = RoleForm(visit, try site.project(), grants: account.grants)

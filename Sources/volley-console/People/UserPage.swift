@@ -17,7 +17,7 @@ enum UserPage {
             mayControl
             ? "" : "<p class=\"lead\">This person has roles for apps that you do not administer, so you cannot change the account.</p>"
         let content: HTML = """
-            \(Words.head("\(account.displayName.text)", "<p>Signs in as <code>\(account.name.text)</code>. \(UsersPage.state(account)).</p>"))
+            \(Words.head("\(account.displayName.text)", "<p>Signs in as <code>\(account.name.text)</code></p>"))
             \(AccountWords.alert(message))
             \(own)\(foreign)
             \(Words.panel("Account", id: "about", facts(account)))
@@ -40,6 +40,7 @@ enum UserPage {
     private static func facts(_ account: Account) -> HTML {
         """
         <dl class="facts"><dt>Roles</dt><dd>\(RoleWords.chips(account.grants))</dd>
+        <dt>State</dt><dd>\(UsersPage.state(account))</dd>
         <dt>Second factor</dt><dd>\(account.hasSecondFactor ? "set up" : "none" as HTML)</dd>
         <dt>Since</dt><dd>\(Words.moment(account.madeAt))</dd></dl>
         """
@@ -55,7 +56,7 @@ enum UserPage {
         return Words.panel(
             "Roles", id: "roles",
             """
-            <form method="post" action="\(UsersPage.path(of: account.id))/roles">\(Form.token(visit))
+            <form class="stack" method="post" action="\(UsersPage.path(of: account.id))/roles">\(Form.token(visit))
             \(form.fields(ticked: account.grants, before: account.grants))
             <p class="note">The person is signed out everywhere when the roles change.</p>
             <p><button>Change the roles</button></p></form>
@@ -87,15 +88,17 @@ enum UserPage {
         switch account.state {
         case .active:
             forms.append(
-                form("disable", "Disable", "The person is signed out and cannot sign in. Nothing else is lost.", isGrave: true))
-        case .disabled: forms.append(form("enable", "Enable", "The person may sign in again, with the roles and the password from before."))
+                form("disable", "Disable the account", "The person is signed out and cannot sign in. Nothing else is lost.", isGrave: true))
+        case .disabled:
+            forms.append(form("enable", "Enable the account", "The person may sign in again, with the roles and the password from before."))
         }
         let typed = Form.text(
             "To go on, type the name to sign in with: \(account.name.text)", name: "name", value: "",
             attributes: " autocomplete=\"off\" autocapitalize=\"none\" spellcheck=\"false\" required")
         forms.append(
             form(
-                "remove", "Remove", "The account is gone for good. What the person did stays under Activity.", fields: typed, isGrave: true)
+                "remove", "Remove the account", "It is gone for good. What the person did stays under Activity.", fields: typed,
+                isGrave: true)
         )
         return forms
     }

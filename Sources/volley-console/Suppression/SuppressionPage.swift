@@ -29,7 +29,7 @@ enum SuppressionPage {
             }
         }
         let content: HTML = """
-            \(Words.head("Suppression", "<p>These devices are left out of every plan: their app is gone, or somebody put them on the list.</p>"))
+            \(Words.head("Suppression", "<p>These devices are left out of every plan: the app is gone from them, or a person put them on the list.</p>"))
             <table class="rows"><thead><tr><th scope="col">App</th><th scope="col">List</th><th scope="col" class="number">Devices</th></tr></thead>
             <tbody>\(lines)</tbody></table>
             """
