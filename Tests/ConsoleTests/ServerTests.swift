@@ -14,7 +14,7 @@ struct ServerTests {
     private static let needed = [
         "content-security-policy":
             "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-        "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cross-origin-opener-policy": "same-origin",
+        "x-content-type-options": "nosniff", "referrer-policy": "same-origin", "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin", "x-frame-options": "DENY",
     ]
 
