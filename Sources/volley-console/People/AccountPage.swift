@@ -36,7 +36,7 @@ enum AccountPage {
             \(Words.head("Your account", "<p><b dir=\"auto\">\(account.displayName.text)</b>, signing in as <code>\(account.name.text)</code></p>"))
             \(done)
             \(Words.panel("What you may do", id: "roles", "<p>\(RoleWords.chips(account.grants))</p>"))
-            \(Words.panel("Password", id: Part.password.rawValue, "\(message(.password))\(passwordForm(visit))"))
+            \(Words.panel("Password", id: Part.password.rawValue, "\(message(.password))\(passwordForm(account, visit))"))
             \(Words.panel("Second factor", id: Part.factor.rawValue, "\(message(.factor))\(try factor(account, visit, site))"))
             \(Words.panel("Where you are signed in", id: Part.sessions.rawValue, "\(message(.sessions))\(try sessions(account, visit, site))"))
             """
@@ -49,10 +49,11 @@ enum AccountPage {
         return account
     }
 
-    private static func passwordForm(_ visit: Visit) -> HTML {
+    private static func passwordForm(_ account: Account, _ visit: Visit) -> HTML {
         """
         <form class="sign-in" method="post" action="/account/password">
         \(Form.token(visit))
+        <input type="hidden" name="name" value="\(account.name.text)" autocomplete="username">
         \(AccountWords.passwordField("The one you have now", name: "password"))
         \(AccountWords.passwordField("The new one", name: "new", isNew: true))
         \(AccountWords.passwordField("The new one again", name: "again", isNew: true))
