@@ -63,7 +63,7 @@ struct OwnAccountTests {
             let page = try server.request("GET", "/account?done=password", session: session)
             #expect(page.status == 200 && page.body.contains("Your password was changed. You are signed out everywhere else."))
             let statuses = try (0..<8).map { _ in try change("guess", "\(Self.new)!", session: session).status }
-            #expect(statuses.first == 422 && statuses.last == 429)
+            #expect(statuses.first == 422 && statuses.contains(429), "\(statuses)")
             let kinds = try site.accounts.activities().activities.map(\.kind)
             #expect(kinds.contains(.passwordChanged) && kinds.contains(.signInFailed(.wrongPassword)))
         }
