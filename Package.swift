@@ -140,8 +140,8 @@ let package = Package(
         .executableTarget(
             name: "volley-console",
             dependencies: [
-                "Accounts", "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Runs", "Reports", "Workspace",
-                "Planning", "Automation", argumentParser,
+                "Accounts", "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Runs", "Reports",
+                "Workspace", "Planning", "Automation", argumentParser,
             ] + web, packageAccess: false, swiftSettings: strict),
 
         // What `make bench` runs.

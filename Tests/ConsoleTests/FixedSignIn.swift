@@ -37,6 +37,10 @@ final class FixedSignIn: SignIn {
         return secret
     }
 
+    func prove(_ credentials: Credentials, secret: String, at now: Timestamp) -> SignInAnswer { .refused }
+
+    func changePassword(_ credentials: Credentials, to new: String, secret: String, at now: Timestamp) -> SignInAnswer { .refused }
+
     func invited(by link: String, at now: Timestamp) -> String? { nil }
 
     func accept(_ link: String, password: String, from address: IPAddress?, at now: Timestamp) throws {

@@ -39,7 +39,9 @@ struct HostileTests {
                 [
                     "/", "/campaigns", "/campaigns?q=\(query)", "/calendar", "/runs",
                     "/runs?q=\(query)&app=\(query)&state=\(query)&page=\(query)", "/runs/\(id)",
-                    "/runs/\(id)/report", "/system", "/runs/\(query)", "/nowhere/\(query)", "/sign-in?to=\(query)",
+                    "/runs/\(id)/report", "/system", "/users", "/invite", "/activity?app=\(query)&person=\(query)", "/suppression",
+                    "/suppression/app?app=\(query)",
+                    "/account/proof?to=\(query)", "/runs/\(query)", "/nowhere/\(query)", "/sign-in?to=\(query)",
                 ] + [Self.file, "good.yaml"].map { "/campaign?file=\(FormFields.encode($0))" }
             for path in paths {
                 let reply = try server.request("GET", path, session: path.hasPrefix("/sign-in") ? nil : session)

@@ -1,3 +1,4 @@
+import Accounts
 import Base
 import Runs
 import Testing
@@ -23,8 +24,13 @@ struct RouteTests {
 
     /// A route's path with something that exists.
     private static func path(_ route: Route) -> String {
-        route.path.replacing(":run", with: id).replacing(":nonce", with: nonce)
-            + (route.subject == .campaign ? "?file=spring-sale.yaml" : "")
+        let path = route.path.replacing(":run", with: id).replacing(":nonce", with: nonce).replacing(
+            #/:(user|session|invitation)/#, with: "1")
+        return switch route.subject {
+        case .none, .run: path
+        case .campaign: path + "?file=spring-sale.yaml"
+        case .app: path + "?app=shop"
+        }
     }
 
     @Test("no two routes are the same, and each path is one of a server")
@@ -92,7 +98,10 @@ struct RouteTests {
         let folder = try Self.folder()
         let signIn = FixedSignIn.usual
         let anna = signIn.begin("anna")
-        try await TestServer.with(folder.site(signIn)) { server throws in
+        let site = try folder.site(signIn)
+        // Her own page shows her account, the first one.
+        _ = try site.session("anna", [.administrator])
+        try await TestServer.with(site) { server throws in
             // Whoever is signed in has no use for these two.
             for route in RouteTable.all where route.method == .get && !["/sign-in", "/invitation"].contains(route.path) {
                 let reply = try server.request("GET", Self.path(route), session: anna)

@@ -147,6 +147,19 @@ extension SuppressionList {
         #expect(newest.last?.reason.hasPrefix("by [31mhand x") == true && newest.last?.reason.utf8.count == 200)
     }
 
+    @Test("one device is found by its whole token, in its environment alone")
+    func entry() throws {
+        let folder = try TemporaryFolder()
+        let list = list(folder)
+        #expect(try list.entry(of: Target(normalized: token(1))) == nil)
+        try list.add((1, "Unregistered", 5), (2, "BadDeviceToken", 6))
+        #expect(try list.entry(of: Target(normalized: token(2)))?.reason == "BadDeviceToken")
+        #expect(try list.entry(of: Target(normalized: token(3))) == nil)
+        #expect(try self.other(folder).entry(of: Target(normalized: token(2))) == nil)
+    }
+
+    private func other(_ folder: TemporaryFolder) -> SuppressionList { list(folder, environment: "sandbox") }
+
     @Test("removing says how many were named and how many were there")
     func remove() throws {
         let folder = try TemporaryFolder()

@@ -35,13 +35,16 @@ public struct ActivityFilter: Hashable, Sendable {
     public var account: AccountID?
     /// Only those of this app.
     public var app: String?
+    /// Only those of one of these apps, which leaves out what concerns no app; nil for all.
+    public var apps: Set<String>?
     /// Only those of this kind.
     public var kind: ActivityKind.Name?
 
     /// Reads everything, unless something is given.
-    public init(account: AccountID? = nil, app: String? = nil, kind: ActivityKind.Name? = nil) {
+    public init(account: AccountID? = nil, app: String? = nil, apps: Set<String>? = nil, kind: ActivityKind.Name? = nil) {
         self.account = account
         self.app = app
+        self.apps = apps
         self.kind = kind
     }
 }

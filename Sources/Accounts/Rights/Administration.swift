@@ -22,3 +22,9 @@ struct Administration {
     /// - Parameter accounts: all accounts, after the change.
     static func isKept(by accounts: [Account]) -> Bool { accounts.contains(where: \.administersEverything) }
 }
+
+extension Rights {
+    /// Whether an administrator with these rights may disable, enable, remove or rename an account with such roles, or reset its password or
+    /// second factor: what pages offer. `AccountStore` decides again when it is done.
+    public func mayControl(_ grants: Set<RoleGrant>) -> Bool { Administration(rights: self).mayControl(grants) }
+}

@@ -35,6 +35,10 @@ enum ActivityRecords {
         }
         require("account = ?", filter.account?.number)
         require("app = ?", filter.app)
+        if let apps = filter.apps {
+            conditions.append("app IN (\(apps.map { _ in "?" }.joined(separator: ", ")))")
+            arguments += StatementArguments(apps.sorted())
+        }
         require("kind = ?", filter.kind?.rawValue)
         require("id < ?", before)
         let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")

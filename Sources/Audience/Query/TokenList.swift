@@ -24,11 +24,12 @@ public enum TokenList {
     ///   - allowsExport: whether a table may have other columns of an export besides the tokens. Such a table is usually a whole export:
     ///                   taken
     ///     for a list it names every device.
+    ///   - meaningAll: how a person says that every device of an export is meant, as the part of a sentence.
     /// - Throws: `Diagnostics` with the lines that cannot be read, the first ten and how many more there are, when everything else has been
     ///   handed over; whatever `body` throws, after which it is not called again.
     public static func read(
         _ path: String, targets: TargetForm = PushServices.standard.target, columns: ExportColumns, latest: Timestamp? = nil,
-        allowsExport: Bool = true, _ body: (Entry) throws -> Void
+        allowsExport: Bool = true, meaningAll: String = "give --every-device", _ body: (Entry) throws -> Void
     ) throws {
         var mistakes = Mistakes(latest: latest, list: ListMistakes(file: path))
         let limits = ReadingLimits(targets: targets)
@@ -36,7 +37,7 @@ public enum TokenList {
             switch ExportFormat(path: path)?.records {
             case nil: try readLines(path, limits, &mistakes, body)
             case .delimited(let separator):
-                let table = Table(path: path, separator: separator, columns: columns, allowsExport: allowsExport)
+                let table = Table(path: path, separator: separator, columns: columns, allowsExport: allowsExport, meaningAll: meaningAll)
                 try read(table, limits, &mistakes, body)
             case .jsonLines, .jsonArray:
                 throw Diagnostic(
@@ -101,6 +102,7 @@ public enum TokenList {
         let separator: UInt8
         let columns: ExportColumns
         let allowsExport: Bool
+        let meaningAll: String
     }
 
     private static func read(
@@ -116,7 +118,7 @@ public enum TokenList {
             cells = Cells(token: 0, reason: nil, invalidSince: nil)
         } else {
             let resolver = ColumnResolver(columns: table.columns, header: header, file: table.path)
-            cells = try columns(resolver, limits.targets, allowsExport: table.allowsExport)
+            cells = try columns(resolver, limits.targets, of: table)
         }
         reader.use(columns: cells.used)
         while true {
@@ -133,7 +135,7 @@ public enum TokenList {
         }
     }
 
-    private static func columns(_ resolver: ColumnResolver, _ targets: TargetForm, allowsExport: Bool) throws(Diagnostic) -> Cells {
+    private static func columns(_ resolver: ColumnResolver, _ targets: TargetForm, of table: Table) throws(Diagnostic) -> Cells {
         let header = resolver.header
         guard let token = resolver.listedTokenColumn else { throw resolver.missing(.token) }
         // Such a file also lists devices that got the push.
@@ -143,12 +145,12 @@ public enum TokenList {
                 remedy: "Devices with invalid \(targets.shortNouns) are in the list since the run ended. There is nothing to import.")
         }
         let others = ExportColumns.Standard.allCases.filter { $0 != .token }.compactMap { resolver.column(of: $0) }.sorted()
-        if !allowsExport, !others.isEmpty {
+        if !table.allowsExport, !others.isEmpty {
             throw Diagnostic(
                 "this looks like an export: besides the \(targets.shortNouns) it has \(ColumnResolver.list(others.map { header[$0] })). "
                     + "Every device in it would be suppressed", file: resolver.file,
                 remedy: "Keep the columns \(header[token]), invalid_since and reason only, and only the rows of devices that are gone; "
-                    + "or give --every-device if you mean all of them.")
+                    + "or \(table.meaningAll) if you mean all of them.")
         }
         return Cells(token: token, reason: header.firstIndex(of: "reason"), invalidSince: header.firstIndex(of: "invalid_since"))
     }

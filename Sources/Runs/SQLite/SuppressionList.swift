@@ -78,6 +78,11 @@ public struct SuppressionList: Sendable {
         try devices(SuppressionSchema.selectNewest) { try $0.bind(limit, at: 2) }
     }
 
+    /// The entry of a device; nil when it is not in the list.
+    public func entry(of token: Target) throws -> SuppressedDevice? {
+        try devices(SuppressionSchema.selectOne) { try $0.bind(token.text, at: 2) }.first
+    }
+
     /// Calls `body` with every entry, in the order of the tokens, in constant memory.
     ///
     /// They are read a page at a time: otherwise a slow reader would keep others from writing. Entries added in between may be among

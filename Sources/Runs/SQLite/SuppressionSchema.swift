@@ -62,6 +62,11 @@ enum SuppressionSchema {
         WHERE environment = ? AND device_token > ? ORDER BY device_token LIMIT ?
         """
 
+    static let selectOne = """
+        SELECT coalesce(device_token, ''), invalid_since, coalesce(reason, ''), added_at, coalesce(run, '') FROM suppressed
+        WHERE environment = ? AND device_token = ?
+        """
+
     static let selectTokens = """
         SELECT coalesce(device_token, ''), invalid_since, coalesce(run, '') = '' FROM suppressed WHERE environment = ?
         """

@@ -18,11 +18,12 @@ enum ConsoleStyle {
         .bar nav a:hover { background: var(--track); }
         .bar nav a[aria-current] { background: var(--track); color: var(--ink); font-weight: 600; }
         .person { display: flex; align-items: center; gap: .7rem; min-width: 0; font-size: .875rem; color: var(--soft); }
-        .person span { overflow-wrap: anywhere; }
+        .person a { overflow-wrap: anywhere; }
         button, select, input { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: .5rem;
           padding: .4rem .8rem; min-height: 2.5rem; max-width: 100%; }
         button { cursor: pointer; }
-        button:hover { background: var(--track); }
+        .button { display: inline-block; border: 1px solid var(--soft); border-radius: .5rem; padding: .4rem 1rem; text-decoration: none; }
+        button:hover, .button:hover { background: var(--track); }
         button.main { background: var(--link); border-color: var(--link); color: var(--paper); font-weight: 600; padding: .4rem 1.4rem; }
         .field label { display: block; font-size: .875rem; margin-bottom: .15rem; }
         .field input, .field select { width: 100%; }
@@ -31,6 +32,13 @@ enum ConsoleStyle {
         .sign-in { max-width: 26rem; }
         .sign-in > * + * { margin-top: 1rem; }
         .stop { border-left: .35rem solid var(--rejected); background: var(--paper); border-radius: .4rem; padding: .7rem 1rem; margin: 0 0 1rem; }
+        .stack { margin-top: .6rem; }
+        .stack > * + * { margin-top: .8rem; }
+        .panel p + .rows, .rows + .facts { margin-top: .6rem; }
+        .done { border-left: .35rem solid var(--accepted); background: var(--paper); border-radius: .4rem; padding: .7rem 1rem; margin: 0 0 1rem; }
+        .secret { background: var(--track); border-radius: .5rem; padding: .6rem 1rem; margin: .6rem 0; }
+        .codes { columns: 16rem; padding-left: 3rem; }
+        input[type="checkbox"] { width: 1.3rem; height: 1.3rem; min-height: 0; padding: 0; vertical-align: middle; }
         textarea { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: .5rem; padding: .4rem .8rem;
           width: 100%; }
         .editor { max-width: 60rem; } .editor > * + * { margin-top: .9rem; }

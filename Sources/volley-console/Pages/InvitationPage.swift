@@ -19,18 +19,13 @@ enum InvitationPage {
         guard password == visit.form["again"] else { return again("The two passwords differ. Type the same one twice.") }
         do { try site.signIn.accept(link, password: password, from: visit.sight.client, at: visit.now) } catch let error as AccountError {
             if error == .invitationNotValid { return .page(useless) }
-            return again(words(error))
+            return again("\(error.sentences)")
         }
         return .redirect("/sign-in" + FormFields.query([("name", name)]), cookies: [visit.cookies.endForm])
     }
 
-    private static func words(_ error: AccountError) -> HTML {
-        let sentences = error.diagnostics.flatMap { ["\(TextFormat.capitalized($0.message))."] + ($0.remedy.map { [$0] } ?? []) }
-        return "\(sentences.joined(separator: " "))"
-    }
-
     private static var useless: Page {
-        let words = words(.invitationNotValid)
+        let words = AccountError.invitationNotValid.sentences
         return Page(
             status: .gone, title: "Invitation", place: nil, content: "\(Words.head("Invitation"))<p class=\"lead\">\(words)</p>")
     }

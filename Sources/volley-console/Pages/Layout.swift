@@ -12,7 +12,7 @@ enum Layout {
         let bar: HTML = """
             \(brand)
             <nav aria-label="Main"><ul>\(links)</ul></nav>
-            <form class="person" method="post" action="/sign-out"><span dir="auto">\(person.displayName)</span>\(Form.token(visit))<button>Sign out</button></form>
+            <form class="person" method="post" action="/sign-out"><a href="/account" dir="auto">\(person.displayName)</a>\(Form.token(visit))<button>Sign out</button></form>
             """
         let warning: HTML =
             site.isSenderAtWork

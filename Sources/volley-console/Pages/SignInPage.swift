@@ -16,7 +16,8 @@ enum SignInPage {
         let name = visit.form["name"] ?? ""
         let to = localPath(visit.form["to"] ?? "")
         let credentials = Credentials(
-            name: name, password: visit.form["password"] ?? "", code: visit.form["code"] ?? "", address: visit.sight.client)
+            name: name, password: visit.form["password"] ?? "", code: visit.form["code"] ?? "", address: visit.sight.client,
+            agent: visit.agent)
         func again(_ message: HTML, _ status: HTTPResponse.Status) -> Answer {
             .page(page(visit, site, Attempt(to: to, name: name, message: message, status: status)))
         }
@@ -28,8 +29,7 @@ enum SignInPage {
         case .needsCode: return again("This account has a second factor: type its code, too.", .unauthorized)
         case .refused: return again("Name, password or code are wrong. Check them, and try again.", .unauthorized)
         case .slowedDown(let seconds):
-            return again(
-                "Too many attempts failed. Wait \(TextFormat.span(seconds: Int64(seconds))), and try again.", .tooManyRequests)
+            return again(AccountWords.slowDown(seconds), .tooManyRequests)
         }
     }
 

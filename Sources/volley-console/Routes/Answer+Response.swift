@@ -7,7 +7,7 @@ extension Answer {
     /// The same with all that every page of the console has around its content.
     func laidOut(for visit: Visit, _ site: Site) -> Answer {
         guard case .page(var page) = self else { return self }
-        page.content = Layout.document(page, visit, site)
+        page.content = Layout.document(page, page.visit ?? visit, site)
         return .page(page)
     }
 

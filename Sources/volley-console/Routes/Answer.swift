@@ -29,6 +29,8 @@ struct Page: Sendable {
     var content: HTML
     /// Values of `Set-Cookie`.
     var cookies: [String] = []
+    /// The visit as it goes on, where the answer gives the session a new secret: the forms of the page belong to that one.
+    var visit: Visit?
 
     /// The navigation's entries.
     enum Place: String, CaseIterable, Sendable {
@@ -36,6 +38,9 @@ struct Page: Sendable {
         case campaigns = "Campaigns"
         case calendar = "Calendar"
         case runs = "Runs"
+        case suppression = "Suppression"
+        case users = "Users"
+        case activity = "Activity"
         case system = "System"
 
         /// Where it leads.
@@ -46,7 +51,9 @@ struct Page: Sendable {
             switch self {
             case .today, .campaigns, .calendar: .seeCampaigns
             case .runs: .readReports
-            case .system: .seeSystem
+            case .suppression: .manageSuppression
+            case .users: .manageUsers
+            case .activity, .system: .seeSystem
             }
         }
     }

@@ -1,11 +1,12 @@
 import Accounts
 import Base
+import Campaigns
 import HTTPTypes
 import Hummingbird
 import NIOCore
 
 /// Decides whether a request is answered, and by whose right; everything that protects routes is done here, in one order: session, right, form,
-/// forgery, right for the subject's app.
+/// forgery, right for the subject's app, a password typed a moment ago.
 struct Gate: Sendable {
     let site: Site
     let pages: WorkPool
@@ -22,7 +23,7 @@ struct Gate: Sendable {
             parameters: Dictionary(context.parameters.map { (String($0.key), FormFields.decode($0.value.utf8, plusIsBlank: false)) }) {
                 $1
             },
-            query: query, sight: sight, now: .now())
+            query: query, agent: String((request.headers[.userAgent] ?? "").prefix(400)), sight: sight, now: .now())
         let secret = ConsoleCookies.value(cookies.session, in: request)
         let site = site
         if let secret, case let now = visit.now,
@@ -36,9 +37,12 @@ struct Gate: Sendable {
         if let redirect = try Self.check(route, visit, request) { return redirect }
         if route.method == .post { visit.form = try await form(of: request, route) }
         if route.changes, !Self.isOwn(visit, request) { throw Refusal.forged }
-        let settled = visit
+        let (settled, address) = (visit, request.uri.string)
         return try await (route.isSignIn ? signIns : pages).run {
             try Self.checkSubject(route, settled, site)
+            if route.needsFreshSignIn, settled.person?.isFresh != true {
+                return try ProofPage.ask(before: address, of: route, settled, site).laidOut(for: settled, site)
+            }
             return try route.answer(settled, site).laidOut(for: settled, site)
         }
     }
@@ -79,6 +83,7 @@ struct Gate: Sendable {
                 return
             }
             app = named
+        case .app: app = try site.project().app(named: visit.query["app"] ?? "")?.name.value
         }
         guard let app else { throw Refusal.notFound }
         guard visit.may(right, app: app) else { throw Refusal.notAllowed }

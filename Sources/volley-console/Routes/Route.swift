@@ -20,6 +20,8 @@ enum Subject: Hashable, Sendable {
     case run
     /// The campaign file that the query names as `file`.
     case campaign
+    /// The app that the query names as `app`.
+    case app
 }
 
 /// Something that can be asked of the console, as a value: everything that protects it stands here, and `Gate` sees to it.
@@ -37,10 +39,18 @@ struct Route: Sendable {
     var bodyLimit = Self.usualBodyLimit
     /// Whether it checks a password: these have threads of their own, as hashes are slow on purpose.
     var isSignIn = false
+    /// Whether the password must have been typed a moment ago, also where no right says so.
+    var asksAgain = false
     /// May block.
     let answer: @Sendable (Visit, Site) throws -> Answer
 
-    static let usualBodyLimit = 64 << 10, campaignBodyLimit = 2 << 20
+    /// Whether `Gate` has the person type the password once more first, unless that was a moment ago: for what cannot be taken back.
+    var needsFreshSignIn: Bool {
+        if case .right(let right) = right, changes, right.needsFreshSignIn { return true }
+        return asksAgain
+    }
+
+    static let usualBodyLimit = 64 << 10, campaignBodyLimit = 2 << 20, deviceListBodyLimit = 2_000_000
 
     /// Of any route.
     static let mostBodyBytes = campaignBodyLimit
@@ -58,6 +68,8 @@ struct Visit: Sendable {
     var query: [String: String]
     /// A form's fields.
     var form: [String: String] = [:]
+    /// What the browser calls itself; blank where it says nothing.
+    var agent = ""
     var sight: HostRules.Sight
     var now: Timestamp
 

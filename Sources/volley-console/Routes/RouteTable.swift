@@ -18,11 +18,14 @@ enum RouteTable {
             Route(method: .get, path: "/runs/:run", right: .right(.readReports), subject: .run, answer: RunPage.show),
             Route(method: .get, path: "/runs/:run/live.json", right: .right(.readReports), subject: .run, answer: RunPage.live),
             Route(method: .get, path: "/runs/:run/report", right: .right(.readReports), subject: .run, answer: RunPage.report),
-            Route(method: .get, path: "/runs/:run/results.csv", right: .right(.exportTokens), subject: .run, answer: RunPage.results),
+            Route(
+                method: .get, path: "/runs/:run/results.csv", right: .right(.exportTokens), subject: .run, asksAgain: true,
+                answer: RunPage.results),
             Route(method: .get, path: "/orders/:nonce", right: .signedIn, answer: OrderPage.show),
             Route(method: .get, path: "/orders/:nonce/live.json", right: .signedIn, answer: OrderPage.live),
             Route(method: .get, path: "/system", right: .right(.seeSystem), answer: SystemPage.show),
-        ] + RunOrders.routes + CampaignOrders.routes + CampaignEditor.routes + CampaignForm.routes + CampaignPreview.routes
-        + CampaignHistory.routes
-        + CampaignCopies.routes
+        ] + RunOrders.routes + CampaignOrders.routes + campaigns + PeopleRoutes.all + ActivityPage.routes + SuppressionForms.routes
+
+    private static let campaigns =
+        CampaignEditor.routes + CampaignForm.routes + CampaignPreview.routes + CampaignHistory.routes + CampaignCopies.routes
 }

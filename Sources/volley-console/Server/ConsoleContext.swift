@@ -11,7 +11,7 @@ struct ConsoleContext: RequestContext {
     /// How it came; nil before it was looked at, and when it names a host that is not the console's.
     var sight: HostRules.Sight?
     /// Who signed in, for the log.
-    let account = AccountName()
+    let account = VisitorName()
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
@@ -20,7 +20,7 @@ struct ConsoleContext: RequestContext {
 }
 
 /// The name of whoever a request turns out to come from.
-final class AccountName: Sendable {
+final class VisitorName: Sendable {
     private let name = Mutex<String?>(nil)
 
     /// nil while that is not known.

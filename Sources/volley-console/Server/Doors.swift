@@ -1,3 +1,4 @@
+import Accounts
 import Base
 import HTTPTypes
 import Hummingbird
@@ -29,6 +30,8 @@ struct Doors: RouterMiddleware {
             return try await next(request, context)
         } catch let refusal as Refusal {
             return ErrorPage.response(refusal)
+        } catch let error as AccountError {
+            return ErrorPage.response(Refusal(error))
         } catch let error as HTTPError {
             return ErrorPage.response(error.status == .notFound ? .notFound : .unreadable)
         } catch {

@@ -10,7 +10,9 @@ enum SecurityHeaders {
                 + "frame-ancestors 'none'; base-uri 'none'"
         ),
         (.xContentTypeOptions, "nosniff"),
-        (name("Referrer-Policy"), "no-referrer"),
+        // With `no-referrer`, browsers send `Origin: null` with forms, also to the page's own server (Fetch, "append a request Origin header"),
+        // and `Forgery` refuses that.
+        (name("Referrer-Policy"), "same-origin"),
         (name("Cross-Origin-Opener-Policy"), "same-origin"),
         (name("Cross-Origin-Resource-Policy"), "same-origin"),
         (name("X-Frame-Options"), "DENY"),

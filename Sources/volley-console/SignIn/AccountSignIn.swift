@@ -23,12 +23,26 @@ struct AccountSignIn: SignIn {
 
     func begin(_ credentials: Credentials, at now: Timestamp) throws -> SignInAnswer {
         let address = Self.telling(credentials.address)
-        let attempt = SignInAttempt(name: credentials.name, password: credentials.password, address: address, agent: "")
+        let attempt = SignInAttempt(name: credentials.name, password: credentials.password, address: address, agent: credentials.agent)
         switch try desk.signIn(attempt, at: now) {
         case .needsCode(let token) where !credentials.code.isEmpty:
             return Self.answer(try desk.enterCode(credentials.code, for: token, from: address, at: now))
         case let result: return Self.answer(result)
         }
+    }
+
+    func prove(_ credentials: Credentials, secret: String, at now: Timestamp) throws -> SignInAnswer {
+        guard let token = SecretToken(secret) else { throw AccountError.notSignedIn }
+        return Self.answer(
+            try desk.proveAgain(
+                token, password: credentials.password, code: credentials.code, from: Self.telling(credentials.address), at: now))
+    }
+
+    func changePassword(_ credentials: Credentials, to new: String, secret: String, at now: Timestamp) throws -> SignInAnswer {
+        guard let token = SecretToken(secret) else { throw AccountError.notSignedIn }
+        return Self.answer(
+            try desk.changePassword(
+                token, from: credentials.password, to: new, address: Self.telling(credentials.address), at: now))
     }
 
     private static func answer(_ result: SignInResult) -> SignInAnswer {

@@ -21,6 +21,8 @@ struct Credentials: Sendable {
     var code: String
     /// Where the person is; nil where that is not known, or says nothing.
     var address: IPAddress?
+    /// What the browser calls itself.
+    var agent = ""
 }
 
 /// What became of an attempt to sign in.
@@ -45,6 +47,18 @@ protocol SignIn: Sendable {
 
     /// Begins a session.
     func begin(_ credentials: Credentials, at now: Timestamp) throws -> SignInAnswer
+
+    /// Has a person who is signed in show password, and code if there is a second factor, once more.
+    /// - Parameters:
+    ///   - credentials: the name does not count.
+    ///   - secret: of the session, which goes on under another one.
+    /// - Throws: `AccountError.notSignedIn`.
+    func prove(_ credentials: Credentials, secret: String, at now: Timestamp) throws -> SignInAnswer
+
+    /// Changes a person's own password. All sessions of the account end, and a new one begins.
+    /// - Parameter credentials: the name does not count, nor does the code.
+    /// - Throws: `AccountError`: why the new one does not do, or that the session has ended.
+    func changePassword(_ credentials: Credentials, to new: String, secret: String, at now: Timestamp) throws -> SignInAnswer
 
     /// Ends a session; does nothing when it ended before.
     func end(secret: String, from address: IPAddress?, at now: Timestamp) throws

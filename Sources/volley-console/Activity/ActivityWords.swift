@@ -1,0 +1,107 @@
+import Accounts
+import Base
+import Runs
+
+/// What people did, in words. What is asked of `volley schedule` is told as asked: what became of it is on the page that is linked.
+enum ActivityWords {
+    /// A line of the list, after the name of whoever did it.
+    static func sentence(_ activity: Activity) -> HTML {
+        let who: HTML = "<b dir=\"auto\">\(shown(activity.subject ?? "an account"))</b>"
+        let run = run(activity), file = file(activity)
+        return switch activity.kind {
+        case .signedIn: "signed in"
+        case .signInFailed(.wrongPassword): "typed a wrong password"
+        case .signInFailed(.wrongCode): "typed a wrong code of the second factor"
+        case .signInFailed(.disabled): "tried to sign in, but the account is disabled"
+        case .signedOut: "signed out"
+        case .sessionEnded: "signed out in another browser"
+        case .recoveryCodeUsed(let left): "used a recovery code (\(TextFormat.count(left)) left)"
+        case .passwordChanged: "changed their password"
+        case .secondFactorSetUp: "set up a second factor"
+        case .secondFactorRemoved:
+            activity.subject == activity.person.name?.text
+                ? "removed their second factor" : "removed the second factor of \(who)"
+        case .invited(let grants): "invited \(who) as \(roles(grants))"
+        case .passwordResetOffered: "offered \(who) a new password"
+        case .invitationAccepted: "used a link, and chose a password"
+        case .invitationWithdrawn: "withdrew the invitation of \(who)"
+        case .renamed(let before, let after):
+            "renamed \(who) from <span dir=\"auto\">\(shown(before))</span> to <span dir=\"auto\">\(shown(after))</span>"
+        case .disabled: "disabled \(who)"
+        case .enabled: "enabled \(who)"
+        case .removed: "removed \(who)"
+        case .rolesChanged(let before, let after): "changed the roles of \(who) from \(roles(before)) to \(roles(after))"
+        case .campaignSaved: "saved \(file)"
+        case .campaignArchived: "archived \(file)"
+        case .testSent: "asked for a test of \(file)"
+        case .approvalAsked: "asked for a plan of \(file)"
+        case .approved: "asked to approve \(run)"
+        case .rejected(_, let reason):
+            reason.isEmpty ? "asked to reject \(run)" : "asked to reject \(run): <q dir=\"auto\">\(shown(reason))</q>"
+        case .sent: "asked to send \(run)"
+        case .paused: "asked to pause \(run)"
+        case .resumed: "asked to resume \(run)"
+        case .cancelled: "asked to cancel \(run)"
+        case .retried: "asked to retry \(run)"
+        case .timeSkipped(let time):
+            "asked to leave out <b dir=\"auto\">\(shown(activity.subject ?? "a campaign"))</b> at \(shown(time.replacing("T", with: " ")))"
+        case .tokensExported(let rows): "downloaded the device tokens of \(run), \(TextFormat.devices(rows))"
+        case .suppressed(let devices): "suppressed \(TextFormat.devices(devices))\(list(activity))"
+        case .suppressionLifted(let devices): "took \(TextFormat.devices(devices)) off the suppression list\(list(activity))"
+        }
+    }
+
+    /// A kind in the choice of kinds.
+    static func name(_ kind: ActivityKind.Name) -> String {
+        switch kind {
+        case .signedIn: "Sign-in"
+        case .signInFailed: "Sign-in that failed"
+        case .signedOut: "Sign-out"
+        case .sessionEnded: "Sign-out in another browser"
+        case .recoveryCodeUsed: "Recovery code used"
+        case .passwordChanged: "Password changed"
+        case .secondFactorSetUp: "Second factor set up"
+        case .secondFactorRemoved: "Second factor removed"
+        case .invited: "Invitation"
+        case .passwordResetOffered: "New password offered"
+        case .invitationAccepted: "Link used"
+        case .invitationWithdrawn: "Invitation withdrawn"
+        case .renamed: "Person renamed"
+        case .disabled: "Account disabled"
+        case .enabled: "Account enabled"
+        case .removed: "Account removed"
+        case .rolesChanged: "Roles changed"
+        case .campaignSaved: "Campaign saved"
+        case .campaignArchived: "Campaign archived"
+        case .testSent: "Test asked for"
+        case .approvalAsked: "Plan asked for"
+        case .approved: "Approval"
+        case .rejected: "Rejection"
+        case .sent: "Sending asked for"
+        case .paused: "Pause asked for"
+        case .resumed: "Resumption asked for"
+        case .cancelled: "Cancellation asked for"
+        case .retried: "Retry asked for"
+        case .timeSkipped: "Time left out"
+        case .tokensExported: "Device tokens downloaded"
+        case .suppressed: "Devices suppressed"
+        case .suppressionLifted: "Suppression lifted"
+        }
+    }
+
+    private static func run(_ activity: Activity) -> HTML {
+        activity.subject.map { "<a href=\"\(Words.path(of: $0))\" dir=\"auto\">\(shown($0))</a>" } ?? "a run"
+    }
+
+    private static func file(_ activity: Activity) -> HTML {
+        activity.subject.map { "<a href=\"\(Words.path(ofCampaign: $0))\" dir=\"auto\">\(shown($0))</a>" } ?? "a campaign"
+    }
+
+    private static func list(_ activity: Activity) -> HTML {
+        activity.subject.map { " (<span dir=\"auto\">\(shown($0))</span>)" } ?? ""
+    }
+
+    private static func roles(_ grants: Set<RoleGrant>) -> HTML { "<span dir=\"auto\">\(shown(RoleWords.line(grants)))</span>" }
+
+    private static func shown(_ text: String) -> String { TextFormat.printable(text) }
+}

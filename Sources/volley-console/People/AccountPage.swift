@@ -1,0 +1,104 @@
+import Accounts
+import Base
+import HTTPTypes
+
+/// A person's own account: password, second factor, and where they are signed in.
+enum AccountPage {
+    static func show(_ visit: Visit, _ site: Site) throws -> Answer { .page(try page(visit, site)) }
+
+    /// The parts of the page that have a form, by the ids of their headings.
+    enum Part: String {
+        case password = "own-password"
+        case factor, sessions
+    }
+
+    /// What was done a moment ago, as the address says after a form.
+    private enum Done: String {
+        case password, factor, session
+
+        var words: String {
+            switch self {
+            case .password: "Your password was changed. You are signed out everywhere else."
+            case .factor: "Your second factor was removed."
+            case .session: "That session was ended."
+            }
+        }
+    }
+
+    /// - Parameter typed: what is wrong with a form that was sent.
+    static func page(
+        _ visit: Visit, _ site: Site, status: HTTPResponse.Status = .ok, typed: (part: Part, message: HTML)? = nil
+    ) throws -> Page {
+        let account = try account(visit, site)
+        func message(_ part: Part) -> HTML { AccountWords.alert(typed?.part == part ? typed?.message : nil) }
+        let done: HTML = Done(rawValue: visit.query["done"] ?? "").map { "<p class=\"done\" role=\"status\">\($0.words)</p>" } ?? ""
+        let content: HTML = """
+            \(Words.head("Your account", "<p><b dir=\"auto\">\(account.displayName.text)</b>, signing in as <code>\(account.name.text)</code></p>"))
+            \(done)
+            \(Words.panel("What you may do", id: "roles", "<p>\(RoleWords.chips(account.grants))</p>"))
+            \(Words.panel("Password", id: Part.password.rawValue, "\(message(.password))\(passwordForm(account, visit))"))
+            \(Words.panel("Second factor", id: Part.factor.rawValue, "\(message(.factor))\(try factor(account, visit, site))"))
+            \(Words.panel("Where you are signed in", id: Part.sessions.rawValue, "\(message(.sessions))\(try sessions(account, visit, site))"))
+            """
+        return Page(status: status, title: "Your account", content: content)
+    }
+
+    /// The account of whoever looks.
+    static func account(_ visit: Visit, _ site: Site) throws -> Account {
+        guard let account = try site.accounts.account(visit.signedIn().id) else { throw AccountError.noSuchAccount }
+        return account
+    }
+
+    private static func passwordForm(_ account: Account, _ visit: Visit) -> HTML {
+        """
+        <form class="sign-in" method="post" action="/account/password">
+        \(Form.token(visit))
+        <input type="hidden" name="name" value="\(account.name.text)" autocomplete="username">
+        \(AccountWords.passwordField("The one you have now", name: "password"))
+        \(AccountWords.passwordField("The new one", name: "new", isNew: true))
+        \(AccountWords.passwordField("The new one again", name: "again", isNew: true))
+        <p class="note">At least \(PasswordRules.leastCharacters) characters. Afterwards you are signed out everywhere else.</p>
+        <p><button>Change password</button></p>
+        </form>
+        """
+    }
+
+    private static func factor(_ account: Account, _ visit: Visit, _ site: Site) throws -> HTML {
+        guard account.hasSecondFactor else {
+            return """
+                <p>Without one, whoever learns your password can sign in as you. With one, signing in also takes a code of six digits that an \
+                authenticator app on your phone shows.</p>
+                <form class="stack" method="post" action="/account/factor">\(Form.token(visit))<p><button>Set up a second factor</button></p></form>
+                """
+        }
+        let left = try site.accounts.recoveryCodesLeft(of: account.id)
+        return """
+            <p>It is set up. You have \(TextFormat.counted(left, one: "recovery code")) left, for the case that you lose your phone.\
+            \(left < 3 ? " To get new ones, remove the second factor and set it up again." : "" as HTML)</p>
+            <form class="stack" method="post" action="/account/factor/remove">\(Form.token(visit))
+            <p><button class="grave">Remove the second factor</button></p></form>
+            """
+    }
+
+    private static func sessions(_ account: Account, _ visit: Visit, _ site: Site) throws -> HTML {
+        let own = try visit.secret.flatMap { SecretToken($0) }.flatMap { try site.accounts.signedIn($0, at: visit.now)?.session.id }
+        let lines: [HTML] = try site.accounts.sessions(of: account.id, at: visit.now).map { session in
+            let end: HTML =
+                session.id == own
+                ? "<span class=\"note\">this one</span>"
+                : """
+                <form method="post" action="/account/sessions/\(String(session.id.number))/end">\(Form.token(visit))\
+                <button>Sign out there</button></form>
+                """
+            return """
+                <tr><th scope="row" dir="auto">\(BrowserName.words(session.agent))</th>
+                <td data-name="Since">\(Words.moment(session.startedAt))</td><td data-name="Last used">\(Words.moment(session.usedAt))</td>
+                <td data-name="Address">\(session.address.map(\.description) ?? "not known")</td><td data-name="Session">\(end)</td></tr>
+                """
+        }
+        return """
+            <table class="rows"><thead><tr><th scope="col">Browser</th><th scope="col">Since</th><th scope="col">Last used</th>
+            <th scope="col">Address</th><th scope="col">Session</th></tr></thead><tbody>\(lines)</tbody></table>
+            """
+    }
+}

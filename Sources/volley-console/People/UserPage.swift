@@ -1,0 +1,105 @@
+import Accounts
+import Base
+import HTTPTypes
+
+/// One person's account, as an administrator sees it.
+enum UserPage {
+    static func show(_ visit: Visit, _ site: Site) throws -> Answer { .page(try page(visit, site)) }
+
+    /// - Parameter message: what is wrong with a form of the page that was sent.
+    static func page(_ visit: Visit, _ site: Site, message: HTML? = nil, status: HTTPResponse.Status = .ok) throws -> Page {
+        let account = try account(visit, site)
+        let isOwn = account.id == visit.person?.id
+        let mayControl = visit.person?.rights.mayControl(account.grants) == true
+        let own: HTML =
+            isOwn ? "<p>This is your own account. Password and second factor are under <a href=\"/account\">your account</a>.</p>" : ""
+        let foreign: HTML =
+            mayControl
+            ? "" : "<p class=\"lead\">This person has roles for apps that you do not administer, so you cannot change the account.</p>"
+        let content: HTML = """
+            \(Words.head("\(account.displayName.text)", "<p>Signs in as <code>\(account.name.text)</code></p>"))
+            \(AccountWords.alert(message))
+            \(own)\(foreign)
+            \(Words.panel("Account", id: "about", facts(account)))
+            \(try roles(account, visit, site))
+            \(mayControl ? Words.panel("What you can do", id: "actions", HTML(actions(account, isOwn: isOwn, visit))) : "")
+            \(activity(account, visit))
+            <p class="note"><a href="/users">Back to the users</a></p>
+            """
+        return Page(status: status, title: account.displayName.text, place: .users, content: content)
+    }
+
+    /// The account that the path names.
+    static func account(_ visit: Visit, _ site: Site) throws -> Account {
+        guard let number = Int64(visit.parameters["user"] ?? ""), let account = try site.accounts.account(AccountID(number)) else {
+            throw Refusal.notFound
+        }
+        return account
+    }
+
+    private static func facts(_ account: Account) -> HTML {
+        """
+        <dl class="facts"><dt>Roles</dt><dd>\(RoleWords.chips(account.grants))</dd>
+        <dt>State</dt><dd>\(UsersPage.state(account))</dd>
+        <dt>Second factor</dt><dd>\(account.hasSecondFactor ? "set up" : "none" as HTML)</dd>
+        <dt>Since</dt><dd>\(Words.moment(account.madeAt))</dd></dl>
+        """
+    }
+
+    private static func activity(_ account: Account, _ visit: Visit) -> HTML {
+        guard visit.maySomewhere(.seeSystem) else { return "" }
+        return "<p><a href=\"\(ActivityPage.path(ofPerson: account.id))\">What this person did</a></p>"
+    }
+
+    private static func roles(_ account: Account, _ visit: Visit, _ site: Site) throws -> HTML {
+        let form = RoleForm(visit, try site.project(), grants: account.grants)
+        return Words.panel(
+            "Roles", id: "roles",
+            """
+            <form class="stack" method="post" action="\(UsersPage.path(of: account.id))/roles">\(Form.token(visit))
+            \(form.fields(ticked: account.grants, before: account.grants))
+            <p class="note">The person is signed out everywhere when the roles change.</p>
+            <p><button>Change the roles</button></p></form>
+            """)
+    }
+
+    private static func actions(_ account: Account, isOwn: Bool, _ visit: Visit) -> [HTML] {
+        func form(_ action: String, _ title: HTML, _ meaning: HTML, fields: HTML = "", isGrave: Bool = false) -> HTML {
+            """
+            <form class="action" method="post" action="\(UsersPage.path(of: account.id))/\(action)"><h3>\(title)</h3><p>\(meaning)</p>
+            \(Form.token(visit))\(fields)<p><button\(isGrave ? " class=\"grave\"" : "" as HTML)>\(title)</button></p></form>
+            """
+        }
+        var forms: [HTML] = []
+        if account.state == .active, !isOwn {
+            forms.append(
+                form(
+                    "password", "Offer a new password",
+                    "You get a link with which the person chooses another password. The old one works until then; the second factor stays.")
+            )
+        }
+        if account.hasSecondFactor, !isOwn {
+            forms.append(
+                form(
+                    "factor/remove", "Remove the second factor",
+                    "For a person who lost phone and recovery codes. Make sure that it is really them who ask. They are signed out everywhere.",
+                    isGrave: true))
+        }
+        switch account.state {
+        case .active:
+            forms.append(
+                form("disable", "Disable the account", "The person is signed out and cannot sign in. Nothing else is lost.", isGrave: true))
+        case .disabled:
+            forms.append(form("enable", "Enable the account", "The person may sign in again, with the roles and the password from before."))
+        }
+        let typed = Form.text(
+            "To go on, type the name to sign in with: \(account.name.text)", name: "name", value: "",
+            attributes: " autocomplete=\"off\" autocapitalize=\"none\" spellcheck=\"false\" required")
+        forms.append(
+            form(
+                "remove", "Remove the account", "It is gone for good. What the person did stays under Activity.", fields: typed,
+                isGrave: true)
+        )
+        return forms
+    }
+}

@@ -1,0 +1,67 @@
+import Accounts
+import Base
+
+/// All people who may use the console, and who is invited.
+enum UsersPage {
+    static func show(_ visit: Visit, _ site: Site) throws -> Answer {
+        let accounts = try site.accounts.accounts()
+        let open = try site.accounts.openInvitations(at: visit.now)
+        let content: HTML = """
+            \(Words.head("Users", "<p>\(TextFormat.counted(accounts.count, one: "person", many: "people"))</p>"))
+            <p><a class="button" href="/invite">Invite a person</a></p>
+            \(table(accounts, visit))
+            \(open.isEmpty ? "" : Words.panel("Open invitations", id: "invitations", invitations(open, accounts, visit)))
+            """
+        return .page(Page(title: "Users", place: .users, content: content))
+    }
+
+    private static func table(_ accounts: [Account], _ visit: Visit) -> HTML {
+        let lines: [HTML] = accounts.map { account in
+            let you: HTML = account.id == visit.person?.id ? " <span class=\"note\">you</span>" : ""
+            return """
+                <tr><th scope="row"><a href="\(path(of: account.id))" dir="auto">\(account.displayName.text)</a>\(you)</th>
+                <td data-name="Signs in as"><code>\(account.name.text)</code></td><td data-name="Roles">\(RoleWords.chips(account.grants))</td>
+                <td data-name="State">\(state(account))</td>
+                <td data-name="Second factor">\(account.hasSecondFactor ? "set up" : "none" as HTML)</td></tr>
+                """
+        }
+        return """
+            <table class="rows"><thead><tr><th scope="col">Person</th><th scope="col">Signs in as</th><th scope="col">Roles</th>
+            <th scope="col">State</th><th scope="col">Second factor</th></tr></thead><tbody>\(lines)</tbody></table>
+            """
+    }
+
+    /// Whether the person may sign in, in a word.
+    static func state(_ account: Account) -> HTML {
+        switch account.state {
+        case .active: "active"
+        case .disabled: "<span class=\"chip\">disabled</span>"
+        }
+    }
+
+    private static func invitations(_ open: [Invitation], _ accounts: [Account], _ visit: Visit) -> HTML {
+        let lines: [HTML] = open.map { invitation in
+            let about: HTML
+            let grants: Set<RoleGrant>
+            switch invitation.purpose {
+            case .newAccount(let name, let displayName, let roles):
+                grants = roles
+                about = "<b dir=\"auto\">\(displayName.text)</b> <code>\(name.text)</code>: \(RoleWords.chips(roles))"
+            case .newPassword(let id):
+                let account = accounts.first { $0.id == id }
+                grants = account?.grants ?? []
+                about = "A new password for <b dir=\"auto\">\(account?.displayName.text ?? "a person who was removed")</b>"
+            }
+            let withdraw: HTML =
+                visit.person?.rights.mayControl(grants) == true
+                ? """
+                <form method="post" action="/invitations/\(String(invitation.id))/withdraw">\(Form.token(visit))<button>Withdraw</button></form>
+                """ : ""
+            return "<li><p>\(about)</p><p class=\"note\">The link works until \(Words.moment(invitation.lapsesAt)).</p>\(withdraw)</li>"
+        }
+        return "<ul class=\"list\">\(lines)</ul>"
+    }
+
+    /// The page of a person.
+    static func path(of id: AccountID) -> String { "/users/\(id.number)" }
+}
