@@ -34,9 +34,11 @@ class House:
         self.programs = pathlib.Path(programs).resolve()
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="volley-journey-"))
         self.processes = []
+
+    def open(self):
         ledger = self.folder / "ledger.jsonl"
         simulator = self.start("simulate", "--port", "0", "--ledger", str(ledger), "--json", "--for", "600", "--latency", "20", stdout=subprocess.PIPE)
-        about = json.loads(simulator.stdout.readline())
+        about = self.first_document(simulator)
         token = lambda number: f"{number:064x}"
         rows = "".join(f"{token(n)},{'vip' if n % 2 else 'new'}\n" for n in range(1, DEVICES + 1))
         (self.folder / "devices.csv").write_text("token,tags\n" + rows)
@@ -60,6 +62,19 @@ class House:
                 break
             except OSError:
                 time.sleep(0.1)
+
+    @staticmethod
+    def first_document(process):
+        """What a program prints first, as JSON."""
+        text = ""
+        while True:
+            line = process.stdout.readline()
+            assert line, f"it ended: {text}"
+            text += line
+            try:
+                return json.loads(text)
+            except json.JSONDecodeError:
+                continue
 
     def start(self, *arguments, **options):
         process = subprocess.Popen([str(self.programs / "volley"), *arguments], cwd=self.folder, text=True, **options)
@@ -92,6 +107,7 @@ class Person:
         self.house = house
         self.name = name
         self.context = browser.new_context(**options)
+        self.context.set_default_timeout(15_000)
         self.page = self.context.new_page()
         self.troubles = []
         self.page.on("console", lambda message: message.type in ("error", "warning") and self.trouble(message.text))
@@ -161,7 +177,7 @@ class Journey:
         self.check("titel" not in (self.house.folder / "spring-sale.yaml").read_text(), "a check saves nothing")
         page.go_back()
         edith.go("/campaign/form?file=spring-sale.yaml")
-        page.get_by_label("Title").fill("Spring: it's here")
+        page.get_by_label("Title", exact=True).fill("Spring: it's here")
         self.look(edith, "form")
         page.get_by_role("button", name="Save").click()
         expect(page).to_have_url(re.compile("#saved"))
@@ -292,6 +308,7 @@ def main():
         pictures.mkdir(parents=True, exist_ok=True)
     house = House(sys.argv[1])
     try:
+        house.open()
         with sync_playwright() as playwright:
             options = {"args": ["--no-sandbox"] if os.geteuid() == 0 else []}
             browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), **options)

@@ -79,7 +79,7 @@ enum CampaignEditor {
         let found: HTML =
             sheet.findings.isEmpty
             ? "<p class=\"note\">No mistakes in the text.</p>"
-            : "<ul class=\"findings\" role=\"status\">\(sheet.findings.map(CampaignsPage.finding))</ul>"
+            : "<div role=\"status\"><ul class=\"findings\">\(sheet.findings.map(CampaignsPage.finding))</ul></div>"
         let other: HTML =
             action == nil
             ? "<p><a href=\"/campaign/form\(FormFields.query([("file", sheet.file)]))\">Edit in a form</a> · <a href=\"\(Words.path(ofCampaign: sheet.file))\">Back without saving</a></p>"
