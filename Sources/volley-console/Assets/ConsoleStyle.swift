@@ -48,6 +48,9 @@ enum ConsoleStyle {
         .action { border-top: 1px solid var(--line); padding: .8rem 0; }
         .action:first-of-type { border-top: 0; }
         .action > * + * { margin-top: .5rem; }
+        .action h3 { margin-top: 0; }
+        .texts { display: flex; flex-wrap: wrap; gap: 1rem; margin: .8rem 0; }
+        .texts .text { flex: 0 1 22rem; min-width: 0; }
         .field.short input { max-width: 14rem; display: block; }
         .plan { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .875rem; background: var(--track); border-radius: .5rem; padding: .8rem 1rem;
           margin: .6rem 0; }

@@ -44,7 +44,7 @@ enum CampaignOrders {
         let devices = app.testDevices.count
         let test =
             devices == 0
-            ? "" : form(.test, "Send a test", "\(TextFormat.devices(devices)) that volley.yaml names for tests get this campaign now.")
+            ? "" : form(.test, "Send a test", "This campaign goes now to \(TextFormat.devices(devices)), named in volley.yaml for tests.")
         let plan = form(
             .plan, app.needsApproval ? "Plan and ask for approval" : "Plan",
             """

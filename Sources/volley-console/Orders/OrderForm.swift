@@ -30,14 +30,16 @@ enum OrderForm {
         return String(String.UnicodeScalarView(digits)) == String(count)
     }
 
-    /// What became of orders, newest first; blank without any.
-    static func list(_ orders: [PlacedOrder], at now: OrderMoment) -> HTML {
+    /// What became of orders about a run, newest first; blank without any.
+    static func list(_ orders: [PlacedOrder], ofRun run: String, at now: OrderMoment) -> HTML {
         let items: [HTML] = orders.map { placed in
             let state = state(placed, at: now)
+            // Whoever reads this is on the run's page.
+            let sentence = TextFormat.capitalized(TextFormat.printable(state.sentence.replacing(" (\(run))", with: "")))
             let look: HTML = state.hasEnded ? "" : " class=\"open\""
             return """
                 <li\(look)><p><b dir="auto">\(placed.order.by)</b>: \(placed.order.kind.name), \(Words.moment(placed.order.askedAt))</p>
-                <p class="note">\(Prose.html(TextFormat.capitalized(TextFormat.printable(state.sentence)))).</p></li>
+                <p class="note">\(Prose.html(sentence)).</p></li>
                 """
         }
         return items.isEmpty ? "" : "<ul class=\"list\">\(items)</ul>"

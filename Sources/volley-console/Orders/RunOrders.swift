@@ -103,13 +103,21 @@ enum RunOrders {
             <form class="action" method="post" action="\(Words.path(of: run.id))/\(action.rawValue)">
             <h3>\(action.button)</h3>\(alert)<p>\(action.meaning(for: run))</p>
             \(OrderForm.hidden(visit, digest: sight.digest))\(fields)
-            <p><button\(action == .cancel || action == .reject ? " class=\"grave\"" : "" as HTML)>\(action.button)</button></p></form>
+            <p><button\(look(action))>\(action.button)</button></p></form>
             """
+    }
+
+    private static func look(_ action: RunAction) -> HTML {
+        switch action {
+        case .approve, .send: " class=\"main\""
+        case .reject, .cancel: " class=\"grave\""
+        case .pause, .resume, .retry: ""
+        }
     }
 
     /// What was ordered for the run, newest first; blank without any.
     static func history(_ sight: Sight) -> HTML {
-        let list = OrderForm.list(Array(sight.orders.prefix(most)), at: .now())
+        let list = OrderForm.list(Array(sight.orders.prefix(most)), ofRun: sight.run.id, at: .now())
         return list.markup.isEmpty ? "" : Words.panel("What was ordered", id: "orders", list)
     }
 

@@ -36,7 +36,9 @@ enum CampaignPreview {
                 <p class="note" data-without-script><a href="/campaign/preview\(query)">Refresh</a></p></section>
                 """
         }
-        return .page(Page(title: "Preview of \(item.name ?? item.file)", place: .campaigns, content: "\(back(item))\(piece)"))
+        // The preview itself has a heading.
+        let head: HTML = result.map { $0.hasMistakes } ?? true ? Words.head("Preview of \(item.name ?? item.file)") : ""
+        return .page(Page(title: "Preview of \(item.name ?? item.file)", place: .campaigns, content: "\(head)\(back(item))\(piece)"))
     }
 
     private static func back(_ item: CampaignShelf.Item) -> HTML {

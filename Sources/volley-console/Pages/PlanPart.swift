@@ -1,6 +1,7 @@
 import Accounts
 import Automation
 import Base
+import Reports
 import Runs
 
 /// A plan on the page of its run, as it is frozen: what whoever approves it must see.
@@ -16,8 +17,8 @@ enum PlanPart {
             ? "<p class=\"note\">Who wrote this version is not known: it was not saved in the console.</p>"
             : "<p>Written by <b dir=\"auto\">\(writers.joined(separator: ", "))</b>.</p>"
         let text: HTML =
-            plan.previewText.isEmpty ? "" : "<pre class=\"plan\" dir=\"auto\" tabindex=\"0\">\(Hostile.shown(plan.previewText))</pre>"
-        return Words.panel("The plan", id: "plan", "\(wrote)\(text)\(try comparison(run))")
+            plan.previewText.isEmpty ? "" : "<details open><summary>As it was counted</summary><pre class=\"plan\" dir=\"auto\" tabindex=\"0\">\(Hostile.shown(plan.previewText))</pre></details>"
+        return Words.panel("The plan", id: "plan", "\(wrote)\(PlannedTextCards.html(of: plan))\(text)\(try comparison(run))")
     }
 
     /// The campaign as it is planned, beside the run of it that was begun last.

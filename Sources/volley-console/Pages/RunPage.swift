@@ -30,9 +30,9 @@ enum RunPage {
             \(why)
             <section class="panel" aria-labelledby="progress"\(live)><h2 id="progress">Progress</h2>
             <div data-fill="progress" aria-live="polite">\(progress(run, rate: site.rate.perSecond(of: run), at: visit.now))</div>\(refresh)</section>
+            \(run.state == .planned ? try PlanPart.html(run, site) : "")
             \(RunOrders.panel(sight, visit, typed: typed))
             \(RunOrders.history(sight))
-            \(run.state == .planned ? try PlanPart.html(run, site) : "")
             \(Words.panel("About this run", id: "about", facts(run)))
             \(report)\(export)
             """
