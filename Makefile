@@ -97,11 +97,17 @@ test-servers: servers ## Test Volley with other projects' servers and proxies (t
 	    $$servers/usr/lib/go-1.19/bin/go build -o $$servers/usr/bin/apns-go Tests/ForeignServers/StandIns/apns.go
 	VOLLEY_FOREIGN_SERVERS="$(SCENARIO)" $(SWIFT) test $(STRICT) --filter ForeignServersTests
 
-BROWSER_PACKAGES := chromium
+BROWSER_PACKAGES := chromium python3-venv
+BROWSER_PYTHON := playwright==1.65.2 axe-playwright-python==0.1.8
+# A folder for pictures of every page.
+PICTURES ?=
 
-test-browser: setup ## Install Chromium if it is missing, and test the pages in it: light, dark, phone, print
-	@command -v chromium >/dev/null || { $(call install,$(BROWSER_PACKAGES)); }
+test-browser: setup ## Install Chromium if it is missing, and go through pages and console in it; PICTURES=folder keeps pictures
+	@$(call install,$(BROWSER_PACKAGES))
+	@python=.build/browser; $$python/bin/python3 -c 'import playwright, axe_playwright_python' 2>/dev/null || { \
+	    /usr/bin/python3 -m venv $$python && $$python/bin/pip install --quiet --disable-pip-version-check $(BROWSER_PYTHON); }
 	$(SWIFT) test $(STRICT) --filter BrowserTests
+	.build/browser/bin/python3 Tests/Journeys/console.py .build/debug $(PICTURES)
 
 # Code that runs on several threads or touches raw memory, without tests of speed: nothing is fast under a sanitizer.
 SANITIZED := --filter "(Audience|Delivery|HTTP2|Simulators|Cryptography)Tests"

@@ -18,7 +18,17 @@ enum PlanPart {
             : "<p>Written by <b dir=\"auto\">\(writers.joined(separator: ", "))</b>.</p>"
         let text: HTML =
             plan.previewText.isEmpty ? "" : "<details open><summary>As it was counted</summary><pre class=\"plan\" dir=\"auto\" tabindex=\"0\">\(Hostile.shown(plan.previewText))</pre></details>"
-        return Words.panel("The plan", id: "plan", "\(wrote)\(PlannedTextCards.html(of: plan))\(text)\(try comparison(run))")
+        return Words.panel("The plan", id: "plan", "\(wrote)\(warnings(plan))\(PlannedTextCards.html(of: plan))\(text)\(try comparison(run))")
+    }
+
+    /// What was doubtful when it was planned.
+    private static func warnings(_ plan: RunPlan) -> HTML {
+        guard case .array(let warnings)? = plan.preview["warnings"], !warnings.isEmpty else { return "" }
+        let items: [HTML] = warnings.map { warning in
+            let message = TextFormat.capitalized(warning["message"]?.stringValue ?? "")
+            return "<li dir=\"auto\">\(Prose.html(message)). \(Prose.html(warning["remedy"]?.stringValue ?? ""))</li>"
+        }
+        return "<section class=\"warnings\" aria-label=\"Warnings\"><ul>\(items)</ul></section>"
     }
 
     /// The campaign as it is planned, beside the run of it that was begun last.
