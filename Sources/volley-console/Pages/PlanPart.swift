@@ -16,9 +16,18 @@ enum PlanPart {
             writers.isEmpty
             ? "<p class=\"note\">Who wrote this version is not known: it was not saved in the console.</p>"
             : "<p>Written by <b dir=\"auto\">\(writers.joined(separator: ", "))</b>.</p>"
-        let text: HTML =
-            plan.previewText.isEmpty ? "" : "<details open><summary>As it was counted</summary><pre class=\"plan\" dir=\"auto\" tabindex=\"0\">\(Hostile.shown(plan.previewText))</pre></details>"
-        return Words.panel("The plan", id: "plan", "\(wrote)\(warnings(plan))\(PlannedTextCards.html(of: plan))\(text)\(try comparison(run))")
+        let counted: HTML = """
+            <details open><summary>As it was counted</summary>\
+            <pre class="plan" dir="auto" tabindex="0">\(Hostile.shown(plan.previewText))</pre></details>
+            """
+        let content: HTML = """
+            \(wrote)
+            \(warnings(plan))
+            \(PlannedTextCards.html(of: plan))
+            \(plan.previewText.isEmpty ? "" : counted)
+            \(try comparison(run))
+            """
+        return Words.panel("The plan", id: "plan", content)
     }
 
     /// What was doubtful when it was planned.
