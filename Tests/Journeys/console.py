@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -98,6 +99,7 @@ class House:
             process.send_signal(signal.SIGTERM)
         for process in self.processes:
             process.wait(30)
+        shutil.rmtree(self.folder)
 
 
 class Person:
