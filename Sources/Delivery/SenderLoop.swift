@@ -2,7 +2,7 @@ import Base
 import PushServices
 
 /// Drives the machine on one thread: tells it what happened, carries out what it decides, and sleeps whenever nothing is due.
-struct SenderLoop<Carrier: Transport> {
+struct SenderLoop<Carrier: Transport>: ~Copyable {
     /// The longest sleep. The machine takes a gap of a second for a stall. Other threads wake the loop earlier when they need it.
     private static var longestSleep: Int64 { 500_000_000 }
     private static var flushInterval: Int64 { 100_000_000 }
