@@ -198,7 +198,8 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
         guard !transport.events.isEmpty else { return }
         let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
         for event in transport.events {
-            switch event {
+            // Consumed: a copy for each case would retain all that an answer may carry.
+            switch consume event {
             case .answered(let request, let answer):
                 if !answer.receipt.isEmpty { settings.receipts?.add(answer.receipt) }
                 machine.answered(request, answer, targets: answer.targets.isEmpty ? [] : targets(of: request, answer), at: now)
