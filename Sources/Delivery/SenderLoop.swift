@@ -2,7 +2,7 @@ import Base
 import PushServices
 
 /// Drives the machine on one thread: tells it what happened, carries out what it decides, and sleeps whenever nothing is due.
-struct SenderLoop<Carrier: Transport> {
+struct SenderLoop<Carrier: Transport>: ~Copyable {
     /// The longest sleep. The machine takes a gap of a second for a stall. Other threads wake the loop earlier when they need it.
     private static var longestSleep: Int64 { 500_000_000 }
     private static var flushInterval: Int64 { 100_000_000 }
@@ -198,7 +198,8 @@ struct SenderLoop<Carrier: Transport> {
         guard !transport.events.isEmpty else { return }
         let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
         for event in transport.events {
-            switch event {
+            // Consumed: a copy for each case would retain all that an answer may carry.
+            switch consume event {
             case .answered(let request, let answer):
                 if !answer.receipt.isEmpty { settings.receipts?.add(answer.receipt) }
                 machine.answered(request, answer, targets: answer.targets.isEmpty ? [] : targets(of: request, answer), at: now)

@@ -5,8 +5,8 @@ import Testing
 @testable import Delivery
 
 /// A machine at a virtual time, with the actions that it requested.
-struct Bench {
-    var machine: DeliveryMachine
+struct Bench: KeepsMachine {
+    let keeper: MachineKeeper
     var now = Moment(nanoseconds: 1_000_000_000, wall: Timestamp(epochSeconds: 1_800_000_000))
     var actions: [DeliveryMachine.Action] = []
     /// Whether peers answer when they are asked for a sign of life.
@@ -16,7 +16,7 @@ struct Bench {
         var settings = MachineSettings(endpoint: "example.com:443", usesProviderToken: true)
         settings.connections = 1
         change(&settings)
-        machine = DeliveryMachine(settings)
+        keeper = MachineKeeper(settings)
         for recipient in 0..<pushes { _ = machine.add(recipient: recipient, at: now) }
         machine.sourceEnded()
     }

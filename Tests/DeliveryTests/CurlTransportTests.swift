@@ -208,7 +208,7 @@ struct CurlTransportTests {
     func acceptedBodies() {
         let body = Array(#"{"reason":"Behind a good status"}"#.utf8)
         func reason(_ service: any PushService) -> String {
-            DeliveryMachine.Answer(status: 200, retryAfterSeconds: nil, date: nil, body: body, of: service).reason
+            AnswerReader(service).answer(status: 200, retryAfterSeconds: nil, date: nil, body: body).reason
         }
         #expect(reason(BatchService(1)) == "")
         var reading = BatchService(1)

@@ -193,7 +193,7 @@ struct DeliveryMachineTests {
         bench.machine.isSourceEnded = false
         bench.machine.advance(to: bench.now)
         #expect(bench.machine.actions == [.open(connection: 0)])
-        #expect(!bench.machine.wantsPushes)
+        #expect(bench.machine.wantsPushes == false)
         for _ in 0..<5 {
             bench.machine.actions.removeAll()
             bench.machine.connectionFailed(0, .unreachable("refused"), at: bench.now)
@@ -205,7 +205,7 @@ struct DeliveryMachineTests {
         other.machine.isSourceEnded = false
         other.machine.advance(to: other.now)
         other.machine.connectionOpened(0, at: other.now)
-        #expect(other.machine.wantsPushes)
+        #expect(other.machine.wantsPushes == true)
     }
 
     @Test("past the deadline pushes are taken as fast as they come, to be written off")

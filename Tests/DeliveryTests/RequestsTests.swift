@@ -8,8 +8,8 @@ import Testing
 @Suite("requests of several pushes")
 struct RequestsTests {
     /// A machine with the bytes of its pushes, as in a loop; targets are the recipients' numbers.
-    private struct Loop {
-        var machine: DeliveryMachine
+    private struct Loop: KeepsMachine {
+        let keeper: MachineKeeper
         var store = PushStore()
         var texts: TextIndex
         var now = Moment(nanoseconds: 1_000_000_000, wall: Timestamp(epochSeconds: 1_800_000_000))
@@ -19,7 +19,7 @@ struct RequestsTests {
             settings.service = service
             settings.connections = 1
             change(&settings)
-            machine = DeliveryMachine(settings)
+            keeper = MachineKeeper(settings)
             texts = TextIndex(service.batching)
         }
 
@@ -28,7 +28,7 @@ struct RequestsTests {
             for recipient in recipients { batch.append(recipient: recipient, token: "\(recipient)", payload: Array(text(recipient).utf8)) }
             let stored = store.insert(batch)
             for (index, push) in batch.pushes.enumerated() {
-                texts.add(push.recipient, in: (stored, index), &store, to: &machine, at: now)
+                texts.add(push.recipient, in: (stored, index), &store, to: &keeper.machine, at: now)
             }
         }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Delivery
 
 /// A server that accepts a number of pushes a second and is too busy for the others, and a driver with a virtual clock.
-private struct BusyServer {
+private struct BusyServer: KeepsMachine {
     enum Refusal: CaseIterable, Sendable { case tooManyRequests, unavailable, refusedStream }
 
     /// How many it accepts a second at a moment (in seconds); a bucket holds a fifth of a second's worth.
@@ -14,7 +14,7 @@ private struct BusyServer {
     /// Refused whatever the rate.
     var randomShare = 0.0
 
-    private(set) var machine: DeliveryMachine
+    let keeper: MachineKeeper
     private(set) var submissions: [Int64] = []
     private(set) var refusals: [Int64] = []
     private(set) var settlements: [Settlement] = []
@@ -32,7 +32,7 @@ private struct BusyServer {
         settings.jitterSeed = 3
         change(&settings)
         self.capacity = capacity
-        machine = DeliveryMachine(settings)
+        keeper = MachineKeeper(settings)
         for recipient in 0..<pushes { _ = machine.add(recipient: recipient, at: now) }
         machine.sourceEnded()
     }

@@ -2,7 +2,9 @@ public import Base
 public import PushServices
 
 /// A campaign's payload, compiled once: constant JSON with holes for the cells of a device.
-public struct PayloadTemplate: Sendable {
+///
+/// Immutable, and a class, so that each payload retains one thing rather than a dozen arrays.
+public final class PayloadTemplate: Sendable {
     /// The columns that templates name, each once, with the place of its first use. `render` takes the cells in this order.
     public let columns: [SourceText]
     /// alert, or background for a silent campaign.

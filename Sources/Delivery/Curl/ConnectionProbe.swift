@@ -86,8 +86,8 @@ public struct ConnectionProbe {
         result.address = volley_easy_get_string(easy.pointer, CURLINFO_PRIMARY_IP).map { String(cString: $0) } ?? ""
         result.tls = notes.tls
         result.status = volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE)
-        result.reason =
-            DeliveryMachine.Answer(status: result.status, retryAfterSeconds: nil, date: nil, body: notes.body, of: settings.service).reason
+        let answer = AnswerReader(settings.service).answer(status: result.status, retryAfterSeconds: nil, date: nil, body: notes.body)
+        result.reason = answer.reason
         result.serverTime = volley_easy_get_header(easy.pointer, "date").flatMap { Timestamp(httpDate: String(cString: $0)) }
         if code != CURLE_OK { result.failure = failure(code, easy.pointer, notes) }
         return result

@@ -152,7 +152,7 @@ final class CurlCall {
     private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         answerCount += bytes.count
         guard answerCount <= CurlEasyHandle.longestAnswer else { return false }
-        if DeliveryMachine.Answer.mayReadBody(status: status, of: setup.service) { answer.append(contentsOf: bytes) }
+        if setup.answers.mayReadBody(status: status) { answer.append(contentsOf: bytes) }
         return true
     }
 
@@ -173,10 +173,10 @@ final class CurlCall {
 
     private func answer(isCutOff: Bool) -> DeliveryMachine.Answer {
         let wait = volley_easy_get_offset(easy, CURLINFO_RETRY_AFTER)
-        var answer = DeliveryMachine.Answer(
-            status: status, retryAfterSeconds: wait > 0 ? Double(wait) : nil, date: header("date"), body: answer, of: setup.service)
+        var answer = setup.answers.answer(
+            status: status, retryAfterSeconds: wait > 0 ? Double(wait) : nil, date: header("date"), body: answer)
         answer.id = identity
-        if let names = setup.service.budgetHeaders, let reset = header(names.reset).flatMap(Self.seconds) {
+        if let names = setup.budgetHeaders, let reset = header(names.reset).flatMap(Self.seconds) {
             if status == 429, answer.retryAfterSeconds == nil { answer.retryAfterSeconds = max(1, reset) }
             if header(names.remaining).flatMap(Self.seconds) == 0 { answer.budgetReturnsAfterSeconds = max(1, reset) }
         }

@@ -136,7 +136,8 @@ struct CurlSetup {
     let route: CurlRoute
     let proxy: ProxyAddress?
     let template: RequestTemplate
-    let service: any PushService
+    let answers: AnswerReader
+    let budgetHeaders: BudgetHeaders?
     /// Signs each request; nil where they are not signed.
     let signer: RequestSigner?
     /// The most requests at a time, and thus the most sockets.
@@ -152,7 +153,8 @@ struct CurlSetup {
         signer = settings.credentials.signer
         proxy = settings.proxyAddress
         template = settings.request
-        service = settings.service
+        answers = AnswerReader(settings.service)
+        budgetHeaders = settings.service.budgetHeaders
         inFlight = if case .calls(let inFlight) = settings.wire { max(1, inFlight) } else { max(1, settings.streamsPerConnection) }
         timeoutMilliseconds = Int((settings.answerTimeoutSeconds + Self.graceSeconds) * 1000)
     }

@@ -25,7 +25,7 @@ final class HTTP2Connection {
     var attemptEndsAt: Int64? { if case .dialing(let dialer) = phase { dialer.attemptEndsAt } else { nil } }
 
     private let index: Int
-    private let service: any PushService
+    private let answers: AnswerReader
     private let socket: ConnectionSocket
     private let session: HTTP2ClientSession
     @exclusivity(unchecked) private var phase: Phase
@@ -41,8 +41,8 @@ final class HTTP2Connection {
     private var hasReportedLeaving = false
     private var hasAnswered = false
 
-    init(index: Int, dialer: Dialer, session: HTTP2ClientSession, service: any PushService) {
-        self.service = service
+    init(index: Int, dialer: Dialer, session: HTTP2ClientSession, answers: AnswerReader) {
+        self.answers = answers
         self.index = index
         self.session = session
         socket = dialer.socket
@@ -233,7 +233,7 @@ final class HTTP2Connection {
     private func report(_ request: EndedRequest, _ events: inout [TransportEvent]) {
         if request.status != 0 {
             hasAnswered = true
-            events.append(.answered(request: request.tag, DeliveryMachine.Answer(request, of: service)))
+            events.append(.answered(request: request.tag, answers.answer(request)))
         } else if request.error == .refusedStream, session.goAway == nil {
             events.append(.refused(request: request.tag))
         } else if request.isUnsent || request.error == .refusedStream {
@@ -245,17 +245,17 @@ final class HTTP2Connection {
     }
 }
 
-extension DeliveryMachine.Answer {
-    fileprivate init(_ request: EndedRequest, of service: any PushService) {
-        self.init(
-            status: request.status, retryAfterSeconds: request.retryAfterSeconds.map(Double.init), date: request.date, body: request.body,
-            of: service)
-        id =
+extension AnswerReader {
+    fileprivate func answer(_ request: EndedRequest) -> DeliveryMachine.Answer {
+        var answer = answer(
+            status: request.status, retryAfterSeconds: request.retryAfterSeconds.map(Double.init), date: request.date, body: request.body)
+        answer.id =
             switch request.ownHeader {
             case .missing: .missing
             case .other: .other
             case .own: .own
             }
-        isCutOff = request.isCutOff
+        answer.isCutOff = request.isCutOff
+        return answer
     }
 }

@@ -74,7 +74,8 @@ final class HTTP2Transport: Transport {
         }
         let socket = ConnectionSocket(epoll: epoll.descriptor, name: UInt64(connection))
         connections[connection] = HTTP2Connection(
-            index: connection, dialer: Dialer(route, socket: socket, wakeup: wakeup), session: session, service: settings.service)
+            index: connection, dialer: Dialer(route, socket: socket, wakeup: wakeup), session: session,
+            answers: AnswerReader(settings.service))
     }
 
     func close(_ connection: Int) {

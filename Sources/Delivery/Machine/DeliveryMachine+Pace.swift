@@ -25,7 +25,6 @@ extension DeliveryMachine {
 
     /// Returns whether a request may leave now, and counts it if so.
     mutating func takePace(for request: Int, at nanoseconds: Int64) -> Bool {
-        // Separate statements: a single condition would copy the whole machine for each request.
         if serviceHealth.probes > 0, nextProbeTime > nanoseconds { return false }
         if quota.until != nil, nextQuotaTime > nanoseconds { return false }
         let own = count(request, as: batching.paceUnit)

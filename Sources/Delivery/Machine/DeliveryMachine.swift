@@ -6,7 +6,10 @@ import PushServices
 ///
 /// It owns retries, pacing, stream limits, timeouts, reconnecting and the reasons to stop. A driver's loop: tell it the events, call
 /// `advance`, carry out the actions, sleep until something happens or until `nextWake`.
-struct DeliveryMachine {
+///
+/// Not copyable: where a method that changes the machine calls one that does not, the compiler may copy the whole of it. One such copy for
+/// each push cost a twenty-fifth of its CPU.
+struct DeliveryMachine: ~Copyable {
     /// What the driver must do. Slots name pushes and connections; the slot of the first push that a request carries names the request.
     enum Action: Hashable, Sendable {
         /// Open a connection, then call `connectionOpened` or `connectionFailed`.

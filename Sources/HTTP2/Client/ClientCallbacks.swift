@@ -135,9 +135,8 @@ private func withSession(_ user: UnsafeMutableRawPointer?, _ body: (HTTP2ClientS
     Unmanaged<HTTP2ClientSession>.fromOpaque(user)._withUnsafeGuaranteedRef { body($0) }
 }
 
-@inline(__always)
 private func memoryEquals(_ bytes: UnsafePointer<UInt8>?, _ text: StaticString) -> Bool {
-    guard let bytes else { return false }
-    return UnsafeBufferPointer(start: bytes, count: text.utf8CodeUnitCount).elementsEqual(
+    areEqual(
+        UnsafeBufferPointer(start: bytes, count: text.utf8CodeUnitCount),
         UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
 }

@@ -237,7 +237,7 @@ public final class HTTP2ClientSession {
 
     /// A header that matters only if it is the request's own.
     func receiveOther(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
-        guard current >= 0, name.elementsEqual(ownHeader) else { return }
+        guard current >= 0, ownHeader.withUnsafeBufferPointer({ areEqual(name, $0) }) else { return }
         slots[current].ownHeader = slots[current].isOwn(value) ? .own : .other
     }
 

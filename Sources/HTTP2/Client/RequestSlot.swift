@@ -62,7 +62,7 @@ struct RequestSlot {
 
     /// Whether a value equals that of the own header.
     func isOwn(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
-        value.elementsEqual(UnsafeBufferPointer(start: memory + pathCount, count: ownCount))
+        areEqual(value, UnsafeBufferPointer(start: memory + pathCount, count: ownCount))
     }
 
     private static func copy(_ piece: UnsafeBufferPointer<UInt8>, to end: inout UnsafeMutablePointer<UInt8>) {

@@ -57,15 +57,18 @@ extension SQLiteRun {
         try select.forEachRow { row in
             let (id, token, fields) = (row.number(0), row.text(1), row.text(2))
             guard targets.contains(token, of: id) else { throw noToken(id) }
-            func push() -> StoredPush {
+            let service = targets.service
+            // Takes the cells as an argument: captured variables would be checked for overlapping access with every push.
+            func push(_ cells: EscapedCells) -> StoredPush {
                 StoredPush(
                     id: id, token: token, cells: cells, language: withTraits ? row.text(3) : none, variant: withTraits ? row.text(4) : none,
-                    service: targets.service)
+                    service: service)
             }
-            if cells.locate(in: fields) { return try body(push()) }
+            if cells.locate(in: fields) { return try body(push(cells)) }
             return try withNormalForm(of: fields, recipient: id) { fields in
+                var cells = EscapedCells()
                 guard cells.locate(in: fields) else { throw noFields(id) }
-                return try body(push())
+                return try body(push(cells))
             }
         }
     }

@@ -133,7 +133,7 @@ struct PushReader: Sendable {
     /// Claims and hands over recipients that were never claimed.
     /// - Returns: recipients that were claimed but not handed over.
     private func claim(
-        _ leg: Range<Int>, _ claims: ClaimCount, renderedBy team: RangeTeam<Rendered>, into batches: BoundedQueue<PushBatch>
+        _ leg: Range<Int>, _ claims: ClaimCount, renderedBy team: RangeTeam<RenderedPushes>, into batches: BoundedQueue<PushBatch>
     ) throws -> [Int] {
         while let next = try run.lease(atMost: claimSize, of: leg) {
             let size = allowance?.wait(forAtMost: claimSize) { batches.isClosed } ?? claimSize
@@ -141,7 +141,7 @@ struct PushReader: Sendable {
             if batches.isClosed { return [] }
             let claim = next.prefix(size)
             // Read everything before the claim: a device that cannot be read must not be claimed.
-            let rendered = Rendered(try team.run(parts.parts(of: claim)))
+            let rendered = RenderedPushes(try team.run(parts.parts(of: claim)))
             try run.claim(claim, unsent: rendered.capped, at: now())
             if !rendered.capped.isEmpty { onCapped(rendered.capped) }
             guard claims.add(claim.count, noting: onClaimed) else { return rendered.batches.flatMap { $0.pushes.map(\.recipient) } }
@@ -179,79 +179,22 @@ struct PushReader: Sendable {
         return rest.flatMap { $0.pushes.map(\.recipient) }
     }
 
-    /// The work for some recipients.
-    private struct Rendered: Sendable {
-        /// The pushes to send.
-        var batches: [PushBatch] = []
-        /// The settlements of recipients that may get no more pushes.
-        var capped: [Settlement] = []
-        /// The recipients in the batches that may have got the push already.
-        var inDoubt: [Int] = []
-
-        init() {}
-
-        /// Joins parts that are in the order of their recipients.
-        init(_ parts: [Rendered]) {
-            if parts.count == 1 {
-                self = parts[0]
-                return
-            }
-            (batches, capped, inDoubt) = (parts.flatMap(\.batches), parts.flatMap(\.capped), parts.flatMap(\.inDoubt))
-        }
-    }
-
     /// - Parameters:
     ///   - renderer: the number of the thread, 0 for the one that claims.
     ///   - members: the recipients of a call, in one batch; nil for all who are in none that is sent again.
-    private func render(_ range: Range<Int>, isClaimed: Bool, renderer: Int, of members: Set<Int>? = nil) throws -> Rendered {
-        let messages = renderer == 0 ? messages : furtherMessages[renderer - 1]
-        let size = members?.count ?? min(Self.batchSize, claimSize)
+    private func render(_ range: Range<Int>, isClaimed: Bool, renderer: Int, of members: Set<Int>? = nil) throws -> RenderedPushes {
         let repeated = isClaimed && members == nil ? Set(repeats.lazy.flatMap(\.recipients)) : []
-        var rendered = Rendered()
-        let now = now()
-        var batch = PushBatch()
-        var chooser = MessageChooser(messages)
-        let hasChoice = messages.hasChoice
-        let hasZone = run.plan.fields.count > messages.columns.count && run.plan.fields.last == ExportColumns.Standard.timezone.rawValue
-        // The zone of a device follows what its texts need.
-        let cells = messages.columns.count + (hasZone ? 1 : 0)
-        func append(_ push: StoredPush) throws {
-            // A push that may have arrived is the same push again, so the cap does not apply.
-            if let capped, !push.mayHaveArrived, capped.contains(token: push.token) {
-                let attempts = push.attempts
-                rendered.capped.append(
-                    Settlement(recipient: push.id, outcome: .unsent, own: .frequencyCap, attempts: attempts, settledAt: now))
-                return
-            }
-            if push.mayHaveArrived { rendered.inDoubt.append(push.id) }
-            if batch.pushes.isEmpty {
-                // Reserve a little more than the last batch needed: payloads of a run differ in a few cells.
-                batch.reserve(pushes: size, bytes: rendered.batches.last.map { $0.bytes.count * 9 / 8 } ?? 0)
-            }
-            try batch.append(recipient: push.id, token: push.token) { bytes in
-                let message = hasChoice ? chooser.message(variant: push.variant, language: push.language, service: service) : 0
-                guard push.cells.count == cells, let message,
-                    messages.append(message: message, push.cells, language: push.language, to: &bytes) == nil
-                else {
-                    throw Diagnostic(
-                        "recipient \(push.id) no longer has a payload: the file was changed after it was planned", file: run.place)
-                }
-            }
-            if batch.pushes.count == size {
-                rendered.batches.append(batch)
-                batch = PushBatch()
-            }
-        }
+        let messages = renderer == 0 ? messages : furtherMessages[renderer - 1]
+        var rendering = PushRendering(messages, for: self, batchSize: members?.count ?? min(Self.batchSize, claimSize))
         if isClaimed {
             try run.forEachUnsettledPush(
                 in: range, resendsUnknown: resendsUnknown, closing: [.frequencyCap], withTraits: messages.needsTraits
             ) { push in
-                if members?.contains(push.id) ?? !repeated.contains(push.id) { try append(push) }
+                if members?.contains(push.id) ?? !repeated.contains(push.id) { try rendering.add(push, messages, in: run) }
             }
         } else {
-            try run.forEachPush(in: range, withTraits: messages.needsTraits, append)
+            try run.forEachPush(in: range, withTraits: messages.needsTraits) { try rendering.add($0, messages, in: run) }
         }
-        if !batch.pushes.isEmpty { rendered.batches.append(batch) }
-        return rendered
+        return rendering.finish()
     }
 }

@@ -8,8 +8,8 @@ import Testing
 @Suite("requests that name a text")
 struct KeptTextsTests {
     /// A machine whose questions are answered when a test wants it.
-    private struct Loop {
-        var machine: DeliveryMachine
+    private struct Loop: KeepsMachine {
+        let keeper: MachineKeeper
         var now = Moment(nanoseconds: 1_000_000_000, wall: Timestamp(epochSeconds: 1_800_000_000))
         var store = PushStore()
         var texts: TextIndex
@@ -28,7 +28,7 @@ struct KeptTextsTests {
             settings.canaryPushes = 0
             settings.resendsUnknown = false
             change(&settings)
-            machine = DeliveryMachine(settings)
+            keeper = MachineKeeper(settings)
             texts = TextIndex(service.batching)
             add([1000: "warm"])
             for request in advance() { answer(request, 200) }
@@ -44,7 +44,7 @@ struct KeptTextsTests {
             }
             let stored = store.insert(batch)
             for (index, recipient) in recipients.enumerated() {
-                self.texts.add(recipient, in: (stored, index), after: past, &store, to: &machine, at: now)
+                self.texts.add(recipient, in: (stored, index), after: past, &store, to: &keeper.machine, at: now)
             }
         }
 
