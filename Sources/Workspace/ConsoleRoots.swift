@@ -8,6 +8,8 @@ public struct ConsoleRoots: Sendable {
     /// Without links.
     private let folders: [String]
     private let names: [String]
+    /// volley.yaml, and the runs.
+    private let forbidden: [String]
 
     /// The roots of a project; folders that do not exist allow nothing.
     public init(_ project: Project) {
@@ -15,6 +17,9 @@ public struct ConsoleRoots: Sendable {
         let folder = FilePaths.folder(of: FilePaths.anchored(project.file))
         let paths = named.isEmpty ? [folder] : named.map { FilePaths.resolve($0, besideFile: project.file) }
         names = paths
+        forbidden = [project.file, FilePaths.resolve(project.runs, besideFile: project.file)].compactMap {
+            Self.real(FilePaths.anchored($0))
+        }
         folders = paths.compactMap { Self.real(FilePaths.anchored($0)) }
     }
 
@@ -25,8 +30,9 @@ public struct ConsoleRoots: Sendable {
             audience.anyTags, audience.allTags, audience.noneTags, audience.aliases, audience.registrationIDs, audience.excludedTags,
             audience.excludedAliases, audience.excludedRegistrationIDs,
         ]
-        let files = audience.devices + audience.excludedDevices + lists.compactMap(\.file)
-        return files.filter { !holds(FilePaths.resolve($0.value, besideFile: campaign.file)) }.map { file in
+        let exports = audience.devices.filter { !isExport($0.value, of: campaign.file) }
+        let others = (audience.excludedDevices + lists.compactMap(\.file)).filter { !isList($0.value, of: campaign.file) }
+        return (exports + others).map { file in
             Diagnostic(
                 "the console may not use the file \(TextFormat.inLine(file.value))", at: file.position,
                 remedy:
@@ -35,7 +41,32 @@ public struct ConsoleRoots: Sendable {
         }
     }
 
-    /// Whether a path, which may be a pattern, leads into one of the folders.
+    private func isExport(_ path: String, of file: String) -> Bool {
+        Self.isPlainPattern(path) && holds(FilePaths.resolve(path, besideFile: file))
+    }
+
+    /// Lists hold names, a line each; anything else, such as a key, has another ending. Lines of it could be seen in messages.
+    private func isList(_ path: String, of file: String) -> Bool {
+        let endings = [".txt", ".csv", ".tsv", ".json", ".jsonl", ".gz"]
+        return isExport(path, of: file) && endings.contains { path.lowercased().hasSuffix($0) }
+    }
+
+    /// Whether what a pattern or a date stands for can lead nowhere else: `.*` also matches the folder above (glob(7)), and a date's format may
+    /// hold any text.
+    static func isPlainPattern(_ path: String) -> Bool {
+        let parts = path.components(around: "{{", "}}")
+        let isDatePlain = parts.inside.allSatisfy { $0.unicodeScalars.allSatisfy { isPlain($0) } }
+        let hidden = parts.outside.split(separator: "/", omittingEmptySubsequences: true).contains { part in
+            part.hasPrefix(".") && part.contains { "*?[{".contains($0) }
+        }
+        return isDatePlain && !hidden
+    }
+
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || " %|:_-'\"".unicodeScalars.contains(scalar)
+    }
+
+    /// Whether a path, which may be a pattern, leads into one of the folders, and not to the runs or volley.yaml in it.
     func holds(_ path: String) -> Bool {
         // What a pattern stands for lies below the folder before it.
         var known = FilePaths.anchored(path).split(separator: "/").map(String.init)
@@ -47,12 +78,28 @@ public struct ConsoleRoots: Sendable {
         var missing: [String] = []
         while !known.isEmpty, Self.real("/" + known.joined(separator: "/")) == nil { missing.append(known.removeLast()) }
         guard !missing.contains(".."), let real = Self.real("/" + known.joined(separator: "/")) else { return false }
-        return folders.contains { real == $0 || real.hasPrefix($0 == "/" ? "/" : $0 + "/") }
+        func lies(in folder: String) -> Bool { real == folder || real.hasPrefix(folder == "/" ? "/" : folder + "/") }
+        return folders.contains(where: lies) && !forbidden.contains(where: lies)
     }
 
     private static func real(_ path: String) -> String? {
         guard let found = realpath(path, nil) else { return nil }
         defer { free(found) }
         return String(cString: found)
+    }
+}
+
+extension String {
+    /// What stands between two marks, and everything else, in which each such place counts as a plain letter.
+    fileprivate func components(around start: String, _ end: String) -> (inside: [String], outside: String) {
+        var (inside, outside, rest) = ([String](), "", self[...])
+        while let begin = rest.firstRange(of: start) {
+            outside += rest[..<begin.lowerBound] + "x"
+            rest = rest[begin.upperBound...]
+            let finish = rest.firstRange(of: end)
+            inside.append(String(rest[..<(finish?.lowerBound ?? rest.endIndex)]))
+            rest = rest[(finish?.upperBound ?? rest.endIndex)...]
+        }
+        return (inside, outside + rest)
     }
 }

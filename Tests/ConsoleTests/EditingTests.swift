@@ -41,7 +41,7 @@ struct EditingTests {
             #expect(try Self.disk(office) == before)
             let text = before.replacing("Hi", with: "Hello <b>").replacing("\n", with: "\r\n")
             let saved = try save(text)
-            #expect(saved.status == 303 && saved["location"] == Self.path + "#saved")
+            #expect(saved.status == 303 && saved["location"] == Self.path + "&saved=1")
             #expect(try Self.disk(office) == before.replacing("Hi", with: "Hello <b>"))
             let versions = try office.site.accounts.versions(of: Self.file)
             #expect(versions.map(\.person.name?.text) == ["edith", nil], "what was there before is kept, too")
@@ -50,7 +50,10 @@ struct EditingTests {
             let old = try server.request("GET", "/campaign/edit?file=spring-sale.yaml&version=1", session: edith).body
             #expect(old.contains("title: Hi}") && old.contains("becomes the present one"))
             // The plan that is made from it has a writer.
-            #expect(try office.site.accounts.writers(ofText: ShownFile.digest(of: Array(Self.disk(office).utf8))) == ["edith"])
+            #expect(
+                try office.site.accounts.writers(ofText: ShownFile.digest(of: Array(Self.disk(office).utf8)), in: Self.file, after: []) == [
+                    "edith"
+                ])
         }
     }
 
@@ -206,7 +209,7 @@ struct EditingTests {
             func make(_ text: String) throws -> Reply { try server.form("/campaigns/new", session: edith, [("text", text)]) }
             let text =
                 "name: autumn\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\nschedule: {timezone: UTC, at: \"2099-01-01 09:00\"}\n"
-            #expect(try make(text)["location"] == "/campaign?file=autumn.yaml#saved")
+            #expect(try make(text)["location"] == "/campaign?file=autumn.yaml&saved=1")
             #expect(try make(text).body.contains("There is a campaign file autumn.yaml already"))
             for name in ["volley", "../x", "", "a/b", ".hidden", "Ä"] {
                 #expect(try make(text.replacing("autumn", with: name)).status == 422, "\(name)")
@@ -224,6 +227,110 @@ struct EditingTests {
             #expect(archived.count == 1 && archived[0].hasSuffix("-autumn.yaml"))
             #expect(
                 try office.site.accounts.activities(ActivityFilter(kind: .campaignArchived)).activities.map(\.subject) == ["autumn.yaml"])
+        }
+    }
+
+    @Test("what a browser sends with CR LF comes back as it was typed, from a check and from a conflict")
+    func lineEnds() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let base = try Self.base(server.request("GET", "/campaign/edit?file=spring-sale.yaml", session: edith).body)
+            let text = try Self.disk(office)
+            let checked = try server.form(
+                "/campaign/save?file=spring-sale.yaml", session: edith,
+                [("text", text.replacing("\n", with: "\r\n")), ("digest", base), ("check", "1")])
+            #expect(checked.body.contains(">\n\(text)</textarea>") && !checked.body.contains("\u{FFFD}"))
+            try office.folder.write(Self.file, text + "# by hand\n")
+            let form = try server.form(
+                "/campaign/form?file=spring-sale.yaml", session: edith,
+                [("digest", base), ("audience.tags", "a\r\nb"), ("shown.audience.tags", "")])
+            #expect(form.status == 409 && form.body.contains(">\na\nb</textarea>"))
+        }
+    }
+
+    @Test("in a conflict of forms, what the person did not touch is the other's")
+    func untouched() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let text = try Self.disk(office)
+            let base = ShownFile.digest(of: Array(text.utf8))
+            try office.folder.write(Self.file, text.replacing("Hi", with: "Theirs"))
+            func save(_ base: String, _ title: String) throws -> Reply {
+                try server.form(
+                    "/campaign/form?file=spring-sale.yaml", session: edith,
+                    [
+                        ("digest", base), ("content.title", title), ("shown.content.title", title), ("content.body", "Mine"),
+                        ("shown.content.body", ""),
+                    ])
+            }
+            let conflict = try save(base, "Hi")
+            #expect(
+                conflict.status == 409 && conflict.body.contains("name=\"content.title\" value=\"Theirs\"")
+                    && conflict.body.contains(">\nMine</textarea>"))
+            #expect(try save(Self.base(conflict.body), "Theirs").status == 303)
+            #expect(try Self.disk(office).contains("title: Theirs") && Self.disk(office).contains("body: Mine"))
+        }
+    }
+
+    @Test("what somebody wrote is shown when its file is gone, and when they were signed out")
+    func kept() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let fields = [("text", "# half an hour of <work>"), ("digest", String(repeating: "0", count: 64))]
+            for path in ["/campaign/save?file=gone.yaml", "/campaign/save?file=spring-sale.yaml"] {
+                if path.contains("spring") { #expect(try server.form("/sign-out", session: edith).status == 303) }
+                let reply = try server.form(path, session: edith, fields)
+                #expect([404, 401].contains(reply.status) && reply.body.contains("# half an hour of &lt;work&gt;"), "\(path)")
+            }
+            #expect(
+                try server.request("POST", "/campaign/save?file=spring-sale.yaml", form: fields).status == 303, "nobody was ever signed in")
+        }
+    }
+
+    @Test("a file keeps its texts from those of another app that had its name, and no campaign takes another's name")
+    func otherApps() async throws {
+        let office = try Office()
+        let (nora, edith) = (try office.session("nora", [.editor], app: "news"), try office.session("edith", [.editor], app: "shop"))
+        try await TestServer.with(office.site) { server throws in
+            func text(_ app: String, _ name: String = "bonus") -> String {
+                "name: \(name)\napp: \(app)\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Only \(app)}\n"
+            }
+            #expect(try server.form("/campaigns/new", session: nora, [("text", text("news"))]).status == 303)
+            let base = ShownFile.digest(of: Array(try Self.disk(office, "bonus.yaml").utf8))
+            #expect(try server.form("/campaign/archive?file=bonus.yaml", session: nora, [("digest", base)]).status == 303)
+            #expect(try server.form("/campaigns/new", session: edith, [("text", text("shop"))]).status == 303)
+            let history = try server.request("GET", "/campaign/history?file=bonus.yaml", session: edith).body
+            #expect(history.contains("It is the first.") && !history.contains("Only news"))
+            for path in ["/campaign/history?file=bonus.yaml&version=1", "/campaign/edit?file=bonus.yaml&version=1"] {
+                #expect(try server.request("GET", path, session: edith).status == 404, "\(path)")
+            }
+            #expect(try server.form("/campaigns/new", session: nora, [("text", text("news", "payroll"))]).status == 303)
+            let now = ShownFile.digest(of: Array(try Self.disk(office, "bonus.yaml").utf8))
+            let taken = try server.form(
+                "/campaign/save?file=bonus.yaml", session: edith, [("text", text("shop", "payroll")), ("digest", now)])
+            #expect(taken.status == 422 && taken.body.contains("nother campaign is called"))
+        }
+    }
+
+    @Test("a campaign with times is not planned by hand: its page says what happens when one comes")
+    func timed() async throws {
+        let office = try Office()
+        try office.folder.write(
+            Self.file,
+            "name: spring-sale\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\nschedule: {timezone: UTC, at: \"2099-01-01 09:00\"}\n"
+        )
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", Self.path, session: edith).body
+            #expect(page.contains("its audience is planned by itself") && !page.contains("Plan and ask for approval"))
+            let digest = ShownFile.digest(of: Array(try Self.disk(office).utf8))
+            let reply = try server.form(
+                "/campaign/plan?file=spring-sale.yaml", session: edith, [("nonce", Secrets.make()), ("digest", digest)])
+            #expect(reply.status == 409)
+            #expect(try office.ordered().isEmpty)
         }
     }
 }

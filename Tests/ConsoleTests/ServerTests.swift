@@ -221,4 +221,21 @@ struct ServerTests {
             }
         }
     }
+
+    @Test(
+        "cookies that the console did not give out count as none, and harm nobody",
+        arguments: ["", "x", "\u{FF}", String(repeating: "z", count: 64)])
+    func strangeCookies(value: String) async throws {
+        let folder = try TestFolder()
+        try await TestServer.with(folder.site()) { server throws in
+            for name in ["volley", "volley-form"] {
+                #expect(try server.request("GET", "/sign-in", headers: [("Cookie", "\(name)=\(value)")]).status == 200)
+                let form = try server.request(
+                    "POST", "/sign-in", headers: [("Cookie", "\(name)=\(value)"), ("Origin", "http://127.0.0.1:\(server.port)")],
+                    form: [("name", "anna"), ("password", "x"), ("token", "")])
+                #expect(form.status == 403)
+            }
+            #expect(try server.request("GET", "/sign-in").status == 200)
+        }
+    }
 }

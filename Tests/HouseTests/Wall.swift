@@ -19,7 +19,9 @@ struct Wall {
             // A child process begins with the standard streams that it was given.
             Wall(
                 name: "asks-and-prints", pattern: #"\b(?:print|readLine|isatty|confirms)\(|\bSTD(?:IN|OUT|ERR)_FILENO\b|\bconsole\."#,
-                rooms: ["volley", "Benchmarks", "Automation/Notices/CommandHook.swift"]),
+                rooms: [
+                    "volley", "Benchmarks", "Automation/ChildProgram.swift", "volley-console/PlanningJobs/PlanningChild.swift",
+                ]),
             // A thread that writes to a closed connection blocks a signal for itself; a child process begins with those that it was given.
             Wall(
                 name: "exits-and-signals", pattern: #"(?<![.\w])(?:exit|_exit|abort|signal|sigaction)\("#,

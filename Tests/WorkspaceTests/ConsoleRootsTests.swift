@@ -37,4 +37,37 @@ struct ConsoleRootsTests {
         let none = try roots("console: {roots: [nowhere]}\n")
         #expect(!none.holds("\(base)/house/a.csv"))
     }
+
+    @Test(
+        "a pattern or a date that could lead elsewhere is refused",
+        arguments: [
+            ".?/x.csv", ".[.]/x.csv", ".*/x.csv", "a/.?/x.csv", "{{ date | date: '/tmp/x.csv' }}", "{{ date | date: '..' }}/x.csv",
+            "{{ date | date: '.' }}{{ date | date: '.' }}/x.csv", "{{ date | date: \"/etc\" }}", "{{ date | date: '/x",
+        ])
+    func patterns(path: String) { #expect(!ConsoleRoots.isPlainPattern(path)) }
+
+    @Test(
+        "plain patterns and dates are not",
+        arguments: ["*.csv", "exports/{{ date | date: '%Y-%m-%d' }}.csv", "../a/*.csv", "./x?.csv", "a.csv", ".hidden.csv"])
+    func plain(path: String) { #expect(ConsoleRoots.isPlainPattern(path)) }
+
+    @Test("lists are lists by their endings, and volley.yaml, keys and runs are none")
+    func lists() throws {
+        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: base) }
+        try FileManager.default.createDirectory(atPath: "\(base)/runs", withIntermediateDirectories: true)
+        try FilePaths.create("\(base)/volley.yaml", bytes: Array("apps: {shop: {topic: a.b, environment: simulator}}\n".utf8))
+        let roots = ConsoleRoots(try Project.read(file: "\(base)/volley.yaml").0)
+        func mistakes(_ audience: String) throws -> Int {
+            let draft = Campaign.draft(
+                text: "name: x\napp: shop\naudience: \(audience)\ncontent: {title: x}\n", file: "\(base)/x.yaml",
+                now: Timestamp(epochSeconds: 0))
+            return roots.mistakes(in: try #require(draft.campaign, "\(draft.findings)")).count
+        }
+        #expect(try mistakes("{devices: a.csv, tags: {file: vip.txt}}") == 0)
+        for file in ["AuthKey.p8", "volley.yaml", "secret.key", "x.yaml", "a/key", "runs/orders.sqlite"] {
+            #expect(try mistakes("{devices: a.csv, tags: {file: \(file)}}") == 1, "\(file)")
+        }
+        #expect(try mistakes("{devices: [volley.yaml, 'runs/x.csv', 'runs/*'], everyone: true}") == 3)
+    }
 }

@@ -74,6 +74,7 @@ enum AccountSchema {
         CREATE TABLE version (                              -- of campaign files, as they were saved
             number INTEGER PRIMARY KEY AUTOINCREMENT,
             file TEXT NOT NULL, digest TEXT NOT NULL, text TEXT NOT NULL,
+            app TEXT,                                       -- that it names; NULL where it cannot be read
             account INTEGER, name TEXT,                     -- who, as they were called then; NULL: the terminal
             at INTEGER NOT NULL
         );

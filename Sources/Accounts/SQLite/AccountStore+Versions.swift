@@ -14,21 +14,21 @@ extension AccountStore {
         try write { db in
             let name = try actor.account.flatMap { try AccountRecords.find($0, db)?.name }
             try db.execute(
-                sql: "INSERT INTO version (file, digest, text, account, name, at) VALUES (?, ?, ?, ?, ?, ?)",
-                arguments: [file, digest, text, actor.account?.number, name?.text, now.epochMilliseconds])
+                sql: "INSERT INTO version (file, digest, text, app, account, name, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                arguments: [file, digest, text, app, actor.account?.number, name?.text, now.epochMilliseconds])
             try ActivityRecords.add(.campaignSaved(digest: digest), about: (app, file), by: actor, at: now, db)
         }
     }
 
     /// Keeps what a file held before it is replaced, unless the last version is that: somebody changed it beside the console.
-    public func keep(found text: String, in file: String, at now: Timestamp) throws {
+    public func keep(found text: String, in file: String, app: String?, at now: Timestamp) throws {
         let digest = SHA256.hex(SHA256.digest(of: Array(text.utf8)))
         try write { db in
             let last = try AccountRow.one(db, "SELECT digest FROM version WHERE file = ? ORDER BY number DESC LIMIT 1", [file])
             guard try last?.value(0, String.self) != digest else { return }
             try db.execute(
-                sql: "INSERT INTO version (file, digest, text, account, name, at) VALUES (?, ?, ?, NULL, NULL, ?)",
-                arguments: [file, digest, text, now.epochMilliseconds])
+                sql: "INSERT INTO version (file, digest, text, app, at) VALUES (?, ?, ?, ?, ?)",
+                arguments: [file, digest, text, app, now.epochMilliseconds])
         }
     }
 
@@ -38,13 +38,13 @@ extension AccountStore {
         precondition((1...500).contains(count), "1 to 500 versions are read")
         return try read { db in
             try AccountRow.all(
-                db, "SELECT number, file, digest, account, name, at FROM version WHERE file = ? ORDER BY number DESC LIMIT ?",
+                db, "SELECT number, file, app, digest, account, name, at FROM version WHERE file = ? ORDER BY number DESC LIMIT ?",
                 [file, count]
             ).map { row in
-                let name = try row.optional(4, String.self).map { try AccountRow.known(AccountName(reading: $0)) }
+                let name = try row.optional(5, String.self).map { try AccountRow.known(AccountName(reading: $0)) }
                 return CampaignVersion(
-                    number: try row.value(0), file: try row.value(1), digest: try row.value(2),
-                    person: .init(account: try row.optional(3).map { AccountID($0) }, name: name), at: try row.moment(5))
+                    number: try row.value(0), file: try row.value(1), app: try row.optional(2), digest: try row.value(3),
+                    person: .init(account: try row.optional(4).map { AccountID($0) }, name: name), at: try row.moment(6))
             }
         }
     }
@@ -56,18 +56,26 @@ extension AccountStore {
         }
     }
 
-    /// The names of all who saved a text, under whatever file name: those who wrote a plan that was made from it.
-    /// - Parameter digest: SHA-256 of its bytes, 64 hex digits.
-    public func writers(ofText digest: String) throws -> Set<String> {
-        try read { db in
-            Set(
-                try AccountRow.all(
-                    db,
-                    """
-                    SELECT DISTINCT coalesce(account.name, version.name) FROM version LEFT JOIN account ON account.id = version.account
-                    WHERE digest = ? AND coalesce(account.name, version.name) IS NOT NULL
-                    """, [digest]
-                ).map { try $0.value(0) })
+    /// The names of all who wrote a text: who saved it, under whatever file name, and who saved versions of the file before it, back to one that
+    /// somebody else has agreed to.
+    /// - Parameters:
+    ///   - digest: SHA-256 of its bytes, 64 hex digits.
+    ///   - file: the name of the file that it was planned from.
+    ///   - agreed: digests of texts that were sent before.
+    public func writers(ofText digest: String, in file: String, after agreed: Set<String>) throws -> Set<String> {
+        let own = try read { db in
+            try AccountRow.all(
+                db,
+                """
+                SELECT DISTINCT coalesce(account.name, version.name) FROM version LEFT JOIN account ON account.id = version.account
+                WHERE digest = ? AND coalesce(account.name, version.name) IS NOT NULL
+                """, [digest]
+            ).map { try $0.value(0, String.self) }
         }
+        let all = try versions(of: file, count: 500)
+        // A text that was changed beside the console since may still hold what was written here.
+        let chain = all.drop { version in version.digest != digest && all.contains { $0.digest == digest } }
+        let before = chain.prefix { $0.digest == digest || !agreed.contains($0.digest) }
+        return Set(own + before.compactMap(\.person.name?.text))
     }
 }

@@ -6,6 +6,8 @@ public struct CampaignVersion: Hashable, Sendable {
     public let number: Int64
     /// The file's name in the folder that the console serves.
     public let file: String
+    /// The app that it names; nil where that cannot be read.
+    public let app: String?
     /// SHA-256 of the text's bytes, 64 hex digits.
     public let digest: String
     /// Who saved it.

@@ -74,6 +74,17 @@ public final class AccountRights: Sendable {
         }
     }
 
+    /// The accounts that wrote what a plan was made from, since the campaign was sent last.
+    public func writers(of run: any RecordedRun) throws -> Set<String> {
+        func digest(_ run: any RecordedRun) -> String { ShownFile.digest(of: Array(run.plan.campaignSource.utf8)) }
+        let sent = try run.earlierRuns(limit: 20).map { earlier in
+            defer { earlier.close() }
+            return digest(earlier)
+        }
+        let file = run.plan.campaignFile.split(separator: "/").last.map(String.init) ?? ""
+        return try opened()?.writers(ofText: digest(run), in: file, after: Set(sent)) ?? []
+    }
+
     /// Why a person may not approve a run although they have the right to approve: four eyes. nil if they may.
     public func fourEyes(run id: String, approver: String) throws -> OrderRefusal? {
         let run = try files.catalog.open(id)
@@ -82,8 +93,8 @@ public final class AccountRights: Sendable {
         defer { orders.close() }
         // Whoever had the run made asked for its approval: with a plan, or a retry.
         let askers = try orders.orders(ofRun: id).filter { $0.made == id }.map(\.order.by)
-        let writers = try opened()?.writers(ofText: ShownFile.digest(of: Array(run.plan.campaignSource.utf8)))
-        return FourEyes.refusal(writers: writers ?? [], askers: Set(askers), approver: approver)
+        let writers = try writers(of: run)
+        return FourEyes.refusal(writers: writers, askers: Set(askers), approver: approver)
     }
 }
 

@@ -54,8 +54,6 @@ extension YAMLTree {
         return try? document(&events)
     }
 
-    private struct NoTree: Error {}
-
     /// Deeper ones are refused where campaigns are read.
     private static let deepest = 64
 
@@ -65,13 +63,13 @@ extension YAMLTree {
             switch event.kind {
             case .streamStart, .documentStart: continue
             case .mappingStart: return try node(event, &events, depth: 1)
-            default: throw NoTree()
+            default: throw Mistake("this is no text that could be changed")
             }
         }
     }
 
     private static func node(_ event: YAMLEvent, _ events: inout YAMLEventStream, depth: Int) throws -> YAMLTree {
-        guard depth <= deepest else { throw NoTree() }
+        guard depth <= deepest else { throw Mistake("this is no text that could be changed") }
         switch event.kind {
         case .scalar(let value, let style, let properties):
             return YAMLTree(content: properties.isEmpty ? .scalar(value, style) : .shared, extent: event.extent)
@@ -97,7 +95,8 @@ extension YAMLTree {
                 let key = try node(next, &events, depth: depth + 1)
                 entries.append(Entry(key: key, value: try node(events.next(), &events, depth: depth + 1)))
             }
-        case .streamStart, .streamEnd, .documentStart, .documentEnd, .sequenceEnd, .mappingEnd: throw NoTree()
+        case .streamStart, .streamEnd, .documentStart, .documentEnd, .sequenceEnd, .mappingEnd:
+            throw Mistake("this is no text that could be changed")
         }
     }
 }

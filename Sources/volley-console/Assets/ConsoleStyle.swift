@@ -58,6 +58,7 @@ enum ConsoleStyle {
         .diff code { white-space: pre-wrap; overflow-wrap: anywhere; }
         .diff .removed::before { content: "− "; color: var(--rejected); } .diff .added::before { content: "+ "; color: var(--accepted); }
         .diff ins { text-decoration: none; } .diff .added { background: var(--track); }
+        .good { border-left: .35rem solid var(--accepted); background: var(--paper); border-radius: .4rem; padding: .7rem 1rem; margin: 0 0 1rem; }
         .list { list-style: none; margin: 0; padding: 0; }
         .list.panel { padding: .3rem 1.3rem; }
         .list li { padding: .7rem 0; border-top: 1px solid var(--line); }

@@ -20,6 +20,10 @@ struct RunSummary: Sendable {
     var retryOf: String?
     var isPruned: Bool
     var isApproved: Bool
+    /// Whether it is for a time of a schedule: the sender sends it once it may.
+    var isForATime: Bool
+    /// Whether a push without an answer is sent again when the run goes on, because its campaign or its service says so.
+    var repeatsUnknown: Bool
     /// Where it went.
     var badges: HTML
     /// When its parts are due; empty when all goes out at once.
@@ -51,6 +55,9 @@ struct RunSummary: Sendable {
         (plannedAt, audience, outcomes) = (plan.plannedAt, plan.audience, figures?.outcomes)
         (isTest, retryOf, isPruned) = (plan.isTest, plan.retryOf, run.prunedAt != nil)
         isApproved = try run.approval() != nil
+        let settings = try? plan.settings.get()
+        isForATime = settings?.schedule?.occurrence != nil
+        repeatsUnknown = settings?.unknownPolicy != .skip
         badges = EnvironmentBadge.html(of: plan)
         waves = plan.waves
     }

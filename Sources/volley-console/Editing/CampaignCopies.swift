@@ -79,7 +79,7 @@ enum CampaignCopies {
         }
         let file = name + ".yaml"
         switch try site.saving.save(text, as: file, base: nil, visit, site) {
-        case .saved: return .redirect(Words.path(ofCampaign: file) + "#saved")
+        case .saved: return .redirect(Words.path(ofCampaign: file) + "&saved=1")
         case .refused(let objections): return again(objections)
         case .conflict:
             return again([Diagnostic("there is a campaign file \(file) already", remedy: "Give this campaign another name.")])

@@ -35,7 +35,10 @@ enum CampaignEditor {
         var sheet = Sheet(file: item.file, text: CampaignSaving.text(of: bytes), base: ShownFile.digest(of: bytes))
         // An older version is written over the present one, as any other text.
         if let number = visit.query["version"].flatMap(Int64.init) {
-            guard let text = try site.accounts.text(ofVersion: number, of: item.file) else { throw Refusal.notFound }
+            let version = try site.accounts.versions(of: item.file, count: 500).first { $0.number == number }
+            guard let version, visit.may(.seeCampaigns, app: version.app),
+                let text = try site.accounts.text(ofVersion: number, of: item.file)
+            else { throw Refusal.notFound }
             sheet.text = text
             sheet.notice =
                 "<p class=\"note\">This is version \(TextFormat.count(Int(number))). It becomes the present one when you save it.</p>"
@@ -48,7 +51,7 @@ enum CampaignEditor {
         var sheet = Sheet(file: item.file, text: visit.form["text"] ?? "", base: visit.form[OrderForm.digest] ?? "")
         guard visit.form["check"] == nil else { return .page(page(try checked(sheet, visit, site), visit)) }
         switch try site.saving.save(sheet.text, as: item.file, base: sheet.base, visit, site) {
-        case .saved: return .redirect(Words.path(ofCampaign: item.file) + "#saved")
+        case .saved: return .redirect(Words.path(ofCampaign: item.file) + "&saved=1")
         case .conflict(let present): return .page(CampaignConflict.page(sheet, present, visit, site))
         case .refused(let objections):
             sheet.notice = refusal(objections)

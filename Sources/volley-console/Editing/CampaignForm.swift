@@ -27,7 +27,9 @@ enum CampaignForm {
         Field(path: ["content", "title"], label: "Title", kind: .line),
         Field(path: ["content", "subtitle"], label: "Subtitle", kind: .line, hint: "On iPhones only."),
         Field(path: ["content", "body"], label: "Text", kind: .lines),
-        Field(path: ["audience", "tags"], label: "Tags", kind: .list, hint: "One in a line. Devices with at least one of them get it."),
+        Field(
+            path: ["audience", "tags"], label: "Tags", kind: .list,
+            hint: "One in a line, or with commas between them. Devices with at least one of them get it."),
         Field(path: ["audience", "everyone"], label: "Everyone", kind: .choice, hint: "Instead of tags."),
         Field(path: ["audience", "devices"], label: "Device exports", kind: .list, hint: "One file in a line; blank for that of the app."),
         Field(
@@ -101,7 +103,9 @@ enum CampaignForm {
             return
                 "<p class=\"field\"><b>\(field.label)</b><br><span class=\"note\">More than this form can show; it is in the source.</span></p>"
         }
-        let text = trial.typed[field.name] ?? Self.text(of: value)
+        let present = Self.text(of: value)
+        let typed = trial.typed[field.name].flatMap { $0 == trial.typed[shown(field)] ? nil : $0 }
+        let text = typed ?? present
         let mistake: HTML =
             trial.mistakes[field.name].map {
                 "<span class=\"stop\" role=\"alert\">\(TextFormat.capitalized($0.message)). \($0.remedy ?? "")</span>"
@@ -125,7 +129,8 @@ enum CampaignForm {
             }
             input = "<select id=\"\(field.name)\" name=\"\(field.name)\"\(described)>\(items)</select>"
         }
-        return "<p class=\"field\"><label for=\"\(field.name)\">\(field.label)</label>\(input)\(hint)\(mistake)</p>"
+        let was: HTML = "<input type=\"hidden\" name=\"\(shown(field))\" value=\"\(present)\">"
+        return "\(was)<p class=\"field\"><label for=\"\(field.name)\">\(field.label)</label>\(input)\(hint)\(mistake)</p>"
     }
 
     // MARK: - Values
@@ -142,14 +147,16 @@ enum CampaignForm {
 
     /// What a field asks for; nil for nothing.
     static func value(of text: String, _ field: Field, like present: YAMLEdit.Value?) -> YAMLEdit.Value? {
-        let text = text.replacing("\r\n", with: "\n")
         switch field.kind {
         case .line: return trimmed(text).isEmpty ? nil : .text(trimmed(text))
         case .lines: return trimmed(text).isEmpty ? nil : .text(trimmed(text))
         case .choice where field.path == ["app"]: return text.isEmpty ? nil : .text(text)
         case .choice: return text == "true" ? .truth(true) : nil
         case .list:
-            let items = text.split(separator: "\n").map { trimmed(String($0)) }.filter { !$0.isEmpty }
+            // Nobody's tag has a comma that is written between others.
+            let items = text.split { $0 == "\n" || field.path == ["audience", "tags"] && $0 == "," }.map { trimmed(String($0)) }.filter {
+                !$0.isEmpty
+            }
             if items.isEmpty { return nil }
             // One name may be written without a list.
             if case .text = present, items.count == 1 { return .text(items[0]) }
@@ -167,15 +174,18 @@ enum CampaignForm {
         var mistakes: [String: Mistake] = [:]
         for field in fields {
             // A field that the page did not have stays as it is.
-            guard let typed = form[field.name] else { continue }
+            guard let typed = form[field.name], typed != form[shown(field)] else { continue }
             do throws(Mistake) {
                 let present = try edit.value(at: field.path)
-                guard typed.replacing("\r\n", with: "\n") != text(of: present) else { continue }
+                guard typed != text(of: present) else { continue }
                 try edit.set(value(of: typed, field, like: present), at: field.path)
             } catch { mistakes[field.name] = error }
         }
         return mistakes
     }
+
+    /// The name of the hidden field with what the page showed: what nobody touched is not written, whatever somebody else made of it meanwhile.
+    private static func shown(_ field: Field) -> String { "shown." + field.name }
 
     // MARK: - Saving
 
@@ -201,7 +211,7 @@ enum CampaignForm {
             return try again("<p class=\"stop\" role=\"alert\">Not saved: see below.</p>", .unprocessableContent)
         }
         switch try site.saving.save(edit.text, as: item.file, base: base, visit, site) {
-        case .saved: return .redirect(Words.path(ofCampaign: item.file) + "#saved")
+        case .saved: return .redirect(Words.path(ofCampaign: item.file) + "&saved=1")
         case .conflict: return try again(changed, .conflict)
         case .refused(let objections): return try again(CampaignEditor.refusal(objections), .unprocessableContent)
         }

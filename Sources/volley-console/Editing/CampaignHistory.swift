@@ -13,7 +13,8 @@ enum CampaignHistory {
 
     private static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
-        let versions = try site.accounts.versions(of: item.file, count: most)
+        // A file of this name may have been another app's.
+        let versions = try site.accounts.versions(of: item.file, count: most).filter { visit.may(.seeCampaigns, app: $0.app) }
         let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
         let present = CampaignSaving.text(of: bytes)
         let chosen = visit.query["version"].flatMap(Int64.init) ?? versions.first?.number
@@ -30,31 +31,43 @@ enum CampaignHistory {
         let list: HTML =
             versions.isEmpty
             ? "<p class=\"note\">Nobody has saved this campaign in the console yet.</p>" : "<ul class=\"list\">\(lines)</ul>"
-        let changes: HTML? = try chosen.map {
-            try difference($0, versions.map(\.number), item.file, present: present, mayEdit: mayEdit, site)
-        }
+        if let chosen, !versions.contains(where: { $0.number == chosen }) { throw Refusal.notFound }
+        let change = try chosen.map { try Change(number: $0, among: versions, file: item.file, present: present, site) }
         let content: HTML = """
             \(Words.head("History", "<p><a href=\"\(Words.path(ofCampaign: item.file))\" dir=\"auto\">\(item.name ?? item.file)</a></p>"))
             \(Words.panel("Versions", id: "versions", list))
-            \(changes ?? "")
+            \(change?.panel(mayEdit: mayEdit) ?? "")
             """
         return .page(Page(title: "History of \(item.name ?? item.file)", place: .campaigns, content: content))
     }
 
     /// What a version changed, and how the present text differs from it.
-    private static func difference(
-        _ number: Int64, _ numbers: [Int64], _ file: String, present: String, mayEdit: Bool, _ site: Site
-    ) throws -> HTML {
-        guard let text = try site.accounts.text(ofVersion: number, of: file) else { throw Refusal.notFound }
-        let before = try numbers.first { $0 < number }.flatMap { try site.accounts.text(ofVersion: $0, of: file) }
-        let edit: HTML =
-            mayEdit
-            ? "<p><a href=\"/campaign/edit\(FormFields.query([("file", file), ("version", "\(number)")]))\">Go back to this version</a> <span class=\"note\">opens it in the editor; nothing changes before you save</span></p>"
-            : ""
-        let since: HTML =
-            text == present ? "" : "<h3>From this version to the file as it is now</h3>\(LineDiff.html(from: text, to: present))"
-        return Words.panel(
-            "What version \(TextFormat.count(Int(number))) changed", id: "difference",
-            "\(before.map { LineDiff.html(from: $0, to: text) } ?? "<p class=\"note\">It is the first.</p>")\(since)\(edit)")
+    private struct Change {
+        let number: Int64
+        let file: String
+        let text: String
+        let present: String
+        /// nil for the first version.
+        let before: String?
+
+        init(number: Int64, among versions: [CampaignVersion], file: String, present: String, _ site: Site) throws {
+            guard let text = try site.accounts.text(ofVersion: number, of: file) else { throw Refusal.notFound }
+            let earlier = versions.first { $0.number < number }
+            (self.number, self.file, self.text, self.present) = (number, file, text, present)
+            before = try earlier.flatMap { try site.accounts.text(ofVersion: $0.number, of: file) }
+        }
+
+        func panel(mayEdit: Bool) -> HTML {
+            let query = FormFields.query([("file", file), ("version", "\(number)")])
+            let edit: HTML = """
+                <p><a href="/campaign/edit\(query)">Go back to this version</a> \
+                <span class="note">opens it in the editor; nothing changes before you save</span></p>
+                """
+            let since: HTML =
+                text == present ? "" : "<h3>From this version to the file as it is now</h3>\(LineDiff.html(from: text, to: present))"
+            let what = before.map { LineDiff.html(from: $0, to: text) } ?? "<p class=\"note\">It is the first.</p>"
+            return Words.panel(
+                "What version \(TextFormat.count(Int(number))) changed", id: "difference", "\(what)\(since)\(mayEdit ? edit : "")")
+        }
     }
 }

@@ -41,14 +41,18 @@ final class CampaignSaving: Sendable {
         let path = FilePaths.join(folder, name: file)
         let project = try site.project()
         let draft = Self.draft(text, file: path, project, at: visit.now)
-        let objections = Self.objections(to: draft, project, visit)
+        let objections = try Self.objections(to: draft, project, visit) + Self.namesakes(of: draft, file, site, at: visit.now)
         guard objections.isEmpty, let person = visit.person else { return .refused(objections) }
         return try turn.withLock { _ in
             let present = FilePaths.exists(path) ? try FilePaths.read(path, atMost: Route.campaignBodyLimit) : nil
             guard present.map(ShownFile.digest) == base else { return .conflict(present) }
             let bytes = Self.bytes(of: text, like: present)
             guard bytes != present else { return .saved }
-            if let present { try accounts.keep(found: Self.text(of: present), in: file, at: visit.now) }
+            if let present {
+                let found = Self.text(of: present)
+                let app = Self.draft(found, file: path, project, at: visit.now).app?.value
+                try accounts.keep(found: found, in: file, app: app, at: visit.now)
+            }
             try accounts.keep(
                 version: Self.text(of: bytes), of: file, app: draft.app?.value, by: Actor(person.id, address: visit.sight.client),
                 at: visit.now)
@@ -81,6 +85,14 @@ final class CampaignSaving: Sendable {
         return []
     }
 
+    /// Two campaigns of one name keep one another from being sent at their times.
+    private static func namesakes(of draft: CampaignDraft, _ file: String, _ site: Site, at now: Timestamp) throws -> [Diagnostic] {
+        guard let name = draft.campaign?.name else { return [] }
+        let items = try site.campaigns.items(project: site.project(), now: now)
+        guard items.contains(where: { $0.file != file && $0.name == name.value }) else { return [] }
+        return [Diagnostic("another campaign is called '\(name.value)'", at: name.position, remedy: "Give this one another name.")]
+    }
+
     /// Takes a file out of the folder; its versions stay, and so does the file, in a folder that nothing is sent from.
     /// - Returns: false if the file is not as the person saw it.
     func archive(_ file: String, app: String?, base: String, _ visit: Visit) throws -> Bool {
@@ -92,7 +104,7 @@ final class CampaignSaving: Sendable {
             let archive = FilePaths.join(folder, name: ".archive")
             try FilePaths.makeFolder(archive)
             let stamp = visit.now.description.filter(\.isNumber).prefix(14)
-            try accounts.keep(found: Self.text(of: bytes), in: file, at: visit.now)
+            try accounts.keep(found: Self.text(of: bytes), in: file, app: app, at: visit.now)
             try FilePaths.create(FilePaths.join(archive, name: "\(stamp)-\(file)"), bytes: bytes)
             guard unlink(path) == 0 else { throw Diagnostic("the file cannot be removed: \(String(cString: strerror(errno)))", file: path) }
             try accounts.note(
@@ -119,6 +131,7 @@ final class CampaignSaving: Sendable {
     /// A text from a browser, which sends CR LF, in the manner of the file that it replaces: its line ends, its byte order mark.
     static func bytes(of text: String, like file: [UInt8]?) -> [UInt8] {
         var text = text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
+        while text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
         if !text.isEmpty, !text.hasSuffix("\n") { text += "\n" }
         let hasCR = file?.contains(0x0D) ?? false
         if hasCR { text = text.replacing("\n", with: "\r\n") }

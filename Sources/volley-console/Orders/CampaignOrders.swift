@@ -45,13 +45,20 @@ enum CampaignOrders {
         let test =
             devices == 0
             ? "" : form(.test, "Send a test", "This campaign goes now to \(TextFormat.devices(devices)), named in volley.yaml for tests.")
-        let plan = form(
-            .plan, app.needsApproval ? "Plan and ask for approval" : "Plan",
+        let plan =
+            item.isScheduled
+            ? ""
+            : form(
+                .plan, app.needsApproval ? "Plan and ask for approval" : "Plan",
+                """
+                Audience and texts are frozen as they are now, and you see whom the campaign reaches. Nothing is sent. \
+                \(app.needsApproval ? "Somebody else approves the plan before it can be sent." : "" as HTML)
+                """)
+        let times: HTML = """
+            <p>This campaign has times (<a href="/calendar">calendar</a>): when one comes, its audience is planned by itself\(app.needsApproval
+                ? ", and the plan waits on <a href=\"/\">Today</a> for somebody’s approval. It is sent once that is given." : " and the campaign is sent." as HTML)</p>
             """
-            Audience and texts are frozen as they are now, and you see whom the campaign reaches. Nothing is sent. \
-            \(app.needsApproval ? "Somebody else approves the plan before it can be sent." : "" as HTML)
-            """)
-        let forms: [HTML] = [test, plan].filter { !$0.markup.isEmpty }
+        let forms: [HTML] = [item.isScheduled ? times : "", test, plan].filter { !$0.markup.isEmpty }
         return forms.isEmpty ? "" : Words.panel("What you can do", id: "actions", "\(forms)")
     }
 
@@ -65,6 +72,9 @@ enum CampaignOrders {
         guard try ShownFile.digest(of: FilePaths.read(item.path, atMost: Route.campaignBodyLimit)) == digest else {
             throw Refusal.outdated(
                 "The campaign is not the one that the page showed: somebody has changed it. Load the page again, and look at it.")
+        }
+        if action == .plan, item.isScheduled {
+            throw Refusal.outdated("The campaign has times by now: each is planned by itself when it comes.")
         }
         let order = Order(nonce: nonce, kind: action.order(FilePaths.absolute(item.path), digest: digest), by: person.account)
         if let refusal = site.rights.refusal(of: order) { throw Refusal.notOrdered(refusal) }

@@ -20,7 +20,7 @@ enum OrderForm {
     /// - Throws: `Refusal` for a form without one.
     static func nonce(of visit: Visit) throws(Refusal) -> String {
         let nonce = visit.form[Self.nonce] ?? ""
-        guard nonce.utf8.count == 64, nonce.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { throw Refusal.unreadable }
+        guard Secrets.isOne(nonce) else { throw Refusal.unreadable }
         return nonce
     }
 
@@ -35,11 +35,11 @@ enum OrderForm {
         let items: [HTML] = orders.map { placed in
             let state = state(placed, at: now)
             // Whoever reads this is on the run's page.
-            let sentence = TextFormat.capitalized(TextFormat.printable(state.sentence.replacing(" (\(run))", with: "")))
+            let sentence = Words.sentence(state.sentence.replacing(" (\(run))", with: ""))
             let look: HTML = state.hasEnded ? "" : " class=\"open\""
             return """
                 <li\(look)><p><b dir="auto">\(placed.order.by)</b>: \(placed.order.kind.name), \(Words.moment(placed.order.askedAt))</p>
-                <p class="note">\(Prose.html(sentence)).</p></li>
+                <p class="note">\(Prose.html(sentence))</p></li>
                 """
         }
         return items.isEmpty ? "" : "<ul class=\"list\">\(items)</ul>"
@@ -55,7 +55,7 @@ extension Refusal {
     /// The sender would not do it.
     static func notOrdered(_ refusal: OrderRefusal) -> Refusal {
         Refusal(
-            status: .forbidden, title: "This cannot be ordered", words: "\(TextFormat.capitalized(refusal.sentence)). Nothing was ordered.")
+            status: .forbidden, title: "This cannot be ordered", words: "\(Words.sentence(refusal.sentence)) Nothing was ordered.")
     }
 
     /// What was ordered does not fit what there is now.

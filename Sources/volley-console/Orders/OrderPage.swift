@@ -41,7 +41,7 @@ enum OrderPage {
     private static func mark(_ placed: PlacedOrder, _ state: OrderState) -> String { "\(state.name) \(placed.made ?? "")" }
 
     private static func sentence(_ state: OrderState) -> HTML {
-        "\(Prose.html(TextFormat.capitalized(TextFormat.printable(state.sentence))))."
+        Prose.html(Words.sentence(state.sentence))
     }
 
     private static func words(_ placed: PlacedOrder) -> HTML {

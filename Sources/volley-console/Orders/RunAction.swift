@@ -47,9 +47,9 @@ enum RunAction: String, CaseIterable, Sendable {
         let waits = needsApproval && !run.isApproved && !run.isTest
         return switch self {
         case .approve, .reject: isPlan && waits
-        case .send: isPlan && !waits
+        case .send: isPlan && !waits && !run.isForATime
         case .pause: run.state == .running
-        case .resume: run.state == .paused || run.state == .stopped && run.count(.unsent) > 0
+        case .resume: run.state == .paused || run.state == .stopped && run.count(.unsent) + repeated(run) > 0
         case .cancel: run.isLive || isPlan && !waits
         case .retry: run.state.hasEnded && !run.isTest && !run.isPruned && toRetry(run) > 0
         }
@@ -72,14 +72,17 @@ enum RunAction: String, CaseIterable, Sendable {
     func meaning(for run: RunSummary) -> HTML {
         switch self {
         case .approve:
-            "The plan may be sent then, exactly as it stands here. Nothing is sent by the approval itself, unless the plan is one of a schedule: such a plan is sent at its time."
+            run.isForATime
+                ? "The plan is sent then, exactly as it stands here: at its time, or at once if that has come."
+                : "The plan may be sent then, exactly as it stands here. Nothing is sent by the approval itself."
         case .reject: "The plan is cancelled and never sent. Your reason is kept with it."
         case .send: "\(TextFormat.devices(run.audience)) get a push, as soon as the sender begins."
         case .pause: "Nothing more is sent until somebody resumes it. What is on its way now still arrives."
         case .resume:
-            run.state == .paused
-                ? "Sending goes on where it was paused."
-                : "Sending goes on with the \(TextFormat.devices(run.count(.unsent))) that got nothing yet."
+            """
+            Sending goes on with the \(TextFormat.devices(run.count(.unsent))) that got nothing yet. \
+            \(repeated(run) > 0 ? "It is also sent again to the \(TextFormat.devices(repeated(run))) without an answer, which may get it twice." : "" as HTML)
+            """
         case .cancel:
             run.isLive
                 ? "Nothing more is sent, for good. What is on its way now still arrives; what arrived cannot be taken back."
@@ -100,6 +103,9 @@ enum RunAction: String, CaseIterable, Sendable {
         case .approve, .reject, .pause, .resume, .cancel: nil
         }
     }
+
+    /// Devices without an answer to which a run that goes on sends again.
+    private func repeated(_ run: RunSummary) -> Int { run.repeatsUnknown ? run.count(.unknown) : 0 }
 
     private func toRetry(_ run: RunSummary) -> Int { run.count(.failed) + run.count(.unknown) }
 }

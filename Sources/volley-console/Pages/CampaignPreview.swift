@@ -73,6 +73,7 @@ enum CampaignPreview {
         let item = try CampaignsPage.item(visit, site)
         var question = question(item, site)
         question.kind = .why
+        question.person = visit.person?.account ?? ""
         question.device = visit.form["device"]?.trimming ?? ""
         let query = FormFields.query([("file", item.file)])
         let result = try site.jobs.answer(to: question)

@@ -5,8 +5,15 @@ import Hummingbird
 enum ErrorPage {
     /// Why a request was refused.
     static func response(_ refusal: Refusal) -> Response {
+        let written: HTML =
+            refusal.written.isEmpty
+            ? ""
+            : """
+            <section class="panel" aria-labelledby="written"><h2 id="written">What you had written</h2><p>It was not saved. Copy it from here.</p>\
+            <pre class="plan" dir="auto" tabindex="0">\(Hostile.shown(refusal.written))</pre></section>
+            """
         let content: HTML =
-            "\(Words.head("\(refusal.title)"))<p class=\"lead\">\(refusal.words)</p><p><a href=\"/\">To the first page</a></p>"
+            "\(Words.head("\(refusal.title)"))<p class=\"lead\">\(refusal.words)</p>\(written)<p><a href=\"/\">To the first page</a></p>"
         return Answer.response(Layout.document(title: refusal.title, content), refusal.status, headers: refusal.headers)
     }
 

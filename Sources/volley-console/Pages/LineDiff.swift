@@ -5,7 +5,7 @@ enum LineDiff {
     /// Unchanged lines around a change.
     private static let context = 3
     /// Longer texts are shown without a comparison: finding the smallest difference takes time by the square of their lines.
-    private static let mostLines = 3_000
+    private static let mostLines = 1_000
 
     /// A line of one of the texts, or of both.
     enum Line: Equatable {

@@ -11,7 +11,7 @@ enum PlanPart {
         let run = try site.catalog.open(summary.id)
         defer { run.close() }
         let plan = run.plan
-        let writers = try site.accounts.writers(ofText: ShownFile.digest(of: Array(plan.campaignSource.utf8))).sorted()
+        let writers = try site.rights.writers(of: run).sorted()
         let wrote: HTML =
             writers.isEmpty
             ? "<p class=\"note\">Who wrote this version is not known: it was not saved in the console.</p>"

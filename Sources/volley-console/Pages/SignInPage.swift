@@ -91,4 +91,11 @@ extension Visit {
 enum Secrets {
     /// 256 random bits, as hex digits.
     static func make() -> String { SHA256.hex(RandomBytes.make(32)) }
+
+    /// Whether a text could be one: 64 hex digits. Nothing else is worth a look, and a blank one has no token.
+    static func isOne(_ text: some StringProtocol) -> Bool { text.utf8.count == 64 && text.utf8.allSatisfy(isHexDigit) }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
+    }
 }

@@ -36,6 +36,12 @@ enum Words {
         return "\(place)\(Prose.html(TextFormat.capitalized(diagnostic.message))).\(remedy)"
     }
 
+    /// What stands behind a colon elsewhere, as a sentence.
+    static func sentence(_ text: String) -> String {
+        let text = TextFormat.capitalized(TextFormat.printable(text))
+        return text.hasSuffix(".") ? text : text + "."
+    }
+
     /// Outcomes as a bar with the numbers below it.
     static func outcomes(of run: RunSummary) -> HTML {
         guard let outcomes = run.outcomes else {

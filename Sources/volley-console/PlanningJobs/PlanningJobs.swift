@@ -1,5 +1,6 @@
 import Automation
 import Base
+import CLinux
 import Glibc
 import Synchronization
 import Workspace
@@ -20,6 +21,8 @@ final class PlanningJobs: Sendable {
         var file: String
         /// Whom it is about; blank for all.
         var device = ""
+        /// Who asks, where the answer is for them alone; blank for what all see.
+        var person = ""
         /// Of the campaign file and volley.yaml: another text is another question.
         var stamps: [FileStamp?]
     }
@@ -39,7 +42,10 @@ final class PlanningJobs: Sendable {
     private static let patience = Duration.seconds(120)
     /// How long an answer is good, as exports change.
     private static let shelfLife = Duration.seconds(300)
+    /// How many answers are remembered.
     private static let most = 40
+    /// How many questions of one person may wait: others want to see previews, too.
+    private static let mostOfOne = 2
     private static let longestPiece = 16 << 20
 
     /// - Parameter program: the console's own binary.
@@ -55,7 +61,12 @@ final class PlanningJobs: Sendable {
         let isNew = try jobs.withLock { jobs in
             jobs = jobs.filter { $0.value.result == nil || now - $0.value.begun < Self.shelfLife }
             if jobs[question] != nil { return false }
-            guard !pool.isFull, jobs.count < Self.most else { throw Refusal.busy }
+            let open = jobs.filter { $0.value.result == nil }
+            let own = open.keys.count { !question.person.isEmpty && $0.person == question.person }
+            guard !pool.isFull, own < Self.mostOfOne else { throw Refusal.busy }
+            if jobs.count >= Self.most, let oldest = jobs.filter({ $0.value.result != nil }).min(by: { $0.value.begun < $1.value.begun }) {
+                jobs[oldest.key] = nil
+            }
             jobs[question] = Job(begun: now)
             return true
         }
@@ -106,16 +117,23 @@ final class PlanningJobs: Sendable {
 
     /// The child's status; nil if it had to be killed.
     private static func wait(for child: pid_t) -> Int32? {
+        let ended = volley_open_process(child)
+        defer { if ended >= 0 { close(ended) } }
         let end = ContinuousClock.now + patience
         var status: Int32 = 0
+        // Where the system does not tell when a process ends, it is looked for.
+        var looks = Retries(atMost: Int(patience / .milliseconds(lookMilliseconds)), milliseconds: lookMilliseconds)
         while waitpid(child, &status, WNOHANG) != child {
-            guard ContinuousClock.now < end else {
-                kill(-child, SIGKILL)
-                waitpid(child, &status, 0)
-                return nil
-            }
-            usleep(20_000)
+            let left = ContinuousClock.now.duration(to: end) / .milliseconds(1)
+            var polled = pollfd(fd: ended, events: Int16(POLLIN), revents: 0)
+            let isLate = left <= 0 || (ended >= 0 ? poll(&polled, 1, Int32(left.rounded(.up))) == 0 : !looks.pause())
+            guard isLate else { continue }
+            kill(-child, SIGKILL)
+            waitpid(child, &status, 0)
+            return nil
         }
         return status
     }
+
+    private static let lookMilliseconds = 20
 }

@@ -11,13 +11,13 @@ struct ConsoleCookies: Sendable {
     /// Holds the secret of the sign-in form, before there is a session.
     var form: String { isSecure ? "__Host-volley-form" : "volley-form" }
 
-    /// The values of a request's cookies; the first of a name counts.
+    /// The secret in a request's cookie; the first of a name counts. nil for anything that the console did not give out.
     static func value(_ name: String, in request: Request) -> String? {
         for header in request.headers[values: .cookie] {
             for pair in header.split(separator: ";") {
                 let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 let key = parts[0].drop { $0 == " " }
-                if parts.count == 2, key == name { return String(parts[1]) }
+                if parts.count == 2, key == name { return Secrets.isOne(parts[1]) ? String(parts[1]) : nil }
             }
         }
         return nil

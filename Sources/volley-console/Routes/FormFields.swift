@@ -12,8 +12,13 @@ enum FormFields {
         return pairs.reduce(into: [:]) { fields, pair in
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             let name = decode(parts[0], plusIsBlank: true)
-            if fields[name] == nil { fields[name] = parts.count > 1 ? decode(parts[1], plusIsBlank: true) : "" }
+            // Browsers end the lines of a text with CR LF (URL Standard, section 5.2); nobody means the CR.
+            if fields[name] == nil { fields[name] = parts.count > 1 ? Self.withoutCR(decode(parts[1], plusIsBlank: true)) : "" }
         }
+    }
+
+    private static func withoutCR(_ text: String) -> String {
+        text.utf8.contains(0x0D) ? text.replacing("\r\n", with: "\n").replacing("\r", with: "\n") : text
     }
 
     /// Text whose bytes may stand there as `%41`; what is no such code stands for itself.

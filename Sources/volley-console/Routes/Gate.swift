@@ -34,12 +34,16 @@ struct Gate: Sendable {
         } else {
             visit.secret = ConsoleCookies.value(cookies.form, in: request)
         }
-        if let redirect = try Self.check(route, visit, request) { return redirect }
+        if let redirect = try Self.check(route, visit, request) {
+            // Whoever wrote for half an hour gets it back, and not only a page to sign in.
+            guard route.bodyLimit == Route.campaignBodyLimit, secret != nil else { return redirect }
+            throw Refusal.signedOut.holding(try await form(of: request, route))
+        }
         if route.method == .post { visit.form = try await form(of: request, route) }
-        if route.changes, !Self.isOwn(visit, request) { throw Refusal.forged }
+        if route.changes, !Self.isOwn(visit, request) { throw Refusal.forged.holding(visit.form) }
         let (settled, address) = (visit, request.uri.string)
         return try await (route.isSignIn ? signIns : pages).run {
-            try Self.checkSubject(route, settled, site)
+            do { try Self.checkSubject(route, settled, site) } catch let refusal as Refusal { throw refusal.holding(settled.form) }
             if route.needsFreshSignIn, settled.person?.isFresh != true {
                 return try ProofPage.ask(before: address, of: route, settled, site).laidOut(for: settled, site)
             }

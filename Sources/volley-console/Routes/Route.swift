@@ -94,6 +94,8 @@ struct Refusal: Error {
     /// What to do.
     var words: String
     var headers: HTTPFields = [:]
+    /// What the person had written, which must not be lost; blank for nothing.
+    var written = ""
 
     static let notFound = Refusal(
         status: .notFound, title: "There is no such page", words: "It may have been removed, or the address was typed wrong.")
@@ -104,6 +106,9 @@ struct Refusal: Error {
         status: .forbidden, title: "This form cannot be accepted",
         words: "It is too old, or did not come from this console. Go back, load the page again, and send it once more. Nothing was changed."
     )
+    static let signedOut = Refusal(
+        status: .unauthorized, title: "You were signed out meanwhile", words: "Sign in again in another window, and save it there.")
+
     static let busy = Refusal(
         status: .serviceUnavailable, title: "The console is busy", words: "Try again in a few seconds. Sending is not affected.",
         headers: [.retryAfter: "5"])
@@ -117,4 +122,14 @@ struct Refusal: Error {
         status: .methodNotAllowed, title: "This page cannot be used like that", words: "Go back and load the page again.")
     static let unreadable = Refusal(
         status: .badRequest, title: "This request cannot be read", words: "Go back, load the page again, and try once more.")
+}
+
+extension Refusal {
+    /// The same, with what a form held that somebody wrote: a source, or the values of a campaign's form.
+    func holding(_ form: [String: String]) -> Refusal {
+        var refusal = self
+        let values = CampaignForm.fields.compactMap { field in form[field.name].map { "\(field.label): \($0)" } }
+        refusal.written = form["text"] ?? values.joined(separator: "\n")
+        return refusal
+    }
 }
