@@ -11,6 +11,9 @@ struct ConsoleCookies: Sendable {
     /// Holds the secret of the sign-in form, before there is a session.
     var form: String { isSecure ? "__Host-volley-form" : "volley-form" }
 
+    /// Holds a sign-in by a provider that is under way.
+    var attempt: String { isSecure ? "__Host-volley-oidc" : "volley-oidc" }
+
     /// The values of a request's cookies; the first of a name counts.
     static func value(_ name: String, in request: Request) -> String? {
         for header in request.headers[values: .cookie] {
@@ -28,6 +31,12 @@ struct ConsoleCookies: Sendable {
 
     /// `Set-Cookie` for the sign-in form.
     func setForm(_ secret: String) -> String { line(form, secret, "SameSite=Strict") }
+
+    /// `Set-Cookie` for a sign-in by a provider. The way back is a link from there, with which it must come (`SameSite=Lax`).
+    func setAttempt(_ sealed: String, seconds: Int64) -> String { line(attempt, sealed, "SameSite=Lax; Max-Age=\(seconds)") }
+
+    /// `Set-Cookie` that takes that one back.
+    var endAttempt: String { line(attempt, "", "SameSite=Lax; Max-Age=0") }
 
     /// `Set-Cookie` that takes the session's cookie back.
     var endSession: String { line(session, "", "SameSite=Lax; Max-Age=0") }

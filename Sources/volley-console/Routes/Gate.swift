@@ -11,6 +11,7 @@ struct Gate: Sendable {
     let site: Site
     let pages: WorkPool
     let signIns: WorkPool
+    let providers: WorkPool
 
     /// Answers a request for a route, signed out or in.
     /// - Throws: `Refusal`.
@@ -23,7 +24,8 @@ struct Gate: Sendable {
             parameters: Dictionary(context.parameters.map { (String($0.key), FormFields.decode($0.value.utf8, plusIsBlank: false)) }) {
                 $1
             },
-            query: query, agent: String((request.headers[.userAgent] ?? "").prefix(400)), sight: sight, now: .now())
+            query: query, agent: String((request.headers[.userAgent] ?? "").prefix(400)),
+            attempt: ConsoleCookies.value(cookies.attempt, in: request), sight: sight, now: .now())
         let secret = ConsoleCookies.value(cookies.session, in: request)
         let site = site
         if let secret, case let now = visit.now,
@@ -38,7 +40,7 @@ struct Gate: Sendable {
         if route.method == .post { visit.form = try await form(of: request, route) }
         if route.changes, !Self.isOwn(visit, request) { throw Refusal.forged }
         let (settled, address) = (visit, request.uri.string)
-        return try await (route.isSignIn ? signIns : pages).run {
+        return try await (route.asksProvider ? providers : route.isSignIn ? signIns : pages).run {
             try Self.checkSubject(route, settled, site)
             if route.needsFreshSignIn, settled.person?.isFresh != true {
                 return try ProofPage.ask(before: address, of: route, settled, site).laidOut(for: settled, site)
