@@ -194,7 +194,7 @@ let package = Package(
             name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports", "Scheduling"], exclude: ["stop_causes.tsv"],
             swiftSettings: strict),
         tests("Accounts", ["Accounts", "Base", "Cryptography", grdb]),
-        tests("OpenIDConnect", ["Base", "Cryptography", "Delivery", "OpenIDConnect", "TestIdentityProvider"]),
+        tests("OpenIDConnect", ["Base", "OpenIDConnect", "TestIdentityProvider", "TestServers"]),
         tests("Simulators", ["Base", "Cryptography", "HTTP2", "Simulators"]),
         tests(
             "Workspace", ["Base", "Campaigns", "Delivery", "PushServices", "Runs", "TestSupport", "Workspace"]),

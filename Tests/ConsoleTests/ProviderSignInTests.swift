@@ -209,8 +209,10 @@ struct ProviderSignInTests {
             let before = try #require(browser.session)
             let address = try #require(try browser.get("/account/proof/oidc")["location"])
             #expect(address.contains("prompt=login&max_age=0"))
-            let proved = try browser.get(Self.wayBack(stub.signIn(at: address)))
-            #expect(proved.status == 200 && proved.body.contains("action=\"/invite\""))
+            let back = try browser.get(Self.wayBack(stub.signIn(at: address)))
+            #expect(back["location"] == ProviderPages.proved)
+            let proved = try browser.get(ProviderPages.proved)
+            #expect(proved.status == 200 && proved.all("set-cookie").isEmpty && proved.body.contains("action=\"/invite\""))
             #expect(proved.body.contains("name=\"display\" value=\"Eva &quot;&lt;Roth&gt;&quot;\""))
             #expect(browser.session != before)
             #expect(try server.request("GET", "/", session: before).status == 303)
@@ -221,7 +223,8 @@ struct ProviderSignInTests {
             let path = "/runs/\(Self.id)/results.csv"
             let way = try #require(try file.get(path)["location"])
             #expect(try file.get(way).body.contains("href=\"/account/proof/oidc\""))
-            #expect(try Self.enter(file, stub, by: "/account/proof/oidc").body.contains("href=\"\(path)\">Go on"))
+            #expect(try Self.enter(file, stub, by: "/account/proof/oidc")["location"] == ProviderPages.proved)
+            #expect(try file.get(ProviderPages.proved).body.contains("href=\"\(path)\">Go on"))
             #expect(try file.get(path).status == 200)
         }
     }
@@ -291,6 +294,22 @@ struct ProviderSignInTests {
             #expect(try server.form("/users/2/roles", session: root, [("role.viewer.all", "yes")]).status >= 400)
             #expect(try server.form("/users/2/password", session: root).status == 403)
         }
+    }
+
+    @Test("who makes up codes is slowed down by address; a provider that fails slows nobody down")
+    func brake() throws {
+        let stub = try TestIdentityProvider()
+        let folder = try Self.folder(stub)
+        let provider = try #require(try folder.siteWithAccounts().provider), now = Timestamp.now()
+        func attempt(_ problem: OpenIDProblem, from text: String) -> Bool {
+            do { try provider.braked(IPAddress(text), at: now) { throw problem } } catch { return error is OpenIDProblem }
+            return false
+        }
+        let madeUp = OpenIDProblem.refused(.token, status: 400, code: "invalid_grant")
+        #expect((0..<30).allSatisfy { _ in attempt(.unreachable(.token, "down"), from: "192.0.2.1") })
+        #expect((0..<30).contains { _ in !attempt(madeUp, from: "192.0.2.1") })
+        #expect(attempt(madeUp, from: "192.0.2.2"))
+        #expect((0..<30).allSatisfy { _ in attempt(madeUp, from: "127.0.0.1") })
     }
 
     @Test("a slow provider keeps nobody else waiting")

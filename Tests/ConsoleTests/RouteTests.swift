@@ -104,7 +104,7 @@ struct RouteTests {
         _ = try site.session("anna", [.administrator])
         try await TestServer.with(site) { server throws in
             // Whoever is signed in has no use for these two; and there is no provider of identities.
-            let others = ["/sign-in", "/invitation"]
+            let others = ["/sign-in", "/invitation", ProviderPages.proved]
             for route in RouteTable.all where route.method == .get && !route.asksProvider && !others.contains(route.path) {
                 let reply = try server.request("GET", Self.path(route), session: anna)
                 #expect(reply.status == 200, "\(route.path): \(reply.body.prefix(2000))")

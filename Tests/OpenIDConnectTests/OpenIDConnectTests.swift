@@ -2,6 +2,7 @@ import Base
 import Foundation
 import Synchronization
 import TestIdentityProvider
+import TestServers
 import Testing
 
 @testable import OpenIDConnect
@@ -13,16 +14,16 @@ private final class Bench: Sendable {
     let attempts = OpenIDAttempts()
     static let redirect = "https://push.example.com/sign-in/oidc/return"
 
-    init(secret: String? = "s3cret & +%", issuer: String? = nil, authority: Bool = true) throws {
+    init(secret: String? = "s3cret & +%", authority: Bool = true, proxy: ProxyAddress? = nil) throws {
         let stub = try TestIdentityProvider()
         self.stub = stub
         provider = OpenIDProvider(
             settings: {
                 OpenIDSettings(
-                    issuer: issuer ?? stub.issuer, clientID: TestIdentityProvider.clientID, clientSecret: secret,
+                    issuer: stub.issuer, clientID: TestIdentityProvider.clientID, clientSecret: secret,
                     scopes: ["profile", "groups"],
                     rolesClaim: "groups", nameClaim: "preferred_username", certificateAuthorityFile: authority ? stub.authorityFile : nil)
-            }, proxy: { _, _ in nil })
+            }, proxy: { host, port in host == "localhost" && stub.issuer.contains(":\(port)/") ? proxy : nil })
     }
 
     /// The whole way, once.
@@ -280,6 +281,19 @@ struct OpenIDConnectTests {
         #expect(ContinuousClock.now - again < .seconds(1))
         bench.stub.reset()
         #expect(try bench.signIn(at: now.adding(seconds: 6)).name == "jane")
+    }
+
+    @Test("the provider is asked through the proxy, whose password no problem shows")
+    func proxied() throws {
+        var behaviour = TestProxy.Behaviour()
+        (behaviour.user, behaviour.password) = ("volley", "hunter2")
+        let proxy = try TestProxy(.http, behaviour)
+        let right = try Bench(proxy: ProxyAddress("http://volley:hunter2@127.0.0.1:\(proxy.port)"))
+        #expect(try right.signIn().name == "jane")
+        #expect(proxy.tunnels == 3 && proxy.requests.allSatisfy { right.stub.issuer.contains("//\($0.target)/") })
+        let wrong = try Bench(proxy: ProxyAddress("http://volley:hunter3@127.0.0.1:\(proxy.port)"))
+        guard case .unreachable(.discovery, let reason)? = wrong.problem() else { return #expect(Bool(false), "the proxy let it pass") }
+        #expect(!reason.contains("hunter3"))
     }
 
     @Test("a provider whose certificate nobody vouches for is not believed")

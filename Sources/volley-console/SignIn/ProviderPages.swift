@@ -8,6 +8,8 @@ import OpenIDConnect
 enum ProviderPages {
     /// Where browsers come back to. It is registered with the provider, behind the console's address.
     static let wayBack = "/sign-in/oidc/return"
+    /// Where those go on who showed once more who they are.
+    static let proved = "/account/proof/proved"
 
     /// Leads to the provider.
     static func begin(_ visit: Visit, _ site: Site) throws -> Answer {
@@ -27,8 +29,9 @@ enum ProviderPages {
             if case .proof(let session) = attempt.purpose {
                 guard visit.person != nil, self.session(visit) == session else { throw Refusal.sessionEnded }
             }
-            let identity = try provider.provider.identity(
-                for: attempt, visit.query, redirect: visit.sight.origin + wayBack, at: visit.now)
+            let identity = try provider.braked(visit.sight.client, at: visit.now) {
+                try provider.provider.identity(for: attempt, visit.query, redirect: visit.sight.origin + wayBack, at: visit.now)
+            }
             switch attempt.purpose {
             case .signIn: return try enter(identity, to: attempt.to, provider, visit, site)
             case .proof(let session): return try goOn(identity, session, provider, visit, site)
@@ -66,9 +69,18 @@ enum ProviderPages {
         guard let new = try site.accounts.prove(token, issuer: identity.issuer, subject: identity.subject, at: visit.now) else {
             throw Refusal.otherPerson
         }
-        let intent = provider.kept.take(of: session)
-        var page = ProofPage.goOn(visit, intent ?? .init(to: "/", fields: nil), new.text)
-        page.cookies.append(visit.cookies.endAttempt)
+        // Not at this address, which holds a code and works no second time.
+        if let intent = provider.kept.find(of: session) { provider.kept.keep(intent, of: hash(new.text)) }
+        return .redirect(proved, cookies: [visit.cookies.setSession(new.text), visit.cookies.endAttempt])
+    }
+
+    /// Leads on to what the person was about to do, as long as that is not too long ago.
+    static func showWayOn(_ visit: Visit, _ site: Site) throws -> Answer {
+        guard visit.person?.isFresh == true, let secret = visit.secret, let intent = try provider(site).kept.find(of: session(visit)) else {
+            return .redirect("/")
+        }
+        var page = ProofPage.goOn(visit, intent, secret)
+        page.cookies = []
         return .page(page)
     }
 
@@ -90,7 +102,9 @@ enum ProviderPages {
     }
 
     /// The hash of the session's secret.
-    private static func session(_ visit: Visit) -> String { SHA256.hex(SHA256.digest(of: Array((visit.secret ?? "").utf8))) }
+    private static func session(_ visit: Visit) -> String { hash(visit.secret ?? "") }
+
+    private static func hash(_ secret: String) -> String { SHA256.hex(SHA256.digest(of: Array(secret.utf8))) }
 }
 
 /// What other pages show of it.
@@ -164,6 +178,14 @@ extension Refusal {
         words: "The person who signed in at the provider is not the one who is signed in here. Nothing was changed.")
     fileprivate static let disabled = Refusal(
         status: .forbidden, title: "Your account is disabled", words: "An administrator of the console can enable it.")
+
+    /// Too many answers of a provider were none.
+    static func slowedDown(_ seconds: Int64) -> Refusal {
+        Refusal(
+            status: .tooManyRequests, title: "Wait a moment",
+            words: "Too many attempts failed. Wait \(TextFormat.span(seconds: seconds)), and begin again.",
+            headers: [.retryAfter: "\(seconds)"])
+    }
 
     fileprivate static func noRole(_ provider: String) -> Refusal {
         Refusal(

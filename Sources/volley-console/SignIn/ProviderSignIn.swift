@@ -17,6 +17,7 @@ final class ProviderSignIn: Sendable {
     let kept = KeptIntents()
     private let roles: [String: Set<RoleGrant>]
     private let secret: PlainSecret?
+    private let brake = Mutex(SignInBrake())
 
     /// - Throws: `Diagnostic`: the secret or the authority cannot be read. Both are read again for each sign-in.
     init(_ settings: ConsoleProvider, of project: Project) throws(Diagnostic) {
@@ -56,6 +57,26 @@ final class ProviderSignIn: Sendable {
     /// What people should know of the secret; nil for nothing.
     var warning: Diagnostic? { secret?.permissionWarning }
 
+    /// Asks the provider about an answer, unless too many from an address were made up: each costs it and us a request.
+    /// - Throws: `Refusal`; whatever `body` throws.
+    func braked<Value>(_ address: IPAddress?, at now: Timestamp, _ body: () throws -> Value) throws -> Value {
+        // All who come from this machine, perhaps through a proxy that is not configured, have one address: it slows nobody down.
+        let address = address.flatMap { $0.isLoopback ? nil : $0 }
+        let wait = brake.withLock { $0.attempt(nil, from: address, at: now) }
+        guard wait == 0 else { throw Refusal.slowedDown(wait) }
+        func takeBack() { brake.withLock { $0.takeBack(nil, from: address, at: now) } }
+        do {
+            let value = try body()
+            takeBack()
+            return value
+        } catch OpenIDProblem.refused(.token, let status, let code) {
+            throw OpenIDProblem.refused(.token, status: status, code: code)
+        } catch {
+            takeBack()
+            throw error
+        }
+    }
+
     /// The person that the accounts take in. Values of the claim that volley.yaml does not name give nothing.
     func person(_ identity: OpenIDIdentity) -> ProviderPerson {
         ProviderPerson(
@@ -94,11 +115,6 @@ final class KeptIntents: Sendable {
         }
     }
 
-    /// Gives it out, once; nil when it was given out, or there are too many newer ones.
-    func take(of session: String) -> ProofPage.Intent? {
-        intents.withLock { intents in
-            guard let place = intents.firstIndex(where: { $0.session == session }) else { return nil }
-            return intents.remove(at: place).intent
-        }
-    }
+    /// nil when there was none, or there are too many newer ones.
+    func find(of session: String) -> ProofPage.Intent? { intents.withLock { $0.last { $0.session == session }?.intent } }
 }
