@@ -21,8 +21,9 @@ struct ProviderDocument: Sendable {
 
     /// - Parameter issuer: the provider that was asked: a document that names another one is refused (section 4.3), as it might lead to it.
     init(_ json: JSONValue, of issuer: String) throws(OpenIDProblem) {
-        guard json["issuer"]?.stringValue == issuer else {
-            throw .unreadable(.discovery, "it names another issuer than volley.yaml")
+        guard let named = json["issuer"]?.stringValue, named == issuer else {
+            let named = TextFormat.foreign(json["issuer"]?.stringValue ?? "", maximumBytes: 200)
+            throw .unreadable(.discovery, "it calls itself '\(named)', and volley.yaml must name the issuer exactly so")
         }
         func address(_ key: String) throws(OpenIDProblem) -> String {
             guard let text = json[key]?.stringValue, Self.isAddress(text) else {

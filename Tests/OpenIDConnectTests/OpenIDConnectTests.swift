@@ -306,7 +306,10 @@ struct OpenIDConnectTests {
     @Test(
         "a description that leads astray is not followed",
         arguments: [
-            ("issuer", JSONValue.string("https://evil.example"), "it names another issuer than volley.yaml"),
+            (
+                "issuer", JSONValue.string("https://evil.example"),
+                "it calls itself 'https://evil.example', and volley.yaml must name the issuer exactly so"
+            ),
             ("token_endpoint", .string("http://localhost/token"), "token_endpoint is no https address"),
             ("authorization_endpoint", .string("https://a/\r\nSet-Cookie: x"), "authorization_endpoint is no https address"),
             ("jwks_uri", .string("file:///etc/passwd"), "jwks_uri is no https address"),

@@ -57,7 +57,7 @@ enum ProviderPages {
             if visit.person != nil, let old = visit.secret { try site.signIn.end(secret: old, from: visit.sight.client, at: visit.now) }
             return .redirect(
                 SignInPage.localPath(to), cookies: [visit.cookies.setSession(token.text), visit.cookies.endForm, visit.cookies.endAttempt])
-        case .noRole: throw Refusal.noRole(provider.name)
+        case .noRole: throw Refusal.noRole(provider, values: identity.groups.count)
         case .disabled: throw Refusal.disabled
         }
     }
@@ -187,9 +187,15 @@ extension Refusal {
             headers: [.retryAfter: "\(seconds)"])
     }
 
-    fileprivate static func noRole(_ provider: String) -> Refusal {
-        Refusal(
+    /// - Parameter values: of the claim, for the log: with none, the provider does not send it at all.
+    fileprivate static func noRole(_ provider: ProviderSignIn, values: Int) -> Refusal {
+        let held =
+            values == 0
+            ? "came without the claim" : "came with \(TextFormat.counted(values, one: "value")) that volley.yaml does not map in the claim"
+        return Refusal(
             status: .forbidden, title: "You have no role here",
-            words: "\(provider) knows you, but gives you no role in the console. Ask the people who run Volley for one, and sign in again.")
+            words:
+                "\(provider.name) knows you, but gives you no role in the console. Ask the people who run Volley for one, and sign in again.",
+            note: "\(provider.name): a person without a role \(held) \(provider.rolesClaim)")
     }
 }

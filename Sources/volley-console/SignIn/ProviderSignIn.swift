@@ -12,6 +12,8 @@ final class ProviderSignIn: Sendable {
     let name: String
     /// Whether the sign-in page shows no form for passwords.
     let isOnly: Bool
+    /// The claim that roles follow from.
+    let rolesClaim: String
     let attempts = OpenIDAttempts()
     let provider: OpenIDProvider
     let kept = KeptIntents()
@@ -40,8 +42,9 @@ final class ProviderSignIn: Sendable {
         name = settings.name?.value ?? settings.host
         isOnly = settings.isOnly
         roles = Dictionary(settings.roles.map { ($0.value, Set($0.roles.map(RoleGrant.init))) }) { $0.union($1) }
-        let (issuer, clientID) = (issuer, settings.clientID.value)
-        let (scopes, rolesClaim, nameClaim) = (settings.scopes, settings.rolesClaim, settings.nameClaim)
+        rolesClaim = settings.rolesClaim
+        let (issuer, clientID, rolesClaim) = (issuer, settings.clientID.value, rolesClaim)
+        let (scopes, nameClaim) = (settings.scopes, settings.nameClaim)
         provider = OpenIDProvider(
             settings: {
                 OpenIDSettings(
