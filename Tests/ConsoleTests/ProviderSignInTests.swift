@@ -248,10 +248,16 @@ struct ProviderSignInTests {
             }
             #expect(try Self.enter(browser, stub, by: "/account/proof/oidc").status == 403 && !isFresh())
             stub.change { $0.claims["auth_time"] = .some(nil) }
-            let address = try #require(try browser.get("/account/proof/oidc")["location"])
-            let answer = try stub.signIn(at: address)
-            _ = try Self.enter(browser, stub)
-            #expect(try browser.get(Self.wayBack(answer)).status >= 400 && !isFresh())
+            stub.change { $0.claims["auth_time"] = nil }
+            // A proof belongs to the session that asked for it, also among those of one person.
+            let second = Browser(server)
+            _ = try Self.enter(second, stub)
+            let answer = try stub.signIn(at: #require(browser.get("/account/proof/oidc")["location"]))
+            let cookies = try "volley=\(#require(second.session)); volley-oidc=\(#require(browser.cookies["volley-oidc"]))"
+            let mixed = try server.request("GET", Self.wayBack(answer), headers: [("Cookie", cookies)])
+            #expect(mixed.status == 401 && mixed.all("set-cookie").isEmpty)
+            #expect(try second.get("/runs/\(Self.id)/results.csv").status == 303 && !isFresh())
+            #expect(try Self.enter(browser, stub, by: "/account/proof/oidc").status == 303 && isFresh())
         }
     }
 
