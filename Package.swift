@@ -98,6 +98,8 @@ let package = Package(
         room("Reports", ["Base", "PushServices", "Runs"]),
         // Who may use the console, and what they did there.
         room("Accounts", ["Base", "Cryptography", grdb]),
+        // Signing people in by a provider of identities.
+        room("OpenIDConnect", ["Base", "Cryptography", "Delivery"]),
         // Strict stand-ins for the services; they share nothing with the rooms that they judge.
         room("Simulators", ["Base", "Cryptography", "HTTP2"]),
 
@@ -141,7 +143,7 @@ let package = Package(
             name: "volley-console",
             dependencies: [
                 "Accounts", "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Runs", "Reports",
-                "Workspace", "Planning", "Automation", argumentParser,
+                "Workspace", "Planning", "Automation", "OpenIDConnect", argumentParser,
             ] + web, packageAccess: false, swiftSettings: strict),
 
         // What `make bench` runs.
@@ -154,6 +156,10 @@ let package = Package(
 
         // Proxies and programs that several tests talk to.
         .target(name: "TestServers", path: "Tests/TestServers", swiftSettings: strict),
+        // A provider of identities, for rooms that sign people in by one.
+        .target(
+            name: "TestIdentityProvider", dependencies: ["Base", "Cryptography", "TestServers"], path: "Tests/TestIdentityProvider",
+            swiftSettings: strict),
         // The real binary, and folders to run it in.
         .target(name: "TestCommands", dependencies: ["Base"], path: "Tests/TestCommands", swiftSettings: strict),
         // What every transport of Delivery must do.
@@ -188,6 +194,7 @@ let package = Package(
             name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports", "Scheduling"], exclude: ["stop_causes.tsv"],
             swiftSettings: strict),
         tests("Accounts", ["Accounts", "Base", "Cryptography", grdb]),
+        tests("OpenIDConnect", ["Base", "OpenIDConnect", "TestIdentityProvider", "TestServers"]),
         tests("Simulators", ["Base", "Cryptography", "HTTP2", "Simulators"]),
         tests(
             "Workspace", ["Base", "Campaigns", "Delivery", "PushServices", "Runs", "TestSupport", "Workspace"]),
@@ -220,8 +227,9 @@ let package = Package(
         tests(
             "Console",
             [
-                "Accounts", "Automation", "Base", "Campaigns", "PushServices", "Reports", "Runs", "Scheduling", "TestCommands", "Workspace",
-                "volley",
+                "Accounts", "Automation", "Base", "Campaigns", "OpenIDConnect", "PushServices", "Reports", "Runs", "Scheduling",
+                "TestCommands",
+                "TestIdentityProvider", "Workspace", "volley",
                 "volley-console",
             ] + web),
         // A program of others, as it were, that is made of the stages.

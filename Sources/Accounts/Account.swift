@@ -30,14 +30,17 @@ public struct Account: Hashable, Sendable {
     public var grants: Set<RoleGrant>
     /// Whether signing in takes a code besides the password.
     public var hasSecondFactor: Bool
-    /// When the invitation was accepted.
+    /// The provider of identities by which the person signs in; nil for a person with a password. Such an account has no password and no second
+    /// factor, and its roles are what the provider says at each sign-in.
+    public let issuer: String?
+    /// When the invitation was accepted, or the person first came from the provider.
     public let madeAt: Timestamp
 
     /// What the person may do now: nothing while the account is disabled.
     public var rights: Rights { Rights(state == .active ? grants : []) }
 
-    /// Whether this is one of those of whom one must always be left.
-    var administersEverything: Bool { rights.allows(.manageUsers, app: nil) }
+    /// Whether this is one of those of whom one must always be left: a provider may fail, or forget who administers.
+    var administersEverything: Bool { issuer == nil && rights.allows(.manageUsers, app: nil) }
 }
 
 /// Who changes something, and from where.

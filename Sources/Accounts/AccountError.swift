@@ -28,6 +28,8 @@ public enum AccountError: ExplainedError, Hashable, Sendable {
     case secondFactor(isOn: Bool)
     /// The code is wrong, was used already, or is of another minute.
     case wrongCode
+    /// The account is a provider's, which decides what was to be changed.
+    case ofProvider
     /// Too many people sign in at the same moment.
     case busy
 
@@ -55,8 +57,8 @@ public enum AccountError: ExplainedError, Hashable, Sendable {
         case .disabled(let name): ("the account \(name) is disabled", "An administrator can enable it.")
         case .lastAdministrator:
             (
-                "this is the last administrator of all apps, who cannot be removed, disabled or lose that role",
-                "Make another person administrator of all apps first."
+                "this is the last administrator of all apps with a password, who cannot be removed, disabled or lose that role",
+                "Make another person with a password administrator of all apps first."
             )
         case .alreadyAdministered:
             ("there is an administrator already", "Ask an administrator for an invitation, or reset the password of that account.")
@@ -68,6 +70,11 @@ public enum AccountError: ExplainedError, Hashable, Sendable {
         case .secondFactor(isOn: false): ("the second factor is not set up", "Set it up first.")
         case .wrongCode:
             ("the code is not right", "Wait for the next one. If no code works, check the clock of the device that shows them.")
+        case .ofProvider:
+            (
+                "this person signs in elsewhere: password, second factor and roles are kept there",
+                "Have them changed at the provider of identities. Here the account can be disabled or removed."
+            )
         case .busy: ("too many people are signing in at the moment", "Try again in a few seconds.")
         }
     }

@@ -11,6 +11,8 @@ public struct ConsoleSettings: Sendable {
     public var proxies: [AddressRange]
     /// Folders whose campaigns and exports the console may name, as written; that of volley.yaml when empty.
     public var roots: [SourceText]
+    /// The provider of identities by which people sign in; nil where all have passwords.
+    public var provider: ConsoleProvider?
 }
 
 /// Addresses that begin with the same bits: `10.0.0.0/8`, or a single address (RFC 4632, section 3.1).

@@ -58,6 +58,7 @@ struct Program: AsyncParsableCommand {
     private func serve(_ log: Logger) async throws {
         let site = try Site(folder: folder, choice: ProjectChoice(file: config, runs: runs), at: .now())
         let settings = try site.project().console
+        if let warning = site.provider?.warning { log.warning("\(TextFormat.inLine(warning.description))") }
         let address = try ListenAddress(listen: listen, socket: socket, console: settings)
         let connections = Connections(proxies: settings?.proxies ?? [])
         let server = ConsoleServer(site: site, settings: settings, connections: connections, log: log)

@@ -17,6 +17,8 @@ final class Site: Sendable {
     let reports: ReportShelf
     let accounts: AccountStore
     let signIn: any SignIn
+    /// The provider by which people sign in besides; nil for none.
+    let provider: ProviderSignIn?
     let orders: OrderCounter
     let saving: CampaignSaving
     let jobs: PlanningJobs
@@ -43,6 +45,7 @@ final class Site: Sendable {
         reports = ReportShelf(catalog)
         accounts = try AccountStore(beside: catalog.place)
         self.signIn = signIn(accounts)
+        provider = try project.console?.provider.map { try ProviderSignIn($0, of: project) }
         orders = OrderCounter(catalog.orders)
         saving = CampaignSaving(accounts, folder: folder)
         jobs = PlanningJobs(folder: folder, choice: campaigns.choice, program: program)

@@ -48,24 +48,30 @@ struct AccountFileTests {
     func newer() throws {
         let folder = try AccountFolder()
         folder.store.close()
-        try DatabaseQueue(path: folder.file).write { try $0.execute(sql: "PRAGMA user_version = 3") }
+        try DatabaseQueue(path: folder.file).write { try $0.execute(sql: "PRAGMA user_version = 4") }
         let before = try Data(contentsOf: URL(fileURLWithPath: folder.file))
         let found = diagnostic { _ = try folder.another() }
-        #expect(found?.message == "the accounts were written by a newer Volley (format 3; this one reads 2)")
+        #expect(found?.message == "the accounts were written by a newer Volley (format 4; this one reads 3)")
         #expect(found?.file == folder.file && found?.remedy != nil)
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder.file)) == before)
     }
 
-    @Test("a file of the first version keeps its accounts, and takes versions of campaigns")
-    func older() throws {
+    @Test("an older file keeps its accounts, and takes versions of campaigns and people of providers", arguments: [1, 2])
+    func older(version: Int) throws {
         let folder = try AccountFolder()
         let ada = try folder.administrator()
         folder.store.close()
-        try DatabaseQueue(path: folder.file).write { try $0.execute(sql: "DROP TABLE version; PRAGMA user_version = 1") }
+        try DatabaseQueue(path: folder.file).write { db in
+            if version < 2 { try db.execute(sql: "DROP TABLE version") }
+            try db.execute(sql: "DROP TABLE provider_identity; PRAGMA user_version = \(version)")
+        }
         let store = try folder.another()
         defer { store.close() }
         try store.keep(version: "name: sale\n", of: "sale.yaml", app: "shop", by: ada, at: noon)
         #expect(try store.accounts().count == 1 && store.versions(of: "sale.yaml").count == 1)
+        let jane = ProviderPerson(
+            issuer: "https://a", subject: "1", name: "jane", displayName: nil, grants: [RoleGrant(.viewer, .allApps)], provedAt: nil)
+        #expect(try store.enter(jane, from: nil, agent: "", at: noon) != .noRole)
     }
 
     @Test("what is something else is refused, unchanged", arguments: ["text", "sqlite", "folder", "pipe", "link"])

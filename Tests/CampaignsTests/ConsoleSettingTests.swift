@@ -20,6 +20,103 @@ struct ConsoleSettingTests {
         #expect(console.roots.map(\.value) == ["campaigns"])
     }
 
+    private static let least = "issuer: \"https://login.example.com/realms/shop\", client_id: volley"
+    private static let roles = "roles: {claim: groups, map: {admins: administrator}}"
+
+    @Test("a provider of identities is read, with what is usual where nothing is said")
+    func provider() throws {
+        let least = try #require(try read("console: {oidc: {\(Self.least), \(Self.roles)}}\n").console?.provider)
+        #expect(least.issuer.value == "https://login.example.com/realms/shop" && least.clientID.value == "volley")
+        #expect(least.clientSecret == nil && least.certificateAuthority == nil && !least.isOnly && least.host == "login.example.com")
+        #expect(least.nameClaim == "preferred_username" && least.scopes == ["profile", "email"] && least.rolesClaim == "groups")
+        let most = try #require(
+            try read(
+                """
+                console:
+                  oidc:
+                    \(Self.least.replacing(", ", with: "\n    "))
+                    client_secret: {env: OIDC_SECRET}
+                    roles:
+                      claim: realm_access.roles
+                      map:
+                        marketing: [editor:shop, viewer]
+                        "Admins / all": administrator
+                    name: Example Login
+                    name_claim: email
+                    scopes: [groups]
+                    ca: ca.pem
+                    only: true
+
+                """
+            ).console?.provider)
+        #expect(most.roles.map(\.value) == ["marketing", "Admins / all"])
+        #expect(
+            most.roles.map(\.roles) == [
+                [ClaimedRole(.editor, app: "shop"), ClaimedRole(.viewer, app: nil)], [.init(.administrator, app: nil)],
+            ])
+        guard case .variable(let name)? = most.clientSecret else { return #expect(Bool(false), "the secret is in a variable") }
+        #expect(
+            name.value == "OIDC_SECRET" && most.name?.value == "Example Login" && most.nameClaim == "email" && most.scopes == ["groups"])
+        #expect(most.certificateAuthority?.value == "ca.pem" && most.isOnly)
+    }
+
+    @Test(
+        "mistakes about a provider are reported at their place, with what to write; a secret is never repeated",
+        arguments: [
+            (
+                "oidc: {client_id: volley, \(roles)}",
+                "1:17: the key 'issuer' is missing in 'oidc'. Add it, for example: issuer: \"https://login.example.com\"."
+            ),
+            (
+                "oidc: {\(least)}",
+                "1:17: the key 'roles' is missing in 'oidc'. Add it, for example: roles: {claim: groups, map: {marketing: \"editor:shop\"}}."
+            ),
+            (
+                "oidc: {\(least), \(roles), client_secret: hunter2}",
+                "1:155: 'client_secret' must be a group of keys, not a text. Keep the client secret itself out of this file; write, for example: client_secret: {file: keys/oidc.txt}."
+            ),
+            (
+                "oidc: {\(least), \(roles), client_secret: {env: \"hunter 2\"}}",
+                "1:161: 'env' must be the name of an environment variable. Keep the client secret itself out of this file; write, for example: env: OIDC_SECRET."
+            ),
+            (
+                "oidc: {\(least), \(roles), client_secret: {file: a, env: B}}",
+                "1:165: 'file' and 'env' cannot be combined. Keep the one that holds the secret."
+            ),
+            (
+                "oidc: {\(least), \(roles), client_secret: {}}",
+                "1:155: 'client_secret' has neither 'file' nor 'env'. Add one of them, for example: file: keys/oidc.txt."
+            ),
+            (
+                "oidc: {\(least), roles: {claim: groups, map: {a: editr}}}",
+                "1:118: there is no role 'editr'. Did you mean 'editor'?"
+            ),
+            (
+                "oidc: {\(least), roles: {claim: groups, map: {a: king}}}",
+                "1:118: there is no role 'king'. Roles are viewer, editor, approver, administrator; for one app, for example: editor:shop."
+            ),
+            (
+                "oidc: {\(least), roles: {claim: groups, map: {a: \"editor:shoop\"}}}",
+                "1:118: there is no app 'shoop'. Did you mean 'shop'?"
+            ),
+            (
+                "oidc: {issuer: \"http://a\", client_id: v, \(roles)}",
+                "1:26: the issuer must be an address that begins with https://, without a user, '?' and '#'. Copy it from the provider's description, for example: issuer: \"https://login.example.com\"."
+            ),
+            (
+                "oidc: {issuer: \"https://a/.well-known/openid-configuration\", client_id: v, \(roles)}",
+                "1:26: this is the address of the provider's description. Write the issuer alone: 'https://a'."
+            ),
+            (
+                "oidc: {\(least), \(roles), scopes: \"profile groups\"}",
+                "1:148: 'profile groups' is no scope. Write several as a list: scopes: [profile, groups]."
+            ),
+            ("issuer: a", "1:11: unknown key 'issuer' in 'console'. It belongs in 'oidc'; check the indentation."),
+        ])
+    func providerMistakes(text: String, message: String) {
+        #expect { try read("console: {\(text)}\n") } throws: { "\($0)" == "volley.yaml:\(message)" }
+    }
+
     @Test("without it there is none") func absent() throws { #expect(try read("").console == nil) }
 
     @Test(

@@ -33,6 +33,10 @@ struct ActivityPageTests {
             .rolesChanged(before: [], after: [RoleGrant(.viewer, .allApps)]), "eva",
             "changed the roles of eva from no role to viewer of all apps"
         ),
+        (
+            .rolesClaimed(before: [RoleGrant(.viewer, .allApps)], after: [RoleGrant(.editor, .app("shop"))]), nil,
+            "came from the provider of identities with other roles: viewer of all apps before, editor of shop now"
+        ),
         (.campaignSaved(digest: "d"), "a.yaml", "saved a.yaml"), (.campaignArchived, "a.yaml", "archived a.yaml"),
         (.testSent(digest: "d"), "a.yaml", "asked for a test of a.yaml"),
         (.approvalAsked(digest: "d"), "a.yaml", "asked for a plan of a.yaml"),

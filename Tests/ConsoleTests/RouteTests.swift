@@ -53,7 +53,8 @@ struct RouteTests {
         let open = RouteTable.all.filter { $0.right == .anyone }.map { "\($0.method.rawValue) \($0.path)" }
         #expect(
             Set(open) == [
-                "GET /sign-in", "POST /sign-in", "GET /invitation", "POST /invitation", "GET \(Asset.style.path)",
+                "GET /sign-in", "POST /sign-in", "GET /sign-in/oidc", "GET /sign-in/oidc/return", "GET /invitation", "POST /invitation",
+                "GET \(Asset.style.path)",
                 "GET \(Asset.script.path)",
             ])
     }
@@ -102,8 +103,9 @@ struct RouteTests {
         // Her own page shows her account, the first one.
         _ = try site.session("anna", [.administrator])
         try await TestServer.with(site) { server throws in
-            // Whoever is signed in has no use for these two.
-            for route in RouteTable.all where route.method == .get && !["/sign-in", "/invitation"].contains(route.path) {
+            // Whoever is signed in has no use for these two; and there is no provider of identities.
+            let others = ["/sign-in", "/invitation", ProviderPages.proved]
+            for route in RouteTable.all where route.method == .get && !route.asksProvider && !others.contains(route.path) {
                 let reply = try server.request("GET", Self.path(route), session: anna)
                 #expect(reply.status == 200, "\(route.path): \(reply.body.prefix(2000))")
                 #expect(reply["content-type"] != nil, "\(route.path)")

@@ -28,6 +28,8 @@ extension ActivityKind {
         case .removed: (.removed, [])
         case .rolesChanged(let before, let after):
             (.rolesChanged, [("before", RoleGrant.json(before)), ("after", RoleGrant.json(after))])
+        case .rolesClaimed(let before, let after):
+            (.rolesClaimed, [("before", RoleGrant.json(before)), ("after", RoleGrant.json(after))])
         case .campaignSaved(let digest): (.campaignSaved, [("digest", .string(digest))])
         case .campaignArchived: (.campaignArchived, [])
         case .testSent(let digest): (.testSent, [("digest", .string(digest))])
@@ -71,6 +73,7 @@ extension ActivityKind {
             case .enabled: .enabled
             case .removed: .removed
             case .rolesChanged: grants("before").flatMap { before in grants("after").map { .rolesChanged(before: before, after: $0) } }
+            case .rolesClaimed: grants("before").flatMap { before in grants("after").map { .rolesClaimed(before: before, after: $0) } }
             case .campaignSaved: text("digest").map { .campaignSaved(digest: $0) }
             case .campaignArchived: .campaignArchived
             case .testSent: text("digest").map { .testSent(digest: $0) }

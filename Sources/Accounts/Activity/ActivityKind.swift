@@ -7,6 +7,8 @@ public enum ActivityKind: Hashable, Sendable {
         case wrongCode = "wrong_code"
         /// The password was right.
         case disabled
+        /// The provider of identities gives no role.
+        case noRole = "no_role"
     }
 
     // Signing in, and one's own account.
@@ -30,6 +32,8 @@ public enum ActivityKind: Hashable, Sendable {
     case enabled
     case removed
     case rolesChanged(before: Set<RoleGrant>, after: Set<RoleGrant>)
+    /// The provider of identities gave the person other roles than at the sign-in before.
+    case rolesClaimed(before: Set<RoleGrant>, after: Set<RoleGrant>)
 
     // Campaigns and runs. A digest is the one that the person was shown.
     case campaignSaved(digest: String)
@@ -67,6 +71,7 @@ public enum ActivityKind: Hashable, Sendable {
         case invitationWithdrawn = "invitation_withdrawn"
         case renamed, disabled, enabled, removed
         case rolesChanged = "roles_changed"
+        case rolesClaimed = "roles_claimed"
         case campaignSaved = "campaign_saved"
         case campaignArchived = "campaign_archived"
         case testSent = "test_sent"

@@ -18,7 +18,7 @@ struct Administration {
         return rights.allowsSomewhere(.manageUsers) && grants.allSatisfy { rights.allows(.manageUsers, in: $0.scope) }
     }
 
-    /// Whether the accounts that are left have an active administrator of all apps among them.
+    /// Whether the accounts that are left have an active administrator of all apps among them who signs in with a password.
     /// - Parameter accounts: all accounts, after the change.
     static func isKept(by accounts: [Account]) -> Bool { accounts.contains(where: \.administersEverything) }
 }

@@ -3,7 +3,10 @@ import GRDB
 
 /// Accounts as rows, within a transaction.
 enum AccountRecords {
-    private static let columns = "SELECT id, name, display_name, state, totp_confirmed, made_at FROM account"
+    private static let columns = """
+        SELECT id, name, display_name, state, totp_confirmed, made_at, issuer
+        FROM account LEFT JOIN provider_identity ON provider_identity.account = account.id
+        """
 
     /// All, by name.
     static func all(_ db: Database) throws -> [Account] {
@@ -30,23 +33,34 @@ enum AccountRecords {
         return Account(
             id: id, name: try row.name(1), displayName: try row.displayName(2), state: try row.word(3),
             grants: Set(try roles.map { RoleGrant(try $0.word(0), try $0.optional(1).map { .app($0) } ?? .allApps) }),
-            hasSecondFactor: try row.value(4, Int.self) != 0, madeAt: try row.moment(5))
+            hasSecondFactor: try row.value(4, Int.self) != 0, issuer: try row.optional(6), madeAt: try row.moment(5))
     }
 
+    /// Accounts with this have no password.
+    private static let noPassword = ""
+
+    /// nil for an account without one, and where there is none.
     static func password(of id: AccountID, _ db: Database) throws -> PasswordHash? {
-        try AccountRow.one(db, "SELECT password FROM account WHERE id = ?", [id.number]).map {
-            try AccountRow.known(PasswordHash(text: $0.value(0)))
+        try AccountRow.one(db, "SELECT password FROM account WHERE id = ?", [id.number]).flatMap { row in
+            let text = try row.value(0, String.self)
+            return text == noPassword ? nil : try AccountRow.known(PasswordHash(text: text))
         }
     }
 
-    static func insert(_ name: AccountName, _ displayName: DisplayName, _ password: PasswordHash, at now: Timestamp, _ db: Database) throws
+    /// - Parameter password: nil for an account without one.
+    static func insert(_ name: AccountName, _ displayName: DisplayName, _ password: PasswordHash?, at now: Timestamp, _ db: Database) throws
         -> AccountID
     {
         guard try find(name, db) == nil else { throw AccountError.nameTaken(name) }
         try db.execute(
             sql: "INSERT INTO account (name, display_name, state, password, made_at) VALUES (?, ?, ?, ?, ?)",
-            arguments: [name.text, displayName.text, Account.State.active.rawValue, password.text, now.epochMilliseconds])
+            arguments: [name.text, displayName.text, Account.State.active.rawValue, password?.text ?? noPassword, now.epochMilliseconds])
         return AccountID(db.lastInsertedRowID)
+    }
+
+    /// The account that a provider means.
+    static func find(issuer: String, subject: String, _ db: Database) throws -> Account? {
+        try AccountRow.one(db, columns + " WHERE issuer = ? AND subject = ?", [issuer, subject]).map { try account($0, db) }
     }
 
     static func setPassword(_ password: PasswordHash, of id: AccountID, _ db: Database) throws {

@@ -6,7 +6,7 @@ enum AccountSchema {
     /// "Vola"
     static let applicationID = 0x566F_6C61
     /// Raise it with every change of the tables, and convert what is older in `upgrade`.
-    static let version = 2
+    static let version = 3
 
     static func create(_ db: Database) throws {
         try db.execute(
@@ -15,7 +15,7 @@ enum AccountSchema {
                     id INTEGER PRIMARY KEY AUTOINCREMENT,           -- never given to another one
                     name TEXT NOT NULL UNIQUE, display_name TEXT NOT NULL,
                     state TEXT NOT NULL,                            -- active, disabled
-                    password TEXT NOT NULL,                         -- $scrypt$ln=15,r=8,p=1$SALT$KEY
+                    password TEXT NOT NULL,                         -- $scrypt$ln=15,r=8,p=1$SALT$KEY; blank: of a provider
                     totp_secret TEXT, totp_confirmed INTEGER NOT NULL DEFAULT 0,
                     made_at INTEGER NOT NULL
                 );
@@ -64,6 +64,7 @@ enum AccountSchema {
                     SELECT RAISE(ABORT, 'activities are only added to');
                 END;
                 \(versions)
+                \(identities)
                 PRAGMA application_id = \(applicationID);
                 PRAGMA user_version = \(version);
                 """)
@@ -82,10 +83,20 @@ enum AccountSchema {
         CREATE INDEX version_by_digest ON version (digest);
         """
 
+    /// Since version 3.
+    private static let identities = """
+        CREATE TABLE provider_identity (                    -- of accounts that sign in by a provider of identities
+            account INTEGER PRIMARY KEY REFERENCES account (id) ON DELETE CASCADE,
+            issuer TEXT NOT NULL, subject TEXT NOT NULL,
+            UNIQUE (issuer, subject)
+        );
+        """
+
     /// Gives an older file the tables of today.
     static func upgrade(_ db: Database) throws {
-        guard try Int.fetchOne(db, sql: "PRAGMA user_version") == 1 else { return }
-        try db.execute(sql: "\(versions) PRAGMA user_version = 2;")
+        guard let found = try Int.fetchOne(db, sql: "PRAGMA user_version"), found < version else { return }
+        if found < 2 { try db.execute(sql: versions) }
+        try db.execute(sql: "\(identities) PRAGMA user_version = \(version);")
     }
 
     /// - Returns: false for a file that is empty.

@@ -13,13 +13,14 @@ extension AccountStore {
     public func account(named name: AccountName) throws -> Account? { try read { try AccountRecords.find(name, $0) } }
 
     /// Replaces the roles of an account, and ends its sessions.
-    /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`, `.lastAdministrator`.
+    /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`, `.lastAdministrator`, `.ofProvider`.
     public func setGrants(_ grants: Set<RoleGrant>, of id: AccountID, by actor: Actor, at now: Timestamp) throws {
         try write { db in
             let account = try AccountRecords.require(id, db)
             guard try AccountRecords.administration(of: actor, db).mayChange(account.grants, to: grants) else {
                 throw AccountError.notPermitted
             }
+            guard account.issuer == nil else { throw AccountError.ofProvider }
             guard grants != account.grants else { return }
             try AccountRecords.setGrants(grants, of: id, db)
             try AccountRecords.checkAdministratorIsLeft(account, db)

@@ -31,11 +31,12 @@ extension AccountStore {
 
     /// Offers another password for an account, for a week. The old one works until then; the second factor stays. Earlier links for it stop
     /// to work.
-    /// - Throws: `AccountError.noSuchAccount`, `.disabled`, `.notPermitted`.
+    /// - Throws: `AccountError.noSuchAccount`, `.disabled`, `.notPermitted`, `.ofProvider`.
     public func offerNewPassword(of id: AccountID, by actor: Actor, at now: Timestamp) throws -> InvitationLink {
         try write { db in
             let account = try AccountRecords.require(id, db)
             guard try AccountRecords.administration(of: actor, db).mayControl(account.grants) else { throw AccountError.notPermitted }
+            guard account.issuer == nil else { throw AccountError.ofProvider }
             guard account.state == .active else { throw AccountError.disabled(account.name) }
             return try Self.invite(.newPassword(id), by: actor, at: now, seconds: Invitation.daysOfUse * 24 * 3600, db)
         }
@@ -137,7 +138,7 @@ extension AccountStore {
         }
     }
 
-    private static func open(named name: AccountName, at now: Timestamp, _ db: Database) throws -> [Invitation] {
+    static func open(named name: AccountName, at now: Timestamp, _ db: Database) throws -> [Invitation] {
         try AccountRow.all(db, columns + " WHERE name = ?", [name.text]).map { try invitation($0) }.filter { $0.isOpen(at: now) }
     }
 

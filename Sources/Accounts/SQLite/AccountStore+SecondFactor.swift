@@ -4,10 +4,12 @@ import GRDB
 /// The second factor of an account: a secret that an authenticator app holds, too, and ten codes on paper.
 extension AccountStore {
     /// Begins to set it up: makes a new secret, which replaces one that was not confirmed. It is not asked for before `confirmSecondFactor`.
-    /// - Throws: `AccountError.noSuchAccount`; `.secondFactor(isOn: true)`.
+    /// - Throws: `AccountError.noSuchAccount`, `.ofProvider`; `.secondFactor(isOn: true)`.
     public func beginSecondFactor(of id: AccountID) throws -> TOTPSecret {
         try write { db in
-            guard try !AccountRecords.require(id, db).hasSecondFactor else { throw AccountError.secondFactor(isOn: true) }
+            let account = try AccountRecords.require(id, db)
+            guard account.issuer == nil else { throw AccountError.ofProvider }
+            guard !account.hasSecondFactor else { throw AccountError.secondFactor(isOn: true) }
             let secret = TOTPSecret.random()
             try db.execute(
                 sql: "UPDATE account SET totp_secret = ? WHERE id = ?", arguments: [SecondFactorRecords.stored(secret), id.number])

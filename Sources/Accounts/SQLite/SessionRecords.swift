@@ -40,8 +40,10 @@ enum SessionRecords {
         ).map(session)
     }
 
-    static func start(_ id: AccountID, _ stage: Session.Stage, from origin: Origin, at now: Timestamp, _ db: Database) throws -> SecretToken
-    {
+    /// - Parameter provedAt: when the person showed who they are; nil for now.
+    static func start(
+        _ id: AccountID, _ stage: Session.Stage, from origin: Origin, provedAt: Timestamp? = nil, at now: Timestamp, _ db: Database
+    ) throws -> SecretToken {
         try clear(at: now, db)
         try db.execute(
             sql: """
@@ -56,7 +58,8 @@ enum SessionRecords {
                 """,
             arguments: [
                 SecretToken.stored(token), id.number, stage.rawValue, codeTries, now.epochMilliseconds, now.epochMilliseconds,
-                now.epochMilliseconds, origin.address?.description, TextFormat.foreign(origin.agent, maximumBytes: mostAgentBytes),
+                (provedAt ?? now).epochMilliseconds, origin.address?.description,
+                TextFormat.foreign(origin.agent, maximumBytes: mostAgentBytes),
             ])
         return token
     }

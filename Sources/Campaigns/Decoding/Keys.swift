@@ -143,7 +143,11 @@ enum ProjectKeys {
     }()
     static let notice = KeyGroup("the entry of 'notices'", valid: ["webhook", "secret_env", "ca", "command", "events"])
     static let monitoring = KeyGroup("monitoring", valid: ["prometheus", "health"])
-    static let console = KeyGroup("console", valid: ["public_url", "proxies", "roots"])
+    static let console = KeyGroup("console", valid: ["public_url", "proxies", "roots", "oidc"])
+    static let provider = KeyGroup(
+        "oidc", valid: ["issuer", "client_id", "client_secret", "roles", "name", "name_claim", "scopes", "ca", "only"])
+    static let clientSecret = KeyGroup("client_secret", valid: ["file", "env"])
+    static let claimedRoles = KeyGroup("roles", valid: ["claim", "map"])
     static let testDevice: KeyGroup = {
         var group = KeyGroup("the test device", valid: ["name", "token", "language", "cells"])
         group.unlisted = [service]

@@ -12,14 +12,21 @@ struct ConsoleReader {
     /// What `volley serve` goes by; nil when absent, or reported.
     func settings() -> ConsoleSettings? {
         guard let node = root.node("console"),
-            let section = Section(node, ProjectKeys.console, of: ProjectKeys.file, example: Self.example, findings: root.findings)
+            let section = Section(node, ProjectKeys.console, of: ProviderReader.keys, example: Self.example, findings: root.findings)
         else { return nil }
         if section.entries.isEmpty {
             root.findings.error("'console' is empty", at: node.position, remedy: "For example: \(Self.example).")
         }
         return ConsoleSettings(
             publicURL: publicURL(section), proxies: proxies(section),
-            roots: section.paths("roots", example: "roots: [campaigns]", entry: "a folder"))
+            roots: section.paths("roots", example: "roots: [campaigns]", entry: "a folder"),
+            provider: ProviderReader(parent: section, apps: apps).provider())
+    }
+
+    /// The names of the apps, whatever else is wrong with them.
+    private var apps: [String] {
+        guard case .mapping(let entries)? = root.node("apps")?.content else { return [] }
+        return entries.map(\.key.value)
     }
 
     private func publicURL(_ section: Section) -> SourceText? {

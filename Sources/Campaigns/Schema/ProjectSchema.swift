@@ -261,7 +261,47 @@ public struct ProjectSchema {
                 list(
                     "roots", "Folders whose campaigns and exports may be named; without it the folder of this file.",
                     SchemaNode.text("A path, relative to this file.", example: "campaigns"), example: "campaigns"),
+                ("oidc", provider),
             ]))
+    }
+
+    private var provider: JSONValue {
+        let role = SchemaNode.text(
+            "A role, for all apps or for one.", example: "editor:shop",
+            pattern: "^(\(ClaimedRole.Role.allCases.map(\.rawValue).joined(separator: "|")))(:.+)?$")
+        return SchemaNode.object(
+            ProjectKeys.provider, "A provider of identities by which people sign in (OpenID Connect).",
+            required: ["issuer", "client_id", "roles"],
+            [
+                "issuer": SchemaNode.text(
+                    "The provider, exactly as it calls itself.", example: "https://login.example.com",
+                    pattern: "^[hH][tT][tT][pP][sS]://[^?#@]+$"),
+                "client_id": SchemaNode.text("What the provider calls Volley.", example: "volley"),
+                "client_secret": SchemaNode.object(
+                    ProjectKeys.clientSecret, "Where the secret is that the provider gave out; without it Volley is a public client.",
+                    rules: [("minProperties", .integer(1)), ("maxProperties", .integer(1))],
+                    [
+                        "file": SchemaNode.text("A file that holds it alone.", example: "keys/oidc.txt"),
+                        "env": variable("The environment variable that holds it.", example: "OIDC_SECRET"),
+                    ]),
+                "roles": SchemaNode.object(
+                    ProjectKeys.claimedRoles, "What people may do, by a claim.", required: ["claim", "map"],
+                    [
+                        "claim": SchemaNode.text("The claim; a part of one as realm_access.roles.", example: "groups"),
+                        "map": SchemaNode.map(
+                            "Values of the claim, each with its roles.",
+                            SchemaNode.oneOrMany("Roles.", role, examples: [.string("editor:shop")])),
+                    ]),
+                "name": SchemaNode.text("What the button calls the provider.", example: "Example Login"),
+                "name_claim": SchemaNode.text(
+                    "The claim with the name to sign in with.", example: "email",
+                    rules: [("default", .string(ConsoleProvider.usualNameClaim))]),
+                "scopes": SchemaNode.oneOrMany(
+                    "What is asked for besides openid.", SchemaNode.text("A scope.", example: "groups", pattern: #"^\S+$"#),
+                    examples: [SchemaNode.strings(["profile", "email", "groups"])]),
+                "ca": SchemaNode.text("A PEM file with the only authority to trust; without it the system's.", example: "ca.pem"),
+                "only": SchemaNode.truth("Whether the sign-in page shows no form for passwords."),
+            ])
     }
 
     private var columns: JSONValue {

@@ -60,18 +60,3 @@ public struct ServiceQuestion: Sendable {
         return answer
     }
 }
-
-/// An answer as it arrives. libcurl's callback holds this object unretained.
-private final class AnswerBytes {
-    private(set) var bytes: [UInt8] = []
-    private let limit: Int
-
-    init(limit: Int) { self.limit = limit }
-
-    /// Returns whether the answer is not too large yet.
-    func take(_ piece: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count + piece.count <= limit else { return false }
-        bytes += piece
-        return true
-    }
-}

@@ -24,7 +24,7 @@ enum ConsoleStyle {
         button { cursor: pointer; }
         .button { display: inline-block; border: 1px solid var(--soft); border-radius: .5rem; padding: .4rem 1rem; text-decoration: none; }
         button:hover, .button:hover { background: var(--track); }
-        button.main { background: var(--link); border-color: var(--link); color: var(--paper); font-weight: 600; padding: .4rem 1.4rem; }
+        button.main, .button.main { background: var(--link); border-color: var(--link); color: var(--paper); font-weight: 600; padding: .4rem 1.4rem; }
         .field label { display: block; font-size: .875rem; margin-bottom: .15rem; }
         .field input, .field select { width: 100%; }
         .filters { display: flex; flex-wrap: wrap; gap: .7rem 1rem; align-items: flex-end; margin-bottom: .8rem; }

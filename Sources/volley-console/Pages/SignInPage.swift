@@ -8,7 +8,8 @@ enum SignInPage {
     static func show(_ visit: Visit, _ site: Site) -> Answer {
         let to = localPath(visit.query["to"] ?? "")
         if visit.person != nil { return .redirect(to) }
-        return .page(page(visit, site, Attempt(to: to, name: visit.query["name"] ?? "")))
+        let name = visit.query["name"] ?? ""
+        return .page(page(visit, site, Attempt(to: to, name: name, asksForPassword: !name.isEmpty || visit.query["with"] == "password")))
     }
 
     /// Signs in.
@@ -53,11 +54,15 @@ enum SignInPage {
         var name = ""
         var message: HTML = ""
         var status = HTTPResponse.Status.ok
+        /// Whether the form for a password is shown also where a provider is to be the only way in.
+        var asksForPassword = true
     }
 
     private static func page(_ visit: Visit, _ site: Site, _ attempt: Attempt) -> Page {
         let (visit, cookies) = visit.withFormCookie()
         let error: HTML = attempt.message.markup.isEmpty ? "" : "<p class=\"stop\" role=\"alert\">\(attempt.message)</p>"
+        let way = site.provider.map { ProviderPages.link($0, to: attempt.to) } ?? ""
+        let hidesForm = site.provider.map { $0.isOnly && !attempt.asksForPassword || !site.signIn.hasAccounts } ?? false
         let content: HTML =
             site.signIn.hasAccounts
             ? """
@@ -71,7 +76,9 @@ enum SignInPage {
             </form>
             """
             : "<p class=\"lead\">There are no accounts yet, so nobody can sign in. The people who run Volley invite the first person: <code>volley serve --invite NAME</code> prints a link.</p>"
-        return Page(status: attempt.status, title: "Sign in", place: nil, content: "\(Words.head("Sign in"))\(content)", cookies: cookies)
+        return Page(
+            status: attempt.status, title: "Sign in", place: nil, content: "\(Words.head("Sign in"))\(way)\(hidesForm ? "" : content)",
+            cookies: cookies)
     }
 }
 

@@ -36,8 +36,9 @@ enum AccountPage {
             \(Words.head("Your account", "<p><b dir=\"auto\">\(account.displayName.text)</b>, signing in as <code>\(account.name.text)</code></p>"))
             \(done)
             \(Words.panel("What you may do", id: "roles", "<p>\(RoleWords.chips(account.grants))</p>"))
-            \(Words.panel("Password", id: Part.password.rawValue, "\(message(.password))\(passwordForm(account, visit))"))
-            \(Words.panel("Second factor", id: Part.factor.rawValue, "\(message(.factor))\(try factor(account, visit, site))"))
+            \(account.issuer == nil ? Words.panel("Password", id: Part.password.rawValue, "\(message(.password))\(passwordForm(account, visit))") : "")
+            \(account.issuer == nil ? Words.panel("Second factor", id: Part.factor.rawValue, "\(message(.factor))\(try factor(account, visit, site))") : "")
+            \(account.issuer.map { Words.panel("How you sign in", id: "provider", ProviderPages.note($0)) } ?? "")
             \(Words.panel("Where you are signed in", id: Part.sessions.rawValue, "\(message(.sessions))\(try sessions(account, visit, site))"))
             """
         return Page(status: status, title: "Your account", content: content)

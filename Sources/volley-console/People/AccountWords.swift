@@ -33,7 +33,7 @@ extension AccountError {
     /// How a page answers that says so.
     var status: HTTPResponse.Status {
         switch self {
-        case .notPermitted: .forbidden
+        case .notPermitted, .ofProvider: .forbidden
         case .noSuchAccount: .notFound
         case .invitationNotValid: .gone
         case .notSignedIn: .unauthorized

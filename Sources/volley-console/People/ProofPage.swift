@@ -17,7 +17,7 @@ enum ProofPage {
     private static let kept = "kept."
 
     /// What the person was about to do.
-    private struct Intent {
+    struct Intent: Sendable {
         /// A path of the console.
         var to: String
         /// The fields of the form that was sent there; nil for a page or a file.
@@ -26,17 +26,17 @@ enum ProofPage {
         init(to: String, fields: [(name: String, value: String)]?) { (self.to, self.fields) = (SignInPage.localPath(to), fields) }
 
         /// As the form of this page carries it.
-        init(carriedBy form: [String: String]) {
+        fileprivate init(carriedBy form: [String: String]) {
             let fields = form.filter { $0.key.hasPrefix(kept) }.map { (name: String($0.key.dropFirst(kept.count)), value: $0.value) }
             self.init(to: form["to"] ?? "", fields: form["form"] == nil ? nil : fields.sorted { $0.name < $1.name })
         }
 
-        var carried: HTML {
+        fileprivate var carried: HTML {
             let mark: HTML = fields == nil ? "" : "<input type=\"hidden\" name=\"form\" value=\"yes\">"
             return "<input type=\"hidden\" name=\"to\" value=\"\(to)\">\(mark)\(hidden(prefix: kept))"
         }
 
-        func hidden(prefix: String) -> HTML {
+        fileprivate func hidden(prefix: String) -> HTML {
             HTML(joined: (fields ?? []).map { "<input type=\"hidden\" name=\"\(prefix)\($0.name)\" value=\"\($0.value)\">" })
         }
     }
@@ -67,7 +67,7 @@ enum ProofPage {
     }
 
     /// The session goes on under another secret, so the form that was filled in needs another token, too.
-    private static func goOn(_ visit: Visit, _ intent: Intent, _ secret: String) -> Page {
+    static func goOn(_ visit: Visit, _ intent: Intent, _ secret: String) -> Page {
         var visit = visit
         visit.secret = secret
         let way: HTML =
@@ -90,7 +90,9 @@ enum ProofPage {
         _ visit: Visit, _ site: Site, _ intent: Intent, message: HTML? = nil, status: HTTPResponse.Status = .ok
     ) throws -> Page {
         let person = try visit.signedIn()
-        let hasSecondFactor = try site.accounts.account(person.id)?.hasSecondFactor ?? false
+        let account = try site.accounts.account(person.id)
+        if let issuer = account?.issuer { return ProviderPages.proof(visit, site, issuer, intent, status: status) }
+        let hasSecondFactor = account?.hasSecondFactor ?? false
         return Page(
             status: status, title: "Type your password again",
             content: """

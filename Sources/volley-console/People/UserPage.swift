@@ -41,7 +41,7 @@ enum UserPage {
         """
         <dl class="facts"><dt>Roles</dt><dd>\(RoleWords.chips(account.grants))</dd>
         <dt>State</dt><dd>\(UsersPage.state(account))</dd>
-        <dt>Second factor</dt><dd>\(account.hasSecondFactor ? "set up" : "none" as HTML)</dd>
+        <dt>Second factor</dt><dd>\(UsersPage.factor(account))</dd>
         <dt>Since</dt><dd>\(Words.moment(account.madeAt))</dd></dl>
         """
     }
@@ -52,6 +52,7 @@ enum UserPage {
     }
 
     private static func roles(_ account: Account, _ visit: Visit, _ site: Site) throws -> HTML {
+        if let issuer = account.issuer { return Words.panel("Roles", id: "roles", ProviderPages.note(issuer)) }
         let form = RoleForm(visit, try site.project(), grants: account.grants)
         return Words.panel(
             "Roles", id: "roles",
@@ -71,7 +72,7 @@ enum UserPage {
             """
         }
         var forms: [HTML] = []
-        if account.state == .active, !isOwn {
+        if account.state == .active, !isOwn, account.issuer == nil {
             forms.append(
                 form(
                     "password", "Offer a new password",
@@ -90,7 +91,7 @@ enum UserPage {
             forms.append(
                 form("disable", "Disable the account", "The person is signed out and cannot sign in. Nothing else is lost.", isGrave: true))
         case .disabled:
-            forms.append(form("enable", "Enable the account", "The person may sign in again, with the roles and the password from before."))
+            forms.append(form("enable", "Enable the account", "The person may sign in again, as before."))
         }
         let typed = Form.text(
             "To go on, type the name to sign in with: \(account.name.text)", name: "name", value: "",

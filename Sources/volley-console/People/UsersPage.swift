@@ -22,7 +22,7 @@ enum UsersPage {
                 <tr><th scope="row"><a href="\(path(of: account.id))" dir="auto">\(account.displayName.text)</a>\(you)</th>
                 <td data-name="Signs in as"><code>\(account.name.text)</code></td><td data-name="Roles">\(RoleWords.chips(account.grants))</td>
                 <td data-name="State">\(state(account))</td>
-                <td data-name="Second factor">\(account.hasSecondFactor ? "set up" : "none" as HTML)</td></tr>
+                <td data-name="Second factor">\(factor(account))</td></tr>
                 """
         }
         return """
@@ -37,6 +37,11 @@ enum UsersPage {
         case .active: "active"
         case .disabled: "<span class=\"chip\">disabled</span>"
         }
+    }
+
+    /// Whether signing in takes more than a password, in a word.
+    static func factor(_ account: Account) -> HTML {
+        account.issuer != nil ? "up to the provider" : account.hasSecondFactor ? "set up" : "none"
     }
 
     private static func invitations(_ open: [Invitation], _ accounts: [Account], _ visit: Visit) -> HTML {

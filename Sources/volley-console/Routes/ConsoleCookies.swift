@@ -11,13 +11,19 @@ struct ConsoleCookies: Sendable {
     /// Holds the secret of the sign-in form, before there is a session.
     var form: String { isSecure ? "__Host-volley-form" : "volley-form" }
 
-    /// The secret in a request's cookie; the first of a name counts. nil for anything that the console did not give out.
+    /// Holds a sign-in by a provider that is under way.
+    var attempt: String { isSecure ? "__Host-volley-oidc" : "volley-oidc" }
+
+    /// The secret in a request's cookie; nil for anything that the console did not give out.
+    static func secret(_ name: String, in request: Request) -> String? { value(name, in: request).flatMap { Secrets.isOne($0) ? $0 : nil } }
+
+    /// The value of a request's cookie; the first of a name counts.
     static func value(_ name: String, in request: Request) -> String? {
         for header in request.headers[values: .cookie] {
             for pair in header.split(separator: ";") {
                 let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 let key = parts[0].drop { $0 == " " }
-                if parts.count == 2, key == name { return Secrets.isOne(parts[1]) ? String(parts[1]) : nil }
+                if parts.count == 2, key == name { return String(parts[1]) }
             }
         }
         return nil
@@ -28,6 +34,12 @@ struct ConsoleCookies: Sendable {
 
     /// `Set-Cookie` for the sign-in form.
     func setForm(_ secret: String) -> String { line(form, secret, "SameSite=Strict") }
+
+    /// `Set-Cookie` for a sign-in by a provider. The way back is a link from there, with which it must come (`SameSite=Lax`).
+    func setAttempt(_ sealed: String, seconds: Int64) -> String { line(attempt, sealed, "SameSite=Lax; Max-Age=\(seconds)") }
+
+    /// `Set-Cookie` that takes that one back.
+    var endAttempt: String { line(attempt, "", "SameSite=Lax; Max-Age=0") }
 
     /// `Set-Cookie` that takes the session's cookie back.
     var endSession: String { line(session, "", "SameSite=Lax; Max-Age=0") }

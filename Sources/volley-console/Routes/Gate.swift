@@ -11,6 +11,7 @@ struct Gate: Sendable {
     let site: Site
     let pages: WorkPool
     let signIns: WorkPool
+    let providers: WorkPool
 
     /// Answers a request for a route, signed out or in.
     /// - Throws: `Refusal`.
@@ -23,8 +24,9 @@ struct Gate: Sendable {
             parameters: Dictionary(context.parameters.map { (String($0.key), FormFields.decode($0.value.utf8, plusIsBlank: false)) }) {
                 $1
             },
-            query: query, agent: String((request.headers[.userAgent] ?? "").prefix(400)), sight: sight, now: .now())
-        let secret = ConsoleCookies.value(cookies.session, in: request)
+            query: query, agent: String((request.headers[.userAgent] ?? "").prefix(400)),
+            attempt: ConsoleCookies.value(cookies.attempt, in: request), sight: sight, now: .now())
+        let secret = ConsoleCookies.secret(cookies.session, in: request)
         let site = site
         if let secret, case let now = visit.now,
             let person = try await pages.run({ try site.signIn.person(secret: secret, at: now) })
@@ -32,7 +34,7 @@ struct Gate: Sendable {
             (visit.person, visit.secret) = (person, secret)
             context.account.set(person.account)
         } else {
-            visit.secret = ConsoleCookies.value(cookies.form, in: request)
+            visit.secret = ConsoleCookies.secret(cookies.form, in: request)
         }
         if let redirect = try Self.check(route, visit, request) {
             // Whoever wrote for half an hour gets it back, and not only a page to sign in.
@@ -42,7 +44,7 @@ struct Gate: Sendable {
         if route.method == .post { visit.form = try await form(of: request, route) }
         if route.changes, !Self.isOwn(visit, request) { throw Refusal.forged.holding(visit.form) }
         let (settled, address) = (visit, request.uri.string)
-        return try await (route.isSignIn ? signIns : pages).run {
+        return try await (route.asksProvider ? providers : route.isSignIn ? signIns : pages).run {
             do { try Self.checkSubject(route, settled, site) } catch let refusal as Refusal { throw refusal.holding(settled.form) }
             if route.needsFreshSignIn, settled.person?.isFresh != true {
                 return try ProofPage.ask(before: address, of: route, settled, site).laidOut(for: settled, site)

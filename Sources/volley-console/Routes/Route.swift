@@ -39,6 +39,8 @@ struct Route: Sendable {
     var bodyLimit = Self.usualBodyLimit
     /// Whether it checks a password: these have threads of their own, as hashes are slow on purpose.
     var isSignIn = false
+    /// Whether it asks a provider of identities: these have threads of their own, as it may be slow.
+    var asksProvider = false
     /// Whether the password must have been typed a moment ago, also where no right says so.
     var asksAgain = false
     /// May block.
@@ -70,6 +72,8 @@ struct Visit: Sendable {
     var form: [String: String] = [:]
     /// What the browser calls itself; blank where it says nothing.
     var agent = ""
+    /// The cookie of a sign-in by a provider that is under way; nil without one.
+    var attempt: String?
     var sight: HostRules.Sight
     var now: Timestamp
 
@@ -96,6 +100,8 @@ struct Refusal: Error {
     var headers: HTTPFields = [:]
     /// What the person had written, which must not be lost; blank for nothing.
     var written = ""
+    /// For the log, where there is more to say than the page should; without secrets.
+    var note: String?
 
     static let notFound = Refusal(
         status: .notFound, title: "There is no such page", words: "It may have been removed, or the address was typed wrong.")

@@ -5,6 +5,10 @@ enum RouteTable {
         [
             Route(method: .get, path: "/sign-in", right: .anyone, answer: SignInPage.show),
             Route(method: .post, path: "/sign-in", right: .anyone, changes: true, isSignIn: true, answer: SignInPage.enter),
+            Route(method: .get, path: "/sign-in/oidc", right: .anyone, asksProvider: true, answer: ProviderPages.begin),
+            Route(method: .get, path: ProviderPages.wayBack, right: .anyone, asksProvider: true, answer: ProviderPages.comeBack),
+            Route(method: .get, path: "/account/proof/oidc", right: .signedIn, asksProvider: true, answer: ProviderPages.beginProof),
+            Route(method: .get, path: ProviderPages.proved, right: .signedIn, answer: ProviderPages.showWayOn),
             Route(method: .get, path: "/invitation", right: .anyone, answer: InvitationPage.show),
             Route(method: .post, path: "/invitation", right: .anyone, changes: true, isSignIn: true, answer: InvitationPage.accept),
             Route(method: .post, path: "/sign-out", right: .signedIn, changes: true, answer: SignInPage.leave),

@@ -13,6 +13,7 @@ struct ConsoleServer {
     let log: Logger
     var pages = WorkPool(threads: 4, waiting: 100)
     var signIns = WorkPool(threads: 2, waiting: 16)
+    var providers = WorkPool(threads: 4, waiting: 32)
 
     /// At most so many bytes of a head, and fields.
     private static let headBytes = 16 << 10, headFields = 100
@@ -25,7 +26,7 @@ struct ConsoleServer {
         let hosts = HostRules(settings)
         let router = Router(context: ConsoleContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: Doors(hosts: hosts, log: log))
-        let gate = Gate(site: site, pages: pages, signIns: signIns)
+        let gate = Gate(site: site, pages: pages, signIns: signIns, providers: providers)
         for route in routes {
             router.on(RouterPath(route.path), method: route.method == .get ? .get : .post) { request, context in
                 try await gate.answer(route, request, context).response

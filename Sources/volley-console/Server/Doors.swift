@@ -29,6 +29,7 @@ struct Doors: RouterMiddleware {
             guard context.sight != nil else { throw Refusal.wrongHost }
             return try await next(request, context)
         } catch let refusal as Refusal {
+            if let note = refusal.note { log.warning("\(TextFormat.inLine(note))") }
             return ErrorPage.response(refusal)
         } catch let error as AccountError {
             return ErrorPage.response(Refusal(error))

@@ -1,0 +1,88 @@
+import Base
+
+/// Why a sign-in by a provider comes to nothing. No case holds a token, a code or a secret. What a provider says of itself stands there cut
+/// short, and is for the log.
+public enum OpenIDProblem: Error, Hashable, Sendable {
+    /// What is asked of a provider.
+    public enum Endpoint: String, Hashable, Sendable {
+        case discovery = "its description (/.well-known/openid-configuration)"
+        case keys = "its keys (jwks_uri)"
+        case token = "its token endpoint"
+        case userinfo = "its userinfo endpoint"
+    }
+
+    /// What is wrong with an ID token.
+    public enum TokenFlaw: String, Hashable, Sendable {
+        case form = "it is no signed token of three parts"
+        case algorithm = "it is signed otherwise than by RS256 or ES256"
+        case criticalHeader = "its header demands what Volley does not know"
+        case unknownKey = "it is signed with a key that the provider does not publish"
+        case signature = "its signature is wrong"
+        case claims = "its claims cannot be read"
+        case issuer = "another provider issued it"
+        case audience = "it is for another client"
+        case authorizedParty = "it was issued to another client"
+        case expired = "it has expired; check the clocks of both machines"
+        case issuedAt = "it was not issued just now; check the clocks of both machines"
+        case nonce = "it belongs to another sign-in"
+        case subject = "it does not say who signed in"
+        case accessToken = "it belongs to another access token"
+    }
+
+    /// No answer came, for this reason.
+    case unreachable(Endpoint, String)
+    /// The answer is larger than is read.
+    case tooLarge(Endpoint)
+    /// The answer is an error.
+    /// - Parameter code: what the provider calls it, cut short; blank where it says nothing.
+    case refused(Endpoint, status: Int, code: String)
+    /// The answer is not what it should be.
+    case unreadable(Endpoint, String)
+    /// No sign-in of this browser is under way: it was not begun here, or another one was begun since.
+    case notBegun
+    /// The sign-in was begun too long ago.
+    case lapsed
+    /// The sign-in was used already.
+    case used
+    /// The provider ended the sign-in: the person refused, or may not use Volley there.
+    /// - Parameter code: what the provider calls it, cut short.
+    case denied(code: String)
+    /// The answer came from another provider (RFC 9207).
+    case mixedUp
+    /// The answer holds no code.
+    case noCode
+    /// The ID token cannot be accepted.
+    case token(TokenFlaw)
+    /// The userinfo endpoint answered about another person.
+    case otherPerson
+    /// The provider did not have the person sign in anew, or does not say so.
+    case notProvedAgain
+
+    /// What happened, for the log.
+    public var sentence: String {
+        switch self {
+        case .unreachable(let endpoint, let reason): "the provider cannot be asked for \(endpoint.rawValue): \(reason)"
+        case .tooLarge(let endpoint): "the provider's answer is too large: \(endpoint.rawValue)"
+        case .refused(let endpoint, let status, let code):
+            "the provider answered \(status)\(code.isEmpty ? "" : " \(code)"): \(endpoint.rawValue)"
+        case .unreadable(let endpoint, let what): "the provider's answer is of no use: \(endpoint.rawValue): \(what)"
+        case .notBegun: "no sign-in of this browser is under way"
+        case .lapsed: "the sign-in was begun too long ago"
+        case .used: "the sign-in was used already"
+        case .denied(let code): "the provider ended the sign-in: \(code)"
+        case .mixedUp: "the answer came from another provider"
+        case .noCode: "the provider's answer holds no code"
+        case .token(let flaw): "the ID token cannot be accepted: \(flaw.rawValue)"
+        case .otherPerson: "the userinfo endpoint answered about another person"
+        case .notProvedAgain: "the provider did not have the person sign in anew, or does not say so (auth_time)"
+        }
+    }
+
+    /// Whether beginning again may help by itself, as nothing is wrong with the provider or with volley.yaml.
+    public var isOfThisAttempt: Bool {
+        switch self {
+        case .notBegun, .lapsed, .used, .denied, .notProvedAgain: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,209 @@
+public import Base
+import Delivery
+import Synchronization
+
+/// The provider that volley.yaml names, and Volley's place there.
+public struct OpenIDSettings: Sendable {
+    /// `https://login.example.com/realms/shop`
+    public var issuer: String
+    /// What the provider calls Volley.
+    public var clientID: String
+    /// nil for a client without one.
+    public var clientSecret: String?
+    /// What is asked for besides `openid`.
+    public var scopes: [String]
+    /// The claim that roles follow from.
+    public var rolesClaim: String
+    /// The claim with the name to sign in with.
+    public var nameClaim: String
+    /// A PEM file with the only authority to trust; nil for the system's.
+    public var certificateAuthorityFile: String?
+
+    /// Creates settings.
+    public init(
+        issuer: String, clientID: String, clientSecret: String?, scopes: [String], rolesClaim: String, nameClaim: String,
+        certificateAuthorityFile: String?
+    ) {
+        self.issuer = issuer
+        self.clientID = clientID
+        self.clientSecret = clientSecret
+        self.scopes = scopes
+        self.rolesClaim = rolesClaim
+        self.nameClaim = nameClaim
+        self.certificateAuthorityFile = certificateAuthorityFile
+    }
+}
+
+/// Signs people in by a provider: OpenID Connect Core 1.0 with the authorization code flow, PKCE (RFC 7636), and what RFC 9700 demands besides.
+/// Calls ask the provider, and block for some seconds at most. What they learn of it is kept for an hour.
+public final class OpenIDProvider: Sendable {
+    /// How long a description and keys are used.
+    private static let keptSeconds: Int64 = 3600
+    /// Keys are fetched at most once in this time for a token that is signed with an unknown one.
+    private static let keyPauseSeconds: Int64 = 30
+    /// A provider that failed is left alone for so long.
+    private static let failurePauseSeconds: Int64 = 5
+    /// Longer codes and states are no provider's.
+    private static let longestParameter = 4096
+
+    private struct Kept<Value: Sendable>: Sendable {
+        var value: Value
+        var at: Timestamp
+
+        func isNew(_ seconds: Int64, at now: Timestamp) -> Bool {
+            let age = now.epochSeconds - at.epochSeconds
+            return age >= 0 && age < seconds
+        }
+    }
+
+    private struct Knowledge: Sendable {
+        var document: Kept<ProviderDocument>?
+        var keys: Kept<JSONWebKeys>?
+        var failure: Kept<OpenIDProblem>?
+    }
+
+    /// Chooses the proxy on the way to a server; nil for none.
+    public typealias Proxy = @Sendable (_ host: String, _ port: Int) throws -> ProxyAddress?
+
+    private let settings: @Sendable () throws -> OpenIDSettings
+    private let proxy: Proxy
+    private let known = Mutex(Knowledge())
+
+    /// - Parameters:
+    ///   - settings: read for each sign-in, so that a secret may change. `issuer` stays the same.
+    public init(settings: @escaping @Sendable () throws -> OpenIDSettings, proxy: @escaping Proxy) {
+        self.settings = settings
+        self.proxy = proxy
+    }
+
+    /// Where the browser goes to sign in.
+    /// - Parameter redirect: where it comes back to; registered with the provider.
+    /// - Throws: `OpenIDProblem`; what `settings` and `proxy` throw.
+    public func address(for attempt: OpenIDAttempt, redirect: String, at now: Timestamp) throws -> String {
+        let settings = try settings()
+        let document = try document(settings, at: now)
+        var fields = [
+            ("response_type", "code"), ("client_id", settings.clientID), ("redirect_uri", redirect),
+            ("scope", (["openid"] + settings.scopes.filter { $0 != "openid" }).joined(separator: " ")), ("state", attempt.state),
+            ("nonce", attempt.nonce), ("code_challenge", attempt.challenge), ("code_challenge_method", "S256"),
+        ]
+        if case .proof = attempt.purpose { fields += [("prompt", "login"), ("max_age", "0")] }
+        let endpoint = document.authorizationEndpoint
+        return endpoint + (endpoint.contains("?") ? "&" : "?") + WebForm.text(fields)
+    }
+
+    /// Who signed in.
+    /// - Parameters:
+    ///   - answer: the query with which the browser came back.
+    ///   - redirect: the same as for `address`.
+    /// - Throws: `OpenIDProblem`; what `settings` and `proxy` throw.
+    public func identity(for attempt: OpenIDAttempt, _ answer: [String: String], redirect: String, at now: Timestamp) throws
+        -> OpenIDIdentity
+    {
+        let settings = try settings()
+        let document = try document(settings, at: now)
+        // Before anything else in the answer counts (RFC 9207, section 2.4).
+        guard answer["iss"].map({ $0 == settings.issuer }) ?? !document.namesItself else { throw OpenIDProblem.mixedUp }
+        if let error = answer["error"] { throw OpenIDProblem.denied(code: TextFormat.foreign(error, maximumBytes: 60)) }
+        guard let code = answer["code"], !code.isEmpty, code.utf8.count <= Self.longestParameter else { throw OpenIDProblem.noCode }
+        let tokens = try tokens(for: code, attempt, redirect, document, settings)
+        guard let text = tokens["id_token"]?.stringValue else { throw OpenIDProblem.unreadable(.token, "there is no id_token") }
+        let accessToken = tokens["access_token"]?.stringValue
+        let token = try IDToken(text)
+        let claims = try token.checked(
+            with: key(for: token, document, settings, at: now),
+            .init(issuer: settings.issuer, clientID: settings.clientID, nonce: attempt.nonce, accessToken: accessToken), at: now)
+        let authenticatedAt = IDToken.authenticatedAt(claims, at: now)
+        if case .proof = attempt.purpose {
+            // The clocks may differ a little.
+            guard let authenticatedAt, authenticatedAt >= attempt.startedAt.adding(seconds: -60) else { throw OpenIDProblem.notProvedAgain }
+        }
+        let further = try furtherClaims(claims, accessToken, document, settings)
+        func claim(_ name: String) -> JSONValue? { Claim.value(name, in: claims) ?? further.flatMap { Claim.value(name, in: $0) } }
+        return OpenIDIdentity(
+            issuer: settings.issuer, subject: claims["sub"]?.stringValue ?? "", authenticatedAt: authenticatedAt,
+            name: claim(settings.nameClaim)?.stringValue, displayName: claim("name")?.stringValue,
+            groups: Claim.texts(claim(settings.rolesClaim)))
+    }
+
+    /// What the userinfo endpoint says, where the ID token leaves something out (OpenID Connect Core 1.0, section 5.3).
+    private func furtherClaims(
+        _ claims: JSONValue, _ accessToken: String?, _ document: ProviderDocument, _ settings: OpenIDSettings
+    ) throws -> JSONValue? {
+        let isComplete = [settings.rolesClaim, settings.nameClaim].allSatisfy { Claim.value($0, in: claims) != nil }
+        guard !isComplete, let endpoint = document.userinfoEndpoint, let accessToken,
+            accessToken.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { return nil }
+        let answer = try ask(WebRequest(url: endpoint, headers: [("Authorization", "Bearer \(accessToken)")]), .userinfo, settings)
+        guard let subject = answer["sub"]?.stringValue, subject == claims["sub"]?.stringValue else { throw OpenIDProblem.otherPerson }
+        return answer
+    }
+
+    private func tokens(
+        for code: String, _ attempt: OpenIDAttempt, _ redirect: String, _ document: ProviderDocument, _ settings: OpenIDSettings
+    ) throws -> JSONValue {
+        var fields = [
+            ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", redirect), ("code_verifier", attempt.verifier),
+        ]
+        var headers: [(name: String, value: String)] = []
+        switch (settings.clientSecret, document.clientAuthentication) {
+        case (nil, _): fields.append(("client_id", settings.clientID))
+        case (let secret?, .post): fields += [("client_id", settings.clientID), ("client_secret", secret)]
+        case (let secret?, .basic):
+            // Both are encoded first (RFC 6749, section 2.3.1).
+            let pair = "\(WebForm.encoded(settings.clientID)):\(WebForm.encoded(secret))"
+            headers.append(("Authorization", "Basic \(base64(Array(pair.utf8)))"))
+        }
+        return try ask(WebRequest(url: document.tokenEndpoint, headers: headers, form: WebForm.text(fields)), .token, settings)
+    }
+
+    private func key(
+        for token: IDToken, _ document: ProviderDocument, _ settings: OpenIDSettings, at now: Timestamp
+    ) throws -> JSONWebKeys.Key {
+        let kept = known.withLock(\.keys)
+        if let kept, kept.isNew(Self.keptSeconds, at: now) {
+            if let key = kept.value.find(id: token.keyID, algorithm: token.algorithm) { return key }
+            // The provider may have a new one.
+            guard !kept.isNew(Self.keyPauseSeconds, at: now) else { throw OpenIDProblem.token(.unknownKey) }
+        }
+        let keys = try JSONWebKeys(ask(WebRequest(url: document.keysAddress), .keys, settings))
+        known.withLock { $0.keys = Kept(value: keys, at: now) }
+        guard let key = keys.find(id: token.keyID, algorithm: token.algorithm) else { throw OpenIDProblem.token(.unknownKey) }
+        return key
+    }
+
+    private func document(_ settings: OpenIDSettings, at now: Timestamp) throws -> ProviderDocument {
+        let knowledge = known.withLock(\.self)
+        if let kept = knowledge.document, kept.isNew(Self.keptSeconds, at: now) { return kept.value }
+        // A flood of requests here is none there.
+        if let failure = knowledge.failure, failure.isNew(Self.failurePauseSeconds, at: now) { throw failure.value }
+        do {
+            let json = try ask(WebRequest(url: ProviderDocument.address(of: settings.issuer)), .discovery, settings)
+            let document = try ProviderDocument(json, of: settings.issuer)
+            known.withLock { ($0.document, $0.failure) = (Kept(value: document, at: now), nil) }
+            return document
+        } catch let problem as OpenIDProblem {
+            known.withLock { $0.failure = Kept(value: problem, at: now) }
+            throw problem
+        }
+    }
+
+    private func ask(_ request: WebRequest, _ endpoint: OpenIDProblem.Endpoint, _ settings: OpenIDSettings) throws -> JSONValue {
+        var request = request
+        request.certificateAuthorityFile = settings.certificateAuthorityFile
+        let server = HostPort(request.url.dropFirst("https://".count).prefix { !"/?".contains($0) })
+        request.proxy = try proxy(server.plainHost, server.port ?? 443)
+        switch request.run() {
+        case .failed(let reason): throw OpenIDProblem.unreachable(endpoint, TextFormat.foreign(reason))
+        case .tooLarge: throw OpenIDProblem.tooLarge(endpoint)
+        case .answered(let status, let body):
+            let json = try? JSONValue(parsing: body, maximumDepth: 32)
+            guard status == 200 else {
+                throw OpenIDProblem.refused(
+                    endpoint, status: status, code: TextFormat.foreign(json?["error"]?.stringValue ?? "", maximumBytes: 60))
+            }
+            guard let json, case .object = json else { throw OpenIDProblem.unreadable(endpoint, "it is no JSON object") }
+            return json
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Base
+
+/// What a provider says of itself, as far as Volley needs it (OpenID Connect Discovery 1.0, section 3).
+struct ProviderDocument: Sendable {
+    /// How Volley shows a token endpoint who it is (OpenID Connect Core 1.0, section 9).
+    enum ClientAuthentication: Sendable { case basic, post }
+
+    let authorizationEndpoint: String
+    let tokenEndpoint: String
+    let keysAddress: String
+    /// nil where the provider has none.
+    let userinfoEndpoint: String?
+    let clientAuthentication: ClientAuthentication
+    /// Whether the provider names itself in its answers (RFC 9207, section 3).
+    let namesItself: Bool
+
+    /// Where a provider's document is (section 4).
+    static func address(of issuer: String) -> String {
+        (issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer) + "/.well-known/openid-configuration"
+    }
+
+    /// - Parameter issuer: the provider that was asked: a document that names another one is refused (section 4.3), as it might lead to it.
+    init(_ json: JSONValue, of issuer: String) throws(OpenIDProblem) {
+        guard let named = json["issuer"]?.stringValue, named == issuer else {
+            let named = TextFormat.foreign(json["issuer"]?.stringValue ?? "", maximumBytes: 200)
+            throw .unreadable(.discovery, "it calls itself '\(named)', and volley.yaml must name the issuer exactly so")
+        }
+        func address(_ key: String) throws(OpenIDProblem) -> String {
+            guard let text = json[key]?.stringValue, Self.isAddress(text) else {
+                throw .unreadable(.discovery, "\(key) is no https address")
+            }
+            return text
+        }
+        authorizationEndpoint = try address("authorization_endpoint")
+        tokenEndpoint = try address("token_endpoint")
+        keysAddress = try address("jwks_uri")
+        userinfoEndpoint = json["userinfo_endpoint"] == nil ? nil : try address("userinfo_endpoint")
+        namesItself = json["authorization_response_iss_parameter_supported"] == .bool(true)
+        guard case .array(let methods)? = json["token_endpoint_auth_methods_supported"],
+            !methods.contains(.string("client_secret_basic")), methods.contains(.string("client_secret_post"))
+        else {
+            clientAuthentication = .basic
+            return
+        }
+        clientAuthentication = .post
+    }
+
+    /// An address that may be asked, and may stand in a header.
+    private static func isAddress(_ text: String) -> Bool {
+        guard text.utf8.count <= 2000, text.lowercased().hasPrefix("https://") else { return false }
+        let rest = text.dropFirst("https://".count)
+        let authority = rest.prefix { !"/?".contains($0) }
+        return !authority.isEmpty && !authority.contains("@") && rest.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
+    }
+}

@@ -1,0 +1,123 @@
+import Accounts
+import Base
+import Campaigns
+import Cryptography
+import OpenIDConnect
+import Synchronization
+
+/// The provider of identities that volley.yaml names, and what this process knows of sign-ins by it.
+final class ProviderSignIn: Sendable {
+    let issuer: String
+    /// What buttons call it.
+    let name: String
+    /// Whether the sign-in page shows no form for passwords.
+    let isOnly: Bool
+    /// The claim that roles follow from.
+    let rolesClaim: String
+    let attempts = OpenIDAttempts()
+    let provider: OpenIDProvider
+    let kept = KeptIntents()
+    private let roles: [String: Set<RoleGrant>]
+    private let secret: PlainSecret?
+    private let brake = Mutex(SignInBrake())
+
+    /// - Throws: `Diagnostic`: the secret or the authority cannot be read. Both are read again for each sign-in.
+    init(_ settings: ConsoleProvider, of project: Project) throws(Diagnostic) {
+        func path(_ text: SourceText) -> String { FilePaths.resolve(text.value, besideFile: project.file) }
+        let secret: PlainSecret? =
+            switch settings.clientSecret {
+            case .file(let file)?: PlainSecret(at: .file(path(file)), noun: "client secret")
+            case .variable(let name)?: PlainSecret(at: .variable(name.value), noun: "client secret")
+            case nil: nil
+            }
+        _ = try secret?.text()
+        let authority = settings.certificateAuthority.map(path)
+        if let authority {
+            do throws(Diagnostic) { try CertificateAuthorityFile.check(authority) } catch {
+                throw Diagnostic(error.message, file: authority, remedy: "Check `ca` below `console: {oidc: …}` in volley.yaml.")
+            }
+        }
+        self.secret = secret
+        issuer = settings.issuer.value
+        name = settings.name?.value ?? settings.host
+        isOnly = settings.isOnly
+        roles = Dictionary(settings.roles.map { ($0.value, Set($0.roles.map(RoleGrant.init))) }) { $0.union($1) }
+        rolesClaim = settings.rolesClaim
+        let (issuer, clientID, rolesClaim) = (issuer, settings.clientID.value, rolesClaim)
+        let (scopes, nameClaim) = (settings.scopes, settings.nameClaim)
+        provider = OpenIDProvider(
+            settings: {
+                OpenIDSettings(
+                    issuer: issuer, clientID: clientID, clientSecret: try secret?.text(), scopes: scopes, rolesClaim: rolesClaim,
+                    nameClaim: nameClaim, certificateAuthorityFile: authority)
+            },
+            proxy: { [proxy = project.proxy] host, port in
+                if host.lowercased() == "localhost" || IPAddress(host)?.isLoopback == true { return nil }
+                return try ProxyChoice.choose(proxy, host: host, port: port, ProxyChoice.variables)?.address
+            })
+    }
+
+    /// What people should know of the secret; nil for nothing.
+    var warning: Diagnostic? { secret?.permissionWarning }
+
+    /// Asks the provider about an answer, unless too many from an address were made up: each costs it and us a request.
+    /// - Throws: `Refusal`; whatever `body` throws.
+    func braked<Value>(_ address: IPAddress?, at now: Timestamp, _ body: () throws -> Value) throws -> Value {
+        // All who come from this machine, perhaps through a proxy that is not configured, have one address: it slows nobody down.
+        let address = address.flatMap { $0.isLoopback ? nil : $0 }
+        let wait = brake.withLock { $0.attempt(nil, from: address, at: now) }
+        guard wait == 0 else { throw Refusal.slowedDown(wait) }
+        func takeBack() { brake.withLock { $0.takeBack(nil, from: address, at: now) } }
+        do {
+            let value = try body()
+            takeBack()
+            return value
+        } catch OpenIDProblem.refused(.token, let status, let code) {
+            throw OpenIDProblem.refused(.token, status: status, code: code)
+        } catch {
+            takeBack()
+            throw error
+        }
+    }
+
+    /// The person that the accounts take in. Values of the claim that volley.yaml does not name give nothing.
+    func person(_ identity: OpenIDIdentity) -> ProviderPerson {
+        ProviderPerson(
+            issuer: identity.issuer, subject: identity.subject, name: identity.name, displayName: identity.displayName,
+            grants: identity.groups.reduce(into: []) { $0.formUnion(roles[$1] ?? []) }, provedAt: identity.authenticatedAt)
+    }
+}
+
+extension RoleGrant {
+    /// A role that volley.yaml names.
+    init(_ claimed: ClaimedRole) {
+        let role: Role =
+            switch claimed.role {
+            case .viewer: .viewer
+            case .editor: .editor
+            case .approver: .approver
+            case .administrator: .administrator
+            }
+        self.init(role, claimed.app.map { .app($0) } ?? .allApps)
+    }
+}
+
+/// What people were about to do when they were sent to the provider to show once more who they are: one intent for each session, the latest
+/// hundred. Nobody but those who are signed in can add one.
+final class KeptIntents: Sendable {
+    private static let most = 100
+    private let intents = Mutex<[(session: String, intent: ProofPage.Intent)]>([])
+
+    /// Keeps one instead of that before.
+    /// - Parameter session: the hash of its secret.
+    func keep(_ intent: ProofPage.Intent, of session: String) {
+        intents.withLock { intents in
+            intents.removeAll { $0.session == session }
+            intents.append((session, intent))
+            intents.removeFirst(max(0, intents.count - Self.most))
+        }
+    }
+
+    /// nil when there was none, or there are too many newer ones.
+    func find(of session: String) -> ProofPage.Intent? { intents.withLock { $0.last { $0.session == session }?.intent } }
+}
