@@ -56,6 +56,10 @@ struct YAMLEditTests {
         #expect(try edit.value(at: ["description"]) == .text("Two lines,\nthe second."))
         #expect(try edit.value(at: ["delivery"]) == nil && edit.value(at: ["delivery", "pace"]) == nil)
         #expect(try edit.value(at: ["content", "subtitle"]) == nil)
+        #expect(
+            edit.lines(at: ["name"]) == 2...2 && edit.lines(at: ["audience", "tags"]) == 7...9 && edit.lines(at: ["description"]) == 16...18
+        )
+        #expect(edit.lines(at: ["content", "body"]) == 10...10 && edit.lines(at: ["content", "subtitle"]) == nil)
         #expect(throws: Mistake.self) { try edit.value(at: ["audience"]) }
         #expect(throws: Mistake.self) { try edit.value(at: ["name", "first"]) }
         for text in ["", "just words", "- a\n- b", "a: [", "\u{0}"] { #expect(YAMLEdit(text) == nil, "\(text)") }

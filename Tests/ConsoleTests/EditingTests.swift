@@ -333,4 +333,40 @@ struct EditingTests {
             #expect(try office.ordered().isEmpty)
         }
     }
+
+    @Test("a campaign is begun in a form, and mistakes stand at their fields: nothing with mistakes is saved by a slip")
+    func begun() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor], app: "shop")
+        try await TestServer.with(office.site) { server throws in
+            func begin(_ name: String, _ tags: String) throws -> Reply {
+                try server.form(
+                    "/campaigns/new", session: edith,
+                    [("begin", "1"), ("name", name), ("app", "shop"), ("title", "It's on: now"), ("body", ""), ("tags", tags)])
+            }
+            #expect(try begin("autumn", "vip, new york")["location"] == "/campaign/form?file=autumn.yaml")
+            #expect(
+                try Self.disk(office, "autumn.yaml")
+                    == "name: autumn\napp: shop\naudience: {tags: [vip, new york]}\ncontent: {title: \"It's on: now\"}\n")
+            #expect(try begin("winter", "").status == 303)
+            #expect(try Self.disk(office, "winter.yaml").contains("audience: {everyone: true}"))
+            #expect(try begin("Summer Sale", "").status == 422)
+            func save(_ fields: [(String, String)]) throws -> Reply {
+                let base = ShownFile.digest(of: Array(try Self.disk(office, "autumn.yaml").utf8))
+                return try server.form("/campaign/form?file=autumn.yaml", session: edith, [("digest", base)] + fields)
+            }
+            let before = try Self.disk(office, "autumn.yaml")
+            let wrong = try save([("schedule.at", "01.12.2026 9:00"), ("schedule.timezone", "Europe/Berlin")])
+            #expect(
+                wrong.status == 422 && wrong.body.contains("Not saved: there are mistakes") && wrong.body.contains("Save with its mistakes")
+            )
+            let field = try #require(wrong.body.range(of: "id=\"schedule.at\"")),
+                next = try #require(wrong.body.range(of: "id=\"schedule.repeat\""))
+            #expect(wrong.body[field.upperBound..<next.lowerBound].contains("role=\"alert\""), "at its field")
+            #expect(wrong.body.contains("value=\"01.12.2026 9:00\""))
+            #expect(try Self.disk(office, "autumn.yaml") == before)
+            #expect(try save([("schedule.at", "01.12.2026 9:00"), ("anyway", "1")]).status == 303)
+            #expect(try Self.disk(office, "autumn.yaml").contains("01.12.2026"))
+        }
+    }
 }

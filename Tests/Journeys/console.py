@@ -210,6 +210,15 @@ class Journey:
         self.look(edith, "plan")
         plans = [path.name for path in (self.house.folder / "runs").glob("*spring-sale*.sqlite") if "-test" not in path.name]
         self.check(len(plans) == 2, f"a double click made one plan: {plans}")
+        edith.go("/campaigns/new")
+        page.get_by_label("Name", exact=True).fill("autumn")
+        page.get_by_label("Title", exact=True).fill("Autumn")
+        self.look(edith, "new")
+        page.get_by_role("button", name="Go on").click()
+        page.get_by_label("Sent at").fill("01.12.2026 9:00")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_text("Not saved: there are mistakes")).to_be_visible()
+        self.look(edith, "form-mistake")
         # Another person approves it, and sends it.
         ben.go("/")
         ben.page.get_by_role("link", name="spring-sale").first.click()

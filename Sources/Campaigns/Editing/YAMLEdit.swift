@@ -48,6 +48,23 @@ public struct YAMLEdit: Sendable {
         throw Mistake("\(name(path)) is more than a form can show", remedy: Self.remedy)
     }
 
+    /// The lines that a value takes, from its key on; nil if there is none.
+    public func lines(at path: [String]) -> ClosedRange<Int>? {
+        guard var node = YAMLTree.read(text), let last = path.last else { return nil }
+        for key in path.dropLast() {
+            guard let entry = node.entry(key) else { return nil }
+            node = entry.value
+        }
+        guard let entry = node.entry(last) else { return nil }
+        let scalars = Array(text.unicodeScalars.drop { $0 == "\u{FEFF}" })
+        func line(_ offset: Int) -> Int { 1 + scalars.prefix(offset).count { $0 == "\n" } }
+        let start = entry.key.extent.lowerBound
+        // A block ends with its line, and with blank lines after it.
+        var end = min(entry.value.lastOffset, scalars.count)
+        while end > start, scalars[end - 1].properties.isWhitespace { end -= 1 }
+        return line(start)...line(end)
+    }
+
     /// Writes a value, or removes what is there.
     /// - Parameter value: nil to remove the key, and a group of keys that has no other.
     /// - Throws: `Mistake`: it cannot be changed without changing something else.

@@ -42,7 +42,8 @@ enum ConsoleStyle {
         textarea { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: .5rem; padding: .4rem .8rem;
           width: 100%; }
         .editor { max-width: 60rem; } .editor > * + * { margin-top: .9rem; }
-        .editor .note { display: block; }
+        .editor .note, .field .stop { display: block; }
+        .field .stop { margin: .3rem 0 0; padding: .3rem .7rem; }
         textarea.code { font: .875rem/1.5 ui-monospace, monospace; white-space: pre; overflow: auto; resize: vertical; }
         button.grave { border-color: var(--rejected); color: var(--rejected); }
         .action { border-top: 1px solid var(--line); padding: .8rem 0; }

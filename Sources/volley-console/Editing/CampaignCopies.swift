@@ -24,7 +24,40 @@ enum CampaignCopies {
             guard item.app.map({ visit.may(.edit, app: $0) }) ?? visit.may(.edit, app: nil) else { throw Refusal.notAllowed }
             text = copy(CampaignSaving.text(of: try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)))
         }
-        return .page(page(.init(file: "", text: text, base: ""), visit))
+        let fresh = visit.query["file"] == nil ? try beginning(visit, site) : ""
+        return .page(page(.init(file: "", text: text, base: "", notice: fresh), visit))
+    }
+
+    /// The first lines of a campaign as a form; what it saves is opened in the form for the rest.
+    private static func beginning(_ visit: Visit, _ site: Site) throws -> HTML {
+        let apps = try site.project().apps.map(\.name.value).filter { visit.may(.edit, app: $0) }
+        let options: [HTML] = apps.map { "<option>\($0)</option>" }
+        return """
+            <form class="panel editor" method="post" action="/campaigns/new">
+            <h2>Begin with a form</h2>\(Form.token(visit))<input type="hidden" name="begin" value="1">
+            \(Form.text("Name", name: "name", value: "", attributes: " required autocomplete=\"off\" aria-describedby=\"name-hint\""))
+            <p class="note" id="name-hint">Small letters, digits and hyphens: spring-sale</p>
+            <p class="field"><label for="app">App</label><select id="app" name="app">\(options)</select></p>
+            \(Form.text("Title", name: "title", value: "", attributes: " required"))
+            \(Form.text("Text", name: "body", value: ""))
+            \(Form.text("Tags, with commas between them; blank for everyone", name: "tags", value: "", attributes: " autocomplete=\"off\""))
+            <p><button class="main">Go on</button></p>
+            </form>
+            <h2>Or write the source</h2>
+            """
+    }
+
+    /// The source that the form asks for.
+    private static func begun(_ form: [String: String]) -> String {
+        let name = form["name"] ?? ""
+        guard var edit = YAMLEdit("name: x\napp: x\naudience: {}\ncontent: {}\n") else { return "" }
+        let tags = (form["tags"] ?? "").split(separator: ",").map { String($0).trimming }.filter { !$0.isEmpty }
+        try? edit.set(.text(name.trimming), at: ["name"])
+        try? edit.set(.text(form["app"] ?? ""), at: ["app"])
+        try? tags.isEmpty ? edit.set(.truth(true), at: ["audience", "everyone"]) : edit.set(.list(tags), at: ["audience", "tags"])
+        try? edit.set(.text(form["title"] ?? ""), at: ["content", "title"])
+        if let body = form["body"], !body.isEmpty { try? edit.set(.text(body), at: ["content", "body"]) }
+        return edit.text
     }
 
     private static func page(_ sheet: CampaignEditor.Sheet, _ visit: Visit) -> Page {
@@ -59,7 +92,8 @@ enum CampaignCopies {
     }
 
     private static func make(_ visit: Visit, _ site: Site) throws -> Answer {
-        var sheet = CampaignEditor.Sheet(file: "", text: visit.form["text"] ?? "", base: "")
+        let isBegun = visit.form["begin"] != nil
+        var sheet = CampaignEditor.Sheet(file: "", text: isBegun ? begun(visit.form) : visit.form["text"] ?? "", base: "")
         let text = String(decoding: CampaignSaving.bytes(of: sheet.text, like: nil), as: UTF8.self)
         let edit = YAMLEdit(text)
         let name: String? = if case .text(let name)? = try? edit?.value(at: ["name"]) { name } else { nil }
@@ -79,6 +113,7 @@ enum CampaignCopies {
         }
         let file = name + ".yaml"
         switch try site.saving.save(text, as: file, base: nil, visit, site) {
+        case .saved where isBegun: return .redirect("/campaign/form" + FormFields.query([("file", file)]))
         case .saved: return .redirect(Words.path(ofCampaign: file) + "&saved=1")
         case .refused(let objections): return again(objections)
         case .conflict:

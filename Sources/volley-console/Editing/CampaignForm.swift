@@ -3,6 +3,7 @@ import Automation
 import Base
 import Campaigns
 import HTTPTypes
+import Reports
 
 /// What most people change in a campaign, as a form: each field is a value of the source, and saving changes only those that differ.
 enum CampaignForm {
@@ -64,6 +65,8 @@ enum CampaignForm {
     private struct Trial {
         var typed: [String: String] = [:]
         var mistakes: [String: Mistake] = [:]
+        /// The source as it would be.
+        var edit: YAMLEdit?
         var notice: HTML = ""
         var status = HTTPResponse.Status.ok
     }
@@ -79,9 +82,12 @@ enum CampaignForm {
             return Page(title: title, place: .campaigns, content: content)
         }
         let apps = try site.project().apps.map(\.name.value).filter { visit.may(.edit, app: $0) }
-        let shown = fields.map { field(of: $0, edit, apps, trial) }
-        let findings = CampaignSaving.draft(edit.text, file: item.path, try site.project(), at: visit.now).findings
-        let found: HTML = findings.isEmpty ? "" : "<ul class=\"findings\">\(findings.map(CampaignsPage.finding))</ul>"
+        let tried = trial.edit ?? edit
+        let findings = CampaignSaving.draft(tried.text, file: item.path, try site.project(), at: visit.now).findings
+        let (own, others) = sorted(findings, tried)
+        let shown = fields.map { field(of: $0, edit, apps, trial, own[$0.name] ?? []) }
+        let found: HTML = others.isEmpty ? "" : "<ul class=\"findings\">\(others.map(CampaignsPage.finding))</ul>"
+        let anyway: HTML = trial.edit == nil ? "" : " <button name=\"anyway\" value=\"1\">Save with its mistakes</button>"
         let content: HTML = """
             \(Words.head("\(title)", "<p><code dir=\"auto\">\(item.file)</code></p>"))
             \(trial.notice)
@@ -89,7 +95,7 @@ enum CampaignForm {
             <form class="panel editor" method="post" action="/campaign/form\(FormFields.query([("file", item.file)]))">
             \(Form.token(visit))<input type="hidden" name="\(OrderForm.digest)" value="\(ShownFile.digest(of: bytes))">
             \(shown)
-            <p><button class="main">Save</button></p>
+            <p><button class="main">Save</button>\(anyway)</p>
             </form>
             <p class="note">What is not here, such as languages, variants and pace, is in the source; saving leaves it alone. \(source) · \
             <a href="\(Words.path(ofCampaign: item.file))">Back without saving</a></p>
@@ -97,7 +103,22 @@ enum CampaignForm {
         return Page(status: trial.status, title: title, place: .campaigns, content: content)
     }
 
-    private static func field(of field: Field, _ edit: YAMLEdit, _ apps: [String], _ trial: Trial) -> HTML {
+    /// Findings by the fields whose lines they are about, and those about something else.
+    private static func sorted(_ findings: [Diagnostic], _ edit: YAMLEdit) -> (own: [String: [Diagnostic]], others: [Diagnostic]) {
+        var own: [String: [Diagnostic]] = [:]
+        var others: [Diagnostic] = []
+        let lines = fields.compactMap { field in edit.lines(at: field.path).map { (field.name, $0) } }
+        for finding in findings {
+            // Of several fields in one line, nobody can say which.
+            let near = lines.filter { $0.1.contains(finding.position?.line ?? 0) }
+            if near.count == 1 { own[near[0].0, default: []].append(finding) } else { others.append(finding) }
+        }
+        return (own, others)
+    }
+
+    private static func field(
+        of field: Field, _ edit: YAMLEdit, _ apps: [String], _ trial: Trial, _ findings: [Diagnostic]
+    ) -> HTML {
         let value: YAMLEdit.Value?
         do throws(Mistake) { value = try edit.value(at: field.path) } catch {
             return
@@ -106,10 +127,14 @@ enum CampaignForm {
         let present = Self.text(of: value)
         let typed = trial.typed[field.name].flatMap { $0 == trial.typed[shown(field)] ? nil : $0 }
         let text = typed ?? present
-        let mistake: HTML =
+        let found: [HTML] = findings.map { finding in
+            "<span class=\"\(finding.severity == .error ? "stop" : "note")\" role=\"alert\">\(TextFormat.capitalized(finding.message)). \(Prose.html(finding.remedy ?? ""))</span>"
+        }
+        let refused: [HTML] =
             trial.mistakes[field.name].map {
-                "<span class=\"stop\" role=\"alert\">\(TextFormat.capitalized($0.message)). \($0.remedy ?? "")</span>"
-            } ?? ""
+                ["<span class=\"stop\" role=\"alert\">\(TextFormat.capitalized($0.message)). \($0.remedy ?? "")</span>"]
+            } ?? []
+        let mistake = HTML(joined: refused + found)
         let hint: HTML = field.hint.isEmpty ? "" : "<span class=\"note\" id=\"\(field.name)-hint\">\(field.hint)</span>"
         let described: HTML = field.hint.isEmpty ? "" : " aria-describedby=\"\(field.name)-hint\""
         let required: HTML = field.isRequired ? " required" : ""
@@ -209,6 +234,13 @@ enum CampaignForm {
         trial.mistakes = apply(visit.form, to: &edit)
         guard trial.mistakes.isEmpty else {
             return try again("<p class=\"stop\" role=\"alert\">Not saved: see below.</p>", .unprocessableContent)
+        }
+        let draft = CampaignSaving.draft(edit.text, file: item.path, try site.project(), at: visit.now)
+        if draft.campaign == nil, visit.form["anyway"] == nil {
+            trial.edit = edit
+            return try again(
+                "<p class=\"stop\" role=\"alert\">Not saved: there are mistakes, which stand at their fields. Nothing is sent from a file with mistakes.</p>",
+                .unprocessableContent)
         }
         switch try site.saving.save(edit.text, as: item.file, base: base, visit, site) {
         case .saved: return .redirect(Words.path(ofCampaign: item.file) + "&saved=1")
