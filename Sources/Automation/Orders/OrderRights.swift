@@ -75,9 +75,10 @@ public final class AccountRights: Sendable {
     }
 
     /// The accounts that wrote what a plan was made from, since the campaign was sent last.
-    public func writers(of run: any RecordedRun) throws -> Set<String> {
+    /// - Parameter earlier: runs of the campaign that were begun before, newest first; nil to look for the last twenty.
+    public func writers(of run: any RecordedRun, since earlier: [any RecordedRun]? = nil) throws -> Set<String> {
         func digest(_ run: any RecordedRun) -> String { ShownFile.digest(of: Array(run.plan.campaignSource.utf8)) }
-        let sent = try run.earlierRuns(limit: 20).map { earlier in
+        let sent = try (earlier ?? run.earlierRuns(limit: 20)).map { earlier in
             defer { earlier.close() }
             return digest(earlier)
         }
@@ -86,14 +87,15 @@ public final class AccountRights: Sendable {
     }
 
     /// Why a person may not approve a run although they have the right to approve: four eyes. nil if they may.
-    public func fourEyes(run id: String, approver: String) throws -> OrderRefusal? {
+    /// - Parameter earlier: as for `writers`.
+    public func fourEyes(run id: String, approver: String, since earlier: [any RecordedRun]? = nil) throws -> OrderRefusal? {
         let run = try files.catalog.open(id)
         defer { run.close() }
         let orders = try files.catalog.orders.open()
         defer { orders.close() }
         // Whoever had the run made asked for its approval: with a plan, or a retry.
         let askers = try orders.orders(ofRun: id).filter { $0.made == id }.map(\.order.by)
-        let writers = try writers(of: run)
+        let writers = try writers(of: run, since: earlier)
         return FourEyes.refusal(writers: writers, askers: Set(askers), approver: approver)
     }
 }

@@ -71,6 +71,16 @@ final class RunArchive: Sendable {
         return try memory.withLock { try $0.entries[id]?.result?.get() }
     }
 
+    /// The runs of a campaign that were begun before one of them was planned, newest first, at most twenty: tests and retries do not count.
+    /// Of many plans that were never sent, none is opened.
+    func begun(before run: RunSummary) throws -> [any RecordedRun] {
+        let found = try listing().runs.filter { other in
+            other.campaign == run.campaign && other.app == run.app && !other.isTest && other.retryOf == nil && other.startedAt != nil
+                && other.plannedAt < run.plannedAt
+        }
+        return try found.prefix(20).map { try catalog.open($0.id) }
+    }
+
     private func history(_ memory: inout Memory) -> HistorySnapshot {
         let stamp = catalog.history.stamp
         if let history = memory.history, stamp == memory.historyStamp, history.failure == nil { return history }

@@ -50,7 +50,7 @@ enum RunOrders {
         sight.digest = try digest(of: run.id, site)
         if RunAction.approve.isOffered(for: run, needsApproval: needsApproval), visit.may(.approve, app: run.app), let person = visit.person
         {
-            sight.eyes = try site.rights.fourEyes(run: run.id, approver: person.account)
+            sight.eyes = try site.rights.fourEyes(run: run.id, approver: person.account, since: site.archive.begun(before: run))
         }
         return sight
     }

@@ -11,7 +11,8 @@ enum PlanPart {
         let run = try site.catalog.open(summary.id)
         defer { run.close() }
         let plan = run.plan
-        let writers = try site.rights.writers(of: run).sorted()
+        let earlier = try site.archive.begun(before: summary)
+        let writers = try site.rights.writers(of: run, since: earlier).sorted()
         let wrote: HTML =
             writers.isEmpty
             ? "<p class=\"note\">Who wrote this version is not known: it was not saved in the console.</p>"
@@ -25,7 +26,7 @@ enum PlanPart {
             \(warnings(plan))
             \(PlannedTextCards.html(of: plan))
             \(plan.previewText.isEmpty ? "" : counted)
-            \(try comparison(run))
+            \(comparison(run, with: earlier.first))
             """
         return Words.panel("The plan", id: "plan", content)
     }
@@ -41,8 +42,8 @@ enum PlanPart {
     }
 
     /// The campaign as it is planned, beside the run of it that was begun last.
-    private static func comparison(_ run: any RecordedRun) throws -> HTML {
-        guard let earlier = try run.earlierRuns(limit: 1).first else {
+    private static func comparison(_ run: any RecordedRun, with earlier: (any RecordedRun)?) -> HTML {
+        guard let earlier else {
             return "<h3>Since it was sent last</h3><p class=\"note\">This campaign was not sent before.</p>"
         }
         defer { earlier.close() }
