@@ -47,7 +47,7 @@ class House:
             "apps:\n  shop:\n    topic: com.example.shop\n"
             f"    key: {{file: {about['key']}, id: SIMULATOR1, team: VOLLEYTEAM}}\n"
             f"    environment: {{url: \"{about['url']}\", ca: simulator-ca.pem}}\n"
-            "    approval: required\n    devices: devices.csv\n    pace: 3/s\n"
+            "    approval: required\n    devices: devices.csv\n    pace: 1/s\n"
             f"    test_devices: [\"{token(1)}\"]\n"
         )
         (self.folder / "spring-sale.yaml").write_text(
@@ -243,7 +243,7 @@ class Journey:
         self.check(len(self.house.accepted()) == held < 31, f"paused, nothing more is sent: {held}")
         ben.page.get_by_role("button", name="Resume").click()
         expect(ben.page.get_by_role("link", name="Read the report")).to_be_visible(timeout=30_000)
-        expect(ben.page.get_by_text("finished").first).to_be_visible(timeout=60_000)
+        expect(ben.page.get_by_text("finished").first).to_be_visible(timeout=90_000)
         ben.page.get_by_role("link", name="Read the report").click()
         self.look(ben, "report")
         accepted = self.house.accepted()
@@ -326,7 +326,7 @@ def main():
     try:
         house.open()
         with sync_playwright() as playwright:
-            options = {"args": ["--no-sandbox"] if os.geteuid() == 0 else []}
+            options = {"args": ["--no-sandbox", "--disable-dev-shm-usage"]}
             browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), **options)
             journey = Journey(browser, house, pictures)
             run = journey.campaign()
