@@ -43,10 +43,11 @@ struct Program: AsyncParsableCommand {
         var log = Logger(label: "volley-console") { StreamLogHandler.standardError(label: $0) }
         log.logLevel = .info
         do {
+            let supervisor = getenv("VOLLEY_SUPERVISOR") == nil ? nil : getppid()
             if volley_end_with_parent() != 0 { throw ExitCode(0) }
             if let answer { throw ExitCode(PlanningChild.answer(answer, file: about ?? "", ProjectChoice(file: config, runs: runs))) }
             OpenFiles.raiseLimit()
-            try await serve(log)
+            try await serve(log, for: supervisor)
         } catch let code as ExitCode {
             throw code
         } catch {
@@ -55,7 +56,8 @@ struct Program: AsyncParsableCommand {
         }
     }
 
-    private func serve(_ log: Logger) async throws {
+    /// - Parameter supervisor: the process that started it and without which it must not go on; nil for none.
+    private func serve(_ log: Logger, for supervisor: pid_t?) async throws {
         let site = try Site(folder: folder, choice: ProjectChoice(file: config, runs: runs), at: .now())
         let settings = try site.project().console
         if let warning = site.provider?.warning { log.warning("\(TextFormat.inLine(warning.description))") }
@@ -68,6 +70,11 @@ struct Program: AsyncParsableCommand {
         let application = server.application(at: address) { channel in
             if isSocket { umask(mask) }
             log.info("The console is at \(address.shown(channel.localAddress)).")
+            guard let supervisor else { return }
+            // The signal that comes with its end is lost if it comes before the server listens to signals.
+            channel.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in
+                if getppid() != supervisor { kill(getpid(), SIGTERM) }
+            }
         }
         // The first listing reads every run; nobody should wait for it.
         Task { try? await server.pages.run { _ = try site.archive.listing() } }
