@@ -215,7 +215,7 @@ private final class ProbeNotes {
     /// Returns libcurl's message, or its text for the code if there is none, without a proxy's user and password.
     func message(_ code: CURLcode, hiding proxy: ProxyAddress?) -> String {
         var text = String(cString: errorText)
-        if text.isEmpty { text = curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)" }
+        if text.isEmpty { text = curlWords(code) }
         return proxy.map { text.replacing($0.url, with: $0.description) } ?? text
     }
 }

@@ -199,7 +199,7 @@ final class CurlCall {
 
     private func failure(_ code: CURLcode) -> ConnectionFailure {
         var message = String(cString: errorText)
-        if message.isEmpty { message = curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)" }
+        if message.isEmpty { message = curlWords(code) }
         if let proxy = setup.proxy {
             let isProxys = volley_easy_get_long(easy, CURLINFO_PROXY_SSL_VERIFYRESULT) != 0
             if let failure = CurlProxyReply(address: proxy, easy: easy).failure(code, message: message, isBeforeTunnel: isProxys) {

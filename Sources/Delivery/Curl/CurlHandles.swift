@@ -85,6 +85,9 @@ func verifyServer(_ easy: UnsafeMutableRawPointer, _ authority: CurlAuthority?) 
     authority?.apply(to: easy)
 }
 
+/// What libcurl says of an error in general, where it has no more to say.
+func curlWords(_ code: CURLcode) -> String { curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)" }
+
 /// Sets a handle to use exactly the given proxy; none if it is empty. libcurl would read the environment if these options were not set.
 func useProxy(_ easy: UnsafeMutableRawPointer, _ proxy: String) {
     volley_easy_set_string(easy, CURLOPT_PROXY, proxy)

@@ -47,7 +47,7 @@ public struct ServiceQuestion: Sendable {
         }
         let code = withExtendedLifetime((headers.first, body)) { curl_easy_perform(easy.pointer) }
         guard code == CURLE_OK else {
-            let text = curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)"
+            let text = curlWords(code)
             throw Diagnostic("\(serviceName) cannot be asked: \(text)", remedy: "Try again later.")
         }
         let status = volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE)

@@ -71,7 +71,7 @@ public struct WebRequest: Sendable {
         if body.isTooLarge { return .tooLarge }
         guard code == CURLE_OK else {
             var text = String(cString: errorText)
-            if text.isEmpty { text = curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)" }
+            if text.isEmpty { text = curlWords(code) }
             return .failed(proxy.map { text.replacing($0.url, with: $0.description) } ?? text)
         }
         return .answered(status: volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE), body: body.bytes)

@@ -66,7 +66,7 @@ public struct WebhookPost: Sendable {
             return .answered(status: status, retryAfterSeconds: wait > 0 ? Int(wait) : nil)
         }
         var text = String(cString: errorText)
-        if text.isEmpty { text = curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)" }
+        if text.isEmpty { text = curlWords(code) }
         return .failed(proxy.map { text.replacing($0.url, with: $0.description) } ?? text)
     }
 

@@ -63,25 +63,20 @@ enum CampaignOrders {
     }
 
     private static func place(_ action: Action, _ visit: Visit, _ site: Site) throws -> Answer {
-        guard let person = visit.person else { throw Refusal.notAllowed }
-        let nonce = try OrderForm.nonce(of: visit)
-        let done = Answer.redirect("/orders/" + nonce)
-        if let known = try site.orders.order(nonce), known.order.by == person.account { return done }
-        let item = try CampaignsPage.item(visit, site)
-        let digest = visit.form[OrderForm.digest] ?? ""
-        guard try ShownFile.digest(of: FilePaths.read(item.path, atMost: Route.campaignBodyLimit)) == digest else {
-            throw Refusal.outdated(
-                "The campaign is not the one that the page showed: somebody has changed it. Load the page again, and look at it.")
+        try OrderForm.submit(visit, site, to: OrderPage.path) {
+            let item = try CampaignsPage.item(visit, site)
+            let digest = visit.form[OrderForm.digest] ?? ""
+            guard try ShownFile.digest(of: FilePaths.read(item.path, atMost: Route.campaignBodyLimit)) == digest else {
+                throw Refusal.outdated(
+                    "The campaign is not the one that the page showed: somebody has changed it. Load the page again, and look at it.")
+            }
+            if action == .plan, item.isScheduled {
+                throw Refusal.outdated("The campaign has times by now: each is planned by itself when it comes.")
+            }
+            return .order(
+                action.order(FilePaths.absolute(item.path), digest: digest),
+                activity: action == .plan ? .approvalAsked(digest: digest) : .testSent(digest: digest), app: item.app, subject: item.file)
         }
-        if action == .plan, item.isScheduled {
-            throw Refusal.outdated("The campaign has times by now: each is planned by itself when it comes.")
-        }
-        let order = Order(nonce: nonce, kind: action.order(FilePaths.absolute(item.path), digest: digest), by: person.account)
-        if let refusal = site.rights.refusal(of: order) { throw Refusal.notOrdered(refusal) }
-        _ = try site.orders.place(order)
-        try site.note(
-            action == .plan ? .approvalAsked(digest: digest) : .testSent(digest: digest), app: item.app, subject: item.file, visit)
-        return done
     }
 
     // MARK: - Times
@@ -97,19 +92,14 @@ enum CampaignOrders {
     }
 
     private static func skip(_ visit: Visit, _ site: Site) throws -> Answer {
-        guard let person = visit.person else { throw Refusal.notAllowed }
-        let nonce = try OrderForm.nonce(of: visit)
-        let done = Answer.redirect("/orders/" + nonce)
-        if let known = try site.orders.order(nonce), known.order.by == person.account { return done }
-        let (campaign, occurrence) = (visit.form["campaign"] ?? "", visit.form["occurrence"] ?? "")
-        let times = try site.campaigns.schedule(project: site.project(), now: visit.now).times
-        guard let time = times.first(where: { $0.campaign == campaign && $0.occurrence == occurrence }) else {
-            throw Refusal.outdated("The campaign has no such time to come. Load the calendar again.")
+        try OrderForm.submit(visit, site, to: OrderPage.path) {
+            let (campaign, occurrence) = (visit.form["campaign"] ?? "", visit.form["occurrence"] ?? "")
+            let times = try site.campaigns.schedule(project: site.project(), now: visit.now).times
+            guard let time = times.first(where: { $0.campaign == campaign && $0.occurrence == occurrence }) else {
+                throw Refusal.outdated("The campaign has no such time to come. Load the calendar again.")
+            }
+            return .order(
+                .skip(campaign: campaign, occurrence: occurrence), activity: .timeSkipped(occurrence), app: time.app, subject: campaign)
         }
-        let order = Order(nonce: nonce, kind: .skip(campaign: campaign, occurrence: occurrence), by: person.account)
-        if let refusal = site.rights.refusal(of: order) { throw Refusal.notOrdered(refusal) }
-        _ = try site.orders.place(order)
-        try site.note(.timeSkipped(occurrence), app: time.app, subject: campaign, visit)
-        return done
     }
 }

@@ -1,3 +1,5 @@
+import Accounts
+import Automation
 import HTTPTypes
 import Base
 import Reports
@@ -28,6 +30,32 @@ enum OrderForm {
     static func isTyped(_ text: String, _ count: Int) -> Bool {
         let digits = text.unicodeScalars.filter { !" \u{A0}\u{202F},.'’".unicodeScalars.contains($0) }
         return String(String.UnicodeScalarView(digits)) == String(count)
+    }
+
+    /// What a form asks for, or what is shown instead of ordering it.
+    enum Wish {
+        case order(Order.Kind, activity: ActivityKind, app: String?, subject: String)
+        case instead(Answer)
+    }
+
+    /// Hands in what a form asks for. The same form a second time is the same order, whatever has changed since.
+    /// - Parameters:
+    ///   - place: where the person goes then, by the form's key.
+    ///   - wish: looks at what there is now; throws a `Refusal` if the form does not fit it.
+    static func submit(_ visit: Visit, _ site: Site, to place: (String) -> String, _ wish: () throws -> Wish) throws -> Answer {
+        guard let person = visit.person else { throw Refusal.notAllowed }
+        let nonce = try nonce(of: visit)
+        let done = Answer.redirect(place(nonce))
+        if let known = try site.orders.order(nonce), known.order.by == person.account { return done }
+        switch try wish() {
+        case .instead(let answer): return answer
+        case .order(let kind, let activity, let app, let subject):
+            let order = Order(nonce: nonce, kind: kind, by: person.account)
+            if let refusal = site.rights.refusal(of: order) { throw Refusal.notOrdered(refusal) }
+            _ = try site.orders.place(order)
+            try site.note(activity, app: app, subject: subject, visit)
+            return done
+        }
     }
 
     /// What became of orders about a run, newest first; blank without any.

@@ -8,7 +8,7 @@ enum OrderPage {
         let placed = try placed(visit, site)
         let state = OrderForm.state(placed, at: .now())
         if case .done(let result) = state, let run = result.run { return .redirect(Words.path(of: run)) }
-        let path = "/orders/" + FormFields.encode(placed.order.nonce)
+        let path = path(of: placed.order.nonce)
         let live: HTML = state.hasEnded ? "" : " data-live=\"\(path)/live.json\" data-mark=\"\(mark(placed, state))\""
         let refresh: HTML = state.hasEnded ? "" : "<p class=\"note\" data-without-script><a href=\"\(path)\">Refresh</a></p>"
         let content: HTML = """
@@ -20,6 +20,9 @@ enum OrderPage {
             """
         return .page(Page(title: "What you ordered", content: content))
     }
+
+    /// Where an order is shown, by the key of its form.
+    static func path(of nonce: String) -> String { "/orders/" + FormFields.encode(nonce) }
 
     static func live(_ visit: Visit, _ site: Site) throws -> Answer {
         let placed = try placed(visit, site)

@@ -22,16 +22,16 @@ enum RunOrders {
 
     // MARK: - The panel
 
-    /// What a run's page needs to show what can be ordered.
-    struct Sight {
+    /// What a run and its orders are: all that those who watch a page ask for, every two seconds.
+    struct Glance {
         var run: RunSummary
-        /// Of the plan; blank where nothing about a plan can be ordered.
-        var digest: String
-        var needsApproval: Bool
-        /// Why this person may not approve it; nil if they may, or nobody has to.
-        var eyes: OrderRefusal?
         /// Newest first.
         var orders: [PlacedOrder]
+
+        init(_ run: RunSummary, _ site: Site) throws {
+            self.run = run
+            orders = try site.orders.orders(ofRun: run.id)
+        }
 
         /// Whether something waits for the sender, or is being done.
         var isOpen: Bool { orders.contains { !OrderForm.state($0, at: .now()).hasEnded } }
@@ -42,10 +42,21 @@ enum RunOrders {
         }
     }
 
+    /// What a run's page needs to show what can be ordered.
+    struct Sight {
+        var glance: Glance
+        /// Of the plan; blank where nothing about a plan can be ordered.
+        var digest: String
+        var needsApproval: Bool
+        /// Why this person may not approve it; nil if they may, or nobody has to.
+        var eyes: OrderRefusal?
+        var run: RunSummary { glance.run }
+    }
+
     /// Looks at a run for a person.
     static func sight(of run: RunSummary, _ visit: Visit, _ site: Site) throws -> Sight {
         let needsApproval = try needsApproval(run, site)
-        var sight = Sight(run: run, digest: "", needsApproval: needsApproval, orders: try site.orders.orders(ofRun: run.id))
+        var sight = Sight(glance: try Glance(run, site), digest: "", needsApproval: needsApproval)
         guard run.state == .planned else { return sight }
         sight.digest = try digest(of: run.id, site)
         if RunAction.approve.isOffered(for: run, needsApproval: needsApproval), visit.may(.approve, app: run.app), let person = visit.person
@@ -117,7 +128,7 @@ enum RunOrders {
 
     /// What was ordered for the run, newest first; blank without any.
     static func history(_ sight: Sight) -> HTML {
-        let list = OrderForm.list(Array(sight.orders.prefix(most)), ofRun: sight.run.id, at: .now())
+        let list = OrderForm.list(Array(sight.glance.orders.prefix(most)), ofRun: sight.run.id, at: .now())
         return list.markup.isEmpty ? "" : Words.panel("What was ordered", id: "orders", list)
     }
 
@@ -125,27 +136,22 @@ enum RunOrders {
 
     private static func place(_ action: RunAction, _ visit: Visit, _ site: Site) throws -> Answer {
         let run = try RunPage.run(visit, site)
-        guard let person = visit.person else { throw Refusal.notAllowed }
-        let nonce = try OrderForm.nonce(of: visit)
-        let done = Answer.redirect(Words.path(of: run.id) + "#orders")
-        // A second click on the same button.
-        if let known = try site.orders.order(nonce), known.order.by == person.account { return done }
-        guard action.isOffered(for: run, needsApproval: try needsApproval(run, site)) else {
-            throw Refusal.outdated("The run is \(Words.state(run.state)) by now. Load its page again, and see what can be done.")
+        return try OrderForm.submit(visit, site, to: { _ in Words.path(of: run.id) + "#orders" }) {
+            guard action.isOffered(for: run, needsApproval: try needsApproval(run, site)) else {
+                throw Refusal.outdated("The run is \(Words.state(run.state)) by now. Load its page again, and see what can be done.")
+            }
+            let digest = visit.form[OrderForm.digest] ?? "", reason = visit.form[OrderForm.reason] ?? ""
+            if [.approve, .reject, .send].contains(action), try digest != self.digest(of: run.id, site) {
+                throw Refusal.outdated("The plan is not the one that the page showed. Load it again, and look at it once more.")
+            }
+            if let count = action.countToType(for: run), !OrderForm.isTyped(visit.form[OrderForm.count] ?? "", count) {
+                let message: HTML =
+                    "That is not the number of devices, which is \(TextFormat.count(count)). Nothing was ordered; type the number if you mean it."
+                return .instead(try RunPage.page(visit, site, status: .unprocessableContent, typed: (action, message)))
+            }
+            return .order(
+                action.order(run.id, digest: digest, reason: reason), activity: action.activity(digest: digest, reason: reason),
+                app: run.app, subject: run.id)
         }
-        let digest = visit.form[OrderForm.digest] ?? "", reason = visit.form[OrderForm.reason] ?? ""
-        if [.approve, .reject, .send].contains(action), try digest != self.digest(of: run.id, site) {
-            throw Refusal.outdated("The plan is not the one that the page showed. Load it again, and look at it once more.")
-        }
-        if let count = action.countToType(for: run), !OrderForm.isTyped(visit.form[OrderForm.count] ?? "", count) {
-            let message: HTML =
-                "That is not the number of devices, which is \(TextFormat.count(count)). Nothing was ordered; type the number if you mean it."
-            return try RunPage.page(visit, site, status: .unprocessableContent, typed: (action, message))
-        }
-        let order = Order(nonce: nonce, kind: action.order(run.id, digest: digest, reason: reason), by: person.account)
-        if let refusal = site.rights.refusal(of: order) { throw Refusal.notOrdered(refusal) }
-        _ = try site.orders.place(order)
-        try site.note(action.activity(digest: digest, reason: reason), app: run.app, subject: run.id, visit)
-        return done
     }
 }

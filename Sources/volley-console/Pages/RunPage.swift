@@ -15,8 +15,8 @@ enum RunPage {
         let run = try run(visit, site)
         let path = Words.path(of: run.id)
         let sight = try RunOrders.sight(of: run, visit, site)
-        let isLive = run.isLive || sight.isOpen
-        let live: HTML = isLive ? " data-live=\"\(path)/live.json\" data-mark=\"\(sight.mark)\"" : ""
+        let isLive = run.isLive || sight.glance.isOpen
+        let live: HTML = isLive ? " data-live=\"\(path)/live.json\" data-mark=\"\(sight.glance.mark)\"" : ""
         let refresh: HTML = isLive ? "<p class=\"note\" data-without-script><a href=\"\(path)\">Refresh</a></p>" : ""
         let why: HTML = run.cause.map { Words.panel("Why it stopped", id: "why", "<p>\(Prose.html($0.sentence))</p>") } ?? ""
         let export: HTML =
@@ -42,10 +42,10 @@ enum RunPage {
     /// What the script puts into the page: the same pieces, made in the same place.
     static func live(_ visit: Visit, _ site: Site) throws -> Answer {
         let run = try run(visit, site)
-        let sight = try RunOrders.sight(of: run, visit, site)
+        let glance = try RunOrders.Glance(run, site)
         return .json(
             .object(pairs: [
-                ("state", .string(run.state.rawValue)), ("is_live", .bool(run.isLive || sight.isOpen)), ("mark", .string(sight.mark)),
+                ("state", .string(run.state.rawValue)), ("is_live", .bool(run.isLive || glance.isOpen)), ("mark", .string(glance.mark)),
                 ("audience", .integer(Int64(run.audience))),
                 ("settled", .integer(Int64(run.settled))),
                 (
