@@ -1,8 +1,10 @@
 import Base
+import Planning
 import Reports
 import Runs
 import Scheduling
 import Sending
+import Workspace
 
 /// Orders: what the book says is to be done, is done on the thread that it belongs to.
 extension ScheduleDaemon {
@@ -20,7 +22,7 @@ extension ScheduleDaemon {
     private func begin(_ placed: PlacedOrder) throws {
         switch placed.order.kind {
         case .approve, .reject, .pause, .cancel: looks.put(.order(placed))
-        case .skip(let campaign, let occurrence): try leaveOut(.init(campaign: campaign, occurrence: occurrence), placed.order)
+        case .skip, .approveTime, .withdrawApproval: try change(placed.order)
         case .plan: plans.put(.ordered(placed))
         case .send, .resume, .retry, .test: send(placed)
         }
@@ -38,16 +40,37 @@ extension ScheduleDaemon {
         } catch { events.add(.order(nonce, .ended(.refused(.described(error.description))))) }
     }
 
-    /// It changes the scheduler's own record, so it is done here.
-    private func leaveOut(_ key: ScheduledRun.Key, _ order: Order) throws {
+    /// Leaves out a time, approves it ahead, or takes that approval back. It changes the scheduler's own record, so it is done here.
+    private func change(_ order: Order) throws {
         let now = OrderMoment.now()
-        if let refusal = orderWork.rights(order) { return tell(orders.ended(order.nonce, as: .refused(refusal), at: now)) }
-        let leaving = scheduler.leaveOut(key, by: order.by, at: now.time)
+        guard let key = order.kind.time else { preconditionFailure("\(order.kind.name) is about no time") }
+        if let refusal = orderWork.rights(order) ?? sourceRefusal(order, at: now.time) {
+            return tell(orders.ended(order.nonce, as: .refused(refusal), at: now))
+        }
+        let change =
+            switch order.kind {
+            case .approveTime(_, _, let digest, let most):
+                scheduler.approve(
+                    AdvanceApproval(key: key, digest: digest, mostDevices: most, name: order.by, approvedAt: now.time), at: now.time)
+            case .withdrawApproval: scheduler.withdrawApproval(of: key, at: now.time)
+            default: scheduler.leaveOut(key, by: order.by, at: now.time)
+            }
         // What another process has sent by hand meanwhile cannot be left out.
-        let refusal = try leaving.refusal ?? (perform(leaving.actions).contains(key) ? .timeHasCome(run: nil) : nil)
+        let refusal = try change.refusal ?? (perform(change.actions).contains(key) ? .timeHasCome(run: nil) : nil)
         tell(orders.ended(order.nonce, as: refusal.map { .refused($0) } ?? .done(OrderResult(run: nil)), at: now))
-        guard refusal == nil, let zone = scheduler.campaigns[key.campaign]?.schedule.zone else { return }
+        guard case .skip = order.kind, refusal == nil, let zone = scheduler.campaigns[key.campaign]?.schedule.zone else { return }
         observer(.next(campaign: key.campaign, scheduler.nextTime(of: key.campaign, after: now.time), zone))
+    }
+
+    /// Why a time cannot be approved as the page showed its campaign; nil for other orders.
+    private func sourceRefusal(_ order: Order, at now: Timestamp) -> OrderRefusal? {
+        guard case .approveTime(let campaign, _, let digest, _) = order.kind else { return nil }
+        guard let file = scheduler.campaigns[campaign]?.file else { return .noSuchTime }
+        do {
+            let source = try CampaignSource(CampaignFile(file, in: files.choice), now: now)
+            guard source.hasOwnDevices else { return .devicesUnknown }
+            return source.campaign == campaign && source.digest == digest ? nil : .fileDiffers
+        } catch { return .described("\(error)") }
     }
 
     /// A thread has done something about an order.

@@ -12,11 +12,11 @@ extension ScheduleDaemon {
                 // What was ordered and not begun is on record as taken; the next process says that nothing came of it.
                 if cancellation.isRequested { continue }
                 switch plan {
-                case .scheduled(let scheduledRun, let at):
+                case .scheduled(let scheduledRun, let approval, let at):
                     events.add(
                         .planned(
                             scheduledRun.key,
-                            heartbeats.during(.planning(scheduledRun.key)) { work.plan(scheduledRun, queuedAt: at, &quiet) }))
+                            heartbeats.during(.planning(scheduledRun.key)) { work.plan(scheduledRun, approval, queuedAt: at, &quiet) }))
                 case .ordered(let placed):
                     events.add(
                         .order(placed.order.nonce, heartbeats.during(.order(placed.order)) { orderWork.plan(placed, notices) }))
@@ -42,9 +42,10 @@ extension ScheduleDaemon {
         try WorkerThread("look") { [looks, events, work, orderWork, heartbeats, cancellation] in
             while let look = looks.take() {
                 switch look {
-                case .examine(let scheduledRun):
+                case .examine(let scheduledRun, let approval):
                     guard !cancellation.isRequested else { continue }
-                    events.add(.found(scheduledRun.key, heartbeats.during(.looking(scheduledRun.key)) { work.examine(scheduledRun) }))
+                    let finding = heartbeats.during(.looking(scheduledRun.key)) { work.examine(scheduledRun, approval) }
+                    events.add(.found(scheduledRun.key, finding))
                 case .withdraw(let scheduledRun): heartbeats.during(.looking(scheduledRun.key)) { work.withdraw(scheduledRun) }
                 case .order(let placed):
                     // The next process does it.

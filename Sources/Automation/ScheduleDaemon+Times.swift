@@ -43,9 +43,9 @@ extension ScheduleDaemon {
     func handle(_ event: Event, isEnding: Bool = false) throws {
         let now = Timestamp.now()
         switch event {
-        case .planned(let key, .planned(let needsApproval)):
+        case .planned(let key, .planned(let consent)):
             // The next process finds the plan.
-            if !isEnding { try perform(scheduler.planned(key, needsApproval: needsApproval, at: now)) }
+            if !isEnding { try perform(scheduler.planned(key, consent, at: now)) }
         case .planned(let key, .failed(let words)):
             observer(.planFailed(key, words: words))
             try perform(scheduler.failed(key, because: .described(words), at: now))
@@ -98,8 +98,13 @@ extension ScheduleDaemon {
                 }
             case .plan(let scheduledRun):
                 observer(.due(scheduledRun.key, run: scheduledRun.run ?? ""))
-                plans.put(.scheduled(scheduledRun, queuedAt: .now()))
-            case .examine(let scheduledRun): looks.put(.examine(scheduledRun))
+                plans.put(.scheduled(scheduledRun, scheduler.approvals[scheduledRun.key], queuedAt: .now()))
+            case .examine(let scheduledRun):
+                // A process that was ended between a plan and its approval left it to this one.
+                let approval = scheduledRun.state == .planning ? scheduler.approvals[scheduledRun.key] : nil
+                looks.put(.examine(scheduledRun, approval))
+            case .approve(let approval): try store.save(approval)
+            case .withdrawApproval(let key): try store.removeApproval(of: key)
             case .send(let scheduledRun): send(scheduledRun)
             case .withdraw(let scheduledRun): if !looks.put(.withdraw(scheduledRun)) { work.withdraw(scheduledRun) }
             case .notify(let event, let scheduledRun): notify(event, scheduledRun)

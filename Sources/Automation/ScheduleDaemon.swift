@@ -21,13 +21,13 @@ public final class ScheduleDaemon {
 
     /// A task for the thread that plans.
     enum Plan: Sendable {
-        case scheduled(ScheduledRun, queuedAt: Timestamp)
+        case scheduled(ScheduledRun, AdvanceApproval?, queuedAt: Timestamp)
         case ordered(PlacedOrder)
     }
 
     /// A task for the thread that reads run files.
     enum Look: Sendable {
-        case examine(ScheduledRun)
+        case examine(ScheduledRun, AdvanceApproval?)
         case withdraw(ScheduledRun)
         case order(PlacedOrder)
         /// What is left of an order whose process is gone.
@@ -77,16 +77,16 @@ public final class ScheduleDaemon {
         observer = attendance.observer
         cancellation = attendance.cancellation
         watchdog = WatchdogThread(heartbeats)
-        work = ScheduledRunWork(catalog: catalog, choice: files.choice, attendance: attendance, heartbeats: heartbeats)
-        orderWork = OrderWork(work: work, rights: rights)
+        work = ScheduledRunWork(catalog: catalog, choice: files.choice, attendance: attendance, heartbeats: heartbeats, rights: rights)
+        orderWork = OrderWork(work: work)
         store = try catalog.schedule.open()
         orders = OrderBook(life: Notice.randomID()) { catalog.orders.isThere ? try catalog.orders.open() : nil }
         notices = Notices(project, patience: .long, observer.notices)
         monitoring = ScheduleMonitoring(project, catalog, counting: work.counter, observer.monitoring)
         let since = Timestamp.now().adding(seconds: -Scheduler.lookBackSeconds - 2 * 86_400)
-        scheduler = Scheduler(scheduledRuns: try store.scheduledRuns(since: since), campaigns: try store.campaigns()) { campaign, now in
-            RunID.make(campaign: campaign, now: now, seed: .random())
-        }
+        scheduler = Scheduler(
+            scheduledRuns: try store.scheduledRuns(since: since), campaigns: try store.campaigns(), approvals: try store.approvals()
+        ) { campaign, now in RunID.make(campaign: campaign, now: now, seed: .random()) }
     }
 
     /// Works until it is interrupted or its record fails. A failed record goes to the observer and is not thrown: pushes may have been sent

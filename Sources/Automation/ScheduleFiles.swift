@@ -12,6 +12,8 @@ public struct ScheduleFiles: Sendable {
     public struct Reading: Sendable {
         /// Campaigns with times.
         var campaigns: [Scheduler.Campaign] = []
+        /// What each of these campaigns would be planned from, by name (`CampaignSource.digest`).
+        var sources: [String: String] = [:]
         /// Mistakes by file, each with its place.
         var mistakes: [String: Diagnostics] = [:]
         /// Files without times, which are sent by hand.
@@ -22,7 +24,12 @@ public struct ScheduleFiles: Sendable {
         var unreadable: Set<String> = []
 
         /// The app of a campaign with times; nil for another name.
-        func app(ofCampaign name: String) -> String? { campaigns.first { $0.name == name }?.app }
+        func app(ofCampaign name: String) -> String? { place(ofCampaign: name)?.app }
+
+        /// The app and the file of a campaign with times; nil for another name.
+        func place(ofCampaign name: String) -> (app: String, file: String)? {
+            campaigns.first { $0.name == name }.map { ($0.app, $0.file) }
+        }
     }
 
     /// Values of which at least one changes when a file does.
@@ -105,6 +112,7 @@ public struct ScheduleFiles: Sendable {
             let others = (sharing[campaign.name] ?? []).filter { $0.campaign.file != campaign.file }.map(\.context.campaign.file)
             guard !others.isEmpty else {
                 reading.campaigns.append(campaign)
+                reading.sources[campaign.name] = try? CampaignSource(context).digest
                 continue
             }
             reading.mistakes[campaign.file] = Diagnostics(

@@ -27,6 +27,8 @@ extension ScheduleList {
         public var problem: ScheduleProblem?
         /// Its run's id, if it has one.
         public var run: String?
+        /// How far its approval is, where it can be given beforehand.
+        public var approval: Approval
     }
 
     /// The times of the list, the earliest first.
@@ -37,7 +39,19 @@ extension ScheduleList {
                 campaign: row.name, app: row.campaign?.app, file: row.campaign?.file ?? row.scheduledRun?.file, occurrence: row.occurrence,
                 zone: zone?.fallback.name, isOnDevicesClock: zone?.isRecipient ?? false, begins: row.begins, ends: row.ends,
                 notes: row.notes,
-                state: row.scheduledRun?.state, problem: row.scheduledRun?.problem, run: row.scheduledRun?.run)
+                state: row.scheduledRun?.state, problem: row.scheduledRun?.problem, run: row.scheduledRun?.run, approval: row.approval)
         }
+    }
+
+    /// How far the approval of a time to come is.
+    public enum Approval: Hashable, Sendable {
+        /// Its app needs no approval, or its time has come.
+        case none
+        /// It is to be approved.
+        case missing
+        /// It was given beforehand, and holds for a plan that has not too many devices.
+        case given(AdvanceApproval)
+        /// It was given beforehand, and the campaign was changed afterwards.
+        case outdated(AdvanceApproval)
     }
 }

@@ -21,6 +21,7 @@ public struct ScheduleList: Sendable {
         var notes: [String]
         /// Its scheduled run; nil for a time to come.
         var scheduledRun: ScheduledRun?
+        var approval = Approval.none
     }
 
     let rows: [Row]
@@ -45,6 +46,7 @@ public struct ScheduleList: Sendable {
         self.here = here
         let campaigns = Dictionary(reading.campaigns.map { ($0.name, $0) }) { first, _ in first }
         let decided = Set(saved.scheduledRuns.map(\.key))
+        let approvals = Dictionary(saved.approvals.map { ($0.key, $0) }) { first, _ in first }
         var rows = saved.scheduledRuns.map { scheduledRun in
             Row(
                 campaign: campaigns[scheduledRun.key.campaign], name: scheduledRun.key.campaign, occurrence: scheduledRun.key.occurrence,
@@ -61,9 +63,11 @@ public struct ScheduleList: Sendable {
                 from: Timestamp(epochMilliseconds: from.epochMilliseconds + 1), through: now.adding(seconds: Self.daysAhead * 86_400)
             ).filter { !decided.contains(.init(campaign: campaign.name, occurrence: $0.name)) }
             rows += times.prefix(Self.longestList).map { time in
-                Row(
+                let given = approvals[.init(campaign: campaign.name, occurrence: time.name)]
+                let approval = needsApproval(campaign.app) ? Self.approval(given, source: reading.sources[campaign.name]) : .none
+                return Row(
                     campaign: campaign, name: campaign.name, occurrence: time.name, begins: time.begins, ends: time.ends,
-                    notes: Self.notes(campaign, time, needsApproval: needsApproval(campaign.app), now: now), scheduledRun: nil)
+                    notes: Self.notes(campaign, time, approval, now: now), scheduledRun: nil, approval: approval)
             }
             if times.count > Self.longestList, let last = times.last {
                 rows[rows.count - 1].notes.append("and \(TextFormat.count(times.count - Self.longestList)) more through \(last.name)")
@@ -77,7 +81,22 @@ public struct ScheduleList: Sendable {
             + (scheduledRun.problem.map { [$0.sentence] } ?? [])
     }
 
-    private static func notes(_ campaign: Scheduler.Campaign, _ time: Occurrence, needsApproval: Bool, now: Timestamp) -> [String] {
+    private static func approval(_ given: AdvanceApproval?, source: String?) -> Approval {
+        guard let given else { return .missing }
+        return given.digest == source ? .given(given) : .outdated(given)
+    }
+
+    private static func words(_ approval: Approval) -> [String] {
+        switch approval {
+        case .none: []
+        case .missing: ["needs approval"]
+        case .given(let given): ["approved by \(TextFormat.inLine(given.name)) for at most \(TextFormat.devices(given.mostDevices))"]
+        case .outdated(let given):
+            ["needs approval: \(TextFormat.inLine(given.name)) approved it, but \(AdvanceApproval.Flaw.sourceDiffers.sentence)"]
+        }
+    }
+
+    private static func notes(_ campaign: Scheduler.Campaign, _ time: Occurrence, _ approval: Approval, now: Timestamp) -> [String] {
         var notes: [String] = []
         let zone = campaign.schedule.zone.fallback
         if time.isInGap { notes.append("clocks skip this time: sent at \(zone.localTime(at: time.begins).timeOfDay)") }
@@ -85,7 +104,7 @@ public struct ScheduleList: Sendable {
         if let quiet = campaign.schedule.quietHours, quiet.contains(minuteOfDay: time.localTime.minuteOfDay) {
             notes.append("quiet hours until \(LocalTime(minutes: quiet.end).timeOfDay)")
         }
-        if needsApproval { notes.append("needs approval") }
+        notes += words(approval)
         if time.begins <= now {
             notes.append(campaign.schedule.isTooLate(for: time.ends, at: now) ? "missed" : "due")
         }

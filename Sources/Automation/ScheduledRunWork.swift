@@ -13,19 +13,25 @@ struct ScheduledRunWork: Sendable {
     let choice: ProjectChoice
     let attendance: ScheduleAttendance
     let heartbeats: Heartbeats
+    /// Asked again before an approval that was given ahead counts.
+    let rights: OrderRights
     /// Counts the pushes of this process.
     let counter = PushCounter()
 
-    package init(catalog: any RunCatalog, choice: ProjectChoice, attendance: ScheduleAttendance, heartbeats: Heartbeats) {
+    package init(
+        catalog: any RunCatalog, choice: ProjectChoice, attendance: ScheduleAttendance, heartbeats: Heartbeats,
+        rights: @escaping OrderRights
+    ) {
         self.catalog = catalog
         self.choice = choice
         self.attendance = attendance
         self.heartbeats = heartbeats
+        self.rights = rights
     }
 
     /// How planning ended.
     enum Planned: Sendable {
-        case planned(needsApproval: Bool)
+        case planned(Scheduler.Consent)
         /// Planning failed, with an error's text.
         case failed(String)
         /// Not yet: a file that it is planned from may still be being written.
@@ -38,9 +44,12 @@ struct ScheduledRunWork: Sendable {
 
     /// Plans a campaign from its file and its exports as they are now, into the scheduled run's run.
     /// - Parameters:
+    ///   - approval: what a person approved beforehand; nil without.
     ///   - queuedAt: when the scheduled run was queued for planning.
     ///   - quiet: what was seen of the exports so far.
-    func plan(_ scheduledRun: ScheduledRun, queuedAt: Timestamp, _ quiet: inout StableFiles) -> Planned {
+    func plan(
+        _ scheduledRun: ScheduledRun, _ approval: AdvanceApproval?, queuedAt: Timestamp, _ quiet: inout StableFiles
+    ) -> Planned {
         do {
             let now = Timestamp.now()
             guard let plan = try ScheduledPlan(CampaignFile(scheduledRun.file, in: choice), for: scheduledRun, at: now) else {
@@ -52,7 +61,7 @@ struct ScheduledRunWork: Sendable {
             }
             let run = try plan.plan(into: scheduledRun.run, of: catalog, queuedAt: queuedAt, planning(.planning(scheduledRun.key)))
             defer { run.close() }
-            return .planned(needsApproval: try Sending.needsApproval(run, in: choice))
+            return .planned(try consent(to: run, approval))
         } catch is CancellationError {
             return .interrupted
         } catch {
@@ -61,7 +70,8 @@ struct ScheduledRunWork: Sendable {
     }
 
     /// Finds the state of the scheduled run's run.
-    func examine(_ scheduledRun: ScheduledRun) -> Scheduler.Finding {
+    /// - Parameter approval: what a person approved beforehand of a plan that was not judged yet; nil without.
+    func examine(_ scheduledRun: ScheduledRun, _ approval: AdvanceApproval? = nil) -> Scheduler.Finding {
         guard let id = scheduledRun.run, catalog.holds(id) else { return .nothing }
         do {
             let run = try catalog.open(id)
@@ -71,7 +81,7 @@ struct ScheduledRunWork: Sendable {
             if let gap = LedgerGap(of: run) { return .unreadable("\(gap.diagnostic)") }
             let status = try run.status()
             switch status.state {
-            case .planned: return .plan(needsApproval: try Sending.needsApproval(run, in: choice))
+            case .planned: return .plan(try consent(to: run, approval))
             case .running, .paused: return .elsewhere
             case .finished: return .ended(.finished, Self.missed(of: run).map { .missed($0) })
             case .cancelled: return .ended(.cancelled, status.cause.map { .stopped($0) })
@@ -82,6 +92,25 @@ struct ScheduledRunWork: Sendable {
         } catch {
             return .unreadable("\(error)")
         }
+    }
+
+    /// Whether a plan may be sent, as far as approvals go. One that was given ahead is recorded in the plan if it holds.
+    private func consent(to run: any RecordedRun, _ approval: AdvanceApproval?) throws -> Scheduler.Consent {
+        guard try Sending.needsApproval(run, in: choice) else { return .given }
+        guard let approval else { return .missing }
+        // Also four eyes: what the person may do, and wrote, may be another than when they approved.
+        let order = Order(nonce: "", kind: .approve(run: run.plan.id, digest: run.planDigest), by: approval.name)
+        if let flaw = approval.flaw(for: run.plan) ?? rights(order).map({ .notPermitted($0) }) {
+            return .void(.approvalVoid(by: approval.name, flaw))
+        }
+        // Nobody else may have the file open when its parts are merged into one.
+        run.close()
+        let plan = try catalog.open(run.plan.id, readOnly: false)
+        defer { plan.close() }
+        _ = try checkApprovable(plan, in: choice)
+        let (_, warning) = try Sending.approve(plan, by: approver(approval.name), at: approval.approvedAt)
+        if let warning { attendance.observer(.order(.warning(run: run.plan.id, warning))) }
+        return .given
     }
 
     /// Cancels a plan.

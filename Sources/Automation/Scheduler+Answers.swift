@@ -7,15 +7,19 @@ import Runs
 /// The results of actions.
 extension Scheduler {
     /// The plan of a scheduled run is ready. Planning began in time, but the machine may have slept meanwhile.
-    mutating func planned(_ key: ScheduledRun.Key, needsApproval: Bool, at now: Timestamp) -> [Action] {
+    mutating func planned(_ key: ScheduledRun.Key, _ consent: Consent, at now: Timestamp) -> [Action] {
         guard let scheduledRun = open[key]?.scheduledRun else { return [] }
         if isTooLate(scheduledRun, at: now.adding(seconds: -Self.planningSeconds)) {
             return skip(scheduledRun, because: .plannedTooLate, hasPlan: true, at: now)
         }
-        guard needsApproval else { return send(scheduledRun, at: now) }
-        failures[key] = nil
         var waiting = scheduledRun
         (waiting.state, waiting.problem, waiting.changedAt) = (.waiting, nil, now)
+        switch consent {
+        case .given: return send(scheduledRun, at: now)
+        case .missing: break
+        case .void(let problem): waiting.problem = problem
+        }
+        failures[key] = nil
         open[key] = (waiting, .idle)
         return [.save([waiting], []), .notify(.approvalNeeded, waiting)]
     }
@@ -73,15 +77,15 @@ extension Scheduler {
             moved.file = campaign.file
             return (moved == scheduledRun ? [] : [.save([moved], [])]) + plan(moved)
         case (_, .nothing): return observedEnd(scheduledRun, as: .stopped, .runGone, at: now)
-        case (.waiting, .plan(needsApproval: true)):
+        case (.waiting, .plan(.missing)), (.waiting, .plan(.void)):
             if isTooLate(scheduledRun, at: now) { return skip(scheduledRun, because: .approvedTooLate, hasPlan: true, at: now) }
             return rest(scheduledRun, at: now)
-        case (_, .plan(let needsApproval)):
+        case (_, .plan(let consent)):
             // Nothing of it was sent.
             if isTooLate(scheduledRun, at: now) {
                 return skip(scheduledRun, because: scheduledRun.problem ?? .begunTooLate, hasPlan: true, at: now)
             }
-            return planned(key, needsApproval: needsApproval, at: now)
+            return planned(key, consent, at: now)
         }
     }
 
@@ -112,11 +116,11 @@ extension Scheduler {
         return (scheduledRun.state == .sending && scheduledRun.problem == nil ? [] : [.save([sending], [])]) + [.send(sending)]
     }
 
-    /// Clears the failures of a scheduled run that only has to wait; it is examined again soon.
+    /// Clears the failures of a scheduled run that only has to wait; it is examined again soon. Why it waits although it was approved ahead stays.
     private mutating func rest(_ scheduledRun: ScheduledRun, at now: Timestamp) -> [Action] {
         var calm = scheduledRun
         failures[scheduledRun.key] = nil
-        if scheduledRun.problem != nil { (calm.problem, calm.changedAt) = (nil, now) }
+        if let problem = scheduledRun.problem, !problem.isAboutApproval { (calm.problem, calm.changedAt) = (nil, now) }
         open[scheduledRun.key] = (calm, .idle)
         return calm == scheduledRun ? [] : [.save([calm], [])]
     }

@@ -33,6 +33,10 @@ struct Scheduler {
         case examine(ScheduledRun)
         /// Send the scheduled run's run, or continue it. Answered by `ended` or `failed`.
         case send(ScheduledRun)
+        /// Write down that a time was approved before it is planned.
+        case approve(AdvanceApproval)
+        /// Remove such an approval.
+        case withdrawApproval(ScheduledRun.Key)
         /// Cancel the plan of a scheduled run that will not be sent.
         case withdraw(ScheduledRun)
         case notify(NoticeEvent, ScheduledRun)
@@ -41,6 +45,8 @@ struct Scheduler {
         var key: ScheduledRun.Key? {
             switch self {
             case .save: nil
+            case .approve(let approval): approval.key
+            case .withdrawApproval(let key): key
             case .plan(let scheduledRun), .examine(let scheduledRun), .send(let scheduledRun), .withdraw(let scheduledRun),
                 .notify(_, let scheduledRun):
                 scheduledRun.key
@@ -52,7 +58,7 @@ struct Scheduler {
     enum Finding: Hashable {
         /// It has no file.
         case nothing
-        case plan(needsApproval: Bool)
+        case plan(Consent)
         /// It was begun, and no process sends it now.
         case unfinished
         /// Another process sends it, or it is paused.
@@ -60,6 +66,14 @@ struct Scheduler {
         case ended(ScheduledRun.State, ScheduleProblem?)
         /// Its file exists but cannot be read, perhaps only for the moment; with an error's text.
         case unreadable(String)
+    }
+
+    /// What a person's wish about a time leads to.
+    struct Change: Hashable {
+        /// They make it last; none if nothing changes.
+        var actions: [Action] = []
+        /// Why it cannot be done; nil if it can.
+        var refusal: OrderRefusal?
     }
 
     /// What this process is doing for an open scheduled run.
@@ -95,6 +109,8 @@ struct Scheduler {
     var decided: [ScheduledRun.Key: Timestamp] = [:]
     /// The same, keyed by file: a campaign that gets another name must not fire again for the same time.
     var decidedByFile: [ScheduledRun.Key: Timestamp] = [:]
+    /// Times that people approved beforehand. One that has come is kept: its plan is judged by it, again after a restart.
+    var approvals: [ScheduledRun.Key: AdvanceApproval]
     /// When the next time of each campaign is due; nil if it has none. A campaign without an entry is computed when needed.
     var next: [String: Timestamp?] = [:]
     let makeRunID: (_ campaign: String, _ now: Timestamp) -> String
@@ -103,9 +119,11 @@ struct Scheduler {
     ///   - scheduledRuns: the open ones, and all whose time is within `lookBackSeconds` and could otherwise fire again.
     ///   - makeRunID: makes a name that no run has.
     package init(
-        scheduledRuns: [ScheduledRun], campaigns: [ScheduledCampaign], makeRunID: @escaping (_ campaign: String, _ now: Timestamp) -> String
+        scheduledRuns: [ScheduledRun], campaigns: [ScheduledCampaign], approvals: [AdvanceApproval] = [],
+        makeRunID: @escaping (_ campaign: String, _ now: Timestamp) -> String
     ) {
         self.makeRunID = makeRunID
+        self.approvals = Dictionary(uniqueKeysWithValues: approvals.map { ($0.key, $0) })
         records = Dictionary(uniqueKeysWithValues: campaigns.map { ($0.name, $0) })
         for scheduledRun in scheduledRuns {
             note(scheduledRun)

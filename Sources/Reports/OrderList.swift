@@ -42,7 +42,13 @@ public struct OrderList: Sendable {
         case .test(let file, let digest), .plan(let file, let digest):
             subject = [("file", .string(TextFormat.printable(file))), ("digest", .string(digest))]
         case .resume(let run), .retry(let run), .pause(let run), .cancel(let run): subject = [("run", .string(run))]
-        case .skip(let campaign, let occurrence): subject = [("campaign", .string(campaign)), ("occurrence", .string(occurrence))]
+        case .skip(let campaign, let occurrence), .withdrawApproval(let campaign, let occurrence):
+            subject = [("campaign", .string(campaign)), ("occurrence", .string(occurrence))]
+        case .approveTime(let campaign, let occurrence, let digest, let most):
+            subject = [
+                ("campaign", .string(campaign)), ("occurrence", .string(occurrence)), ("digest", .string(digest)),
+                ("most_devices", .integer(Int64(most))),
+            ]
         }
         return .object(
             pairs: [("number", .integer(placed.number)), ("kind", .string(kind.name))] + subject + [

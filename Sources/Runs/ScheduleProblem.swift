@@ -14,6 +14,8 @@ public indirect enum ScheduleProblem: Hashable, Sendable {
     case superseded(by: String, ScheduleProblem?)
     /// What holds of so many times before it as well.
     case andBefore(times: Int, ScheduleProblem)
+    /// A person approved it beforehand, and that does not hold for its plan.
+    case approvalVoid(by: String, AdvanceApproval.Flaw)
     /// No approval of its plan had come.
     case unapproved
     /// No approval of its plan came in time.
@@ -41,6 +43,11 @@ public indirect enum ScheduleProblem: Hashable, Sendable {
     case leftOut(by: String)
     /// In words: what an error says, and what an older version recorded.
     case described(String)
+}
+
+extension ScheduleProblem {
+    /// Whether a time waits although a person approved it beforehand.
+    public var isAboutApproval: Bool { if case .approvalVoid = self { true } else { false } }
 }
 
 /// Of a run that got to its end, how many of its pushes were never sent, and why.
@@ -80,6 +87,7 @@ extension ScheduleProblem {
                 "missed", ("count", .integer(Int64(missed.count))), ("audience", .integer(Int64(missed.audience))),
                 ("expired", .integer(Int64(missed.expired))), ("too_late", .integer(Int64(missed.tooLate))))
         case .leftOut(let name): object("left_out", ("by", .string(name)))
+        case .approvalVoid(let name, let flaw): object("approval_void", ("by", .string(name)), ("flaw", flaw.json))
         case .described(let words): object("described", ("words", .string(words)))
         default: object(Self.plain.first { $0.problem == self }?.name ?? "")
         }
@@ -108,6 +116,8 @@ extension ScheduleProblem {
                     .missed($0)
                 }
             case "left_out": text("by").map { .leftOut(by: $0) }
+            case "approval_void":
+                text("by").flatMap { name in json["flaw"].flatMap { AdvanceApproval.Flaw(json: $0) }.map { .approvalVoid(by: name, $0) } }
             case "described": text("words").map { .described($0) }
             case let name: Self.plain.first { $0.name == name }?.problem
             }
@@ -136,6 +146,33 @@ extension ScheduleProblem {
         case "cancelled": self = .stopped(.cancelled)
         default: self = Self.plain.first { $0.older == words }?.problem ?? .described(words)
         }
+    }
+}
+
+extension AdvanceApproval.Flaw {
+    /// `{"flaw": "too_many_devices", "devices": 12033, "most": 10000}`
+    fileprivate var json: JSONValue {
+        switch self {
+        case .sourceDiffers: .object(pairs: [("flaw", .string("source_differs"))])
+        case .tooManyDevices(let devices, let most):
+            .object(pairs: [
+                ("flaw", .string("too_many_devices")), ("devices", .integer(Int64(devices))), ("most", .integer(Int64(most))),
+            ])
+        case .notPermitted(let refusal): .object(pairs: [("flaw", .string("not_permitted")), ("because", refusal.json)])
+        }
+    }
+
+    fileprivate init?(json: JSONValue) {
+        func number(_ name: String) -> Int? { json[name]?.integerValue.map { Int($0) } }
+        let read: AdvanceApproval.Flaw? =
+            switch json["flaw"]?.stringValue {
+            case "source_differs": .sourceDiffers
+            case "too_many_devices": number("devices").flatMap { devices in number("most").map { .tooManyDevices(devices, most: $0) } }
+            case "not_permitted": json["because"].flatMap { OrderRefusal(json: $0) }.map { .notPermitted($0) }
+            default: nil
+            }
+        guard let read else { return nil }
+        self = read
     }
 }
 

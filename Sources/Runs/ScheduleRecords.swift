@@ -6,11 +6,14 @@ public struct SavedSchedule: Sendable {
     public var scheduledRuns: [ScheduledRun]
     /// What is known of campaigns with a schedule, beyond their files.
     public var campaigns: [ScheduledCampaign]
+    /// Times that people approved beforehand.
+    public var approvals: [AdvanceApproval]
 
     /// What is on record.
-    public init(scheduledRuns: [ScheduledRun] = [], campaigns: [ScheduledCampaign] = []) {
+    public init(scheduledRuns: [ScheduledRun] = [], campaigns: [ScheduledCampaign] = [], approvals: [AdvanceApproval] = []) {
         self.scheduledRuns = scheduledRuns
         self.campaigns = campaigns
+        self.approvals = approvals
     }
 }
 
@@ -32,8 +35,7 @@ public struct ScheduleRecords: Sendable {
     /// - Parameter since: scheduled runs that ended before this moment and are not open are left out.
     /// - Throws: as `open`.
     public func read(since: Timestamp = Timestamp(epochMilliseconds: 0)) throws -> SavedSchedule {
-        let (scheduledRuns, campaigns) = try ScheduleStore.read(folder: folder, since: since)
-        return SavedSchedule(scheduledRuns: scheduledRuns, campaigns: campaigns)
+        try ScheduleStore.read(folder: folder, since: since)
     }
 
     /// Takes the right to be the one `volley schedule` that works with it.

@@ -13,7 +13,9 @@ struct ActivityTests {
         .removed, .rolesChanged(before: [], after: [RoleGrant(.editor, .app("shop"))]),
         .rolesClaimed(before: [RoleGrant(.viewer, .allApps)], after: []), .campaignSaved(digest: "d"), .campaignArchived,
         .testSent(digest: "d"), .approvalAsked(digest: "d"), .approved(digest: "d"), .rejected(digest: "d", reason: "too \"loud\""), .sent,
-        .paused, .resumed, .cancelled, .retried, .timeSkipped("2026-12-01T09:00"), .tokensExported(rows: 10),
+        .paused, .resumed, .cancelled, .retried, .timeSkipped("2026-12-01T09:00"),
+        .timeApproved("2026-12-01T09:00", mostDevices: 10_000, digest: "d"), .approvalWithdrawn("2026-12-01T09:00"),
+        .tokensExported(rows: 10),
         .suppressed(devices: 1), .suppressionLifted(devices: 2),
     ]
 

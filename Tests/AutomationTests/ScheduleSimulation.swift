@@ -40,21 +40,28 @@ struct ScheduleSimulation {
     private var records: [String: ScheduledCampaign] = [:]
     private var runs: [String: RunState] = [:]
     private var approvals: [String: Int64] = [:]
+    /// What people approved beforehand.
+    private var ahead: [ScheduledRun.Key: AdvanceApproval] = [:]
+    /// The version of the file that a run was planned from, and its devices.
+    private var planned: [String: (version: Int, devices: Int)] = [:]
     private var versions: [String: Int] = [:]
     private var mistakes: Set<String> = []
 
     // State that does not.
     private var scheduler: Scheduler?
-    private var jobs: [(at: Int64, job: Job, scheduledRun: ScheduledRun)] = []
+    private var jobs: [(at: Int64, job: Job, scheduledRun: ScheduledRun, approval: AdvanceApproval?)] = []
 
     // Results.
     private(set) var failures: [String] = []
     private(set) var sends = 0, skips = 0, kills = 0, resumes = 0, retries = 0, unapproved = 0
+    private(set) var sentAhead = 0, voids = 0
     /// What must have fired or been skipped by the end: the periods in which each list of times counts for a campaign.
     private var epochs: [(campaign: String, times: String, from: Int64, through: Int64)] = []
     private var begunRuns: Set<String> = []
     /// The last period in which a process was running and saw the clock without a gap.
     private var awakeSince: Int64 = .max
+    /// Runs that people approve after they were planned.
+    private var agreed: Set<String> = []
 
     init(seed: UInt64, start: Int64, end: Int64, plans: [String: Plan], oracle: [String: [String: Time]]) {
         (self.start, self.end, self.plans, self.oracle) = (start, end, plans, oracle)
@@ -87,15 +94,60 @@ struct ScheduleSimulation {
     private mutating func step() {
         perform { $0.timePassed(to: $1) }
         while scheduler != nil, let index = jobs.firstIndex(where: { $0.at <= now }) {
-            let (_, job, scheduledRun) = jobs.remove(at: index)
-            answer(job, scheduledRun)
+            let (_, job, scheduledRun, approval) = jobs.remove(at: index)
+            answer(job, scheduledRun, approval)
         }
         if chance(0.004) { changeFiles() }
+        if chance(0.3) { decideAhead() }
         while let index = repairs.firstIndex(where: { $0.at <= now }) {
             repair([repairs.remove(at: index).campaign])
             readFiles()
         }
         if chance(0.01) { kill() }
+    }
+
+    /// A person approves a coming time for a number of devices, or takes an approval back.
+    private mutating func decideAhead() {
+        let needing = plans.keys.sorted().filter { plans[$0]?.needsApproval ?? false }
+        guard let name = needing.randomElement(using: &random), let version = versions[name],
+            let time = scheduler?.nextTime(of: name, after: Timestamp(epochSeconds: now))
+        else { return }
+        let key = ScheduledRun.Key(campaign: name, occurrence: time.name)
+        if ahead[key] != nil, chance(0.3) {
+            perform { $0.withdrawApproval(of: key, at: $1).actions }
+        } else {
+            let most = Int.random(in: 50...120, using: &random)
+            perform { scheduler, now in
+                scheduler.approve(
+                    AdvanceApproval(key: key, digest: "\(version)", mostDevices: most, name: "Anna", approvedAt: now), at: now
+                ).actions
+            }
+        }
+    }
+
+    private func flaw(of run: String, _ approval: AdvanceApproval) -> AdvanceApproval.Flaw? {
+        guard let plan = planned[run], approval.digest == "\(plan.version)" else { return .sourceDiffers }
+        return plan.devices > approval.mostDevices ? .tooManyDevices(plan.devices, most: approval.mostDevices) : nil
+    }
+
+    /// Whether the record and the plan say that a run may go out unseen.
+    private func isApprovedAhead(_ scheduledRun: ScheduledRun) -> Bool {
+        guard let run = scheduledRun.run, let approval = ahead[scheduledRun.key] else { return false }
+        return flaw(of: run, approval) == nil
+    }
+
+    private func isApproved(_ run: String) -> Bool { approvals[run].map { $0 <= now } ?? false }
+
+    /// As the sender judges a plan.
+    private mutating func consent(_ scheduledRun: ScheduledRun, _ approval: AdvanceApproval?) -> Scheduler.Consent {
+        guard plans[scheduledRun.key.campaign]?.needsApproval ?? false, let run = scheduledRun.run, !isApproved(run) else { return .given }
+        guard let approval else { return .missing }
+        if let flaw = flaw(of: run, approval) {
+            voids += 1
+            return .void(.approvalVoid(by: approval.name, flaw))
+        }
+        approvals[run] = now
+        return .given
     }
 
     private mutating func disturbClock() {
@@ -123,7 +175,9 @@ struct ScheduleSimulation {
             $0.state.isOpen || $0.ends.epochSeconds >= now - Int64(Scheduler.lookBackSeconds) - 86_400
         }
         var seed = random.next()
-        scheduler = Scheduler(scheduledRuns: Array(known), campaigns: Array(records.values)) { campaign, now in
+        scheduler = Scheduler(
+            scheduledRuns: Array(known), campaigns: Array(records.values), approvals: Array(ahead.values)
+        ) { campaign, now in
             seed &+= 1
             return "\(now.compact)-\(campaign)-\(seed)"
         }
@@ -196,14 +250,21 @@ struct ScheduleSimulation {
                     fail("\(scheduledRun.key) is planned before it is on record")
                 }
                 if isTooLate(scheduledRun, tolerance: 0) { fail("\(scheduledRun.key) was planned later than it may be") }
-                jobs.append((now + Int64.random(in: 1...120, using: &random), .planning, scheduledRun))
+                let approval = scheduler?.approvals[scheduledRun.key]
+                jobs.append((now + Int64.random(in: 1...120, using: &random), .planning, scheduledRun, approval))
             case .send(let scheduledRun): begin(scheduledRun)
             case .examine(let scheduledRun):
-                let finding = finding(scheduledRun)
+                let finding = finding(scheduledRun, scheduledRun.state == .planning ? scheduler?.approvals[scheduledRun.key] : nil)
                 guard var copy = scheduler else { return }
                 let more = copy.found(scheduledRun.key, finding, at: Timestamp(epochSeconds: now))
                 scheduler = copy
                 actions = more + actions
+            case .approve(let approval):
+                if scheduledRuns[approval.key] != nil { fail("\(approval.key) was approved ahead after it had come") }
+                ahead[approval.key] = approval
+            case .withdrawApproval(let key):
+                if scheduledRuns[key] != nil { fail("the approval of \(key) was withdrawn after it had come") }
+                ahead[key] = nil
             case .withdraw(let scheduledRun):
                 if let run = scheduledRun.run, runs[run] == .planned {
                     runs[run] = .ended
@@ -229,6 +290,9 @@ struct ScheduleSimulation {
                 fail("\(scheduledRun.key) was \(old.state) and became \(scheduledRun.state)")
             }
             if scheduledRun.state == .skipped { skips += 1 }
+            if scheduledRun.state == .waiting, isApprovedAhead(scheduledRun) {
+                fail("\(scheduledRun.key) waits although it was approved ahead")
+            }
             scheduledRuns[scheduledRun.key] = scheduledRun
         }
     }
@@ -271,12 +335,11 @@ struct ScheduleSimulation {
         for name in names where mistakes.remove(name) != nil { repairedAt[name] = clockMaximum }
     }
 
-    private func finding(_ scheduledRun: ScheduledRun) -> Scheduler.Finding {
+    private mutating func finding(_ scheduledRun: ScheduledRun, _ approval: AdvanceApproval?) -> Scheduler.Finding {
         guard let run = scheduledRun.run, let state = runs[run] else { return .nothing }
         switch state {
         case .planned:
-            let needs = plans[scheduledRun.key.campaign]?.needsApproval ?? false
-            return .plan(needsApproval: needs && (approvals[run].map { $0 > now } ?? true))
+            return .plan(consent(scheduledRun, approval))
         case .begun: return .unfinished
         case .ended: return .ended(.finished, nil)
         }
@@ -294,12 +357,16 @@ struct ScheduleSimulation {
                 fail("\(scheduledRun.key) began later than it may be")
             }
             if !begunRuns.insert(run).inserted { fail("\(run) began twice") }
-            if plans[scheduledRun.key.campaign]?.needsApproval == true, approvals[run].map({ $0 > now }) ?? true { unapproved += 1 }
+            if plans[scheduledRun.key.campaign]?.needsApproval == true, !isApproved(run) { unapproved += 1 }
+            // By a person afterwards, or by what the record says was approved ahead.
+            if agreed.remove(run) == nil, plans[scheduledRun.key.campaign]?.needsApproval == true {
+                if isApprovedAhead(scheduledRun) { sentAhead += 1 } else { unapproved += 1 }
+            }
             runs[run] = .begun
         } else {
             resumes += 1
         }
-        jobs.append((now + Int64.random(in: 1...5400, using: &random), .sending, scheduledRun))
+        jobs.append((now + Int64.random(in: 1...5400, using: &random), .sending, scheduledRun, nil))
     }
 
     private func isTooLate(_ scheduledRun: ScheduledRun, tolerance: Int64) -> Bool {
@@ -307,7 +374,7 @@ struct ScheduleSimulation {
         return schedule.late.isTooLate(bySeconds: Int(now - scheduledRun.ends.epochSeconds - tolerance))
     }
 
-    private mutating func answer(_ job: Job, _ scheduledRun: ScheduledRun) {
+    private mutating func answer(_ job: Job, _ scheduledRun: ScheduledRun, _ approval: AdvanceApproval?) {
         guard let run = scheduledRun.run else { return fail("a job without a run") }
         switch job {
         case .planning where chance(0.05):
@@ -318,10 +385,15 @@ struct ScheduleSimulation {
             if runs[run] != nil { fail("\(run) was planned twice") }
             if scheduledRuns[scheduledRun.key]?.run != run { fail("\(run) was planned before it was on record") }
             runs[run] = .planned
-            let needs = plans[scheduledRun.key.campaign]?.needsApproval ?? false
-            if needs, chance(0.8) { approvals[run] = now + Int64.random(in: 60...3 * 3600, using: &random) }
+            planned[run] = (versions[scheduledRun.key.campaign] ?? 0, Int.random(in: 40...110, using: &random))
             if chance(0.01) { return kill() }
-            perform { $0.planned(scheduledRun.key, needsApproval: needs, at: $1) }
+            let consent = consent(scheduledRun, approval)
+            if consent != .given, chance(0.8) {
+                approvals[run] = now + Int64.random(in: 60...3 * 3600, using: &random)
+                agreed.insert(run)
+            }
+            if chance(0.01) { return kill() }
+            perform { $0.planned(scheduledRun.key, consent, at: $1) }
         case .sending:
             runs[run] = .ended
             if chance(0.01) { return kill() }

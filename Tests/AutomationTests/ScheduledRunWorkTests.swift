@@ -37,7 +37,7 @@ struct ScheduledRunWorkTests {
             ends: .distantPast, changedAt: .distantPast)
         return try ScheduledRunWork(
             catalog: RunFolder(folder), choice: .init(), attendance: ScheduleAttendance(observer: .silent, cancellation: Cancellation()),
-            heartbeats: Heartbeats()
+            heartbeats: Heartbeats(), rights: { _ in nil }
         )
         .examine(scheduledRun)
     }

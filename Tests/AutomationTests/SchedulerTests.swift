@@ -105,6 +105,9 @@ struct SchedulerTests {
             #expect(simulation.unapproved == 0, "seed \(seed)")
             // A simulation in which nothing happens proves nothing.
             #expect(expected > 1_500 && simulation.sends > 1_000, "seed \(seed): \(expected) times, \(simulation.sends) sent")
+            #expect(
+                simulation.sentAhead > 20 && simulation.voids > 20,
+                "seed \(seed): \(simulation.sentAhead) sent ahead, \(simulation.voids) void")
             #expect(simulation.kills > 20 && simulation.skips > 10 && simulation.resumes > 5 && simulation.retries > 10, "seed \(seed)")
         }
     }
@@ -116,6 +119,7 @@ struct SchedulerTests {
         var scheduler = Scheduler(scheduledRuns: [], campaigns: []) { "\($0)-\($1.compact)" }
         var saved: [ScheduledRun.Key: ScheduledRun] = [:]
         var records: [String: ScheduledCampaign] = [:]
+        var ahead: [ScheduledRun.Key: AdvanceApproval] = [:]
         var told: [NoticeEvent] = []
         var planned: [String] = [], sent: [String] = [], withdrawn: [String] = []
 
@@ -130,6 +134,8 @@ struct SchedulerTests {
                 case .withdraw(let scheduledRun): withdrawn.append(scheduledRun.key.occurrence)
                 case .notify(let event, _): told.append(event)
                 case .examine: break
+                case .approve(let approval): ahead[approval.key] = approval
+                case .withdrawApproval(let key): ahead[key] = nil
                 }
             }
         }
@@ -171,6 +177,45 @@ struct SchedulerTests {
         late.read(try Self.schedule(at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T11:01:00Z")
         late.tick("2026-12-01T11:01:00Z")
         #expect(late.planned.isEmpty && late.state("2026-12-01T09:00") == .skipped && late.told == [.skipped])
+    }
+
+    @Test("a coming time can be approved, and that taken back, until it is due; a plan that is approved ahead does not wait")
+    func approvedAhead() throws {
+        var bench = Bench()
+        bench.read(try Self.schedule("0 9 * * *", "UTC"), at: "2026-12-01T08:00:00Z")
+        let now = try #require(Timestamp("2026-12-01T08:10:00Z")), due = try #require(Timestamp("2026-12-01T09:00:05Z"))
+        func approval(_ occurrence: String, most: Int = 10) -> AdvanceApproval {
+            AdvanceApproval(
+                key: .init(campaign: "a", occurrence: occurrence), digest: "d", mostDevices: most, name: "anna", approvedAt: now)
+        }
+        func approve(_ approval: AdvanceApproval, at now: Timestamp) -> OrderRefusal? {
+            let change = bench.scheduler.approve(approval, at: now)
+            bench.perform(change.actions)
+            return change.refusal
+        }
+        #expect(approve(approval("2026-12-01T09:00"), at: now) == nil && approve(approval("2026-12-01T09:00", most: 20), at: now) == nil)
+        #expect(bench.ahead[Self.nine]?.mostDevices == 20, "the last word counts")
+        #expect(bench.scheduler.approve(approval("2026-12-01T09:00", most: 20), at: now) == .init(), "a second time changes nothing")
+        #expect(approve(approval("2026-12-01T09:30"), at: now) == .noSuchTime && approve(approval("soon"), at: now) == .noSuchTime)
+        let third = ScheduledRun.Key(campaign: "a", occurrence: "2026-12-03T09:00")
+        bench.perform(bench.scheduler.leaveOut(third, by: "anna", at: now).actions)
+        #expect(approve(approval("2026-12-03T09:00"), at: now) == .noSuchTime, "it was left out")
+        #expect(approve(approval("2026-12-02T09:00"), at: now) == nil)
+        let second = ScheduledRun.Key(campaign: "a", occurrence: "2026-12-02T09:00")
+        bench.perform(bench.scheduler.withdrawApproval(of: second, at: now).actions)
+        #expect(bench.ahead.keys.sorted { $0.occurrence < $1.occurrence } == [Self.nine])
+        #expect(bench.scheduler.withdrawApproval(of: second, at: now) == .init())
+        bench.tick("2026-12-01T09:00:00Z")
+        #expect(approve(approval("2026-12-01T09:00"), at: due) == .timeHasCome(run: "a-20261201-090000"))
+        #expect(bench.scheduler.withdrawApproval(of: Self.nine, at: due).refusal == .timeHasCome(run: "a-20261201-090000"))
+        var waits = bench
+        let void = ScheduleProblem.approvalVoid(by: "anna", .tooManyDevices(30, most: 20))
+        waits.perform(waits.scheduler.planned(Self.nine, .void(void), at: due))
+        waits.perform(waits.scheduler.found(Self.nine, .plan(.missing), at: due.adding(seconds: 1)))
+        #expect(waits.saved[Self.nine]?.state == .waiting && waits.saved[Self.nine]?.problem == void, "it says so as long as it waits")
+        #expect(waits.told == [.skipped, .approvalNeeded] && waits.sent.isEmpty)
+        bench.perform(bench.scheduler.planned(Self.nine, .given, at: due))
+        #expect(bench.sent == ["2026-12-01T09:00"] && bench.told == [.skipped])
     }
 
     @Test("a time that a person leaves out does not fire, whatever is restarted or renamed; the next one does")
@@ -275,16 +320,16 @@ struct SchedulerTests {
         bench.read(try Self.schedule("0 9,10 * * *", "UTC"), at: "2026-12-01T08:00:00Z")
         bench.tick("2026-12-01T09:00:00Z")
         let early = try #require(Timestamp("2026-12-01T09:01:00Z"))
-        bench.perform(bench.scheduler.planned(key, needsApproval: true, at: early))
+        bench.perform(bench.scheduler.planned(key, .missing, at: early))
         #expect(bench.state("2026-12-01T09:00") == .waiting && bench.told == [.approvalNeeded])
         bench.tick("2026-12-01T10:00:00Z")
         #expect(bench.withdrawn == ["2026-12-01T09:00"] && bench.planned == ["2026-12-01T09:00", "2026-12-01T10:00"])
         // A later answer changes nothing.
-        bench.perform(bench.scheduler.found(key, .plan(needsApproval: false), at: early))
+        bench.perform(bench.scheduler.found(key, .plan(.given), at: early))
         #expect(bench.sent.isEmpty)
         let last = ScheduledRun.Key(campaign: "a", occurrence: "2026-12-01T10:00")
-        bench.perform(bench.scheduler.planned(last, needsApproval: true, at: early))
-        bench.perform(bench.scheduler.found(last, .plan(needsApproval: true), at: try #require(Timestamp("2026-12-01T12:01:00Z"))))
+        bench.perform(bench.scheduler.planned(last, .missing, at: early))
+        bench.perform(bench.scheduler.found(last, .plan(.missing), at: try #require(Timestamp("2026-12-01T12:01:00Z"))))
         #expect(bench.withdrawn.last == "2026-12-01T10:00" && bench.state("2026-12-01T10:00") == .skipped && bench.sent.isEmpty)
     }
 
@@ -349,7 +394,7 @@ struct SchedulerTests {
         var bench = Bench()
         bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T08:00:00Z")
         bench.tick("2026-12-01T09:00:00Z")
-        bench.perform(bench.scheduler.planned(Self.nine, needsApproval: approval, at: try #require(Timestamp("2026-12-01T09:00:05Z"))))
+        bench.perform(bench.scheduler.planned(Self.nine, approval ? .missing : .given, at: try #require(Timestamp("2026-12-01T09:00:05Z"))))
         return bench
     }
 
@@ -363,9 +408,9 @@ struct SchedulerTests {
             bench.scheduler.timePassed(to: try #require(Timestamp("2026-12-01T09:11:00Z"))).contains {
                 if case .examine = $0 { true } else { false }
             })
-        bench.perform(bench.scheduler.found(Self.nine, .plan(needsApproval: true), at: try #require(Timestamp("2026-12-01T09:11:00Z"))))
+        bench.perform(bench.scheduler.found(Self.nine, .plan(.missing), at: try #require(Timestamp("2026-12-01T09:11:00Z"))))
         #expect(bench.state("2026-12-01T09:00") == .waiting && bench.saved[Self.nine].map { $0.problem == nil } == true)
-        bench.perform(bench.scheduler.found(Self.nine, .plan(needsApproval: false), at: try #require(Timestamp("2026-12-01T09:12:00Z"))))
+        bench.perform(bench.scheduler.found(Self.nine, .plan(.given), at: try #require(Timestamp("2026-12-01T09:12:00Z"))))
         #expect(bench.sent == ["2026-12-01T09:00"] && bench.state("2026-12-01T09:00") == .sending)
         // Until it is too late.
         var late = try self.bench(approval: true)
@@ -393,7 +438,7 @@ struct SchedulerTests {
         let finding = try ScheduledRunWork(
             catalog: RunFolder(folder.path), choice: .init(),
             attendance: ScheduleAttendance(observer: .silent, cancellation: Cancellation()),
-            heartbeats: Heartbeats()
+            heartbeats: Heartbeats(), rights: { _ in nil }
         )
         .examine(scheduledRun)
         guard case .unreadable(let reason) = finding else {
@@ -405,7 +450,7 @@ struct SchedulerTests {
 
     @Test("sending that has begun is tried again for as long as it takes; what was not begun is given up when it is too late")
     func goesOn() throws {
-        for finding in [Scheduler.Finding.unfinished, .plan(needsApproval: false)] {
+        for finding in [Scheduler.Finding.unfinished, .plan(.given)] {
             // The state that a process finds when it was started after a kill.
             var bench = try bench(approval: false)
             let known = try #require(bench.saved[Self.nine])

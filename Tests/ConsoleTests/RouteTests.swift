@@ -16,6 +16,9 @@ struct RouteTests {
         let folder = try TestFolder()
         try folder.run(id)
         try folder.write("spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {everyone: true}\ncontent: {title: Hi}\n")
+        try folder.write(
+            "daily.yaml",
+            "name: daily\napp: shop\naudience: {everyone: true}\ncontent: {title: Hi}\nschedule: {timezone: UTC, repeat: \"0 9 * * *\"}\n")
         let orders = try OrderStore(folder: folder.runs)
         _ = try orders.place(Order(nonce: nonce, kind: .pause(run: id), by: "anna"))
         orders.close()
@@ -28,6 +31,8 @@ struct RouteTests {
             #/:(user|session|invitation)/#, with: "1")
         return switch route.subject {
         case .none, .run: path
+        case .campaign where path.hasPrefix("/campaign/ahead"):
+            "\(path)?file=daily.yaml&time=\(Timestamp.now().adding(seconds: 2 * 86_400).description.prefix(10))T09%3A00"
         case .campaign: path + "?file=spring-sale.yaml"
         case .app: path + "?app=shop"
         }

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import GRDB
 import Testing
 
 @testable import Runs
@@ -15,6 +16,22 @@ final class OrderStoreTests {
 
     private func order(_ nonce: String = "n", _ kind: Order.Kind = .send(run: "r", digest: "d"), by name: String = "anna") -> Order {
         Order(nonce: nonce, kind: kind, by: name, at: Self.asked)
+    }
+
+    @Test("a record of version 1 is read as it is, and can hold approvals of times once it was opened for writing")
+    func older() throws {
+        let store = try OrderStore(folder: folder)
+        let placed = try store.place(order("n", .skip(campaign: "c", occurrence: "t")))
+        store.close()
+        try DatabaseQueue(path: path).write { db in
+            try db.execute(sql: "ALTER TABLE placed DROP COLUMN most_devices; PRAGMA user_version = 1")
+        }
+        #expect(try OrderRecords(folder: folder).read() == [placed])
+        let upgraded = try OrderStore(folder: folder)
+        let kind = Order.Kind.approveTime(campaign: "c", occurrence: "t", digest: "d", mostDevices: 10_000)
+        #expect(try upgraded.place(order("m", kind)).order.kind == kind)
+        #expect(try upgraded.order("n") == placed)
+        upgraded.close()
     }
 
     @Test("a form that is sent twice is one order, with its state; for other contents or another person its key is refused")

@@ -110,7 +110,7 @@ final class ScheduleStoreTests {
         try store.save(sentences.indices.map { scheduledRun("\($0)", .sending) }, [])
         store.close()
         try DatabaseQueue(path: path).write { db in
-            try db.execute(sql: "ALTER TABLE firing RENAME COLUMN problem TO reason; PRAGMA user_version = 1")
+            try db.execute(sql: "ALTER TABLE firing RENAME COLUMN problem TO reason; DROP TABLE approval; PRAGMA user_version = 1")
             for (number, sentence) in sentences.enumerated() {
                 try db.execute(sql: "UPDATE firing SET reason = ? WHERE occurrence = ?", arguments: [sentence, "\(number)"])
             }
@@ -125,6 +125,31 @@ final class ScheduleStoreTests {
     }
 
     @Test(
+        "approvals of times are kept, replaced and taken back; a record of format 2 has none, and gets them when it is opened for writing")
+    func approvals() throws {
+        let key = ScheduledRun.Key(campaign: "c", occurrence: "2026-12-01T09:00")
+        let approval = AdvanceApproval(key: key, digest: "d", mostDevices: 10, name: "anna", approvedAt: noon)
+        var other = approval
+        (other.name, other.mostDevices) = ("ben", 20)
+        var store = try ScheduleStore(folder: folder)
+        try store.save(approval)
+        #expect(try store.approvals() == [approval])
+        try store.save(other)
+        #expect(try ScheduleStore.read(folder: folder, since: noon).approvals == [other])
+        try store.removeApproval(of: key)
+        #expect(try store.approvals().isEmpty)
+        store.close()
+        try DatabaseQueue(path: folder + "/schedule.sqlite").write { db in
+            try db.execute(sql: "DROP TABLE approval; PRAGMA user_version = 2")
+        }
+        #expect(try ScheduleStore.read(folder: folder, since: noon).approvals.isEmpty)
+        store = try ScheduleStore(folder: folder)
+        try store.save(approval)
+        #expect(try store.approvals() == [approval])
+        store.close()
+    }
+
+    @Test(
         "every problem is kept with its values",
         arguments: [
             .noticedLate(seconds: 7200), .brokenTooLong(seconds: 1), .sentUnderAnotherName, .nextHadCome("2026-12-01T09:00"),
@@ -132,7 +157,8 @@ final class ScheduleStoreTests {
             .andBefore(times: 12, .nextHadCome("2026-12-01T09:00")), .unapproved, .approvedTooLate, .plannedTooLate, .planningEnded,
             .campaignChanged, .campaignBroken, .fileChanging("/x \"y\".csv", seconds: 10), .begunTooLate, .runGone,
             .stopped(.ledger(.processGone)), .missed(MissedPushes(count: 3, audience: 9, expired: 2, tooLate: 1)), .sentByHand,
-            .described("no file"),
+            .described("no file"), .approvalVoid(by: "anna", .sourceDiffers), .approvalVoid(by: "anna", .tooManyDevices(12, most: 10)),
+            .approvalVoid(by: "anna", .notPermitted(.wroteIt)), .approvalVoid(by: "anna", .notPermitted(.described("no accounts"))),
         ] as [ScheduleProblem])
     func problems(problem: ScheduleProblem) throws {
         #expect(ScheduleProblem(json: problem.json) == problem)

@@ -43,6 +43,9 @@ extension ActivityKind {
         case .cancelled: (.cancelled, [])
         case .retried: (.retried, [])
         case .timeSkipped(let time): (.timeSkipped, [("time", .string(time))])
+        case .timeApproved(let time, let most, let digest):
+            (.timeApproved, [("time", .string(time)), ("most_devices", .integer(Int64(most))), ("digest", .string(digest))])
+        case .approvalWithdrawn(let time): (.approvalWithdrawn, [("time", .string(time))])
         case .tokensExported(let rows): (.tokensExported, [("rows", .integer(Int64(rows)))])
         case .suppressed(let devices): (.suppressed, [("devices", .integer(Int64(devices)))])
         case .suppressionLifted(let devices): (.suppressionLifted, [("devices", .integer(Int64(devices)))])
@@ -86,6 +89,13 @@ extension ActivityKind {
             case .cancelled: .cancelled
             case .retried: .retried
             case .timeSkipped: text("time").map { .timeSkipped($0) }
+            case .timeApproved:
+                text("time").flatMap { time in
+                    number("most_devices").flatMap { most in
+                        text("digest").map { .timeApproved(time, mostDevices: most, digest: $0) }
+                    }
+                }
+            case .approvalWithdrawn: text("time").map { .approvalWithdrawn($0) }
             case .tokensExported: number("rows").map { .tokensExported(rows: $0) }
             case .suppressed: number("devices").map { .suppressed(devices: $0) }
             case .suppressionLifted: number("devices").map { .suppressionLifted(devices: $0) }

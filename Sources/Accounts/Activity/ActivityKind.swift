@@ -51,6 +51,9 @@ public enum ActivityKind: Hashable, Sendable {
     case retried
     /// The scheduled time, as in the calendar.
     case timeSkipped(String)
+    /// A scheduled time was approved before it was planned.
+    case timeApproved(String, mostDevices: Int, digest: String)
+    case approvalWithdrawn(String)
     case tokensExported(rows: Int)
     case suppressed(devices: Int)
     case suppressionLifted(devices: Int)
@@ -78,6 +81,8 @@ public enum ActivityKind: Hashable, Sendable {
         case approvalAsked = "approval_asked"
         case approved, rejected, sent, paused, resumed, cancelled, retried
         case timeSkipped = "time_skipped"
+        case timeApproved = "time_approved"
+        case approvalWithdrawn = "approval_withdrawn"
         case tokensExported = "tokens_exported"
         case suppressed
         case suppressionLifted = "suppression_lifted"

@@ -12,7 +12,7 @@ extension Order.Kind {
     /// What a person needs to order it, for the app of what it is about.
     public var right: Right {
         switch self {
-        case .approve, .reject: .approve
+        case .approve, .reject, .approveTime, .withdrawApproval: .approve
         case .test: .sendTests
         case .plan: .askForApproval
         case .send, .resume, .retry, .pause, .cancel, .skip: .controlSending
@@ -51,8 +51,11 @@ public final class AccountRights: Sendable {
             guard let accounts = try opened(), let account = try name.flatMap({ try accounts.account(named: $0) }),
                 try isAllowed(order.kind, account.rights)
             else { return .notPermitted }
-            guard case .approve(let id, _) = order.kind else { return nil }
-            return try fourEyes(run: id, approver: account.name.text)
+            switch order.kind {
+            case .approve(let id, _): return try fourEyes(run: id, approver: account.name.text)
+            case .approveTime(let campaign, _, _, _): return try fourEyes(campaign: campaign, approver: account.name.text)
+            default: return nil
+            }
         } catch { return .described("\(error)") }
     }
 
@@ -77,13 +80,46 @@ public final class AccountRights: Sendable {
     /// The accounts that wrote what a plan was made from, since the campaign was sent last.
     /// - Parameter earlier: runs of the campaign that were begun before, newest first; nil to look for the last twenty.
     public func writers(of run: any RecordedRun, since earlier: [any RecordedRun]? = nil) throws -> Set<String> {
-        func digest(_ run: any RecordedRun) -> String { ShownFile.digest(of: Array(run.plan.campaignSource.utf8)) }
-        let sent = try (earlier ?? run.earlierRuns(limit: 20)).map { earlier in
+        try writers(of: run.plan.campaignSource, in: run.plan.campaignFile, since: earlier ?? run.earlierRuns(limit: Self.mostEarlierRuns))
+    }
+
+    private static let mostEarlierRuns = 20
+
+    /// The accounts that wrote the text of a campaign's file, since the campaign was sent last.
+    private func writers(of text: String, in file: String, since earlier: [any RecordedRun]) throws -> Set<String> {
+        func digest(_ text: String) -> String { ShownFile.digest(of: Array(text.utf8)) }
+        let sent = earlier.map { earlier in
             defer { earlier.close() }
-            return digest(earlier)
+            return digest(earlier.plan.campaignSource)
         }
-        let file = run.plan.campaignFile.split(separator: "/").last.map(String.init) ?? ""
-        return try opened()?.writers(ofText: digest(run), in: file, after: Set(sent)) ?? []
+        let name = file.split(separator: "/").last.map(String.init) ?? ""
+        return try opened()?.writers(ofText: digest(text), in: name, after: Set(sent)) ?? []
+    }
+
+    /// What is known of a campaign with times before one of them is planned.
+    public struct Sight: Sendable {
+        /// The accounts that wrote it since it was sent last.
+        public var writers: Set<String>
+        /// Its text as it is now.
+        public var text: String
+        /// The run that was begun last; nil for a campaign that was not sent before.
+        public var last: RunPlan?
+    }
+
+    /// Looks at a campaign with times; nil if there is none of that name, or its file has mistakes.
+    public func sight(ofCampaign name: String) throws -> Sight? {
+        let now = Timestamp.now()
+        guard let (app, file) = files.read(now: now).place(ofCampaign: name),
+            let text = Campaign.draft(file: file, now: now).campaign?.source
+        else { return nil }
+        let earlier = try files.catalog.lastStarted(of: name, app: app, limit: Self.mostEarlierRuns)
+        return Sight(writers: try writers(of: text, in: file, since: earlier), text: text, last: earlier.first?.plan)
+    }
+
+    /// Why a person may not approve a coming time of a campaign although they have the right to approve: four eyes. nil if they may.
+    public func fourEyes(campaign name: String, approver: String) throws -> OrderRefusal? {
+        guard let sight = try sight(ofCampaign: name) else { return .noSuchTime }
+        return FourEyes.refusal(writers: sight.writers, askers: [], approver: approver)
     }
 
     /// Why a person may not approve a run although they have the right to approve: four eyes. nil if they may.

@@ -50,7 +50,8 @@ extension OrderWork {
                     defer { run.close() }
                     return try removing(run) { try deliver(proposeTest(run, in: choice, work.attendance.context)) }
                 }
-            case .approve, .reject, .plan, .pause, .cancel, .skip: preconditionFailure("\(order.kind.name) sends nothing")
+            case .approve, .reject, .plan, .pause, .cancel, .skip, .approveTime, .withdrawApproval:
+                preconditionFailure("\(order.kind.name) sends nothing")
             }
         }
     }

@@ -18,10 +18,10 @@ struct OrderWork: Sendable {
     }
 
     let work: ScheduledRunWork
-    let rights: OrderRights
 
     var catalog: any RunCatalog { work.catalog }
     var choice: ProjectChoice { work.choice }
+    var rights: OrderRights { work.rights }
     private var observer: ScheduleObserver { work.attendance.observer }
 
     /// Why an order must not be done, whatever it is; nil if it may.
@@ -56,7 +56,8 @@ struct OrderWork: Sendable {
                 if try run.status().state != .paused { try pause(run, at: .now()) }
             case .cancel:
                 if try run.status().state != .cancelled { warn(try cancel(run), about: run) }
-            case .send, .resume, .retry, .test, .plan, .skip: preconditionFailure("\(placed.order.kind.name) is no small order")
+            case .send, .resume, .retry, .test, .plan, .skip, .approveTime, .withdrawApproval:
+                preconditionFailure("\(placed.order.kind.name) is no small order")
             }
             return .done(OrderResult(run: id))
         }
@@ -150,7 +151,7 @@ struct OrderWork: Sendable {
             }
             return state(of: run)
         case .approve(let run, _), .reject(let run, _, _), .pause(let run), .cancel(let run): return .unknown(run: run, "")
-        case .skip: return .unknown(run: nil, "")
+        case .skip, .approveTime, .withdrawApproval: return .unknown(run: nil, "")
         }
     }
 

@@ -10,6 +10,9 @@ extension Order.Kind {
             "\(name) \(run)"
         case .test(let file, _), .plan(let file, _): "\(name) \(TextFormat.inLine(file))"
         case .skip(let campaign, let occurrence): "skip \(campaign) at \(occurrence)"
+        case .approveTime(let campaign, let occurrence, _, let most):
+            "approve \(campaign) at \(occurrence) for at most \(TextFormat.devices(most))"
+        case .withdrawApproval(let campaign, let occurrence): "withdraw the approval of \(campaign) at \(occurrence)"
         }
     }
 }
@@ -56,6 +59,8 @@ extension OrderRefusal {
         case .noSuchTime: "the campaign has no such time to come; look at the calendar again"
         case .timeHasCome(let run?): "the time has come already; cancel its run, \(run), if you do not want it sent"
         case .timeHasCome(nil): "the time has come already, and nothing of it can be left out any more"
+        case .devicesUnknown:
+            "its push service chooses the devices, so nobody knows their number beforehand; approve it when its time comes"
         case .described(let words): words
         }
     }

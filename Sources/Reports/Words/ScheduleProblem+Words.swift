@@ -12,6 +12,7 @@ extension ScheduleProblem {
         case .nextHadCome(let occurrence): "its next time, \(occurrence), had come as well"
         case .superseded(let occurrence, let before): "\(before?.sentence ?? ""); its next time, \(occurrence), has come"
         case .andBefore(let times, let problem): "\(problem.sentence); so had \(TextFormat.count(times)) times before it"
+        case .approvalVoid(let name, let flaw): "\(name) approved it beforehand, but \(flaw.sentence); it waits for another approval"
         case .unapproved: "nobody had approved it"
         case .approvedTooLate: "nobody approved it in time"
         case .plannedTooLate: "its plan was ready too late"
@@ -31,6 +32,22 @@ extension ScheduleProblem {
     }
 
     private static func duration(_ seconds: Int) -> String { TextFormat.duration(seconds: Double(seconds)) }
+}
+
+extension AdvanceApproval.Flaw {
+    /// Why the approval does not hold, as it stands behind "but".
+    public var sentence: String {
+        switch self {
+        case .sourceDiffers: "the campaign or the settings of its app were changed afterwards"
+        case .tooManyDevices(let devices, let most):
+            "for at most \(TextFormat.devices(most)), and it would reach \(TextFormat.count(devices))"
+        case .notPermitted(.wroteIt): "\(Self.person) wrote it"
+        case .notPermitted(.notPermitted): "\(Self.person) may not approve any more"
+        case .notPermitted(let refusal): refusal.sentence
+        }
+    }
+
+    private static let person = "that person"
 }
 
 extension MissedPushes {

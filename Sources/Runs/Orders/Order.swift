@@ -27,6 +27,12 @@ public struct Order: Hashable, Sendable {
         /// Leave out a time of a schedule before it comes.
         /// - occurrence: the time on the schedule's clock, `2026-12-01T09:00`.
         case skip(campaign: String, occurrence: String)
+        /// Approve a time of a schedule before it is planned.
+        /// - digest: of the source that was shown (`RunSettings.sourceDigest`).
+        /// - mostDevices: the largest audience that it holds for.
+        case approveTime(campaign: String, occurrence: String, digest: String, mostDevices: Int)
+        /// Take back the approval of a time before it is planned.
+        case withdrawApproval(campaign: String, occurrence: String)
     }
 
     /// The key of the form that it came from: the same form twice is one order. 1 to 200 bytes.
@@ -83,7 +89,7 @@ extension Order.Kind {
     public var overtakes: Bool {
         switch self {
         case .pause, .cancel: true
-        case .approve, .reject, .send, .test, .plan, .resume, .retry, .skip: false
+        case .approve, .reject, .send, .test, .plan, .resume, .retry, .skip, .approveTime, .withdrawApproval: false
         }
     }
 
@@ -91,7 +97,7 @@ extension Order.Kind {
     public var isTakenOnce: Bool {
         switch self {
         case .send, .test, .plan, .resume, .retry: true
-        case .approve, .reject, .pause, .cancel, .skip: false
+        case .approve, .reject, .pause, .cancel, .skip, .approveTime, .withdrawApproval: false
         }
     }
 
@@ -99,7 +105,7 @@ extension Order.Kind {
     public var sendsItsRun: Bool {
         switch self {
         case .send, .resume: true
-        case .approve, .reject, .test, .plan, .retry, .pause, .cancel, .skip: false
+        case .approve, .reject, .test, .plan, .retry, .pause, .cancel, .skip, .approveTime, .withdrawApproval: false
         }
     }
 
@@ -122,7 +128,17 @@ extension Order.Kind {
             .cancel(let run):
             .run(run)
         case .test(let file, _), .plan(let file, _): .file(file)
-        case .skip(let campaign, _): .campaign(campaign)
+        case .skip(let campaign, _), .approveTime(let campaign, _, _, _), .withdrawApproval(let campaign, _): .campaign(campaign)
+        }
+    }
+
+    /// The time of a schedule that it is about; nil for a run and a file.
+    public var time: ScheduledRun.Key? {
+        switch self {
+        case .skip(let campaign, let occurrence), .approveTime(let campaign, let occurrence, _, _),
+            .withdrawApproval(let campaign, let occurrence):
+            ScheduledRun.Key(campaign: campaign, occurrence: occurrence)
+        case .approve, .reject, .send, .test, .plan, .resume, .retry, .pause, .cancel: nil
         }
     }
 
@@ -139,6 +155,8 @@ extension Order.Kind {
         case .pause: "pause"
         case .cancel: "cancel"
         case .skip: "skip"
+        case .approveTime: "approve_time"
+        case .withdrawApproval: "withdraw_approval"
         }
     }
 }

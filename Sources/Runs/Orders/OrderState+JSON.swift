@@ -84,6 +84,7 @@ extension OrderRefusal {
     private static let plain: [(name: String, refusal: OrderRefusal)] = [
         ("not_permitted", .notPermitted), ("wrote_it", .wroteIt), ("asked_for_it", .askedForIt), ("plan_differs", .planDiffers),
         ("file_differs", .fileDiffers), ("overtaken", .overtaken), ("nothing_to_retry", .nothingToRetry), ("no_such_time", .noSuchTime),
+        ("devices_unknown", .devicesUnknown),
     ]
 }
 

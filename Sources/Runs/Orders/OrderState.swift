@@ -79,6 +79,8 @@ public enum OrderRefusal: Hashable, Sendable {
     case noSuchTime
     /// The time has come; its run, if it has one.
     case timeHasCome(run: String?)
+    /// A push service chooses the devices of the campaign, so that their number is not known beforehand.
+    case devicesUnknown
     /// In words: what an error says.
     case described(String)
 }

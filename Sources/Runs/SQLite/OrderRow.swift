@@ -5,12 +5,12 @@ import GRDB
 enum OrderRow {
     static let columns = """
         number, nonce, kind, run, file, campaign, occurrence, digest, reason, ordered_by, asked_at, lapses_at, machine_start, uptime_ms,
-        state, life, details, made, changed_at
+        state, life, details, made, changed_at, most_devices
         """
 
-    /// What columns hold of a kind: run, file, campaign, occurrence, digest, reason.
+    /// What columns hold of a kind: run, file, campaign, occurrence, digest, reason, most_devices.
     private struct Parts {
-        var run: String?, file: String?, campaign: String?, occurrence: String?, digest: String?, reason: String?
+        var run: String?, file: String?, campaign: String?, occurrence: String?, digest: String?, reason: String?, mostDevices: Int?
     }
 
     private static func parts(of kind: Order.Kind) -> Parts {
@@ -19,13 +19,16 @@ enum OrderRow {
         case .reject(let run, let digest, let reason): Parts(run: run, digest: digest, reason: reason)
         case .test(let file, let digest), .plan(let file, let digest): Parts(file: file, digest: digest)
         case .resume(let run), .retry(let run), .pause(let run), .cancel(let run): Parts(run: run)
-        case .skip(let campaign, let occurrence): Parts(campaign: campaign, occurrence: occurrence)
+        case .skip(let campaign, let occurrence), .withdrawApproval(let campaign, let occurrence):
+            Parts(campaign: campaign, occurrence: occurrence)
+        case .approveTime(let campaign, let occurrence, let digest, let most):
+            Parts(campaign: campaign, occurrence: occurrence, digest: digest, mostDevices: most)
         }
     }
 
     static func arguments(of kind: Order.Kind) -> StatementArguments {
         let parts = parts(of: kind)
-        return [parts.run, parts.file, parts.campaign, parts.occurrence, parts.digest, parts.reason]
+        return [parts.run, parts.file, parts.campaign, parts.occurrence, parts.digest, parts.reason, parts.mostDevices]
     }
 
     /// The texts of a kind, which come from outside.
@@ -40,6 +43,10 @@ enum OrderRow {
             guard let subject = parts.run ?? parts.file, let digest = parts.digest else { return nil }
             return make(subject, digest)
         }
+        func withTime(_ make: (String, String) -> Order.Kind) -> Order.Kind? {
+            guard let campaign = parts.campaign, let occurrence = parts.occurrence else { return nil }
+            return make(campaign, occurrence)
+        }
         switch name {
         case "approve": return withDigest { .approve(run: $0, digest: $1) }
         case "reject": return withDigest { .reject(run: $0, digest: $1, reason: parts.reason ?? "") }
@@ -50,9 +57,11 @@ enum OrderRow {
         case "retry": return withRun { .retry(run: $0) }
         case "pause": return withRun { .pause(run: $0) }
         case "cancel": return withRun { .cancel(run: $0) }
-        case "skip":
-            guard let campaign = parts.campaign, let occurrence = parts.occurrence else { return nil }
-            return .skip(campaign: campaign, occurrence: occurrence)
+        case "skip": return withTime { .skip(campaign: $0, occurrence: $1) }
+        case "withdraw_approval": return withTime { .withdrawApproval(campaign: $0, occurrence: $1) }
+        case "approve_time":
+            guard let digest = parts.digest, let most = parts.mostDevices else { return nil }
+            return withTime { .approveTime(campaign: $0, occurrence: $1, digest: digest, mostDevices: most) }
         default: return nil
         }
     }
@@ -68,9 +77,12 @@ enum OrderRow {
             let start = String.fromDatabaseValue(row[12]), let uptime = Int64.fromDatabaseValue(row[13]),
             let stateName = String.fromDatabaseValue(row[14]), let life = String.fromDatabaseValue(row[15]),
             let details = String.fromDatabaseValue(row[16]), let made = text(17), let changedAt = Int64.fromDatabaseValue(row[18]),
+            let mostDevices = Int?.fromDatabaseValue(row[19]),
             let kind = kind(
                 name,
-                Parts(run: run, file: file, campaign: campaign, occurrence: occurrence, digest: digest, reason: reason))
+                Parts(
+                    run: run, file: file, campaign: campaign, occurrence: occurrence, digest: digest, reason: reason,
+                    mostDevices: mostDevices))
         else { return nil }
         let values = details.isEmpty ? JSONValue.null : try? JSONValue(parsing: details)
         guard let values, let state = OrderState(name: stateName, values: values, life: life) else { return nil }

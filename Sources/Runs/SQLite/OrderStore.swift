@@ -10,7 +10,8 @@ public final class OrderStore: Sendable {
     static let fileName = "orders.sqlite"
     /// "Volo"
     private static let applicationID = 0x566F_6C6F
-    private static let version = 1
+    /// 2: `most_devices`. A file of version 1 gets the column when a process that writes opens it.
+    private static let version = 2
     /// How long a call waits for another process.
     private static let patienceSeconds = 5.0
     /// The longest key, name and reason, in bytes. The console sets narrower limits; these protect the file.
@@ -45,7 +46,7 @@ public final class OrderStore: Sendable {
             // With NORMAL the last commit could be lost in a power failure, and an order that was taken would be taken again.
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.inTransaction(.immediate) {
-                if try !check(db, path: path) { try create(db) }
+                if try !check(db, path: path) { try create(db) } else { try upgrade(db) }
                 return .commit
             }
         }
@@ -191,7 +192,8 @@ public final class OrderStore: Sendable {
     }
 
     private static func fetch(_ condition: String, _ arguments: StatementArguments, _ db: Database) throws -> [PlacedOrder] {
-        try Row.fetchAll(db, sql: "SELECT \(OrderRow.columns) FROM placed \(condition)", arguments: arguments).map { row in
+        let columns = try isOlder(db) ? OrderRow.columns.replacing("most_devices", with: "NULL") : OrderRow.columns
+        return try Row.fetchAll(db, sql: "SELECT \(columns) FROM placed \(condition)", arguments: arguments).map { row in
             guard let placed = OrderRow.read(row) else { throw unreadable }
             return placed
         }
@@ -206,9 +208,9 @@ public final class OrderStore: Sendable {
     private static func insert(_ order: Order, _ db: Database) throws {
         try db.execute(
             sql: """
-                INSERT INTO placed (nonce, kind, run, file, campaign, occurrence, digest, reason, ordered_by, asked_at, lapses_at, machine_start,
-                    uptime_ms, state, life, details, made, changed_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', '', '', NULL, ?)
+                INSERT INTO placed (nonce, kind, run, file, campaign, occurrence, digest, reason, most_devices, ordered_by, asked_at, lapses_at,
+                    machine_start, uptime_ms, state, life, details, made, changed_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', '', '', NULL, ?)
                 """,
             arguments: [order.nonce, order.kind.name] + OrderRow.arguments(of: order.kind) + [
                 order.by, order.askedAt.epochMilliseconds, order.lapsesAt.epochMilliseconds, order.uptime.start, order.uptime.milliseconds,
@@ -222,7 +224,7 @@ public final class OrderStore: Sendable {
                 CREATE TABLE placed (
                     number INTEGER PRIMARY KEY AUTOINCREMENT,
                     nonce TEXT NOT NULL UNIQUE,                  -- the key of the form
-                    kind TEXT NOT NULL,                          -- approve, reject, send, test, plan, resume, retry, pause, cancel, skip
+                    kind TEXT NOT NULL,                          -- Order.Kind.name: approve, send, pause, skip …
                     run TEXT, file TEXT, campaign TEXT, occurrence TEXT, digest TEXT, reason TEXT,
                     ordered_by TEXT NOT NULL,
                     asked_at INTEGER NOT NULL, lapses_at INTEGER NOT NULL,          -- epoch milliseconds
@@ -231,7 +233,8 @@ public final class OrderStore: Sendable {
                     life TEXT NOT NULL,                          -- the process that took it; blank for none
                     details TEXT NOT NULL,                       -- {"run": "…", "end": "finished"}; blank for none
                     made TEXT,                                   -- the run that it makes
-                    changed_at INTEGER NOT NULL
+                    changed_at INTEGER NOT NULL,
+                    most_devices INTEGER                         -- the largest audience of an approval ahead
                 );
                 CREATE INDEX placed_by_state ON placed (state, number);
                 CREATE INDEX placed_by_run ON placed (run);
@@ -239,6 +242,13 @@ public final class OrderStore: Sendable {
                 PRAGMA application_id = \(applicationID);
                 PRAGMA user_version = \(version);
                 """)
+    }
+
+    private static func isOlder(_ db: Database) throws -> Bool { try Int.fetchOne(db, sql: "PRAGMA user_version") == 1 }
+
+    private static func upgrade(_ db: Database) throws {
+        guard try isOlder(db) else { return }
+        try db.execute(sql: "ALTER TABLE placed ADD COLUMN most_devices INTEGER; PRAGMA user_version = \(version);")
     }
 
     /// - Returns: false when the file is empty.

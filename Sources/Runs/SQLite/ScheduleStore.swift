@@ -12,7 +12,8 @@ public final class ScheduleStore: Sendable {
     /// "Vols"
     private static let applicationID = 0x566F_6C73
     /// 2: `firing.problem` is JSON with the problem and its values; in format 1 it was a sentence, and called `reason`.
-    private static let version = 2
+    /// 3: the table `approval`.
+    private static let version = 3
 
     /// Where it is, for messages.
     public var place: String { path }
@@ -39,8 +40,8 @@ public final class ScheduleStore: Sendable {
                     if try !Self.check(db, path: path) {
                         if !isNew { try Self.checkNothingKnown(folder) }
                         try Self.create(db)
-                    } else if try Self.hasSentences(db) {
-                        try Self.convertSentences(db)
+                    } else {
+                        try Self.upgrade(db)
                     }
                     return .commit
                 }
@@ -57,10 +58,10 @@ public final class ScheduleStore: Sendable {
 
     /// What a folder's schedule says, whether or not a process is writing it; nothing when there is none.
     /// - Parameter since: scheduled runs that ended before this moment and are not open are left out.
-    public static func read(folder: String, since: Timestamp) throws -> (scheduledRuns: [ScheduledRun], campaigns: [ScheduledCampaign]) {
+    public static func read(folder: String, since: Timestamp) throws -> SavedSchedule {
         let path = RunFile.join(folder, name: fileName)
         try RunFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
-        guard RunFile.kind(path) == .file else { return ([], []) }
+        guard RunFile.kind(path) == .file else { return SavedSchedule() }
         return try translating(path) {
             var configuration = Configuration()
             configuration.readonly = true
@@ -68,13 +69,17 @@ public final class ScheduleStore: Sendable {
             let result = try InterruptedChange.takingBack(path) {
                 let database = try DatabaseQueue(path: path, configuration: configuration)
                 let result = try database.read { db in
-                    try check(db, path: path) ? (try scheduledRuns(db, since: since), try campaigns(db)) : nil
+                    guard try check(db, path: path) else { return nil as SavedSchedule? }
+                    // One that only reads leaves a file of an older format as it is.
+                    let approvals = try format(db) < 3 ? [] : try approvals(db)
+                    return SavedSchedule(
+                        scheduledRuns: try scheduledRuns(db, since: since), campaigns: try campaigns(db), approvals: approvals)
                 }
                 try database.close()
                 return result
             }
             if result == nil { try checkNothingKnown(folder) }
-            return result ?? ([], [])
+            return result ?? SavedSchedule()
         }
     }
 
@@ -114,6 +119,60 @@ public final class ScheduleStore: Sendable {
             return taken
         }
     }
+
+    // MARK: - Approvals ahead
+
+    /// Times that people approved before they are planned.
+    public func approvals() throws -> [AdvanceApproval] { try Self.translating(path) { try database.read(Self.approvals) } }
+
+    /// Records an approval of a time, in place of an earlier one of the same time.
+    public func save(_ approval: AdvanceApproval) throws {
+        try Self.translating(path) {
+            try database.write { db in
+                try db.execute(
+                    sql: """
+                        INSERT OR REPLACE INTO approval (campaign, occurrence, digest, most_devices, approved_by, approved_at)
+                        VALUES (?, ?, ?, ?, ?, ?)
+                        """,
+                    arguments: [
+                        approval.key.campaign, approval.key.occurrence, approval.digest, approval.mostDevices, approval.name,
+                        approval.approvedAt.epochMilliseconds,
+                    ])
+            }
+        }
+    }
+
+    /// Forgets the approval of a time.
+    public func removeApproval(of key: ScheduledRun.Key) throws {
+        try Self.translating(path) {
+            try database.write { db in
+                try db.execute(
+                    sql: "DELETE FROM approval WHERE campaign = ? AND occurrence = ?", arguments: [key.campaign, key.occurrence])
+            }
+        }
+    }
+
+    private static func approvals(_ db: Database) throws -> [AdvanceApproval] {
+        let sql = "SELECT campaign, occurrence, digest, most_devices, approved_by, approved_at FROM approval ORDER BY campaign, occurrence"
+        return try Row.fetchAll(db, sql: sql).map { row in
+            guard let campaign = String.fromDatabaseValue(row[0]), let occurrence = String.fromDatabaseValue(row[1]),
+                let digest = String.fromDatabaseValue(row[2]), let most = Int.fromDatabaseValue(row[3]),
+                let name = String.fromDatabaseValue(row[4]), let at = Int64.fromDatabaseValue(row[5])
+            else { throw unreadable }
+            return AdvanceApproval(
+                key: .init(campaign: campaign, occurrence: occurrence), digest: digest, mostDevices: most, name: name,
+                approvedAt: Timestamp(epochMilliseconds: at))
+        }
+    }
+
+    private static let approvalTable = """
+        CREATE TABLE approval (                                         -- of times that are not planned yet
+            campaign TEXT NOT NULL, occurrence TEXT NOT NULL,
+            digest TEXT NOT NULL, most_devices INTEGER NOT NULL,        -- of the source that was shown; the largest audience
+            approved_by TEXT NOT NULL, approved_at INTEGER NOT NULL,
+            PRIMARY KEY (campaign, occurrence)
+        ) WITHOUT ROWID;
+        """
 
     /// What a run that is sent by hand finds when it claims its time. Not an enumeration: Swift 6.3 compiled a `switch` that returns the
     /// payload of one case and throws for the other so that the payload is never returned.
@@ -193,8 +252,15 @@ public final class ScheduleStore: Sendable {
 
     private static let columns = "SELECT campaign, occurrence, file, run, state, problem, begins_at, ends_at, changed_at FROM firing"
 
-    /// Whether it is of format 1.
-    private static func hasSentences(_ db: Database) throws -> Bool { try Int.fetchOne(db, sql: "PRAGMA user_version") == 1 }
+    private static func format(_ db: Database) throws -> Int { try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
+
+    /// Brings a file of an older format to the present one.
+    private static func upgrade(_ db: Database) throws {
+        let found = try format(db)
+        if found < 2 { try convertSentences(db) }
+        if found < 3 { try db.execute(sql: approvalTable) }
+        if found < version { try db.execute(sql: "PRAGMA user_version = \(version)") }
+    }
 
     private static func convertSentences(_ db: Database) throws {
         try db.execute(sql: "ALTER TABLE firing RENAME COLUMN reason TO problem")
@@ -202,7 +268,6 @@ public final class ScheduleStore: Sendable {
             let problem = ScheduleProblem(older: sentence)?.json.text ?? ""
             try db.execute(sql: "UPDATE firing SET problem = ? WHERE problem = ?", arguments: [problem, sentence])
         }
-        try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 
     /// What the record keeps of a problem. A newer Volley of the same format may know of more: what it says is shown as it is.
@@ -214,7 +279,7 @@ public final class ScheduleStore: Sendable {
     private static func scheduledRuns(_ db: Database, since: Timestamp) throws -> [ScheduledRun] {
         let open = ScheduledRun.State.allCases.filter(\.isOpen).map { "'\($0.rawValue)'" }.joined(separator: ", ")
         // One that only reads leaves the file as it is.
-        let isOlder = try hasSentences(db)
+        let isOlder = try format(db) == 1
         let columns = isOlder ? columns.replacing(" problem,", with: " reason,") : columns
         return try Row.fetchAll(
             db, sql: columns + " WHERE ends_at >= ? OR state IN (\(open)) ORDER BY begins_at, campaign",
@@ -277,6 +342,7 @@ public final class ScheduleStore: Sendable {
                 CREATE TABLE campaign (
                     name TEXT NOT NULL PRIMARY KEY, file TEXT NOT NULL, times TEXT NOT NULL, decided_through INTEGER NOT NULL
                 ) WITHOUT ROWID;
+                \(approvalTable)
                 PRAGMA application_id = \(applicationID);
                 PRAGMA user_version = \(version);
                 """)

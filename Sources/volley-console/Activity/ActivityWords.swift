@@ -46,8 +46,9 @@ enum ActivityWords {
         case .resumed: "asked to resume \(run)"
         case .cancelled: "asked to cancel \(run)"
         case .retried: "asked to retry \(run)"
-        case .timeSkipped(let time):
-            "asked to leave out <b dir=\"auto\">\(shown(activity.subject ?? "a campaign"))</b> at \(shown(time.replacing("T", with: " ")))"
+        case .timeSkipped(let time): "asked to leave out \(self.time(time, activity))"
+        case .timeApproved(let time, let most, _): "asked to approve \(self.time(time, activity)) for at most \(TextFormat.devices(most))"
+        case .approvalWithdrawn(let time): "asked to withdraw the approval of \(self.time(time, activity))"
         case .tokensExported(let rows): "downloaded the device tokens of \(run), \(TextFormat.devices(rows))"
         case .suppressed(let devices): "suppressed \(TextFormat.devices(devices))\(list(activity))"
         case .suppressionLifted(let devices): "took \(TextFormat.devices(devices)) off the suppression list\(list(activity))"
@@ -87,6 +88,8 @@ enum ActivityWords {
         case .cancelled: "Cancellation asked for"
         case .retried: "Retry asked for"
         case .timeSkipped: "Time left out"
+        case .timeApproved: "Approval ahead"
+        case .approvalWithdrawn: "Approval withdrawn"
         case .tokensExported: "Device tokens downloaded"
         case .suppressed: "Devices suppressed"
         case .suppressionLifted: "Suppression lifted"
@@ -99,6 +102,10 @@ enum ActivityWords {
 
     private static func file(_ activity: Activity) -> HTML {
         activity.subject.map { "<a href=\"\(Words.path(ofCampaign: $0))\" dir=\"auto\">\(shown($0))</a>" } ?? "a campaign"
+    }
+
+    private static func time(_ time: String, _ activity: Activity) -> HTML {
+        "<b dir=\"auto\">\(shown(activity.subject ?? "a campaign"))</b> at \(shown(time.replacing("T", with: " ")))"
     }
 
     private static func list(_ activity: Activity) -> HTML {

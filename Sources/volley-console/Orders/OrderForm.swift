@@ -32,6 +32,14 @@ enum OrderForm {
         return String(String.UnicodeScalarView(digits)) == String(count)
     }
 
+    /// The number that a person typed: digits, or groups of three with one kind of separator between them. nil for anything else, as 1.5 is not 15.
+    static func number(in text: String) -> Int? {
+        let text = text.trimming
+        if text.wholeMatch(of: #/[0-9]{1,15}/#) != nil { return Int(text) }
+        guard let groups = text.wholeMatch(of: #/[0-9]{1,3}([ \u{A0}\u{202F},.'’])[0-9]{3}(?:\1[0-9]{3}){0,3}/#) else { return nil }
+        return Int(text.replacing(groups.1, with: ""))
+    }
+
     /// What a form asks for, or what is shown instead of ordering it.
     enum Wish {
         case order(Order.Kind, activity: ActivityKind, app: String?, subject: String)

@@ -52,6 +52,10 @@ enum OrderPage {
         case .plan(let file, _): "A plan of \(name(of: file))"
         case .test(let file, _): "A test of \(name(of: file))"
         case .skip(let campaign, let occurrence): "Leave out \(campaign) at \(occurrence.replacing("T", with: " "))"
+        case .approveTime(let campaign, let occurrence, _, let most):
+            "Approve \(campaign) at \(occurrence.replacing("T", with: " ")) for at most \(TextFormat.devices(most))"
+        case .withdrawApproval(let campaign, let occurrence):
+            "Withdraw the approval of \(campaign) at \(occurrence.replacing("T", with: " "))"
         case .approve, .reject, .send, .resume, .retry, .pause, .cancel: "\(placed.order.kind.words)"
         }
     }
@@ -62,7 +66,7 @@ enum OrderPage {
         switch placed.order.kind {
         case .plan(let file, _), .test(let file, _):
             "<p class=\"note\"><a href=\"\(Words.path(ofCampaign: name(of: file)))\">Back to the campaign</a></p>"
-        case .skip: "<p class=\"note\"><a href=\"/calendar\">Back to the calendar</a></p>"
+        case .skip, .approveTime, .withdrawApproval: "<p class=\"note\"><a href=\"/calendar\">Back to the calendar</a></p>"
         case .approve, .reject, .send, .resume, .retry, .pause, .cancel:
             placed.order.kind.run.map { "<p class=\"note\"><a href=\"\(Words.path(of: $0))\">Back to the run</a></p>" } ?? ""
         }

@@ -32,7 +32,7 @@ enum CalendarPage {
                 <tr><th scope="row" dir="auto">\(name)</th>
                 <td data-name="When">\(time.occurrence.replacing("T", with: " ")) <span class="note">\(zone)</span></td>
                 <td data-name="Your time">\(Words.moment(time.begins))</td>
-                <td data-name="Notes" dir="auto">\(time.notes.joined(separator: "; ")) \(CampaignOrders.skipForm(time, visit))</td></tr>
+                <td data-name="Notes" dir="auto">\(time.notes.joined(separator: "; ")) \(TimeApproval.offer(time, visit))\(CampaignOrders.skipForm(time, visit))</td></tr>
                 """
         }
         return """

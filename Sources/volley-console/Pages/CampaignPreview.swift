@@ -18,27 +18,34 @@ enum CampaignPreview {
 
     private static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
-        let query = FormFields.query([("file", item.file)])
         let result = try site.jobs.answer(to: question(item, site))
-        let piece: HTML
-        if let result {
-            piece = """
-                <form method="post" action="/campaign/preview\(query)" class="turns"><span class="note">As of \(Words.moment(result.at)).</span>\
-                \(Form.token(visit))<button>Count again</button></form>
-                \(result.hasMistakes ? "<p class=\"stop\">There is no preview before this is mended:</p>" : "" as HTML)
-                \(result.piece)
-                \(result.hasMistakes ? "" : whyForm(query, visit))
-                """
-        } else {
-            piece = """
+        // The preview itself has a heading.
+        let head: HTML = result.map { $0.hasMistakes } ?? true ? Words.head("Preview of \(item.name ?? item.file)") : ""
+        let why: HTML = result?.hasMistakes == false ? whyForm(FormFields.query([("file", item.file)]), visit) : ""
+        let content: HTML = "\(head)\(back(item))\(piece(result, item, visit))\(why)"
+        return .page(Page(title: "Preview of \(item.name ?? item.file)", place: .campaigns, content: content))
+    }
+
+    /// The preview of a campaign, or that it is being counted.
+    static func piece(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> HTML {
+        piece(try site.jobs.answer(to: question(item, site)), item, visit)
+    }
+
+    private static func piece(_ result: PlanningJobs.Result?, _ item: CampaignShelf.Item, _ visit: Visit) -> HTML {
+        let query = FormFields.query([("file", item.file)])
+        guard let result else {
+            return """
                 <section class="panel" aria-labelledby="counting" data-live="/campaign/preview/live.json\(query)" data-mark="">
                 <h2 id="counting">Devices are being counted</h2><p>Exports of millions take some seconds. Nothing is sent.</p>\
                 <p class="note" data-without-script><a href="/campaign/preview\(query)">Refresh</a></p></section>
                 """
         }
-        // The preview itself has a heading.
-        let head: HTML = result.map { $0.hasMistakes } ?? true ? Words.head("Preview of \(item.name ?? item.file)") : ""
-        return .page(Page(title: "Preview of \(item.name ?? item.file)", place: .campaigns, content: "\(head)\(back(item))\(piece)"))
+        return """
+            <form method="post" action="/campaign/preview\(query)" class="turns"><span class="note">As of \(Words.moment(result.at)).</span>\
+            \(Form.token(visit))<button>Count again</button></form>
+            \(result.hasMistakes ? "<p class=\"stop\">There is no preview before this is mended:</p>" : "" as HTML)
+            \(result.piece)
+            """
     }
 
     private static func back(_ item: CampaignShelf.Item) -> HTML {

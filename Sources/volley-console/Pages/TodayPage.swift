@@ -90,6 +90,13 @@ enum TodayPage {
             return
                 "<li><span dir=\"auto\">\(time.campaign)</span>, \(time.occurrence.replacing("T", with: " ")): \(Prose.html(sentence))</li>"
         }
+        lines += times.compactMap { time in
+            guard case .outdated(let given) = time.approval else { return nil }
+            return """
+                <li><span dir="auto">\(time.campaign)</span>, \(time.occurrence.replacing("T", with: " ")): <span dir="auto">\(given.name)</span> approved it ahead, but
+                \(AdvanceApproval.Flaw.sourceDiffers.sentence); it is not sent without another approval</li>
+                """
+        }
         lines += items.filter { !$0.mistakes.isEmpty }.map { item in
             """
             <li><a href="\(Words.path(ofCampaign: item.file))" dir="auto">\(item.file)</a> has \

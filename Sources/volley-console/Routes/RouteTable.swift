@@ -28,7 +28,8 @@ enum RouteTable {
             Route(method: .get, path: "/orders/:nonce", right: .signedIn, answer: OrderPage.show),
             Route(method: .get, path: "/orders/:nonce/live.json", right: .signedIn, answer: OrderPage.live),
             Route(method: .get, path: "/system", right: .right(.seeSystem), answer: SystemPage.show),
-        ] + RunOrders.routes + CampaignOrders.routes + campaigns + PeopleRoutes.all + ActivityPage.routes + SuppressionForms.routes
+        ] + RunOrders.routes + CampaignOrders.routes + TimeApproval.routes + campaigns + PeopleRoutes.all + ActivityPage.routes
+        + SuppressionForms.routes
 
     private static let campaigns =
         CampaignEditor.routes + CampaignForm.routes + CampaignPreview.routes + CampaignHistory.routes + CampaignCopies.routes

@@ -263,7 +263,7 @@ struct OrderWorld {
         switch kind {
         case .send, .resume, .retry, .test: processes[index].sends.append(work)
         case .plan: processes[index].plans.append(work)
-        case .approve, .reject, .pause, .cancel, .skip: processes[index].looks.append(work)
+        case .approve, .reject, .pause, .cancel, .skip, .approveTime, .withdrawApproval: processes[index].looks.append(work)
         }
     }
 

@@ -1,0 +1,180 @@
+import Accounts
+import Automation
+import Base
+import HTTPTypes
+import Planning
+import Reports
+import Runs
+import Workspace
+
+/// Approving a time of a schedule before it comes, bound to the campaign as it is shown and to a largest audience; and taking that back.
+enum TimeApproval {
+    private static let path = "/campaign/ahead"
+    private static let time = "time"
+
+    static var routes: [Route] {
+        [
+            Route(method: .get, path: path, right: .right(.approve), subject: .campaign, answer: show),
+            Route(method: .post, path: path, right: .right(.approve), subject: .campaign, changes: true, answer: approve),
+            Route(method: .post, path: path + "/withdraw", right: .right(.approve), subject: .campaign, changes: true, answer: withdraw),
+        ]
+    }
+
+    private static func address(_ file: String, _ occurrence: String, _ suffix: String = "") -> String {
+        path + suffix + FormFields.query([("file", file), (time, occurrence)])
+    }
+
+    /// Beside a coming time: what those who may approve can do about it; blank for others.
+    static func offer(_ time: ScheduleList.Time, _ visit: Visit) -> HTML {
+        guard time.begins > visit.now, visit.may(.approve, app: time.app), let file = time.file?.split(separator: "/").last else {
+            return ""
+        }
+        let target = address(String(file), time.occurrence)
+        return switch time.approval {
+        case .none: ""
+        case .missing, .outdated: "<p><a href=\"\(target)\">Approve ahead</a></p>"
+        case .given: "<p><a href=\"\(target)\">The approval</a></p>"
+        }
+    }
+
+    // MARK: - The page
+
+    /// A coming time of a campaign that needs approval.
+    private struct Sight {
+        var item: CampaignShelf.Item
+        var time: ScheduleList.Time
+        var source: CampaignSource
+    }
+
+    private static func sight(_ visit: Visit, _ site: Site) throws -> Sight {
+        let item = try CampaignsPage.item(visit, site)
+        let occurrence = visit.query[time] ?? ""
+        let times = try site.campaigns.schedule(project: site.project(), now: visit.now).times
+        guard let name = item.name, let time = times.first(where: { $0.campaign == name && $0.occurrence == occurrence }),
+            time.state == nil, time.begins > visit.now, time.approval != .none
+        else {
+            throw Refusal.outdated("The campaign has no such time to come that is to be approved. Look at the calendar again.")
+        }
+        let source = try CampaignSource(CampaignFile(item.path, in: site.campaigns.choice), now: visit.now)
+        return Sight(item: item, time: time, source: source)
+    }
+
+    private static func show(_ visit: Visit, _ site: Site) throws -> Answer { .page(try page(visit, site)) }
+
+    /// - Parameter mistake: why what was typed was not ordered.
+    private static func page(
+        _ visit: Visit, _ site: Site, status: HTTPResponse.Status = .ok, typed: String = "", mistake: HTML? = nil
+    ) throws -> Page {
+        let sight = try sight(visit, site)
+        let known = try site.rights.sight(ofCampaign: sight.source.campaign)
+        let zone = sight.time.isOnDevicesClock ? "on each device’s clock" : sight.time.zone ?? ""
+        let when: HTML = """
+            <p><b>\(sight.time.occurrence.replacing("T", with: " "))</b> \(zone) · \(Words.moment(sight.time.begins))</p>
+            """
+        let content: HTML = """
+            \(Words.head("Approve \(sight.source.campaign) ahead", when))
+            <p class="note"><a href="\(Words.path(ofCampaign: sight.item.file))">The campaign</a> · <a href="/calendar">Calendar</a></p>
+            \(present(sight, visit))
+            \(form(sight, known, visit, typed, mistake))
+            \(known.map(comparison) ?? "")
+            \(try CampaignPreview.piece(sight.item, visit, site))
+            """
+        return Page(status: status, title: "Approve \(sight.source.campaign) ahead", place: .calendar, content: content)
+    }
+
+    /// The approval that there is.
+    private static func present(_ sight: Sight, _ visit: Visit) -> HTML {
+        let given: AdvanceApproval, words: HTML
+        switch sight.time.approval {
+        case .none, .missing: return ""
+        case .given(let approval):
+            given = approval
+            words = """
+                <p><b dir="auto">\(given.name)</b> approved this time for at most \(TextFormat.devices(given.mostDevices)), \
+                \(Words.moment(given.approvedAt)).</p>
+                """
+        case .outdated(let approval):
+            given = approval
+            words = """
+                <p class="stop"><b dir="auto">\(given.name)</b> approved this time, \(Words.moment(given.approvedAt)), but \
+                \(AdvanceApproval.Flaw.sourceDiffers.sentence). It is not sent without another approval.</p>
+                """
+        }
+        let target = address(sight.item.file, sight.time.occurrence, "/withdraw")
+        return Words.panel(
+            "The approval", id: "approval",
+            "\(words)<form method=\"post\" action=\"\(target)\">\(OrderForm.hidden(visit))<p><button class=\"grave\">Withdraw it</button></p></form>"
+        )
+    }
+
+    private static func form(_ sight: Sight, _ known: AccountRights.Sight?, _ visit: Visit, _ typed: String, _ mistake: HTML?) -> HTML {
+        if case .given = sight.time.approval { return "" }
+        let title: HTML = "Approve this time"
+        func refused(_ refusal: OrderRefusal) -> HTML { Words.panel(title, id: "approve", "<p>\(Words.sentence(refusal.sentence))</p>") }
+        guard sight.source.hasOwnDevices else { return refused(.devicesUnknown) }
+        let person = visit.person?.account ?? ""
+        if let refusal = FourEyes.refusal(writers: known?.writers ?? [], askers: [], approver: person) { return refused(refusal) }
+        let alert: HTML = mistake.map { "<p class=\"stop\" role=\"alert\">\($0)</p>" } ?? ""
+        let last: HTML =
+            known?.last.map { "<span class=\"note\">It had \(TextFormat.devices($0.audience)) when it was sent last.</span>" } ?? ""
+        return Words.panel(
+            title, id: "approve",
+            """
+            \(alert)<form method="post" action="\(address(sight.item.file, sight.time.occurrence))">
+            <p>When the time comes, the audience is planned from the exports of that moment. If the campaign and the settings of its app are \
+            still those of this page, and no more devices are planned than you say here, it is sent without asking again. Otherwise it waits \
+            on <a href="/">Today</a> for an approval.</p>
+            \(OrderForm.hidden(visit, digest: sight.source.digest))
+            <p class="field short"><label for="most">Devices at most</label>\
+            <input id="most" name="\(OrderForm.count)" value="\(typed)" inputmode="numeric" autocomplete="off" required>\(last)</p>
+            <p><button class="main">Approve</button></p></form>
+            """)
+    }
+
+    /// Who wrote it, and what differs from what was sent last.
+    private static func comparison(_ known: AccountRights.Sight) -> HTML {
+        let wrote: HTML =
+            known.writers.isEmpty
+            ? "<p class=\"note\">Who wrote this version is not known: it was not saved in the console.</p>"
+            : "<p>Written by <b dir=\"auto\">\(known.writers.sorted().joined(separator: ", "))</b>.</p>"
+        let change: HTML =
+            known.last.map {
+                """
+                <h3>Since it was sent last</h3><p><a href="\(Words.path(of: $0.id))">\($0.id)</a></p>\
+                \(LineDiff.html(from: $0.campaignSource, to: known.text))
+                """
+            } ?? "<p class=\"note\">This campaign was not sent before.</p>"
+        return Words.panel("The campaign", id: "campaign", "\(wrote)\(change)")
+    }
+
+    // MARK: - Ordering
+
+    private static func approve(_ visit: Visit, _ site: Site) throws -> Answer {
+        try OrderForm.submit(visit, site, to: OrderPage.path) {
+            let sight = try sight(visit, site)
+            guard visit.form[OrderForm.digest] == sight.source.digest else {
+                throw Refusal.outdated(
+                    "The campaign, or the settings of its app, are not those that the page showed. Load the page again, and look at it.")
+            }
+            let typed = visit.form[OrderForm.count] ?? ""
+            guard let most = OrderForm.number(in: typed), most > 0 else {
+                let mistake: HTML = "Type the largest number of devices that this approval holds for, such as 10,000. Nothing was ordered."
+                return .instead(.page(try page(visit, site, status: .unprocessableContent, typed: typed, mistake: mistake)))
+            }
+            let (campaign, occurrence) = (sight.time.campaign, sight.time.occurrence)
+            return .order(
+                .approveTime(campaign: campaign, occurrence: occurrence, digest: sight.source.digest, mostDevices: most),
+                activity: .timeApproved(occurrence, mostDevices: most, digest: sight.source.digest), app: sight.time.app, subject: campaign)
+        }
+    }
+
+    private static func withdraw(_ visit: Visit, _ site: Site) throws -> Answer {
+        try OrderForm.submit(visit, site, to: OrderPage.path) {
+            let sight = try sight(visit, site)
+            let (campaign, occurrence) = (sight.time.campaign, sight.time.occurrence)
+            return .order(
+                .withdrawApproval(campaign: campaign, occurrence: occurrence), activity: .approvalWithdrawn(occurrence),
+                app: sight.time.app, subject: campaign)
+        }
+    }
+}
