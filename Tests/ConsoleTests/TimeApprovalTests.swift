@@ -62,7 +62,9 @@ struct TimeApprovalTests {
         let house = try House()
         try await TestServer.with(house.site) { server throws in
             let calendar = try server.request("GET", "/calendar", session: house.ben).body
-            #expect(calendar.contains("needs approval") && calendar.contains("time=\(FormFields.encode(house.time))\">Approve ahead</a>"))
+            #expect(
+                calendar.contains("needs approval")
+                    && calendar.contains("daily, \(house.time.replacing("T", with: " ")): approve ahead\">Approve ahead</a>"))
             let page = try server.request("GET", house.path, session: house.ben).body
             let fields = Self.fields(page)
             #expect(fields.count == 2 && page.contains("Devices at most"))

@@ -30,10 +30,12 @@ enum TimeApproval {
             return ""
         }
         let target = address(String(file), time.occurrence)
+        // A list has many such links: each says by itself where it leads.
+        let about: HTML = " aria-label=\"\(time.campaign), \(time.occurrence.replacing("T", with: " ")): "
         return switch time.approval {
         case .none: ""
-        case .missing, .outdated: "<p><a href=\"\(target)\">Approve ahead</a></p>"
-        case .given: "<p><a href=\"\(target)\">The approval</a></p>"
+        case .missing, .outdated: "<p><a href=\"\(target)\"\(about)approve ahead\">Approve ahead</a></p>"
+        case .given: "<p><a href=\"\(target)\"\(about)the approval\">The approval</a></p>"
         }
     }
 
@@ -120,10 +122,10 @@ enum TimeApproval {
         return Words.panel(
             title, id: "approve",
             """
-            \(alert)<form method="post" action="\(address(sight.item.file, sight.time.occurrence))">
-            <p>When the time comes, the audience is planned from the exports of that moment. If the campaign and the settings of its app are \
-            still those of this page, and no more devices are planned than you say here, it is sent without asking again. Otherwise it waits \
-            on <a href="/">Today</a> for an approval.</p>
+            \(alert)<form class="action" method="post" action="\(address(sight.item.file, sight.time.occurrence))">
+            <p>When the time comes, the audience is planned from the exports of that moment; below is that of today. If the campaign and the \
+            settings of its app are still those of this page, and no more devices are planned than you say here, it is sent without asking \
+            again. Otherwise it waits on <a href="/">Today</a> for an approval.</p>
             \(OrderForm.hidden(visit, digest: sight.source.digest))
             <p class="field short"><label for="most">Devices at most</label>\
             <input id="most" name="\(OrderForm.count)" value="\(typed)" inputmode="numeric" autocomplete="off" required>\(last)</p>
