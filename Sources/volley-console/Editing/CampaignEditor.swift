@@ -64,8 +64,8 @@ enum CampaignEditor {
     static func checked(_ sheet: Sheet, _ visit: Visit, _ site: Site) throws -> Sheet {
         var sheet = sheet
         let path = FilePaths.join(site.folder, name: sheet.file)
-        let text = CampaignSaving.bytes(of: sheet.text, like: nil)
-        sheet.findings = CampaignSaving.draft(String(decoding: text, as: UTF8.self), file: path, try site.project(), at: visit.now).findings
+        let text = String(decoding: CampaignSaving.bytes(of: sheet.text, like: nil), as: UTF8.self)
+        sheet.findings = try CampaignFindings(file: path, text: text, site, at: visit.now).all
         return sheet
     }
 
@@ -81,7 +81,7 @@ enum CampaignEditor {
         let title = title ?? "Edit \(sheet.file)"
         let found: HTML =
             sheet.findings.isEmpty
-            ? "<p class=\"note\">No mistakes in the text.</p>"
+            ? "<p class=\"good\" role=\"status\">No mistakes.</p>"
             : "<div role=\"status\"><ul class=\"findings\">\(sheet.findings.map(CampaignsPage.finding))</ul></div>"
         let other: HTML =
             action == nil
@@ -96,6 +96,7 @@ enum CampaignEditor {
             <p class="field"><label for="text">Source</label>
             <textarea id="text" name="text" rows="28" spellcheck="false" dir="ltr" class="code" wrap="off">\n\(sheet.text)</textarea></p>
             \(found)
+            <p class="note">\(CampaignFindings.scope)</p>
             <p><button class="main">Save</button> <button name="check" value="1">Check</button></p>
             </form>
             \(other)

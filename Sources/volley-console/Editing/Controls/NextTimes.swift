@@ -1,0 +1,31 @@
+import Automation
+import Base
+import Scheduling
+
+/// When a campaign is sent next, as its file is saved: the lines of the calendar, in words.
+enum NextTimes {
+    private static let count = 3
+
+    static func html(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> HTML {
+        let times = try site.campaigns.nextTimes(of: item, count: count, project: site.project(), now: visit.now)
+        let lines: [HTML] = times.map(line)
+        let none: HTML =
+            item.mistakes.isEmpty
+            ? (item.isScheduled ? "No more: its times have passed." : "It is sent by hand.")
+            : "They are known when the file has no mistakes."
+        let content: HTML = times.isEmpty ? "<p class=\"note\">\(none)</p>" : "<ul>\(lines)</ul>"
+        return """
+            <section class="next" aria-labelledby="next-times"><h3 id="next-times">Next times, as saved</h3>\(content)</section>
+            """
+    }
+
+    private static func line(_ time: ScheduleList.Time) -> HTML {
+        let words = LocalTime(time.occurrence).map { "\(DateWords.day(of: $0)), \($0.timeOfDay)" } ?? time.occurrence
+        let moment: HTML =
+            time.begins == time.ends
+            ? Words.moment(time.begins) : "from \(Words.moment(time.begins)) to \(Words.moment(time.ends))"
+        let zone: HTML = time.isOnDevicesClock ? "" : " in \(time.zone ?? "")"
+        let notes: HTML = time.notes.isEmpty ? "" : "; \(time.notes.joined(separator: "; "))"
+        return "<li><b>\(words)</b>\(zone) <span class=\"note\">\(moment)\(notes)</span></li>"
+    }
+}
