@@ -22,7 +22,8 @@ struct CampaignFindings {
             return
         }
         let result = check(CampaignFile(file, text: text, in: site.campaigns.choice), at: now)
-        all = result.errors + (result.lint?.shown ?? [])
+        // Beside a mistake, only the text's own warnings are known.
+        all = result.errors.isEmpty ? result.lint?.shown ?? [] : result.errors + draft.findings.filter { $0.severity == .warning }
     }
 
     /// What was looked at, below what was found.

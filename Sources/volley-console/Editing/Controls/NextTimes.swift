@@ -15,15 +15,16 @@ enum NextTimes {
             : "They are known when the file has no mistakes."
         let content: HTML = times.isEmpty ? "<p class=\"note\">\(none)</p>" : "<ul>\(lines)</ul>"
         return """
-            <section class="next" aria-labelledby="next-times"><h3 id="next-times">Next times, as saved</h3>\(content)</section>
+            <section class="next" aria-labelledby="next-times"><h2 id="next-times">Next times, as saved</h2>\(content)</section>
             """
     }
 
     private static func line(_ time: ScheduleList.Time) -> HTML {
         let words = LocalTime(time.occurrence).map { "\(DateWords.day(of: $0)), \($0.timeOfDay)" } ?? time.occurrence
+        // Not the viewer's own clock, which would be a third one here.
+        func utc(_ moment: Timestamp) -> String { String(moment.description.prefix(16)).replacing("T", with: " ") + " UTC" }
         let moment: HTML =
-            time.begins == time.ends
-            ? Words.moment(time.begins) : "from \(Words.moment(time.begins)) to \(Words.moment(time.ends))"
+            time.begins == time.ends ? "\(utc(time.begins))" : "from \(utc(time.begins)) to \(utc(time.ends))"
         let zone: HTML = time.isOnDevicesClock ? "" : " in \(time.zone ?? "")"
         let notes: HTML = time.notes.isEmpty ? "" : "; \(time.notes.joined(separator: "; "))"
         return "<li><b>\(words)</b>\(zone) <span class=\"note\">\(moment)\(notes)</span></li>"

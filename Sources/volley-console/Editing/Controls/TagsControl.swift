@@ -69,13 +69,16 @@ enum TagsControl {
                 rest.isEmpty
                 ? ""
                 : """
-                <details><summary>\(TextFormat.counted(rest.count, one: "further tag"))\(counted.hasMore ? ", the most frequent" : "")</summary>\
+                <details><summary>\(TextFormat.counted(rest.count, one: "further tag"))</summary>\
                 <div class="boxes many">\(Array(rest))</div></details>
                 """
-            let none = tags.isEmpty && own.isEmpty ? "The devices of the exports have no tags." : ""
+            let more: HTML = counted.hasMore ? "These are the most frequent tags; the exports have more. " : ""
+            let about: HTML =
+                tags.isEmpty && own.isEmpty
+                ? "The devices of the exports have no tags." : "\(more)Devices of the exports with each tag, as of \(Words.moment(moment))."
             return """
                 \(seen.isEmpty ? "" : "<div class=\"boxes\">\(Array(seen))</div>" as HTML)\(folded)
-                <p class="note">\(none.isEmpty ? "Devices of the exports with each tag, as of \(Words.moment(moment))." as HTML : "\(none)")</p>
+                <p class="note">\(about)</p>
                 """
         }
     }
