@@ -5,8 +5,8 @@ import PushServices
 import Scheduling
 import Workspace
 
-/// Counts the devices of the exports that a campaign names, or else its app, by their tags: what a campaign could go to. Mistakes elsewhere in the
-/// campaign do not matter.
+/// Counts the devices of the exports that a campaign names, or else its app, by their tags: what a campaign could go to. Mistakes elsewhere
+/// in the campaign do not matter.
 /// - Parameters:
 ///   - most: how many tags, the most frequent; those that the campaign names come besides.
 /// - Throws: `Diagnostics`, `Diagnostic`: what keeps the exports from being found or read.
@@ -39,7 +39,7 @@ public func tagCounts(
         where: isName, isCancelled: { attendance.cancellation.isRequested })
 }
 
-/// Whether a tag can be shown: no token, where volley.yaml takes their column for that of tags, and nothing that no form sends back as it is.
+/// Whether a tag can be shown: no token, where volley.yaml takes their column for that of tags, and nothing that a form would change.
 private func isName(_ tag: String) -> Bool {
     TargetRedaction.certain(tag) == nil && !tag.unicodeScalars.contains { $0.properties.generalCategory == .control || $0 == "\u{FFFD}" }
 }

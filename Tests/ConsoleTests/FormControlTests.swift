@@ -3,6 +3,7 @@ import Automation
 import Base
 import Campaigns
 import Foundation
+import Runs
 import Testing
 
 @testable import volley_console
@@ -193,12 +194,23 @@ struct FormControlTests {
         let edith = try office.session("edith", [.editor])
         let item = { try CampaignsPage.item(Self.visit(Self.file), office.site) }
         try Self.write(office, schedule: "schedule: {repeat: \"30 2 * * *\", timezone: Europe/Berlin}\n")
-        let now = Timestamp(epochSeconds: 4_078_080_000)
+        // Three days before Berlin's clocks skip 02:30.
+        let now = Timestamp(epochSeconds: 4_078_080_000 + 2 * 86_400)
         let project = try office.site.project()
         let times = try office.site.campaigns.nextTimes(of: item(), count: 3, project: project, now: now)
         let calendar = try office.site.campaigns.schedule(project: project, now: now).times.filter { $0.ends > now }
-        #expect(times.map(\.occurrence) == calendar.prefix(3).map(\.occurrence) && times.count == 3)
-        #expect(times.map(\.notes) == calendar.prefix(3).map(\.notes))
+        #expect(times.map(\.occurrence) == ["27", "28", "29"].map { "2099-03-\($0)T02:30" })
+        #expect(calendar.prefix(3).map(\.occurrence) == times.map(\.occurrence) && calendar.prefix(3).map(\.notes) == times.map(\.notes))
+        #expect(times[2].notes.contains("clocks skip this time: sent at 03:00"))
+        let store = try ScheduleStore(folder: office.folder.runs)
+        let leftOut = ScheduledRun(
+            key: .init(campaign: "spring-sale", occurrence: times[1].occurrence), file: times[1].file ?? "", run: nil, state: .skipped,
+            begins: times[1].begins, ends: times[1].ends, changedAt: now)
+        _ = try store.save([leftOut], [])
+        store.close()
+        #expect(
+            try office.site.campaigns.nextTimes(of: item(), count: 3, project: project, now: now).map(\.occurrence)
+                == ["27", "29", "30"].map { "2099-03-\($0)T02:30" })
         // Beyond the calendar's days.
         try Self.write(office, schedule: "schedule: {repeat: \"0 9 29 2 *\", timezone: UTC}\n")
         #expect(
@@ -355,6 +367,14 @@ struct FormControlTests {
                 [("text", text.replacing("devices.csv", with: "/etc/passwd")), ("digest", "0"), ("check", "1")]
             ).body
             #expect(strange.contains("may not use the file") && !strange.contains("no column"))
+            // A new one is looked at where it will be, and not before somebody asks.
+            let blank = try server.request("GET", "/campaigns/new", session: edith).body
+            #expect(!blank.contains("No mistakes") && !blank.contains("Checked:"))
+            let fresh = try server.form(
+                "/campaigns/new", session: edith,
+                [("text", text.replacing("spring-sale", with: "autumn").replacing("nam ", with: "name ")), ("check", "1")]
+            ).body
+            #expect(fresh.contains("No mistakes.") && fresh.contains("Checked: the text, volley.yaml, and the columns of the exports"))
         }
     }
 }

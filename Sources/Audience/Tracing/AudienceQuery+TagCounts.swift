@@ -4,7 +4,9 @@ import Base
 public struct TagCounts: Sendable {
     /// A tag, and how many devices have it.
     public struct Tag: Hashable, Sendable {
+        /// As the exports write it, without white space around it.
         public var name: String
+        /// Devices, each once.
         public var devices: Int
     }
 
@@ -15,8 +17,8 @@ public struct TagCounts: Sendable {
 }
 
 extension AudienceQuery {
-    /// Counts the devices of the exports by their tags, whomever the query selects. Reads the exports twice: for the most frequent tags of their
-    /// rows, then for the devices that a campaign to each of these tags would reach, by `scan`.
+    /// Counts the devices of the exports by their tags, whatever the query selects. Reads the exports twice: for the most frequent tags of
+    /// their rows, then, by `scan`, for the devices that a campaign to each of these tags would reach.
     /// - Parameters:
     ///   - most: how many tags, at most; what `named` adds does not count.
     ///   - named: tags that are counted in any case.
@@ -70,8 +72,8 @@ private final class NoRecipients: RecipientSink {
     func finish(slots: Int, dropping dropped: BitSet) throws {}
 }
 
-/// The most frequent tags of rows in a fixed amount of memory. When there are too many, each loses a row, and those without one are forgotten: a
-/// tag with more rows than all rows over `limit` is never among these (Misra and Gries, Finding repeated elements, 1982).
+/// The most frequent tags of rows in a fixed amount of memory. When there are too many, each loses a row, and those without one are
+/// forgotten: a tag with more rows than all rows over `limit` is never among these (Misra and Gries, Finding repeated elements, 1982).
 struct FrequentTags {
     private var rows: [[UInt8]: Int] = [:]
     /// Whether tags were forgotten.

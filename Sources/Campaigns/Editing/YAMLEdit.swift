@@ -55,7 +55,8 @@ public struct YAMLEdit: Sendable {
         return extent(at: path, in: scalars).map { line($0.lowerBound)...line($0.upperBound) }
     }
 
-    /// Whether a place of the text, counted from 1 in lines and Unicode scalars, lies in a value or in its key: of several in one line, which is meant.
+    /// Whether a place of the text, counted from 1 in lines and Unicode scalars, lies in a value or in its key: of several values in one
+    /// line, it says which is meant.
     public func holds(line: Int, column: Int, at path: [String]) -> Bool {
         let scalars = scalars
         let starts = [0] + scalars.indices.filter { scalars[$0] == "\n" }.map { $0 + 1 }

@@ -51,8 +51,10 @@ enum ConsoleStyle {
         .parts { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: flex-end; }
         .part { flex: 1 1 11rem; max-width: 22rem; min-width: 0; display: block; }
         .weekly { border: 0; margin: .6rem 0 0; padding: 0; min-width: 0; }
+        .parts .part input, .parts .part select { height: 2.6rem; }
         .controls .part label, .weekly legend { color: var(--soft); font-size: .8125rem; padding: 0; }
-        .boxes { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: .4rem 1rem; margin-top: .3rem; }
+        .boxes { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .4rem 1rem; margin-top: .3rem; }
+        .weekly .boxes { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; }
         .boxes + .note, .boxes + details, details + .note { margin-top: .6rem; }
         .field .box { display: flex; gap: .5rem; align-items: start; overflow-wrap: anywhere; margin: 0; font-size: 1rem; min-height: 2rem; }
         .field .box input { width: 1.3rem; flex: none; }

@@ -3,8 +3,8 @@ import Campaigns
 import Planning
 import Workspace
 
-/// What is wrong with a campaign, and what is worth a warning, as `volley check` finds it: with volley.yaml, lists, the columns of exports and
-/// credentials, but without the rows of exports. All pages say the same of the same text.
+/// What is wrong with a campaign, and what is worth a warning, as `volley check` finds it: with volley.yaml, lists, the columns of exports
+/// and credentials, but without the rows of exports. All pages say the same of the same text.
 struct CampaignFindings {
     /// In the order of the file.
     var all: [Diagnostic]
@@ -28,6 +28,7 @@ struct CampaignFindings {
 
     /// What was looked at, below what was found.
     static let scope: HTML = """
-        Checked: the text, volley.yaml, and the columns of the exports. How many devices get it, and what they read, is in the <i>Preview</i>.
+        Checked: the text, volley.yaml, and the columns of the exports. How many devices get it, and what they read, is in the \
+        <i>Preview</i>.
         """
 }

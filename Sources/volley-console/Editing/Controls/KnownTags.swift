@@ -3,7 +3,8 @@ import Automation
 import Base
 import Campaigns
 
-/// What is known of the tags of a campaign's exports while its form is open: a child counts them (`PlanningChild`), and the form does not wait.
+/// What is known of the tags of a campaign's exports while its form is open: a child counts them (`PlanningChild`), and the form does not
+/// wait.
 enum KnownTags {
     case counting
     case counted(CountedTags, at: Timestamp)

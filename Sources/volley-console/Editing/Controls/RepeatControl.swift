@@ -78,7 +78,8 @@ enum RepeatControl {
             "At", name: time(value.name), value: values.time, attributes: " type=\"time\"", look: "timed")
         return value.group(
             """
-            <div class="parts"><span class="part"><label for="\(name)">How often</label><select id="\(name)" name="\(name)">\(options)</select></span>\
+            <div class="parts"><span class="part"><label for="\(name)">How often</label>\
+            <select id="\(name)" name="\(name)">\(options)</select></span>\
             \(time)</div>
             \(details(value.name, values))
             """, look: "repeat")

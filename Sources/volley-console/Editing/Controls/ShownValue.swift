@@ -34,7 +34,8 @@ struct ShownValue {
     /// Several inputs below one heading.
     func group(_ content: HTML, look: String = "") -> HTML {
         """
-        <fieldset class="\(look.isEmpty ? "" : look + " ")field controls" id="\(name)"\(described)><legend>\(field.label)</legend>\(hint)\(content)\(mistake)</fieldset>
+        <fieldset class="\(look.isEmpty ? "" : look + " ")field controls" id="\(name)"\(described)><legend>\(field.label)</legend>\
+        \(hint)\(content)\(mistake)</fieldset>
         """
     }
 }

@@ -24,7 +24,8 @@ enum ZoneControl {
         guard let zone = try? ZoneDatabase.system.zone(named: name) else { return "" }
         let local = zone.localTime(at: now)
         return """
-            <span class="note">Clocks there show \(local.timeOfDay) now, \(DateWords.day(of: local)): \(DateWords.offset(seconds: zone.offset(at: now))).</span>
+            <span class="note">Clocks there show \(local.timeOfDay) now, \(DateWords.day(of: local)): \
+            \(DateWords.offset(seconds: zone.offset(at: now))).</span>
             """
     }
 }
