@@ -34,10 +34,11 @@ public struct ScheduleList: Sendable {
 
     /// - Parameters:
     ///   - saved: the scheduled runs of the last days, all open ones, and the saved state of the campaigns.
+    ///   - daysAhead: how far to look.
     ///   - needsApproval: whether the app of this name requires approval.
     public init(
         _ reading: ScheduleFiles.Reading, saved: SavedSchedule, isAtWork: Bool, here: ZoneRules, now: Timestamp,
-        needsApproval: (String) -> Bool = { _ in false }
+        daysAhead: Double = Self.daysAhead, needsApproval: (String) -> Bool = { _ in false }
     ) {
         ignoredFiles = reading.ignoredFiles
         mistakes = reading.mistakes
@@ -60,7 +61,7 @@ public struct ScheduleList: Sendable {
             let start = campaign.schedule.repeat == nil ? .distantPast : (isKnown ? record?.decidedThrough : nil) ?? now
             let from = max(min(start, now), now.adding(seconds: -Self.daysBack * 86_400))
             let times = campaign.schedule.occurrences(
-                from: Timestamp(epochMilliseconds: from.epochMilliseconds + 1), through: now.adding(seconds: Self.daysAhead * 86_400)
+                from: Timestamp(epochMilliseconds: from.epochMilliseconds + 1), through: now.adding(seconds: daysAhead * 86_400)
             ).filter { !decided.contains(.init(campaign: campaign.name, occurrence: $0.name)) }
             rows += times.prefix(Self.longestList).map { time in
                 let given = approvals[.init(campaign: campaign.name, occurrence: time.name)]

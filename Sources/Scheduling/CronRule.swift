@@ -7,11 +7,12 @@ public import Base
 public struct CronRule: Hashable, Sendable, CustomStringConvertible {
     /// As written.
     public let description: String
-    private let minutes: UInt64
-    private let hours: UInt64
-    private let days: UInt64
-    private let months: UInt64
-    private let weekdays: UInt64
+    /// What each field names, as bits; 0 is Sunday.
+    let minutes: UInt64
+    let hours: UInt64
+    let days: UInt64
+    let months: UInt64
+    let weekdays: UInt64
     private let daysAreFree: Bool
     private let weekdaysAreFree: Bool
     /// Whether the campaign should be sent repeatedly within a day, rather than at chosen times: minute or hour begins with `*`.

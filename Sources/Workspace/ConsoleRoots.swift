@@ -24,17 +24,20 @@ public struct ConsoleRoots: Sendable {
     }
 
     /// A mistake for each file that the campaign names elsewhere, with its place.
-    public func mistakes(in campaign: Campaign) -> [Diagnostic] {
-        let audience = campaign.audience
+    public func mistakes(in campaign: Campaign) -> [Diagnostic] { mistakes(in: campaign.audience, of: campaign.file) }
+
+    /// The same for an audience alone, where the rest of its campaign cannot be read.
+    /// - Parameter file: the campaign's, which paths are relative to.
+    public func mistakes(in audience: CampaignAudience, of file: String) -> [Diagnostic] {
         let lists = [
             audience.anyTags, audience.allTags, audience.noneTags, audience.aliases, audience.registrationIDs, audience.excludedTags,
             audience.excludedAliases, audience.excludedRegistrationIDs,
         ]
-        let exports = audience.devices.filter { !isExport($0.value, of: campaign.file) }
-        let others = (audience.excludedDevices + lists.compactMap(\.file)).filter { !isList($0.value, of: campaign.file) }
-        return (exports + others).map { file in
+        let exports = audience.devices.filter { !isExport($0.value, of: file) }
+        let others = (audience.excludedDevices + lists.compactMap(\.file)).filter { !isList($0.value, of: file) }
+        return (exports + others).map { path in
             Diagnostic(
-                "the console may not use the file \(TextFormat.inLine(file.value))", at: file.position,
+                "the console may not use the file \(TextFormat.inLine(path.value))", at: path.position,
                 remedy:
                     "It lies outside of \(names.map(TextFormat.inLine).joined(separator: ", ")). Name a file there, or have `console: {roots: […]}` of volley.yaml extended."
             )

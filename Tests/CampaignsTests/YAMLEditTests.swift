@@ -65,6 +65,17 @@ struct YAMLEditTests {
         for text in ["", "just words", "- a\n- b", "a: [", "\u{0}"] { #expect(YAMLEdit(text) == nil, "\(text)") }
     }
 
+    @Test("of several values in one line, a place says which is meant, with its key")
+    func places() throws {
+        let edit = try #require(YAMLEdit("\u{FEFF}name: ä\nschedule: {at: 1, timezone: \"ö\", repeat: x}\n"))
+        func held(_ column: Int, line: Int = 2) -> [String] {
+            ["at", "timezone", "repeat"].filter { edit.holds(line: line, column: column, at: ["schedule", $0]) }
+        }
+        #expect(held(12) == ["at"] && held(16) == ["at"] && held(19) == ["timezone"] && held(29) == ["timezone"])
+        #expect(held(34) == ["repeat"] && held(42) == ["repeat"] && held(1) == [] && held(12, line: 1) == [] && held(1, line: 9) == [])
+        #expect(edit.holds(line: 1, column: 7, at: ["name"]) && !edit.holds(line: 2, column: 1, at: ["name"]))
+    }
+
     @Test("a value changes in its line, in the quotes that it had, and nothing else does")
     func replaces() throws {
         #expect(

@@ -129,7 +129,8 @@ struct EditingTests {
         let edith = try office.session("edith", [.editor])
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", "/campaign/form?file=spring-sale.yaml", session: edith).body
-            #expect(page.contains("name=\"content.title\" value=\"Hi\"") && page.contains(">\nvip</textarea>"))
+            #expect(
+                page.contains("name=\"content.title\" value=\"Hi\"") && page.contains("name=\"audience.tags.box.vip\" value=\"0\" checked"))
             func save(_ fields: [(String, String)]) throws -> Reply {
                 let base = ShownFile.digest(of: Array(try Self.disk(office).utf8))
                 return try server.form("/campaign/form?file=spring-sale.yaml", session: edith, [("digest", base)] + fields)
@@ -244,7 +245,7 @@ struct EditingTests {
             try office.folder.write(Self.file, text + "# by hand\n")
             let form = try server.form(
                 "/campaign/form?file=spring-sale.yaml", session: edith,
-                [("digest", base), ("audience.tags", "a\r\nb"), ("shown.audience.tags", "")])
+                [("digest", base), ("description", "a\r\nb"), ("shown.description", "")])
             #expect(form.status == 409 && form.body.contains(">\na\nb</textarea>"))
         }
     }

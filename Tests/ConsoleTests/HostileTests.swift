@@ -42,7 +42,10 @@ struct HostileTests {
                     "/runs/\(id)/report", "/system", "/users", "/invite", "/activity?app=\(query)&person=\(query)", "/suppression",
                     "/suppression/app?app=\(query)",
                     "/account/proof?to=\(query)", "/runs/\(query)", "/nowhere/\(query)", "/sign-in?to=\(query)",
-                ] + [Self.file, "good.yaml"].map { "/campaign?file=\(FormFields.encode($0))" }
+                ]
+                + [Self.file, "good.yaml"].flatMap { file in
+                    ["/campaign", "/campaign/form"].map { "\($0)?file=\(FormFields.encode(file))" }
+                }
             for path in paths {
                 let reply = try server.request("GET", path, session: path.hasPrefix("/sign-in") ? nil : session)
                 let body = reply.body

@@ -143,8 +143,8 @@ struct ServerValueTests {
 
     @Test("too many fields are not read")
     func manyFields() {
-        #expect(FormFields.parse(String(repeating: "a=1&", count: 200)) != nil)
-        #expect(FormFields.parse(String(repeating: "a=1&", count: 300)) == nil)
+        #expect(FormFields.parse(String(repeating: "a=1&", count: 1_000)) != nil)
+        #expect(FormFields.parse(String(repeating: "a=1&", count: 1_100)) == nil)
     }
 
     @Test("whatever text is in an address comes back", arguments: ["a b&c=d%", "é/?#", "<script>", "\u{202E}\u{0}\n", "🦆"])

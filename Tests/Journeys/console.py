@@ -179,11 +179,14 @@ class Journey:
         self.check("titel" not in (self.house.folder / "spring-sale.yaml").read_text(), "a check saves nothing")
         page.get_by_label("Source").fill(text)
         page.get_by_role("button", name="Check").click()
-        expect(page.get_by_text("No mistakes in the text.")).to_be_visible()
+        expect(page.get_by_text("No mistakes.")).to_be_visible()
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Saved.")).to_be_visible()
         self.check((self.house.folder / "spring-sale.yaml").read_text() == text, "a check and a save change nothing by themselves")
         edith.go("/campaign/form?file=spring-sale.yaml")
+        expect(page.get_by_text("no device has it now").or_(page.get_by_label("vip 30 devices")).first).to_be_visible(timeout=30_000)
+        self.check(page.get_by_label("vip 30 devices").is_checked(), "the campaign's tag is checked, and its devices are counted")
+        self.check(not page.get_by_label("new 30 devices").is_checked(), "the exports' other tag is offered")
         page.get_by_label("Title", exact=True).fill("Spring: it's here")
         self.look(edith, "form")
         page.get_by_role("button", name="Save").click()
@@ -215,10 +218,7 @@ class Journey:
         page.get_by_label("Title", exact=True).fill("Autumn")
         self.look(edith, "new")
         page.get_by_role("button", name="Go on").click()
-        page.get_by_label("Sent at").fill("01.12.2026 9:00")
-        page.get_by_role("button", name="Save", exact=True).click()
-        expect(page.get_by_text("Not saved: there are mistakes")).to_be_visible()
-        self.look(edith, "form-mistake")
+        self.schedule(edith)
         # Another person approves it, and sends it.
         ben.go("/")
         ben.page.get_by_role("link", name="spring-sale").first.click()
@@ -253,6 +253,35 @@ class Journey:
             self.failures += person.troubles
         return run
 
+    # A campaign of every week, without a word of cron.
+    def schedule(self, edith):
+        page, file = edith.page, self.house.folder / "autumn.yaml"
+        expect(page.get_by_label("vip 30 devices")).to_be_visible(timeout=30_000)
+        page.get_by_label("vip 30 devices").check()
+        page.get_by_label("Everyone").select_option("")
+        page.get_by_label("Date").fill("2099-12-01")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_text("The date has no time")).to_be_visible()
+        self.check(page.get_by_label("vip 30 devices").is_checked(), "what was checked stays when the form is refused")
+        self.look(edith, "form-mistake")
+        page.get_by_label("Date").fill("")
+        self.check(not page.get_by_label("Day of the month", exact=True).is_visible(), "fields of other choices are not seen")
+        page.get_by_label("How often").select_option("weekly")
+        page.get_by_label("At", exact=True).fill("09:00")
+        for day in ("Monday", "Thursday"):
+            page.get_by_label(day).check()
+        page.get_by_label("Time zone", exact=True).fill("Europe/Berlin")
+        self.look(edith, "form-weekly")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page).to_have_url(re.compile("saved=1"))
+        saved = file.read_text()
+        self.check("tags: [vip]" in saved and '"0 9 * * mon,thu"' in saved and "Europe/Berlin" in saved, f"tags and times: {saved}")
+        edith.go("/campaign/form?file=autumn.yaml")
+        expect(page.get_by_text("Clocks there show")).to_be_visible()
+        self.check(page.locator(".next li").count() == 3, "the next three times are shown")
+        self.check(page.get_by_label("Thursday").is_checked() and not page.get_by_label("Friday").is_checked(), "the rule is read back")
+        self.look(edith, "form-saved")
+
     # Two tabs, one file.
     def conflict(self):
         anna = Person(self.browser, self.house, "anna", viewport={"width": 1280, "height": 900})
@@ -278,7 +307,7 @@ class Journey:
     # Every page at every size, in light and dark.
     def sizes(self, anna, run):
         paths = [
-            "/", "/campaigns", "/campaign?file=spring-sale.yaml", "/campaign/form?file=spring-sale.yaml", "/campaign/edit?file=spring-sale.yaml",
+            "/", "/campaigns", "/campaign?file=spring-sale.yaml", "/campaign/form?file=autumn.yaml", "/campaign/edit?file=spring-sale.yaml",
             "/campaign/history?file=spring-sale.yaml", "/campaign/preview?file=spring-sale.yaml", "/campaigns/new", "/calendar", "/runs",
             f"/runs/{run}", f"/runs/{run}/report", "/system",
         ]
@@ -304,6 +333,17 @@ class Journey:
             time.sleep(0.3)
             bare.page.get_by_role("link", name="Refresh").click()
         self.check("/runs/" in bare.page.url, "without scripts, a plan is reached by its link")
+        bare.go("/campaign/form?file=autumn.yaml")
+        for _ in range(100):
+            if bare.page.get_by_label("new 30 devices").count():
+                break
+            time.sleep(0.3)
+            bare.page.get_by_role("link", name="Refresh").click()
+        bare.page.get_by_label("new 30 devices").check()
+        bare.page.get_by_label("Friday").check()
+        bare.page.get_by_role("button", name="Save", exact=True).click()
+        saved = (self.house.folder / "autumn.yaml").read_text()
+        self.check("tags: [vip, new]" in saved and "mon,thu,fri" in saved, f"without scripts, tags and days are chosen: {saved}")
         keys = Person(self.browser, self.house, "anna", storage_state=state, viewport={"width": 1280, "height": 900})
         keys.go("/campaigns")
         page = keys.page

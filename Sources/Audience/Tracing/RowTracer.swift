@@ -231,7 +231,7 @@ struct RowTracer {
 
     // MARK: - Reading
 
-    private func read(_ file: ExportFile, _ take: (CellRow, Int) throws -> Void, _ tick: () throws -> Void) throws -> Int {
+    func read(_ file: ExportFile, _ take: (CellRow, Int) throws -> Void, _ tick: () throws -> Void) throws -> Int {
         let (path, isGzip, limits) = (file.path, file.format.isGzip, plan.limits)
         let keys = file.plan.names(in: file.header)
         switch file.format.records {

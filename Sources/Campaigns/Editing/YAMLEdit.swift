@@ -50,19 +50,36 @@ public struct YAMLEdit: Sendable {
 
     /// The lines that a value takes, from its key on; nil if there is none.
     public func lines(at path: [String]) -> ClosedRange<Int>? {
+        let scalars = scalars
+        func line(_ offset: Int) -> Int { 1 + scalars.prefix(offset).count { $0 == "\n" } }
+        return extent(at: path, in: scalars).map { line($0.lowerBound)...line($0.upperBound) }
+    }
+
+    /// Whether a place of the text, counted from 1 in lines and Unicode scalars, lies in a value or in its key: of several values in one
+    /// line, it says which is meant.
+    public func holds(line: Int, column: Int, at path: [String]) -> Bool {
+        let scalars = scalars
+        let starts = [0] + scalars.indices.filter { scalars[$0] == "\n" }.map { $0 + 1 }
+        guard starts.indices.contains(line - 1), let extent = extent(at: path, in: scalars) else { return false }
+        return extent.contains(starts[line - 1] + column - 1)
+    }
+
+    /// As offsets count them.
+    private var scalars: [Unicode.Scalar] { Array(text.unicodeScalars.drop { $0 == "\u{FEFF}" }) }
+
+    /// Where a value stands, from its key on; nil if there is none.
+    private func extent(at path: [String], in scalars: [Unicode.Scalar]) -> ClosedRange<Int>? {
         guard var node = YAMLTree.read(text), let last = path.last else { return nil }
         for key in path.dropLast() {
             guard let entry = node.entry(key) else { return nil }
             node = entry.value
         }
         guard let entry = node.entry(last) else { return nil }
-        let scalars = Array(text.unicodeScalars.drop { $0 == "\u{FEFF}" })
-        func line(_ offset: Int) -> Int { 1 + scalars.prefix(offset).count { $0 == "\n" } }
         let start = entry.key.extent.lowerBound
         // A block ends with its line, and with blank lines after it.
         var end = min(entry.value.lastOffset, scalars.count)
         while end > start, scalars[end - 1].properties.isWhitespace { end -= 1 }
-        return line(start)...line(end)
+        return start...end
     }
 
     /// Writes a value, or removes what is there.

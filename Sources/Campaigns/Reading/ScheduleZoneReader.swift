@@ -38,7 +38,7 @@ struct ScheduleZoneReader {
 
     private func zone(_ text: SourceText, key: String, mayBeRecipient: Bool) -> ZoneRules? {
         let name = text.value.trimmingSpaces()
-        if let mistake = mistake(about: name, key: key, mayBeRecipient: mayBeRecipient) {
+        if let mistake = Self.mistake(about: name, key: key, mayBeRecipient: mayBeRecipient) {
             section.findings.error(mistake, at: text.position)
             return nil
         }
@@ -56,13 +56,13 @@ struct ScheduleZoneReader {
         }
     }
 
-    private func mistake(about name: String, key: String, mayBeRecipient: Bool) -> Mistake? {
+    fileprivate static func mistake(about name: String, key: String, mayBeRecipient: Bool) -> Mistake? {
         let small = name.lowercased()
-        let meansOwnClock = nearestName(to: small, among: [Self.ownClock]) != nil || ["local", "device", "user"].contains(small)
+        let meansOwnClock = nearestName(to: small, among: [ownClock]) != nil || ["local", "device", "user"].contains(small)
         if meansOwnClock {
             return mayBeRecipient
                 ? Mistake(
-                    "there is no time zone \(quoted(name))", remedy: "Did you mean '\(Self.ownClock)', each device by its own clock?")
+                    "there is no time zone \(quoted(name))", remedy: "Did you mean '\(ownClock)', each device by its own clock?")
                 : Mistake(
                     "'\(key)' must be a zone, not \(quoted(name)): it is for devices whose own is not known",
                     remedy: "For example: \(key): Europe/Berlin.")
@@ -84,5 +84,16 @@ struct ScheduleZoneReader {
                 remedy: "Write the place, for example \(key): Europe/Berlin.")
         }
         return nil
+    }
+}
+
+/// What `timezone` of a schedule may hold.
+public enum ScheduleZoneNames {
+    /// Each device's own clock.
+    public static let ownClock = ScheduleZoneReader.ownClock
+
+    /// The zones of this machine that a campaign may name; empty without a database.
+    public static func ofThisMachine() -> [String] {
+        ZoneDatabase.system.names().filter { ScheduleZoneReader.mistake(about: $0, key: "timezone", mayBeRecipient: true) == nil }
     }
 }

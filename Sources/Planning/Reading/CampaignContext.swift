@@ -27,9 +27,10 @@ package struct CampaignContext {
         let file = named.path
         var (projectMistakes, projectWarnings): ([Diagnostic], [Diagnostic]) = ([], [])
         let project = project(of: named, &projectMistakes, &projectWarnings)
-        let draft = Campaign.draft(file: file, now: now) { name in
-            project?.app(named: name)?.services.map(\.service) ?? [PushServices.standard]
-        }
+        let services = { (name: String) in project?.app(named: name)?.services.map(\.service) ?? [PushServices.standard] }
+        let draft =
+            named.text.map { Campaign.draft(text: $0, file: file, now: now, services: services) }
+            ?? Campaign.draft(file: file, now: now, services: services)
         var mistakes = draft.findings.filter { $0.severity == .error } + projectMistakes
         var warnings = draft.findings.filter { $0.severity == .warning } + projectWarnings
         let app = project.flatMap { project in

@@ -4,12 +4,15 @@ public import Workspace
 public struct CampaignFile: Sendable {
     /// Its path.
     public var path: String
+    /// What the file will hold, where that is not saved yet; nil for what it holds.
+    public var text: String?
     /// Which volley.yaml and which folder of runs to use.
     public var project: ProjectChoice
 
     /// A campaign file.
-    public init(_ path: String, in project: ProjectChoice = ProjectChoice()) {
+    public init(_ path: String, text: String? = nil, in project: ProjectChoice = ProjectChoice()) {
         self.path = path
+        self.text = text
         self.project = project
     }
 }

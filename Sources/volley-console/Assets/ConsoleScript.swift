@@ -32,6 +32,8 @@ enum ConsoleScript {
                 place.innerHTML = markup;
                 localTimes(place);
               }
+              // A form that is open keeps what was done in it.
+              if (!run.is_live && section.dataset.keep !== undefined) { section.hidden = true; return; }
               // Buttons and orders are others by now; what somebody is typing is left alone.
               const isTyping = document.activeElement?.matches("input, textarea") && document.activeElement.value;
               if ((!run.is_live || run.mark !== section.dataset.mark) && !isTyping) return location.reload();

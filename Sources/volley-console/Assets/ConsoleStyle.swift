@@ -44,6 +44,32 @@ enum ConsoleStyle {
         .editor { max-width: 60rem; } .editor > * + * { margin-top: .9rem; }
         .editor .note, .field .stop { display: block; }
         .field .stop { margin: .3rem 0 0; padding: .3rem .7rem; }
+        .controls { border: 1px solid var(--line); border-radius: .5rem; margin: .9rem 0 0; padding: .4rem .9rem .8rem; min-width: 0; }
+        .controls > legend { font-size: .875rem; padding: 0 .4rem; margin-left: -.4rem; }
+        .controls > * + * { margin-top: .6rem; }
+        .controls > legend + * { margin-top: 0; }
+        .parts { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: flex-end; }
+        .part { flex: 1 1 11rem; max-width: 22rem; min-width: 0; display: block; }
+        .weekly { border: 0; margin: .6rem 0 0; padding: 0; min-width: 0; }
+        .parts .part input, .parts .part select { height: 2.6rem; }
+        .controls .part label, .weekly legend { color: var(--soft); font-size: .8125rem; padding: 0; }
+        .boxes { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .4rem 1rem; margin-top: .3rem; }
+        .weekly .boxes { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; }
+        .boxes + .note, .boxes + details, details + .note { margin-top: .6rem; }
+        .field .box { display: flex; gap: .5rem; align-items: start; overflow-wrap: anywhere; margin: 0; font-size: 1rem; min-height: 2rem; }
+        .field .box input { width: 1.3rem; flex: none; }
+        .doubt { color: var(--warn); font-weight: normal; }
+        .many { max-height: 22rem; overflow: auto; padding: .3rem; }
+        .controls summary { cursor: pointer; margin-top: .5rem; }
+        .editor + .note { margin-top: .9rem; }
+        .next li + li { margin-top: .3rem; }
+        .next ul { margin: .3rem 0 0; padding-left: 1.2rem; }
+        .next h2 { margin: 0; font-size: 1rem; }
+        @supports selector(:has(a)) {
+          .repeat:has(option[value="never"]:checked) .timed, .repeat:has(option[value="other"]:checked) .timed,
+          .repeat:not(:has(option[value="weekly"]:checked)) .weekly, .repeat:not(:has(option[value="monthly"]:checked)) .monthly,
+          .repeat:not(:has(option[value="other"]:checked)) .other { display: none; }
+        }
         textarea.code { font: .875rem/1.5 ui-monospace, monospace; white-space: pre; overflow: auto; resize: vertical; }
         button.grave { border-color: var(--rejected); color: var(--rejected); }
         .action { border-top: 1px solid var(--line); padding: .8rem 0; }

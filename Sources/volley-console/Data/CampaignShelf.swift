@@ -87,6 +87,22 @@ final class CampaignShelf: Sendable {
         return list
     }
 
+    /// The next times of one campaign, as its file says them now; fewer than `count` when it has no more.
+    func nextTimes(of item: Item, count: Int, project: Project, now: Timestamp) throws -> [ScheduleList.Time] {
+        let records = catalog.schedule
+        let saved = try records.read(since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
+        let reading = try ScheduleFiles([item.path], catalog: catalog, in: choice).read(now: now)
+        var times: [ScheduleList.Time] = []
+        // Most rules come soon; others, and a moment far away, take years.
+        for days in [2.0, 40, 400, 40_000] where times.count < count {
+            let list = ScheduleList(
+                reading, saved: saved, isAtWork: records.isAtWork, here: ZoneDatabase.system.machineZone, now: now, daysAhead: days,
+                needsApproval: { project.app(named: $0)?.needsApproval ?? false })
+            times = list.times.filter { $0.campaign == item.name && $0.file != nil && $0.ends > now && $0.state?.isOpen ?? true }
+        }
+        return Array(times.prefix(count))
+    }
+
     private func stamps() throws -> [String: FileStamp] {
         let names: [String]
         do throws(FileError) { names = try Folder.names(in: folder) } catch {

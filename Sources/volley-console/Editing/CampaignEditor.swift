@@ -22,8 +22,8 @@ enum CampaignEditor {
         var text: String
         /// Of the file as it was when the person opened it; blank for a new one.
         var base: String
-        /// What was found in the text, in the order of the file.
-        var findings: [Diagnostic] = []
+        /// What was found in the text, in the order of the file; nil where nobody has looked yet.
+        var findings: [Diagnostic]?
         /// What happened, above everything.
         var notice: HTML = ""
         var status = HTTPResponse.Status.ok
@@ -63,9 +63,10 @@ enum CampaignEditor {
     /// With what is found in its text.
     static func checked(_ sheet: Sheet, _ visit: Visit, _ site: Site) throws -> Sheet {
         var sheet = sheet
-        let path = FilePaths.join(site.folder, name: sheet.file)
-        let text = CampaignSaving.bytes(of: sheet.text, like: nil)
-        sheet.findings = CampaignSaving.draft(String(decoding: text, as: UTF8.self), file: path, try site.project(), at: visit.now).findings
+        // A new one stands in the folder, too, whatever it will be called.
+        let path = FilePaths.join(site.folder, name: sheet.file.isEmpty ? "new-campaign.yaml" : sheet.file)
+        let text = String(decoding: CampaignSaving.bytes(of: sheet.text, like: nil), as: UTF8.self)
+        sheet.findings = try CampaignFindings(file: path, text: text, site, at: visit.now).all
         return sheet
     }
 
@@ -80,9 +81,13 @@ enum CampaignEditor {
     static func page(_ sheet: Sheet, _ visit: Visit, title: String? = nil, action: String? = nil, fields: HTML = "") -> Page {
         let title = title ?? "Edit \(sheet.file)"
         let found: HTML =
-            sheet.findings.isEmpty
-            ? "<p class=\"note\">No mistakes in the text.</p>"
-            : "<div role=\"status\"><ul class=\"findings\">\(sheet.findings.map(CampaignsPage.finding))</ul></div>"
+            sheet.findings.map { findings in
+                let list: HTML =
+                    findings.isEmpty
+                    ? "<p class=\"good\" role=\"status\">No mistakes.</p>"
+                    : "<div role=\"status\"><ul class=\"findings\">\(findings.map(CampaignsPage.finding))</ul></div>"
+                return "\(list)<p class=\"note\">\(CampaignFindings.scope)</p>"
+            } ?? ""
         let other: HTML =
             action == nil
             ? "<p><a href=\"/campaign/form\(FormFields.query([("file", sheet.file)]))\">Edit in a form</a> · <a href=\"\(Words.path(ofCampaign: sheet.file))\">Back without saving</a></p>"

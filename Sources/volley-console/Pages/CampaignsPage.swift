@@ -49,7 +49,8 @@ enum CampaignsPage {
     /// One campaign: its source with its mistakes below their lines, and its runs.
     static func source(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try item(visit, site)
-        let (errors, findings) = try findings(item, visit, site)
+        let found = try CampaignFindings(file: item.path, site, at: visit.now)
+        let (errors, findings) = (found.errors, found.all)
         let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
         let text = String(decoding: bytes, as: UTF8.self)
         let runs =
@@ -73,17 +74,6 @@ enum CampaignsPage {
             \(runs.isEmpty ? "" : Words.panel("Runs", id: "runs", RunsPage.table(runs.prefix(10))))
             """
         return .page(Page(title: item.name ?? item.file, place: .campaigns, content: content))
-    }
-
-    /// What is wrong with a campaign, and what is worth a warning. One that names files elsewhere is not looked at further.
-    private static func findings(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> (
-        errors: [Diagnostic], all: [Diagnostic]
-    ) {
-        let project = try site.project()
-        let strangers = Campaign.draft(file: item.path, now: visit.now).campaign.map(ConsoleRoots(project).mistakes) ?? []
-        guard strangers.isEmpty else { return (strangers, strangers) }
-        let result = check(CampaignFile(item.path, in: site.campaigns.choice), at: visit.now)
-        return (result.errors, result.errors + (result.lint?.shown ?? []))
     }
 
     private static func links(_ item: CampaignShelf.Item, _ visit: Visit) -> HTML {

@@ -13,6 +13,8 @@ enum PlanningChild {
         case preview
         /// Why a device gets it or not; the device is read from standard input.
         case why
+        /// Which tags the devices have, as JSON.
+        case tags
     }
 
     /// Its exit code when the campaign has mistakes: then they are what it wrote.
@@ -20,6 +22,8 @@ enum PlanningChild {
     /// What a child may use: the console's machine has other work.
     private static let memory = MemoryBudget("1G"), dataBytes: UInt = 3 << 30, processorSeconds: UInt = 300
     private static let longestDevice = 4_096
+    /// More tags than a person looks through.
+    private static let mostTags = 500
 
     /// Answers, and ends the process.
     static func answer(_ question: Question, file: String, _ choice: ProjectChoice) -> Int32 {
@@ -37,6 +41,9 @@ enum PlanningChild {
             case .why:
                 let explanation = try explain(device(), campaign, attendance, at: now)
                 write("<pre class=\"plan\" dir=\"auto\" tabindex=\"0\">\(Hostile.shown(explanation.text(width: 90, colour: false)))</pre>")
+            case .tags:
+                let counts = try tagCounts(campaign, most: mostTags, attendance, at: now)
+                write(Array(CountedTags(counts).json.text.utf8))
             }
             return 0
         } catch {
@@ -48,8 +55,9 @@ enum PlanningChild {
 
     /// A campaign that names files elsewhere is not read on behalf of a browser.
     private static func checkRoots(_ file: String, _ choice: ProjectChoice) throws {
-        guard let path = choice.file, let campaign = Campaign.draft(file: file, now: .now()).campaign else { return }
-        let strangers = ConsoleRoots(try Project.read(file: path).0).mistakes(in: campaign)
+        // Mistakes elsewhere in the campaign do not keep its exports from being read.
+        guard let path = choice.file, let audience = Campaign.draft(file: file, now: .now()).audience else { return }
+        let strangers = ConsoleRoots(try Project.read(file: path).0).mistakes(in: audience, of: file)
         guard strangers.isEmpty else { throw Diagnostics(strangers) }
     }
 
@@ -59,7 +67,9 @@ enum PlanningChild {
         return String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
-    private static func write(_ piece: HTML) { _ = WriteAll.write(Array(piece.markup.utf8), to: STDOUT_FILENO) }
+    private static func write(_ piece: HTML) { write(Array(piece.markup.utf8)) }
+
+    private static func write(_ bytes: [UInt8]) { _ = WriteAll.write(bytes, to: STDOUT_FILENO) }
 
     private static func limit(_ resource: __rlimit_resource_t, to most: UInt) {
         var limit = rlimit()

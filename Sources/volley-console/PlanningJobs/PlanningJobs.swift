@@ -7,12 +7,16 @@ import Workspace
 
 /// What children of the console find out about campaigns, and for how long it is good. Only so many work at a time.
 final class PlanningJobs: Sendable {
-    /// A piece of a page.
+    /// What a child found out.
     struct Result: Sendable {
-        var piece: HTML
+        /// As it wrote it.
+        var output: String
         /// Whether the campaign has mistakes that kept it from being found out.
         var hasMistakes: Bool
         var at: Timestamp
+
+        /// A piece of a page: the child escaped what is in it.
+        var piece: HTML { HTML(stringLiteral: output) }
     }
 
     /// What is asked.
@@ -23,7 +27,9 @@ final class PlanningJobs: Sendable {
         var device = ""
         /// Who asks, where the answer is for them alone; blank for what all see.
         var person = ""
-        /// Of the campaign file and volley.yaml: another text is another question.
+        /// The exports that it is about, as they are named, where the rest of the campaign makes no difference.
+        var exports: [String] = []
+        /// Of volley.yaml, and of the campaign file where its text makes a difference: another text is another question.
         var stamps: [FileStamp?]
     }
 
@@ -82,7 +88,9 @@ final class PlanningJobs: Sendable {
     /// Has it found out again.
     func forget(_ question: Question) { jobs.withLock { if $0[question]?.result != nil { $0[question] = nil } } }
 
-    private static func failed(_ words: HTML) -> Result { Result(piece: "<p class=\"stop\">\(words)</p>", hasMistakes: true, at: .now()) }
+    private static func failed(_ words: HTML) -> Result {
+        Result(output: ("<p class=\"stop\">\(words)</p>" as HTML).markup, hasMistakes: true, at: .now())
+    }
 
     /// Starts a child, and waits for its end.
     private func work(on question: Question) -> Result {
@@ -110,9 +118,7 @@ final class PlanningJobs: Sendable {
         guard count >= 0, code == 0 || code == PlanningChild.hasMistakes else {
             return Self.failed("Finding this out ended before its time; perhaps it needs more memory than a page may take.")
         }
-        // The child escaped what is in it.
-        let piece = HTML(stringLiteral: String(decoding: bytes.prefix(count), as: UTF8.self))
-        return Result(piece: piece, hasMistakes: code != 0, at: .now())
+        return Result(output: String(decoding: bytes.prefix(count), as: UTF8.self), hasMistakes: code != 0, at: .now())
     }
 
     /// The child's status; nil if it had to be killed.

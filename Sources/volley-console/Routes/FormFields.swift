@@ -2,8 +2,8 @@ import Base
 
 /// Fields of a form or a query (application/x-www-form-urlencoded; URL Standard, section 5.1).
 enum FormFields {
-    /// The most fields that are read.
-    static let most = 200
+    /// The most fields that are read: a box for each of five hundred tags, and the rest of a form.
+    static let most = 1_000
 
     /// The fields of a text; of several with one name, the first counts. nil when there are too many.
     static func parse(_ text: some StringProtocol) -> [String: String]? {

@@ -134,8 +134,7 @@ extension Refusal {
     /// The same, with what a form held that somebody wrote: a source, or the values of a campaign's form.
     func holding(_ form: [String: String]) -> Refusal {
         var refusal = self
-        let values = CampaignForm.fields.compactMap { field in form[field.name].map { "\(field.label): \($0)" } }
-        refusal.written = form["text"] ?? values.joined(separator: "\n")
+        refusal.written = form["text"] ?? CampaignForm.written(in: form)
         return refusal
     }
 }

@@ -1,0 +1,45 @@
+public import Audience
+public import Base
+import Campaigns
+import PushServices
+import Scheduling
+import Workspace
+
+/// Counts the devices of the exports that a campaign names, or else its app, by their tags: what a campaign could go to. Mistakes elsewhere
+/// in the campaign do not matter.
+/// - Parameters:
+///   - most: how many tags, the most frequent; those that the campaign names come besides.
+/// - Throws: `Diagnostics`, `Diagnostic`: what keeps the exports from being found or read.
+public func tagCounts(
+    _ campaign: CampaignFile, most: Int, _ attendance: PlanningAttendance, at now: Timestamp
+) throws -> TagCounts {
+    guard let path = campaign.project.file ?? Project.find(startingAt: FilePaths.folder(of: campaign.path)) else {
+        throw Diagnostic("there is no volley.yaml in this campaign's folder or above it", file: campaign.path, remedy: "Name one.")
+    }
+    let project = try Project.read(file: path).0
+    let draft = Campaign.draft(file: campaign.path, now: now) { name in
+        project.app(named: name)?.services.map(\.service) ?? [PushServices.standard]
+    }
+    guard let audience = draft.audience else { throw Diagnostics(draft.findings.filter { $0.severity == .error }) }
+    guard let app = draft.app.flatMap({ project.app(named: $0.value) }) else {
+        throw Diagnostic("the campaign names no app of volley.yaml", at: draft.app?.position ?? audience.position)
+    }
+    if let own = audience.ownAudience {
+        throw Diagnostic(
+            "\(own.service.displayName) chooses the devices of this campaign, and Volley does not know their tags", at: audience.position,
+            remedy: "Look the tags up there.")
+    }
+    var exports = CampaignAudience(position: audience.position)
+    (exports.devices, exports.maximumBadRowShare) = (audience.devices, audience.maximumBadRowShare)
+    let compiler = AudienceCompiler(
+        audience: exports, file: campaign.path, app: app, project: project, fields: [], zone: draft.campaign?.schedule?.zone.fallback)
+    let named = [audience.anyTags, audience.allTags, audience.noneTags].flatMap(\.names).map(\.value)
+    return try compiler.query(now: now).tagCounts(
+        most: most, named: Array(named.prefix(most)), deviceMemory: attendance.memory?.forDevices() ?? .max,
+        where: isName, isCancelled: { attendance.cancellation.isRequested })
+}
+
+/// Whether a tag can be shown: no token, where volley.yaml takes their column for that of tags, and nothing that a form would change.
+private func isName(_ tag: String) -> Bool {
+    TargetRedaction.certain(tag) == nil && !tag.unicodeScalars.contains { $0.properties.generalCategory == .control || $0 == "\u{FFFD}" }
+}

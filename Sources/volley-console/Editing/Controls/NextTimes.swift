@@ -1,0 +1,32 @@
+import Automation
+import Base
+import Scheduling
+
+/// When a campaign is sent next, as its file is saved: the lines of the calendar, in words.
+enum NextTimes {
+    private static let count = 3
+
+    static func html(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> HTML {
+        let times = try site.campaigns.nextTimes(of: item, count: count, project: site.project(), now: visit.now)
+        let lines: [HTML] = times.map(line)
+        let none: HTML =
+            item.mistakes.isEmpty
+            ? (item.isScheduled ? "No more: its times have passed." : "It is sent by hand.")
+            : "They are known when the file has no mistakes."
+        let content: HTML = times.isEmpty ? "<p class=\"note\">\(none)</p>" : "<ul>\(lines)</ul>"
+        return """
+            <section class="next" aria-labelledby="next-times"><h2 id="next-times">Next times, as saved</h2>\(content)</section>
+            """
+    }
+
+    private static func line(_ time: ScheduleList.Time) -> HTML {
+        let words = LocalTime(time.occurrence).map { "\(DateWords.day(of: $0)), \($0.timeOfDay)" } ?? time.occurrence
+        // Not the viewer's own clock, which would be a third one here.
+        func utc(_ moment: Timestamp) -> String { String(moment.description.prefix(16)).replacing("T", with: " ") + " UTC" }
+        let moment: HTML =
+            time.begins == time.ends ? "\(utc(time.begins))" : "from \(utc(time.begins)) to \(utc(time.ends))"
+        let zone: HTML = time.isOnDevicesClock ? "" : " in \(time.zone ?? "")"
+        let notes: HTML = time.notes.isEmpty ? "" : "; \(time.notes.joined(separator: "; "))"
+        return "<li><b>\(words)</b>\(zone) <span class=\"note\">\(moment)\(notes)</span></li>"
+    }
+}

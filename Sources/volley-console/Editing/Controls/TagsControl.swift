@@ -1,0 +1,113 @@
+import Base
+
+/// Tags as check boxes: those of the campaign, and those that the devices of its exports have.
+enum TagsControl {
+    static let path = ["audience", "tags"]
+    private static let name = "audience.tags"
+    /// Says that the form has the boxes: one that is not checked is not sent.
+    private static let marker = name + ".boxes"
+    private static let more = name + ".more"
+    /// Before the tag. The value is its place among the boxes.
+    private static let box = name + ".box."
+    /// How many tags are seen without opening the rest.
+    private static let mostSeen = 20
+
+    // MARK: - The control
+
+    /// - Parameter form: the address of the form, for those without scripts.
+    static func html(_ value: ShownValue, _ known: KnownTags, form: (page: String, live: String)) -> HTML {
+        let present = list(value.present), chosen = Set(list(value.text))
+        let own = present + list(value.text).filter { !present.contains($0) }
+        let boxes: [HTML] = own.enumerated().map { place, tag in
+            let fill: HTML = place < present.count ? " data-fill=\"tag-\(place)\"" : ""
+            let note: HTML = "<span class=\"note\"\(fill)>\(note(tag, known))</span>"
+            return box(tag, place: place, note: note, isChecked: chosen.contains(tag))
+        }
+        let further = GroupInput.labelled(
+            "Other tags, with commas between them", name: more, value: "", attributes: " dir=\"auto\"")
+        return value.group(
+            """
+            <input type="hidden" name="\(marker)" value="1">
+            \(boxes.isEmpty ? "" : "<div class=\"boxes\">\(boxes)</div>" as HTML)
+            <div data-fill="tag-suggestions">\(suggestions(known, besides: Set(own)))</div>
+            \(waiting(known, form))
+            \(further)
+            """)
+    }
+
+    /// What is filled in when the tags are counted, by its places.
+    static func pieces(_ known: KnownTags, present: [String]) -> [(place: String, content: HTML)] {
+        present.enumerated().map { ("tag-\($0)", note($1, known)) } + [("tag-suggestions", suggestions(known, besides: Set(present)))]
+    }
+
+    private static func waiting(_ known: KnownTags, _ form: (page: String, live: String)) -> HTML {
+        guard case .counting = known else { return "" }
+        return """
+            <p class="note" data-live="\(form.live)" data-mark="" data-keep role="status">The devices with each tag are being counted. \
+            <span data-without-script><a href="\(form.page)">Refresh</a> to see them; save first what you have changed.</span></p>
+            """
+    }
+
+    private static func note(_ tag: String, _ known: KnownTags) -> HTML {
+        guard case .counted(let tags, _) = known, let devices = tags.devices(with: tag) else { return "" }
+        return devices == 0 ? "<b class=\"doubt\">no device has it now</b>" : "\(TextFormat.devices(devices))"
+    }
+
+    private static func suggestions(_ known: KnownTags, besides own: Set<String>) -> HTML {
+        switch known {
+        case .counting: return ""
+        case .unknown(let mistakes): return "<p class=\"note\">Which tags the devices have is not known:</p>\(mistakes)"
+        case .counted(let counted, let moment):
+            let tags = counted.tags.filter { !own.contains($0.name) && $0.devices > 0 }
+            let boxes: [HTML] = tags.enumerated().map { place, tag in
+                box(
+                    tag.name, place: own.count + place, note: "<span class=\"note\">\(TextFormat.devices(tag.devices))</span>",
+                    isChecked: false)
+            }
+            let (seen, rest) = (boxes.prefix(mostSeen), boxes.dropFirst(mostSeen))
+            let folded: HTML =
+                rest.isEmpty
+                ? ""
+                : """
+                <details><summary>\(TextFormat.counted(rest.count, one: "further tag"))</summary>\
+                <div class="boxes many">\(Array(rest))</div></details>
+                """
+            let more: HTML = counted.hasMore ? "These are the most frequent tags; the exports have more. " : ""
+            let about: HTML =
+                tags.isEmpty && own.isEmpty
+                ? "The devices of the exports have no tags." : "\(more)Devices of the exports with each tag, as of \(Words.moment(moment))."
+            return """
+                \(seen.isEmpty ? "" : "<div class=\"boxes\">\(Array(seen))</div>" as HTML)\(folded)
+                <p class="note">\(about)</p>
+                """
+        }
+    }
+
+    private static func box(_ tag: String, place: Int, note: HTML, isChecked: Bool) -> HTML {
+        GroupInput.box("\(tag)", name: box + tag, value: "\(place)", isChecked: isChecked, note: note)
+    }
+
+    // MARK: - What was chosen
+
+    /// What the boxes of a form say, a tag in a line.
+    /// - Parameter shown: what the source held.
+    /// - Returns: nil when the form has no boxes.
+    static func text(_ form: [String: String], shown: String) -> String? {
+        guard form[marker] != nil else {
+            // A field of text, with commas or lines between tags.
+            return form[name].map { $0 == shown ? $0 : list($0.replacing(",", with: "\n")).joined(separator: "\n") }
+        }
+        let checked = form.compactMap { key, place in
+            key.hasPrefix(box) ? (tag: String(key.dropFirst(box.count)), place: Int(place) ?? .max) : nil
+        }
+        .sorted { ($0.place, $0.tag) < ($1.place, $1.tag) }.map(\.tag)
+        let written = list((form[more] ?? "").replacing(",", with: "\n"))
+        let tags = (checked + written).reduce(into: [String]()) { tags, tag in if !tags.contains(tag) { tags.append(tag) } }
+        return tags == list(shown) ? shown : tags.joined(separator: "\n")
+    }
+
+    /// The tags of a text, one in a line.
+    static func list(_ text: String) -> [String] {
+        text.split(separator: "\n").map { CampaignForm.trimmed(String($0)) }.filter { !$0.isEmpty }
+    }
+}
