@@ -99,15 +99,19 @@ test-servers: servers ## Test Volley with other projects' servers and proxies (t
 
 BROWSER_PACKAGES := chromium python3-venv
 BROWSER_PYTHON := playwright==1.65.2 axe-playwright-python==0.1.8
+# Other projects' providers of identities, for sign-ins by OpenID Connect.
+PROVIDER_PYTHON := django==5.2.19 django-oauth-toolkit==3.4.1 idpyoidc==5.0.0 flask==3.1.3 oidc-provider-mock==0.3.4 werkzeug==3.1.9 \
+    cryptography==50.0.2
 # A folder for pictures of every page.
 PICTURES ?=
 
 test-browser: setup ## Install Chromium if it is missing, and go through pages and console in it; PICTURES=folder keeps pictures
 	@$(call install,$(BROWSER_PACKAGES))
-	@python=.build/browser; $$python/bin/python3 -c 'import playwright, axe_playwright_python' 2>/dev/null || { \
-	    /usr/bin/python3 -m venv $$python && $$python/bin/pip install --quiet --disable-pip-version-check $(BROWSER_PYTHON); }
+	@python=.build/browser; $$python/bin/python3 -c 'import axe_playwright_python, idpyoidc, oauth2_provider, oidc_provider_mock, playwright' \
+	    2>/dev/null || { /usr/bin/python3 -m venv $$python && \
+	    $$python/bin/pip install --quiet --disable-pip-version-check $(BROWSER_PYTHON) $(PROVIDER_PYTHON); }
 	$(SWIFT) test $(STRICT) --filter BrowserTests
-	.build/browser/bin/python3 Tests/Journeys/console.py .build/debug $(PICTURES)
+	for journey in console openid; do .build/browser/bin/python3 Tests/Journeys/$$journey.py .build/debug $(PICTURES); done
 
 # Code that runs on several threads or touches raw memory, without tests of speed: nothing is fast under a sanitizer.
 SANITIZED := --filter "(Audience|Delivery|HTTP2|Simulators|Cryptography)Tests"

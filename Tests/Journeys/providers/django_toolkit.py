@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.urls import include, path
 from werkzeug.serving import run_simple
 
-CLIENT, SECRET, PASSWORD = "volley", "s3cret&+%", "seven spoons under a lantern"
+CLIENT, SECRET, PASSWORD = "volley", "s3cret&+%of-a-journey", "seven spoons under a lantern"
 PEOPLE = {"edith": ["marketing-editors"], "ben": ["marketing-leads"], "dana": ["it"], "otto": ["warehouse"]}
 LOGIN = """<!doctype html><html lang="en"><title>Log in</title><main><h1>Log in</h1><form method="post">{% csrf_token %}{{ form.as_p }}
 <input type="hidden" name="next" value="{{ next }}"><button>Log in</button></form></main></html>"""

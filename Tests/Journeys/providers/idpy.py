@@ -17,7 +17,7 @@ from werkzeug.serving import run_simple
 
 folder, port, redirect = pathlib.Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 issuer = f"https://localhost:{port}"
-CLIENT, SECRET, PASSWORD = "volley", "s3cret&+%", "seven spoons under a lantern"
+CLIENT, SECRET, PASSWORD = "volley", "s3cret&+%of-a-journey", "seven spoons under a lantern"
 PEOPLE = {"edith": "marketing-editors", "ben": ["marketing-leads", "staff"], "otto": ["warehouse"]}
 LOGIN = """<!doctype html><html lang="en"><title>Log in</title><main><h1>Log in</h1><form method="post" action="{{ action }}">
 <input type="hidden" name="token" value="{{ token }}"><label>Username <input name="username"></label>
@@ -145,7 +145,7 @@ def answer(endpoint, request, found):
     for name, value in done["http_headers"]:
         reply.headers[name] = value
     for cookie in done.get("cookie", []):
-        reply.set_cookie(cookie.pop("name"), **cookie, path="/", samesite="Lax", secure=True)
+        reply.set_cookie(cookie.pop("name"), **{"path": "/"} | cookie)
     return reply
 
 
