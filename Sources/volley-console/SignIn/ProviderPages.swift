@@ -170,14 +170,18 @@ extension Refusal {
         case .noProofTime:
             self.init(
                 status: .forbidden, title: "This cannot be done with your account",
-                words:
-                    "\(provider) does not tell the console when you signed in, so the console cannot make sure that it is you. Tell the people who run Volley.",
+                words: """
+                    \(provider) does not tell the console when you signed in, so the console cannot make sure that it is you. Tell the \
+                    people who run Volley.
+                    """,
                 note: note)
         case .unreachable:
             self.init(
                 status: .badGateway, title: "Signing in is not possible now",
-                words:
-                    "The console cannot reach \(provider). Try again in a minute, and if it stays so, tell the people who run Volley: the console's log says more.",
+                words: """
+                    The console cannot reach \(provider). Try again in a minute, and if it stays so, tell the people who run Volley: the \
+                    console's log says more.
+                    """,
                 note: note)
         case .failed:
             self.init(
@@ -223,8 +227,10 @@ extension Refusal {
             : "came with \(named)\(values.count > 5 ? " and others" : ""), which volley.yaml does not map, in the claim"
         return Refusal(
             status: .forbidden, title: "You have no role here",
-            words:
-                "\(provider.name) knows you, but gives you no role in the console. Ask the people who run Volley for one, and sign in again.",
+            words: """
+                \(provider.name) knows you, but gives you no role in the console. Ask the people who run Volley for one, and sign in again. \
+                If you have another account at \(provider.name), sign out there first.
+                """,
             note: "\(provider.name): a person without a role \(held) \(provider.rolesClaim)")
     }
 }
