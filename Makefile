@@ -62,7 +62,7 @@ demo: build ## Send a real campaign to the built-in simulator and show its repor
 	volley send campaigns/autumn-festival.yaml --yes; \
 	volley runs --config campaigns/volley.yaml
 
-# A copy of the sample campaigns, so that nothing is written beside them. Who may sign in, the accounts will say.
+# A copy of the sample campaigns, so that nothing is written beside them; its first app has a test device, and asks for approval.
 LISTEN ?= 127.0.0.1:8181
 
 console: build ## Start the console on the sample campaigns, with the simulator; LISTEN=127.0.0.1:8181
@@ -70,6 +70,8 @@ console: build ## Start the console on the sample campaigns, with the simulator;
 	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
 	cp -r campaigns/. "$$folder"; rm -rf "$$folder/runs"; \
 	$(RELEASE)/volley send "$$folder/spring-sale.yaml" --yes --quiet >/dev/null; \
+	device=$$(sed -n '2s/,.*//p' "$$folder/exports/devices.csv"); \
+	sed -i "0,/^    pace:/s//    approval: required\n    test_devices: [$$device]\n    pace:/" "$$folder/volley.yaml"; \
 	for role in editor approver; do \
 	    $(RELEASE)/volley serve "$$folder" --listen $(LISTEN) --invite $$role --role $$role; done; \
 	echo "Choose a password with each link, then open http://$(LISTEN)/ in a browser; Ctrl-C ends the console."; \
