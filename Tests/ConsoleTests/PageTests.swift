@@ -29,6 +29,8 @@ struct PageTests {
         func text(_ message: String) -> String { Words.text(Diagnostic(message)).markup }
         #expect(text("campaigns/devices.csv has no column 'name'").hasPrefix("campaigns/devices.csv has no column"))
         #expect(text("devices.csv:4:1 the row has 7 fields").hasPrefix("devices.csv:4:1 the row"))
+        #expect(Words.capitalized("localhost:2197") == "localhost:2197" && Words.capitalized("simulator") == "Simulator")
+        #expect(text("nothing: it is blank").hasPrefix("Nothing: it"))
         #expect(text("no row has the tag 'vip'").hasPrefix("No row has the tag"))
         #expect(Words.sentence("spring-sale.yaml is gone") == "spring-sale.yaml is gone.")
     }

@@ -12,6 +12,23 @@ from playwright.sync_api import expect
 from house import House, Journey, Person, travel
 
 
+# What does not fit: text that is cut off, and whatever but source is scrolled sideways. Blanks at the end of a line may stand out.
+MISFITS = """() => {
+  const width = document.documentElement.clientWidth, found = [];
+  const name = e => `${e.tagName.toLowerCase()}.${e.className} ${e.textContent.trim().slice(0, 40)}`;
+  if (document.documentElement.scrollWidth > width) found.push(`the page is ${document.documentElement.scrollWidth} px wide`);
+  for (const e of document.querySelectorAll("body *")) {
+    const style = getComputedStyle(e), box = e.getBoundingClientRect();
+    if (box.width < 2 || style.visibility === "hidden" || e.matches("textarea.code, input, select, option, .source code")) continue;
+    const isCut = ["hidden", "clip"].includes(style.overflowX) && e.scrollWidth > e.clientWidth + 1 && style.position !== "absolute";
+    const isScrolled = ["auto", "scroll"].includes(style.overflowX) && e.scrollWidth > e.clientWidth + 1;
+    if (isCut || isScrolled || box.right > width + 1 && style.position !== "absolute") found.push(name(e));
+    if (["fixed", "sticky"].includes(style.position) && box.height > innerHeight / 3) found.push(`covers the page: ${name(e)}`);
+  }
+  return found;
+}"""
+
+
 class ConsoleJourney(Journey):
     # One campaign, from its first line to its report.
     def campaign(self):
@@ -152,6 +169,33 @@ class ConsoleJourney(Journey):
                 self.look(visitor, f"{width}-{scheme}-{name}")
             self.failures += visitor.troubles
 
+    # A window of 1280 by 1024 at 400 %, with names as long as they may be.
+    def zoomed(self, anna, run):
+        long = "spring-sale-for-everyone-who-bought-nothing-since-last-december-"
+        assert len(long) == 64
+        self.house.campaign(long, "https://shop.example.com/" + "a" * 200, tags=["vip", "t" * 80])
+        link = self.house.invite("w" * 60 + "@example.com", "viewer")
+        paths = [
+            "/", "/campaigns", f"/campaign?file={long}.yaml", f"/campaign/form?file={long}.yaml", f"/campaign/edit?file={long}.yaml",
+            f"/campaign/history?file={long}.yaml", f"/campaign/preview?file={long}.yaml", "/campaigns/new", "/calendar", "/runs", f"/runs/{run}",
+            f"/runs/{run}/report", "/suppression", "/suppression/app?app=shop", "/users", "/users/1", "/invite", "/activity", "/account",
+            "/account/proof?to=/runs", "/system", "/nowhere", link.replace(self.house.origin, ""),
+        ]
+        state = anna.context.storage_state()
+        visitor = Person(
+            self.browser, self.house, "anna", viewport={"width": 320, "height": 256}, device_scale_factor=4, storage_state=state)
+        for path in paths:
+            visitor.go(path)
+            visitor.page.wait_for_load_state()
+            if "/preview" in path:
+                expect(visitor.page.get_by_text("Preview · nothing was sent")).to_be_visible(timeout=30_000)
+            for misfit in visitor.page.evaluate(MISFITS):
+                self.check(False, f"{path} at 400 %: {misfit}")
+            if self.pictures:
+                name = re.sub(r"[^a-z]+", "-", path.split("?")[0].replace(run, "run")).strip("-") or "today"
+                visitor.page.screenshot(path=str(self.pictures / f"zoomed-{name}.png"), full_page=True)
+        self.failures += visitor.troubles
+
     # Without scripts, and by keyboard alone.
     def plain(self, anna):
         state = anna.context.storage_state()
@@ -183,6 +227,7 @@ def walk(journey):
     run = journey.campaign()
     anna = journey.conflict()
     journey.sizes(anna, run)
+    journey.zoomed(anna, run)
     journey.plain(anna)
 
 

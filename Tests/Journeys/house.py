@@ -66,6 +66,12 @@ class House:
         self.links = {name: self.invite(name, role) for name, role in people.items()}
         self.serve()
 
+    def campaign(self, name, link, tags):
+        """One more campaign file."""
+        (self.folder / f"{name}.yaml").write_text(
+            f"name: {name}\napp: shop\naudience:\n  tags: {json.dumps(tags)}\ncontent:\n  title: {name}\n  body: It is here\n  link: {link}\n"
+        )
+
     def serve(self):
         self.console = self.start("serve", ".", "--listen", f"127.0.0.1:{self.port}")
         wait_for(self.port)

@@ -36,10 +36,11 @@ enum Words {
         return "\(place)\(Prose.html(capitalized(diagnostic.message))).\(remedy)"
     }
 
-    /// A message as it begins a sentence. A path keeps its letters: `exports/devices.csv` is another file than `Exports/devices.csv`.
+    /// A message as it begins a sentence. Paths and addresses keep their letters: `exports/devices.csv` is another file than
+    /// `Exports/devices.csv`.
     static func capitalized(_ message: String) -> String {
         let first = message.prefix { $0 != " " }
-        return first.contains("/") || first.contains(".") ? message : TextFormat.capitalized(message)
+        return first.dropLast().contains { "/.:".contains($0) } ? message : TextFormat.capitalized(message)
     }
 
     /// What stands behind a colon elsewhere, as a sentence.
