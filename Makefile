@@ -107,7 +107,7 @@ PROVIDER_PYTHON := django==5.2.19 django-oauth-toolkit==3.4.1 idpyoidc==5.0.0 fl
 # A folder for pictures of every page.
 PICTURES ?=
 
-test-browser: setup ## Install Chromium if it is missing, and go through pages and console in it; PICTURES=folder keeps pictures
+test-browser: setup ## Install Chromium if it is missing, and go through pages, console and sign-ins in it; PICTURES=folder keeps pictures
 	@$(call install,$(BROWSER_PACKAGES))
 	@python=.build/browser; $$python/bin/python3 -c 'import axe_playwright_python, idpyoidc, oauth2_provider, oidc_provider_mock, playwright' \
 	    2>/dev/null || { /usr/bin/python3 -m venv $$python && \

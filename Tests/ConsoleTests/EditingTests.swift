@@ -216,6 +216,8 @@ struct EditingTests {
             }
             let copy = try server.request("GET", "/campaigns/new?file=autumn.yaml", session: edith).body
             #expect(copy.contains("name: autumn-copy") && !copy.contains("2099"))
+            #expect(
+                copy.contains("A copy of <code dir=\"auto\">autumn.yaml</code>, without its times.") && !copy.contains("Begin with a form"))
             let page = try server.request("GET", "/campaign?file=autumn.yaml", session: edith).body
             let base = ShownFile.digest(of: Array(try Self.disk(office, "autumn.yaml").utf8))
             #expect(page.contains("Archive"))

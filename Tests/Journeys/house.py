@@ -183,6 +183,7 @@ def travel(kind, house, walk):
     if pictures:
         pictures.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
+    expect.set_options(timeout=15_000)
     try:
         with sync_playwright() as playwright:
             options = {"args": ["--no-sandbox", "--disable-dev-shm-usage"]}

@@ -24,8 +24,14 @@ enum CampaignCopies {
             guard item.app.map({ visit.may(.edit, app: $0) }) ?? visit.may(.edit, app: nil) else { throw Refusal.notAllowed }
             text = copy(CampaignSaving.text(of: try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)))
         }
-        let fresh = visit.query["file"] == nil ? try beginning(visit, site) : ""
-        return .page(page(.init(file: "", text: text, base: "", notice: fresh), visit))
+        let notice: HTML =
+            try visit.query["file"].map {
+                """
+                <p class="note">A copy of <code dir="auto">\($0)</code>, without its times. Give it a name of its own in the first lines, and save \
+                it; then you can go on in the form.</p>
+                """
+            } ?? beginning(visit, site)
+        return .page(page(.init(file: "", text: text, base: "", notice: notice), visit))
     }
 
     /// The first lines of a campaign as a form, filled in as it came; what it saves is opened in the form for the rest.
