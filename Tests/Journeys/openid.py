@@ -1,4 +1,4 @@
-"""Signing in by providers of identities that others wrote, in a real Chromium: people and their roles, a fresh sign-in, and what may go wrong.
+"""Signing in by providers of identities that others wrote, in a real Chromium: people, their roles, a fresh sign-in, what may go wrong.
 
 Usage: openid.py BIN_FOLDER [SCREENSHOT_FOLDER]. BIN_FOLDER holds volley and volley-console. Ends with 1 if anything is not as it must be.
 """
@@ -161,7 +161,7 @@ class OpenIDJourney(Journey):
         expect(ben.page.get_by_role("button", name="Send")).to_be_visible(timeout=30_000)
         self.failures += edith.troubles + ben.troubles
 
-    # Whoever signed in at the provider an hour ago is asked there once more, and then finds what was filled in.
+    # A person who signed in at the provider an hour ago is asked there once more, and then finds what was filled in.
     def fresh_sign_in(self):
         dana = self.visitor("dana")
         dana.begin()
