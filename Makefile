@@ -62,7 +62,7 @@ demo: build ## Send a real campaign to the built-in simulator and show its repor
 	volley send campaigns/autumn-festival.yaml --yes; \
 	volley runs --config campaigns/volley.yaml
 
-# A copy of the sample campaigns, so that nothing is written beside them. Who may sign in, the accounts will say.
+# A copy of the sample campaigns, so that nothing is written beside them; its first app has a test device, and asks for approval.
 LISTEN ?= 127.0.0.1:8181
 
 console: build ## Start the console on the sample campaigns, with the simulator; LISTEN=127.0.0.1:8181
@@ -70,6 +70,8 @@ console: build ## Start the console on the sample campaigns, with the simulator;
 	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
 	cp -r campaigns/. "$$folder"; rm -rf "$$folder/runs"; \
 	$(RELEASE)/volley send "$$folder/spring-sale.yaml" --yes --quiet >/dev/null; \
+	device=$$(sed -n '2s/,.*//p' "$$folder/exports/devices.csv"); \
+	sed -i "0,/^    pace:/s//    approval: required\n    test_devices: [$$device]\n    pace:/" "$$folder/volley.yaml"; \
 	for role in editor approver; do \
 	    $(RELEASE)/volley serve "$$folder" --listen $(LISTEN) --invite $$role --role $$role; done; \
 	echo "Choose a password with each link, then open http://$(LISTEN)/ in a browser; Ctrl-C ends the console."; \
@@ -99,15 +101,19 @@ test-servers: servers ## Test Volley with other projects' servers and proxies (t
 
 BROWSER_PACKAGES := chromium python3-venv
 BROWSER_PYTHON := playwright==1.65.2 axe-playwright-python==0.1.8
+# Other projects' providers of identities, for sign-ins by OpenID Connect.
+PROVIDER_PYTHON := django==5.2.19 django-oauth-toolkit==3.4.1 idpyoidc==5.0.0 flask==3.1.3 oidc-provider-mock==0.3.4 werkzeug==3.1.9 \
+    cryptography==50.0.2
 # A folder for pictures of every page.
 PICTURES ?=
 
-test-browser: setup ## Install Chromium if it is missing, and go through pages and console in it; PICTURES=folder keeps pictures
+test-browser: setup ## Install Chromium if it is missing, and go through pages, console and sign-ins in it; PICTURES=folder keeps pictures
 	@$(call install,$(BROWSER_PACKAGES))
-	@python=.build/browser; $$python/bin/python3 -c 'import playwright, axe_playwright_python' 2>/dev/null || { \
-	    /usr/bin/python3 -m venv $$python && $$python/bin/pip install --quiet --disable-pip-version-check $(BROWSER_PYTHON); }
+	@python=.build/browser; $$python/bin/python3 -c 'import axe_playwright_python, idpyoidc, oauth2_provider, oidc_provider_mock, playwright' \
+	    2>/dev/null || { /usr/bin/python3 -m venv $$python && \
+	    $$python/bin/pip install --quiet --disable-pip-version-check $(BROWSER_PYTHON) $(PROVIDER_PYTHON); }
 	$(SWIFT) test $(STRICT) --filter BrowserTests
-	.build/browser/bin/python3 Tests/Journeys/console.py .build/debug $(PICTURES)
+	for journey in console openid; do .build/browser/bin/python3 Tests/Journeys/$$journey.py .build/debug $(PICTURES); done
 
 # Code that runs on several threads or touches raw memory, without tests of speed: nothing is fast under a sanitizer.
 SANITIZED := --filter "(Audience|Delivery|HTTP2|Simulators|Cryptography)Tests"

@@ -34,7 +34,7 @@ public enum OpenIDProblem: Error, Hashable, Sendable {
     /// The answer is larger than is read.
     case tooLarge(Endpoint)
     /// The answer is an error.
-    /// - Parameter code: what the provider calls it, cut short; blank where it says nothing.
+    /// - Parameter code: what the provider calls it, and says of it, cut short; blank where it says nothing.
     case refused(Endpoint, status: Int, code: String)
     /// The answer is not what it should be.
     case unreadable(Endpoint, String)
@@ -45,8 +45,11 @@ public enum OpenIDProblem: Error, Hashable, Sendable {
     /// The sign-in was used already.
     case used
     /// The provider ended the sign-in: the person refused, or may not use Volley there.
-    /// - Parameter code: what the provider calls it, cut short.
+    /// - Parameter code: what the provider calls it, and says of it, cut short.
     case denied(code: String)
+    /// The provider ended the sign-in because of how Volley asked, or of a fault of its own.
+    /// - Parameter code: what the provider calls it, and says of it, cut short.
+    case failed(code: String)
     /// The answer came from another provider (RFC 9207).
     case mixedUp
     /// The answer holds no code.
@@ -55,8 +58,10 @@ public enum OpenIDProblem: Error, Hashable, Sendable {
     case token(TokenFlaw)
     /// The userinfo endpoint answered about another person.
     case otherPerson
-    /// The provider did not have the person sign in anew, or does not say so.
+    /// The provider did not have the person sign in anew.
     case notProvedAgain
+    /// The provider does not say when the person signed in.
+    case noProofTime
 
     /// What happened, for the log.
     public var sentence: String {
@@ -70,11 +75,14 @@ public enum OpenIDProblem: Error, Hashable, Sendable {
         case .lapsed: "the sign-in was begun too long ago"
         case .used: "the sign-in was used already"
         case .denied(let code): "the provider ended the sign-in: \(code)"
+        case .failed(let code): "the provider cannot sign people in as volley.yaml says: \(code)"
         case .mixedUp: "the answer came from another provider"
         case .noCode: "the provider's answer holds no code"
         case .token(let flaw): "the ID token cannot be accepted: \(flaw.rawValue)"
         case .otherPerson: "the userinfo endpoint answered about another person"
-        case .notProvedAgain: "the provider did not have the person sign in anew, or does not say so (auth_time)"
+        case .notProvedAgain: "the provider did not have the person sign in anew, as its auth_time shows"
+        case .noProofTime:
+            "the provider does not say when the person signed in: its ID token has no auth_time that can be right, although max_age was sent"
         }
     }
 
@@ -84,5 +92,26 @@ public enum OpenIDProblem: Error, Hashable, Sendable {
         case .notBegun, .lapsed, .used, .denied, .notProvedAgain: true
         default: false
         }
+    }
+}
+
+extension OpenIDProblem {
+    /// What a person decided, or what the provider decided about the person: RFC 6749, section 4.1.2.1; OpenID Connect Core 1.0, section
+    /// 3.1.2.6. With every other code, beginning again is of no use.
+    private static let personal: Set<String> = [
+        "access_denied", "login_required", "consent_required", "interaction_required", "account_selection_required",
+    ]
+
+    /// The provider sent the browser back with an error.
+    public init(ended code: String, description: String?) {
+        let text = Self.text(code, description: description)
+        self = Self.personal.contains(code) ? .denied(code: text) : .failed(code: text)
+    }
+
+    /// `invalid_scope (Unknown scope: groups)`
+    static func text(_ code: String, description: String?) -> String {
+        let code = TextFormat.foreign(code, maximumBytes: 60)
+        guard let description, !description.isEmpty else { return code }
+        return "\(code) (\(TextFormat.foreign(description, maximumBytes: 200)))"
     }
 }

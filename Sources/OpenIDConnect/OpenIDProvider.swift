@@ -104,7 +104,7 @@ public final class OpenIDProvider: Sendable {
         let document = try document(settings, at: now)
         // Before anything else in the answer counts (RFC 9207, section 2.4).
         guard answer["iss"].map({ $0 == settings.issuer }) ?? !document.namesItself else { throw OpenIDProblem.mixedUp }
-        if let error = answer["error"] { throw OpenIDProblem.denied(code: TextFormat.foreign(error, maximumBytes: 60)) }
+        if let error = answer["error"] { throw OpenIDProblem(ended: error, description: answer["error_description"]) }
         guard let code = answer["code"], !code.isEmpty, code.utf8.count <= Self.longestParameter else { throw OpenIDProblem.noCode }
         let tokens = try tokens(for: code, attempt, redirect, document, settings)
         guard let text = tokens["id_token"]?.stringValue else { throw OpenIDProblem.unreadable(.token, "there is no id_token") }
@@ -115,8 +115,9 @@ public final class OpenIDProvider: Sendable {
             .init(issuer: settings.issuer, clientID: settings.clientID, nonce: attempt.nonce, accessToken: accessToken), at: now)
         let authenticatedAt = IDToken.authenticatedAt(claims, at: now)
         if case .proof = attempt.purpose {
+            guard let authenticatedAt else { throw OpenIDProblem.noProofTime }
             // The clocks may differ a little.
-            guard let authenticatedAt, authenticatedAt >= attempt.startedAt.adding(seconds: -60) else { throw OpenIDProblem.notProvedAgain }
+            guard authenticatedAt >= attempt.startedAt.adding(seconds: -60) else { throw OpenIDProblem.notProvedAgain }
         }
         let further = try furtherClaims(claims, accessToken, document, settings)
         func claim(_ name: String) -> JSONValue? { Claim.value(name, in: claims) ?? further.flatMap { Claim.value(name, in: $0) } }
@@ -146,15 +147,20 @@ public final class OpenIDProvider: Sendable {
             ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", redirect), ("code_verifier", attempt.verifier),
         ]
         var headers: [(name: String, value: String)] = []
-        switch (settings.clientSecret, document.clientAuthentication) {
-        case (nil, _): fields.append(("client_id", settings.clientID))
-        case (let secret?, .post): fields += [("client_id", settings.clientID), ("client_secret", secret)]
-        case (let secret?, .basic):
-            // Both are encoded first (RFC 6749, section 2.3.1).
-            let pair = "\(WebForm.encoded(settings.clientID)):\(WebForm.encoded(secret))"
-            headers.append(("Authorization", "Basic \(base64(Array(pair.utf8)))"))
+        if let secret = settings.clientSecret {
+            // Both are encoded first (RFC 6749, section 2.3.1). There are providers that do not decode them, so where encoding changes
+            // something and the provider also takes them in the form, they go there.
+            let (plain, encoded) = (settings.clientID + secret, WebForm.encoded(settings.clientID) + ":" + WebForm.encoded(secret))
+            if document.clientAuthentication == .post || document.clientAuthentication == .either && WebForm.encoded(plain) != plain {
+                fields += [("client_id", settings.clientID), ("client_secret", secret)]
+            } else {
+                headers.append(("Authorization", "Basic \(base64(Array(encoded.utf8)))"))
+            }
+        } else {
+            fields.append(("client_id", settings.clientID))
         }
-        return try ask(WebRequest(url: document.tokenEndpoint, headers: headers, form: WebForm.text(fields)), .token, settings)
+        let request = WebRequest(url: document.tokenEndpoint, headers: headers, form: WebForm.text(fields))
+        return try ask(request, .token, settings, hiding: [code, attempt.verifier] + (settings.clientSecret.map { [$0] } ?? []))
     }
 
     private func key(
@@ -188,7 +194,10 @@ public final class OpenIDProvider: Sendable {
         }
     }
 
-    private func ask(_ request: WebRequest, _ endpoint: OpenIDProblem.Endpoint, _ settings: OpenIDSettings) throws -> JSONValue {
+    /// - Parameter secrets: what the provider might repeat in the description of an error, which then is in no problem.
+    private func ask(
+        _ request: WebRequest, _ endpoint: OpenIDProblem.Endpoint, _ settings: OpenIDSettings, hiding secrets: [String] = []
+    ) throws -> JSONValue {
         var request = request
         request.certificateAuthorityFile = settings.certificateAuthorityFile
         let server = HostPort(request.url.dropFirst("https://".count).prefix { !"/?".contains($0) })
@@ -199,8 +208,11 @@ public final class OpenIDProvider: Sendable {
         case .answered(let status, let body):
             let json = try? JSONValue(parsing: body, maximumDepth: 32)
             guard status == 200 else {
+                let description = json?["error_description"]?.stringValue
+                let isSafe = secrets.allSatisfy { description?.contains($0) == false }
                 throw OpenIDProblem.refused(
-                    endpoint, status: status, code: TextFormat.foreign(json?["error"]?.stringValue ?? "", maximumBytes: 60))
+                    endpoint, status: status,
+                    code: OpenIDProblem.text(json?["error"]?.stringValue ?? "", description: isSafe ? description : nil))
             }
             guard let json, case .object = json else { throw OpenIDProblem.unreadable(endpoint, "it is no JSON object") }
             return json

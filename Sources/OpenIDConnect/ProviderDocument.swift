@@ -3,7 +3,11 @@ import Base
 /// What a provider says of itself, as far as Volley needs it (OpenID Connect Discovery 1.0, section 3).
 struct ProviderDocument: Sendable {
     /// How Volley shows a token endpoint who it is (OpenID Connect Core 1.0, section 9).
-    enum ClientAuthentication: Sendable { case basic, post }
+    enum ClientAuthentication: Sendable {
+        case basic, post
+        /// The provider takes both.
+        case either
+    }
 
     let authorizationEndpoint: String
     let tokenEndpoint: String
@@ -36,13 +40,12 @@ struct ProviderDocument: Sendable {
         keysAddress = try address("jwks_uri")
         userinfoEndpoint = json["userinfo_endpoint"] == nil ? nil : try address("userinfo_endpoint")
         namesItself = json["authorization_response_iss_parameter_supported"] == .bool(true)
-        guard case .array(let methods)? = json["token_endpoint_auth_methods_supported"],
-            !methods.contains(.string("client_secret_basic")), methods.contains(.string("client_secret_post"))
+        guard case .array(let methods)? = json["token_endpoint_auth_methods_supported"], methods.contains(.string("client_secret_post"))
         else {
             clientAuthentication = .basic
             return
         }
-        clientAuthentication = .post
+        clientAuthentication = methods.contains(.string("client_secret_basic")) ? .either : .post
     }
 
     /// An address that may be asked, and may stand in a header.

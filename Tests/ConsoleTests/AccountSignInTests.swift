@@ -58,6 +58,9 @@ struct AccountSignInTests {
             #expect(try server.request("GET", "/system", session: session).status == 403)
             #expect(try server.form("/sign-out", session: session).status == 303)
             #expect(try server.request("GET", "/runs", session: session).status == 303)
+            // The browser of an ended session is told why it has to sign in; others have no session that could have ended.
+            #expect(try server.request("GET", "/sign-in?to=%2Fruns", session: session).body.contains("Your session has ended."))
+            #expect(try !server.request("GET", "/sign-in?to=%2Fruns").body.contains("session"))
         }
     }
 

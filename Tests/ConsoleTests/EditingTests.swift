@@ -217,6 +217,8 @@ struct EditingTests {
             }
             let copy = try server.request("GET", "/campaigns/new?file=autumn.yaml", session: edith).body
             #expect(copy.contains("name: autumn-copy") && !copy.contains("2099"))
+            #expect(
+                copy.contains("A copy of <code dir=\"auto\">autumn.yaml</code>, without its times.") && !copy.contains("Begin with a form"))
             let page = try server.request("GET", "/campaign?file=autumn.yaml", session: edith).body
             let base = ShownFile.digest(of: Array(try Self.disk(office, "autumn.yaml").utf8))
             #expect(page.contains("Archive"))
@@ -351,7 +353,14 @@ struct EditingTests {
                     == "name: autumn\napp: shop\naudience: {tags: [vip, new york]}\ncontent: {title: \"It's on: now\"}\n")
             #expect(try begin("winter", "").status == 303)
             #expect(try Self.disk(office, "winter.yaml").contains("audience: {everyone: true}"))
-            #expect(try begin("Summer Sale", "").status == 422)
+            let misnamed = try begin("Summer Sale", "vip, new york")
+            #expect(misnamed.status == 422 && misnamed.body.contains("Write name: summer-sale."))
+            let taken = try begin("autumn", "vip, new york")
+            #expect(taken.status == 422 && taken.body.contains("There is a campaign file autumn.yaml already"))
+            for form in [misnamed.body, taken.body] {
+                #expect(form.contains("Begin with a form") && form.contains("name=\"tags\" value=\"vip, new york\""))
+                #expect(form.contains("name=\"title\" value=\"It&#39;s on: now\"") && form.contains("name: new-campaign"))
+            }
             func save(_ fields: [(String, String)]) throws -> Reply {
                 let base = ShownFile.digest(of: Array(try Self.disk(office, "autumn.yaml").utf8))
                 return try server.form("/campaign/form?file=autumn.yaml", session: edith, [("digest", base)] + fields)

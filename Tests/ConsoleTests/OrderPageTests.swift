@@ -59,6 +59,20 @@ struct OrderPageTests {
             .filter { $0.0 != "token" }
     }
 
+    @Test("a campaign of an app without test devices says so to those who may send tests, instead of offering one")
+    func noTestDevices() async throws {
+        let office = try Office()
+        let ben = try office.session("ben", [.approver]), vera = try office.session("vera", [.viewer])
+        try office.folder.write(
+            "daily.yaml", "name: daily\napp: news\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n")
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", "/campaign?file=daily.yaml", session: ben).body
+            #expect(page.contains("news has no test devices.") && !page.contains("/campaign/test"))
+            #expect(try !server.request("GET", "/campaign?file=daily.yaml", session: vera).body.contains("test devices"))
+            #expect(try server.request("GET", "/campaign?file=spring-sale.yaml", session: ben).body.contains("/campaign/test"))
+        }
+    }
+
     @Test("a plan is approved and sent by those who may, each with what the page showed; a second click is the same order")
     func approveAndSend() async throws {
         let office = try Office()

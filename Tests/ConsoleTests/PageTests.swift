@@ -24,6 +24,17 @@ struct PageTests {
         .joined(separator: " ").replacing(" ,", with: ",")
     }
 
+    @Test("a message that begins with a path keeps the path's letters, other messages begin like sentences")
+    func sentences() {
+        func text(_ message: String) -> String { Words.text(Diagnostic(message)).markup }
+        #expect(text("campaigns/devices.csv has no column 'name'").hasPrefix("campaigns/devices.csv has no column"))
+        #expect(text("devices.csv:4:1 the row has 7 fields").hasPrefix("devices.csv:4:1 the row"))
+        #expect(Words.capitalized("localhost:2197") == "localhost:2197" && Words.capitalized("simulator") == "Simulator")
+        #expect(text("nothing: it is blank").hasPrefix("Nothing: it"))
+        #expect(text("no row has the tag 'vip'").hasPrefix("No row has the tag"))
+        #expect(Words.sentence("spring-sale.yaml is gone") == "spring-sale.yaml is gone.")
+    }
+
     @Test("Today says that nothing sends, what is being sent, what waits and what went wrong")
     func today() async throws {
         let folder = try TestFolder()

@@ -2,6 +2,7 @@ import Accounts
 import Base
 import Campaigns
 import Foundation
+import HTTPTypes
 import OpenIDConnect
 import TestIdentityProvider
 import Synchronization
@@ -230,6 +231,31 @@ struct ProviderSignInTests {
         }
     }
 
+    @Test("a page says whether the person, the provider or its settings ended a sign-in, also where the answer lacks the state")
+    func ended() async throws {
+        let stub = try TestIdentityProvider()
+        let folder = try Self.folder(stub)
+        try await TestServer.with(try folder.siteWithAccounts()) { server throws in
+            let browser = Browser(server)
+            func comeBack(_ changes: [String: String?]) throws -> Reply {
+                var answer = try stub.signIn(at: #require(try browser.get("/sign-in/oidc")["location"]))
+                for (name, value) in changes { answer[name] = value }
+                return try browser.get(Self.wayBack(answer))
+            }
+            for state in [["state": String?.none], [:]] {
+                let refused = try comeBack(state.merging(["code": nil, "error": "access_denied"]) { $1 })
+                #expect(refused.status == 403 && refused.body.contains("Login &amp; &lt;Co&gt; ended the sign-in. You may begin again."))
+                let wrong = try comeBack(state.merging(["code": nil, "error": "invalid_scope"]) { $1 })
+                #expect(wrong.status == 502 && wrong.body.contains("ended the sign-in with an error. Tell the people who run Volley"))
+            }
+            // An error without the state ended nothing.
+            let answer = try stub.signIn(at: #require(try browser.get("/sign-in/oidc")["location"]))
+            #expect(try browser.get(Self.wayBack(["error": "access_denied"])).status == 403)
+            #expect(try browser.get(Self.wayBack(answer)).status == 303 && browser.session != nil)
+            #expect(try Browser(server).get(Self.wayBack(["error": "access_denied"])).status == 400)
+        }
+    }
+
     @Test("another person at the provider, another session, and a provider that does not ask prove nothing")
     func noProof() async throws {
         let stub = try TestIdentityProvider()
@@ -249,6 +275,8 @@ struct ProviderSignInTests {
             }
             #expect(try Self.enter(browser, stub, by: "/account/proof/oidc").status == 403 && !isFresh())
             stub.change { $0.claims["auth_time"] = .some(nil) }
+            let silent = try Self.enter(browser, stub, by: "/account/proof/oidc")
+            #expect(try silent.status == 403 && silent.body.contains("does not tell the console when you signed in") && !isFresh())
             stub.change { $0.claims["auth_time"] = nil }
             // A proof belongs to the session that asked for it, also among those of one person.
             let second = Browser(server)
@@ -317,6 +345,20 @@ struct ProviderSignInTests {
         #expect((0..<30).contains { _ in !attempt(madeUp, from: "192.0.2.1") })
         #expect(attempt(madeUp, from: "192.0.2.2"))
         #expect((0..<30).allSatisfy { _ in attempt(madeUp, from: "127.0.0.1") })
+    }
+
+    @Test("the log says what volley.yaml would have to name, and the page that the provider is away")
+    func notes() throws {
+        let stub = try TestIdentityProvider()
+        let provider = try #require(try Self.folder(stub).siteWithAccounts().provider)
+        func note(_ values: [String]) -> String? { Refusal.noRole(provider, values: values).note }
+        #expect(note([])?.hasSuffix("a person without a role came without the claim groups") == true)
+        #expect(
+            note(["/shop", "a\u{1B}[2J"])?.hasSuffix("came with '/shop', 'a [2J', which volley.yaml does not map, in the claim groups")
+                == true)
+        #expect(note((1...6).map(String.init))?.contains("'5' and others, which") == true)
+        let away = Refusal(OpenIDProblem.unreachable(.token, "down"), of: "Login")
+        #expect(away.status.code == 502 && away.words.contains("The console cannot reach Login."))
     }
 
     @Test("a slow provider keeps nobody else waiting")

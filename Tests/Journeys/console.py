@@ -3,161 +3,33 @@
 Usage: console.py BIN_FOLDER [SCREENSHOT_FOLDER]. BIN_FOLDER holds volley and volley-console. Ends with 1 if anything is not as it must be.
 """
 
-import json
-import os
-import pathlib
 import re
-import shutil
-import signal
-import socket
-import subprocess
 import sys
-import tempfile
 import time
 
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
-PASSWORD = "wooden spoon under seven lanterns"
-DEVICES = 60
+from house import House, Journey, Person, travel
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+# What does not fit: text that is cut off, and whatever but source is scrolled sideways. Blanks at the end of a line may stand out.
+MISFITS = """() => {
+  const width = document.documentElement.clientWidth, found = [];
+  const name = e => `${e.tagName.toLowerCase()}.${e.className} ${e.textContent.trim().slice(0, 40)}`;
+  if (document.documentElement.scrollWidth > width) found.push(`the page is ${document.documentElement.scrollWidth} px wide`);
+  for (const e of document.querySelectorAll("body *")) {
+    const style = getComputedStyle(e), box = e.getBoundingClientRect();
+    if (box.width < 2 || style.visibility === "hidden" || e.matches("textarea.code, input, select, option, .source code")) continue;
+    const isCut = ["hidden", "clip"].includes(style.overflowX) && e.scrollWidth > e.clientWidth + 1 && style.position !== "absolute";
+    const isScrolled = ["auto", "scroll"].includes(style.overflowX) && e.scrollWidth > e.clientWidth + 1;
+    if (isCut || isScrolled || box.right > width + 1 && style.position !== "absolute") found.push(name(e));
+    if (["fixed", "sticky"].includes(style.position) && box.height > innerHeight / 3) found.push(`covers the page: ${name(e)}`);
+  }
+  return found;
+}"""
 
 
-class House:
-    """A folder with a campaign, the simulator that its app points to, and the console."""
-
-    def __init__(self, programs):
-        self.programs = pathlib.Path(programs).resolve()
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="volley-journey-"))
-        self.processes = []
-
-    def open(self):
-        ledger = self.folder / "ledger.jsonl"
-        simulator = self.start("simulate", "--port", "0", "--ledger", str(ledger), "--json", "--for", "600", "--latency", "20", stdout=subprocess.PIPE)
-        about = self.first_document(simulator)
-        token = lambda number: f"{number:064x}"
-        rows = "".join(f"{token(n)},{'vip' if n % 2 else 'new'}\n" for n in range(1, DEVICES + 1))
-        (self.folder / "devices.csv").write_text("token,tags\n" + rows)
-        (self.folder / "volley.yaml").write_text(
-            "apps:\n  shop:\n    topic: com.example.shop\n"
-            f"    key: {{file: {about['key']}, id: SIMULATOR1, team: VOLLEYTEAM}}\n"
-            f"    environment: {{url: \"{about['url']}\", ca: simulator-ca.pem}}\n"
-            "    approval: required\n    devices: devices.csv\n    pace: 1/s\n"
-            f"    test_devices: [\"{token(1)}\"]\n"
-        )
-        (self.folder / "spring-sale.yaml").write_text(
-            "# Agreed with Anna.\nname: spring-sale\napp: shop\ndescription: Half price\naudience:\n  tags: [vip]   # only these\ncontent:\n  title: Spring\n  body: It is here\n"
-        )
-        self.port = free_port()
-        self.origin = f"http://127.0.0.1:{self.port}"
-        self.links = {name: self.invite(name, role) for name, role in [("edith", "editor"), ("ben", "approver"), ("anna", "administrator")]}
-        self.console = self.start("serve", ".", "--listen", f"127.0.0.1:{self.port}")
-        for _ in range(200):
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-
-    @staticmethod
-    def first_document(process):
-        """What a program prints first, as JSON."""
-        text = ""
-        while True:
-            line = process.stdout.readline()
-            assert line, f"it ended: {text}"
-            text += line
-            try:
-                return json.loads(text)
-            except json.JSONDecodeError:
-                continue
-
-    def start(self, *arguments, **options):
-        process = subprocess.Popen([str(self.programs / "volley"), *arguments], cwd=self.folder, text=True, **options)
-        self.processes.append(process)
-        return process
-
-    def invite(self, name, role):
-        found = subprocess.run(
-            [str(self.programs / "volley"), "serve", ".", "--listen", f"127.0.0.1:{self.port}", "--invite", name, "--role", role],
-            cwd=self.folder, text=True, capture_output=True, check=True,
-        )
-        return re.search(r"http\S+", found.stdout).group()
-
-    def accepted(self):
-        """What the simulator says it took."""
-        lines = (self.folder / "ledger.jsonl").read_text().splitlines()
-        return [json.loads(line)["token"] for line in lines if json.loads(line).get("status") == 200]
-
-    def end(self):
-        for process in reversed(self.processes):
-            process.send_signal(signal.SIGTERM)
-        for process in self.processes:
-            process.wait(30)
-        shutil.rmtree(self.folder)
-
-
-class Person:
-    """Somebody with a browser of their own, in which nothing may go wrong unseen."""
-
-    def __init__(self, browser, house, name, **options):
-        self.house = house
-        self.name = name
-        self.context = browser.new_context(**options)
-        self.context.set_default_timeout(15_000)
-        self.page = self.context.new_page()
-        self.troubles = []
-        self.page.on("console", lambda message: message.type in ("error", "warning") and self.trouble(message.text))
-        self.page.on("pageerror", lambda error: self.trouble(str(error)))
-
-    def trouble(self, text):
-        # A form that is refused, or a conflict, is an answer and no trouble.
-        if not re.search(r"status of (409|422|403|404)", text):
-            self.troubles.append(f"{self.name} at {self.page.url}: {text}")
-
-    def enter(self):
-        page = self.page
-        page.goto(self.house.links[self.name])
-        page.get_by_label("Password", exact=True).fill(PASSWORD)
-        page.get_by_label("The same again").fill(PASSWORD)
-        page.get_by_role("button", name="Use this password").click()
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
-        expect(page.get_by_role("heading", name="Today")).to_be_visible()
-
-    def go(self, path):
-        self.page.goto(self.house.origin + path)
-
-
-class Journey:
-    def __init__(self, browser, house, pictures):
-        self.browser, self.house, self.pictures = browser, house, pictures
-        self.failures = []
-        self.axe = Axe()
-
-    def check(self, condition, what):
-        if not condition:
-            self.failures.append(what)
-            print(f"  not so: {what}", flush=True)
-
-    def look(self, person, name):
-        """A picture, and what axe-core finds."""
-        page = person.page
-        page.wait_for_timeout(100)
-        found = self.axe.run(page).response["violations"]
-        for violation in found:
-            nodes = "; ".join(node["html"][:160] for node in violation["nodes"][:3])
-            self.check(False, f"{name}: {violation['id']}: {violation['help']}: {nodes}")
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        self.check(wide <= 0, f"{name} is {wide} px wider than the window")
-        if self.pictures:
-            page.screenshot(path=str(self.pictures / f"{name}.png"), full_page=True)
-
+class ConsoleJourney(Journey):
     # One campaign, from its first line to its report.
     def campaign(self):
         edith, ben = (Person(self.browser, self.house, name, viewport={"width": 1280, "height": 900}) for name in ("edith", "ben"))
@@ -214,9 +86,14 @@ class Journey:
         plans = [path.name for path in (self.house.folder / "runs").glob("*spring-sale*.sqlite") if "-test" not in path.name]
         self.check(len(plans) == 2, f"a double click made one plan: {plans}")
         edith.go("/campaigns/new")
-        page.get_by_label("Name", exact=True).fill("autumn")
+        page.get_by_label("Name", exact=True).fill("Autumn Sale")
         page.get_by_label("Title", exact=True).fill("Autumn")
         self.look(edith, "new")
+        page.get_by_role("button", name="Go on").click()
+        expect(page.get_by_text("Write name: autumn-sale.")).to_be_visible()
+        expect(page.get_by_label("Title", exact=True)).to_have_value("Autumn")
+        self.look(edith, "new-mistake")
+        page.get_by_label("Name", exact=True).fill("autumn")
         page.get_by_role("button", name="Go on").click()
         self.schedule(edith)
         # Another person approves it, and sends it.
@@ -282,6 +159,40 @@ class Journey:
         self.check(page.get_by_label("Thursday").is_checked() and not page.get_by_label("Friday").is_checked(), "the rule is read back")
         self.look(edith, "form-saved")
 
+    # A time that is approved before it comes, and a campaign that is changed afterwards.
+    def ahead(self):
+        carl = Person(self.browser, self.house, "carl", viewport={"width": 1280, "height": 900})
+        carl.enter()
+        page = carl.page
+        daily = self.house.folder / "daily.yaml"
+        daily.write_text(
+            "name: daily\napp: shop\naudience:\n  tags: [vip]\ncontent:\n  title: News\n  body: Of today\n"
+            'schedule: {timezone: Europe/Berlin, repeat: "0 9 * * *"}\n'
+        )
+        carl.go("/calendar")
+        self.look(carl, "calendar")
+        page.get_by_role("link", name=re.compile("approve ahead")).nth(1).click()
+        expect(page.get_by_role("heading", name="Approve daily ahead")).to_be_visible()
+        expect(page.get_by_text("Preview · nothing was sent")).to_be_visible(timeout=30_000)
+        page.get_by_label("Devices at most").fill("1.5")
+        page.get_by_role("button", name="Approve").click()
+        expect(page.get_by_text("Type the largest number of devices")).to_be_visible()
+        self.look(carl, "ahead")
+        page.get_by_label("Devices at most").fill("1,000")
+        page.get_by_role("button", name="Approve").click()
+        expect(page.get_by_text("for at most 1,000 devices")).to_be_visible()
+        expect(page.get_by_text("Done")).to_be_visible(timeout=30_000)
+        carl.go("/calendar")
+        expect(page.get_by_text("approved by carl for at most 1,000 devices")).to_be_visible()
+        page.get_by_role("link", name=re.compile("the approval")).click()
+        expect(page.get_by_role("button", name="Withdraw it")).to_be_visible()
+        self.look(carl, "ahead-given")
+        daily.write_text(daily.read_text().replace("News", "Old news"))
+        carl.go("/")
+        expect(page.get_by_text("approved it ahead, but")).to_be_visible()
+        self.look(carl, "ahead-outdated")
+        self.failures += carl.troubles
+
     # Two tabs, one file.
     def conflict(self):
         anna = Person(self.browser, self.house, "anna", viewport={"width": 1280, "height": 900})
@@ -321,6 +232,33 @@ class Journey:
                 self.look(visitor, f"{width}-{scheme}-{name}")
             self.failures += visitor.troubles
 
+    # A window of 1280 by 1024 at 400 %, with names as long as they may be.
+    def zoomed(self, anna, run):
+        long = "spring-sale-for-everyone-who-bought-nothing-since-last-december-"
+        assert len(long) == 64
+        self.house.campaign(long, "https://shop.example.com/" + "a" * 200, tags=["vip", "t" * 80])
+        link = self.house.invite("w" * 60 + "@example.com", "viewer")
+        paths = [
+            "/", "/campaigns", f"/campaign?file={long}.yaml", f"/campaign/form?file={long}.yaml", f"/campaign/edit?file={long}.yaml",
+            f"/campaign/history?file={long}.yaml", f"/campaign/preview?file={long}.yaml", "/campaigns/new", "/calendar", "/runs", f"/runs/{run}",
+            f"/runs/{run}/report", "/suppression", "/suppression/app?app=shop", "/users", "/users/1", "/invite", "/activity", "/account",
+            "/account/proof?to=/runs", "/system", "/nowhere", link.replace(self.house.origin, ""),
+        ]
+        state = anna.context.storage_state()
+        visitor = Person(
+            self.browser, self.house, "anna", viewport={"width": 320, "height": 256}, device_scale_factor=4, storage_state=state)
+        for path in paths:
+            visitor.go(path)
+            visitor.page.wait_for_load_state()
+            if "/preview" in path:
+                expect(visitor.page.get_by_text("Preview · nothing was sent")).to_be_visible(timeout=30_000)
+            for misfit in visitor.page.evaluate(MISFITS):
+                self.check(False, f"{path} at 400 %: {misfit}")
+            if self.pictures:
+                name = re.sub(r"[^a-z]+", "-", path.split("?")[0].replace(run, "run")).strip("-") or "today"
+                visitor.page.screenshot(path=str(self.pictures / f"zoomed-{name}.png"), full_page=True)
+        self.failures += visitor.troubles
+
     # Without scripts, and by keyboard alone.
     def plain(self, anna):
         state = anna.context.storage_state()
@@ -358,28 +296,14 @@ class Journey:
         self.failures += bare.troubles + keys.troubles
 
 
-def main():
-    pictures = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
-    if pictures:
-        pictures.mkdir(parents=True, exist_ok=True)
-    house = House(sys.argv[1])
-    try:
-        house.open()
-        with sync_playwright() as playwright:
-            options = {"args": ["--no-sandbox", "--disable-dev-shm-usage"]}
-            browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), **options)
-            journey = Journey(browser, house, pictures)
-            run = journey.campaign()
-            anna = journey.conflict()
-            journey.sizes(anna, run)
-            journey.plain(anna)
-            browser.close()
-    finally:
-        house.end()
-    for failure in journey.failures:
-        print(f"✘ {failure}")
-    print("passed" if not journey.failures else f"{len(journey.failures)} failed")
-    sys.exit(1 if journey.failures else 0)
+def walk(journey):
+    journey.house.open({"edith": "editor", "ben": "approver", "carl": "approver", "anna": "administrator"})
+    run = journey.campaign()
+    anna = journey.conflict()
+    journey.sizes(anna, run)
+    journey.zoomed(anna, run)
+    journey.plain(anna)
+    journey.ahead()
 
 
-main()
+travel(ConsoleJourney, House(sys.argv[1]), walk)

@@ -199,10 +199,50 @@ struct OpenIDConnectTests {
     @Test("an error of the provider, and an answer without a code, are said as such")
     func denied() throws {
         let bench = try Bench()
-        #expect(bench.problem { ["state": $0["state"] ?? "", "error": "access_denied"] } == .denied(code: "access_denied"))
+        func ended(_ code: String, _ description: String? = nil) -> OpenIDProblem? {
+            bench.problem { answer in
+                ["state": answer["state"] ?? "", "error": code].merging(description.map { ["error_description": $0] } ?? [:]) { $1 }
+            }
+        }
+        #expect(ended("access_denied") == .denied(code: "access_denied"))
+        #expect(ended("login_required", "Not now") == .denied(code: "login_required (Not now)"))
+        #expect(ended("invalid_scope", "No such\nscope: groups") == .failed(code: "invalid_scope (No such scope: groups)"))
+        #expect(
+            ended("server_error", String(repeating: "é", count: 200))
+                == .failed(code: "server_error (\(String(repeating: "é", count: 100)))"))
         #expect(bench.problem { ["state": $0["state"] ?? ""] } == .noCode)
         #expect(bench.problem { ["state": $0["state"] ?? "", "code": String(repeating: "c", count: 5000)] } == .noCode)
         #expect(bench.problem { ["state": $0["state"] ?? "", "code": "stolen"] } == .refused(.token, status: 400, code: "invalid_grant"))
+    }
+
+    @Test("what a provider says of a refused request is for the log, unless it repeats a secret")
+    func description() throws {
+        let bench = try Bench()
+        func code(_ description: String) -> OpenIDProblem? {
+            bench.stub.change {
+                $0.answers["/token"] = .init(
+                    "401 Unauthorized", body: "{\"error\":\"invalid_client\",\"error_description\":\"\(description)\"}")
+            }
+            return bench.problem()
+        }
+        #expect(code("The secret has expired") == .refused(.token, status: 401, code: "invalid_client (The secret has expired)"))
+        #expect(code("s3cret & +% is wrong") == .refused(.token, status: 401, code: "invalid_client"))
+    }
+
+    @Test("where a secret would have to be encoded, it goes into the form if the provider takes it there, as not all decode it")
+    func eitherWay() throws {
+        for (secret, isInForm) in [("s3cret & +%", true), ("s3cret-._~", false)] {
+            let bench = try Bench(secret: secret)
+            bench.stub.change {
+                $0.clientSecret = secret
+                $0.description["token_endpoint_auth_methods_supported"] =
+                    .array([.string("client_secret_basic"), .string("client_secret_post")])
+            }
+            _ = try bench.signIn()
+            let request = try #require(bench.stub.requests.first { $0.line.hasPrefix("POST /realms/shop/token ") })
+            #expect(request.body.contains("client_secret=") == isInForm)
+            #expect((request.headers["authorization"] == nil) == isInForm)
+        }
     }
 
     @Test("a sign-in comes back once, within its time, to the browser that began it, and to this process")
@@ -239,9 +279,9 @@ struct OpenIDConnectTests {
         bench.stub.change { $0.claims["auth_time"] = .integer(Timestamp.now().epochSeconds - 300) }
         #expect(bench.problem(.proof(session: "1")) == .notProvedAgain)
         bench.stub.change { $0.claims["auth_time"] = .some(nil) }
-        #expect(bench.problem(.proof(session: "1")) == .notProvedAgain)
+        #expect(bench.problem(.proof(session: "1")) == .noProofTime)
         bench.stub.change { $0.claims["auth_time"] = .integer(Timestamp.now().epochSeconds + 86_400) }
-        #expect(bench.problem(.proof(session: "1")) == .notProvedAgain)
+        #expect(bench.problem(.proof(session: "1")) == .noProofTime)
     }
 
     @Test(

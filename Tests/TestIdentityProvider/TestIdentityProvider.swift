@@ -233,7 +233,9 @@ public final class TestIdentityProvider: Sendable {
     private static func token(_ request: Request, _ behaviour: Behaviour, _ state: State) -> Answer {
         let form = fields(request.body)
         func refuse(_ code: String) -> Answer { Answer("400 Bad Request", body: "{\"error\":\"\(code)\"}") }
-        let isPost = behaviour.description["token_endpoint_auth_methods_supported"] == .array([.string("client_secret_post")])
+        let post = JSONValue.string("client_secret_post"), basic = JSONValue.string("client_secret_basic")
+        let methods = behaviour.description["token_endpoint_auth_methods_supported"]
+        let isPost = methods == .array([post]) || methods == .array([basic, post]) && request.headers["authorization"] == nil
         if let secret = behaviour.clientSecret, !isPost {
             let pair = "\(clientID):\(encoded(secret))"
             guard request.headers["authorization"] == "Basic \(Data(pair.utf8).base64EncodedString())" else {

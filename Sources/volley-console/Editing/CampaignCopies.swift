@@ -24,23 +24,31 @@ enum CampaignCopies {
             guard item.app.map({ visit.may(.edit, app: $0) }) ?? visit.may(.edit, app: nil) else { throw Refusal.notAllowed }
             text = copy(CampaignSaving.text(of: try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)))
         }
-        let fresh = visit.query["file"] == nil ? try beginning(visit, site) : ""
-        return .page(page(.init(file: "", text: text, base: "", notice: fresh), visit))
+        let notice: HTML =
+            try visit.query["file"].map {
+                """
+                <p class="note">A copy of <code dir="auto">\($0)</code>, without its times. Give it a name of its own in the first lines, and save \
+                it; then you can go on in the form.</p>
+                """
+            } ?? beginning(visit, site)
+        return .page(page(.init(file: "", text: text, base: "", notice: notice), visit))
     }
 
-    /// The first lines of a campaign as a form; what it saves is opened in the form for the rest.
+    /// The first lines of a campaign as a form, filled in as it came; what it saves is opened in the form for the rest.
     private static func beginning(_ visit: Visit, _ site: Site) throws -> HTML {
+        func value(_ name: String) -> String { visit.form["begin"] == nil ? "" : visit.form[name] ?? "" }
         let apps = try site.project().apps.map(\.name.value).filter { visit.may(.edit, app: $0) }
-        let options: [HTML] = apps.map { "<option>\($0)</option>" }
+        let options: [HTML] = apps.map { "<option\($0 == value("app") ? " selected" : "" as HTML)>\($0)</option>" }
         return """
             <form class="panel editor" method="post" action="/campaigns/new">
             <h2>Begin with a form</h2>\(Form.token(visit))<input type="hidden" name="begin" value="1">
-            \(Form.text("Name", name: "name", value: "", attributes: " required autocomplete=\"off\" aria-describedby=\"name-hint\""))
+            \(Form.text("Name", name: "name", value: value("name"), attributes: " required autocomplete=\"off\" aria-describedby=\"name-hint\""))
             <p class="note" id="name-hint">Small letters, digits and hyphens: spring-sale</p>
             <p class="field"><label for="app">App</label><select id="app" name="app">\(options)</select></p>
-            \(Form.text("Title", name: "title", value: "", attributes: " required"))
-            \(Form.text("Text", name: "body", value: ""))
-            \(Form.text("Tags, with commas between them; blank for everyone", name: "tags", value: "", attributes: " autocomplete=\"off\""))
+            \(Form.text("Title", name: "title", value: value("title"), attributes: " required"))
+            \(Form.text("Text", name: "body", value: value("body")))
+            \(Form.text("Tags, with commas between them; blank for everyone", name: "tags", value: value("tags"),
+                attributes: " autocomplete=\"off\""))
             <p><button class="main">Go on</button></p>
             </form>
             <h2>Or write the source</h2>
@@ -99,25 +107,28 @@ enum CampaignCopies {
         let name: String? = if case .text(let name)? = try? edit?.value(at: ["name"]) { name } else { nil }
         sheet = try CampaignEditor.checked(sheet, visit, site)
         guard visit.form["check"] == nil else { return .page(page(sheet, visit)) }
-        func again(_ objections: [Diagnostic]) -> Answer {
-            sheet.notice = CampaignEditor.refusal(objections)
+        func again(_ objections: [Diagnostic]) throws -> Answer {
+            // Those who filled in the form get it back, and no source that they did not write.
+            let form = isBegun ? try beginning(visit, site) : ""
+            if isBegun { sheet = .init(file: "", text: try blank(visit, site), base: "") }
+            sheet.notice = "\(CampaignEditor.refusal(objections))\(form)"
             sheet.status = .unprocessableContent
             return .page(page(sheet, visit))
         }
         guard let name, Campaign.isName(name), ScheduleFiles.isCampaign(name + ".yaml") else {
-            return again([
-                Diagnostic(
-                    "the campaign has no name that a file could have",
-                    remedy: "Write a line `name: …` with small letters, digits and hyphens, for example `name: spring-sale`.")
-            ])
+            let mistakes = sheet.findings.filter { isBegun && $0.severity == .error }.map { Diagnostic($0.message, remedy: $0.remedy) }
+            let nameless = Diagnostic(
+                "the campaign has no name that a file could have",
+                remedy: "Write a line `name: …` with small letters, digits and hyphens, for example `name: spring-sale`.")
+            return try again(mistakes.isEmpty ? [nameless] : mistakes)
         }
         let file = name + ".yaml"
         switch try site.saving.save(text, as: file, base: nil, visit, site) {
         case .saved where isBegun: return .redirect("/campaign/form" + FormFields.query([("file", file)]))
         case .saved: return .redirect(Words.path(ofCampaign: file) + "&saved=1")
-        case .refused(let objections): return again(objections)
+        case .refused(let objections): return try again(objections)
         case .conflict:
-            return again([Diagnostic("there is a campaign file \(file) already", remedy: "Give this campaign another name.")])
+            return try again([Diagnostic("there is a campaign file \(file) already", remedy: "Give this campaign another name.")])
         }
     }
 

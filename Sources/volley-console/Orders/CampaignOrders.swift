@@ -43,8 +43,14 @@ enum CampaignOrders {
         }
         let devices = app.testDevices.count
         let test =
-            devices == 0
-            ? "" : form(.test, "Send a test", "This campaign goes now to \(TextFormat.devices(devices)), named in volley.yaml for tests.")
+            devices > 0
+            ? form(.test, "Send a test", "This campaign goes now to \(TextFormat.devices(devices)), named in volley.yaml for tests.")
+            : !visit.may(Action.test.right, app: app.name.value)
+                ? ""
+                : """
+                <h3>Send a test</h3><p>\(app.name.value) has no test devices. The people who run Volley can enter some in volley.yaml \
+                (<code>test_devices</code>).</p>
+                """
         let plan =
             item.isScheduled
             ? ""

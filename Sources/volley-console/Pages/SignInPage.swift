@@ -61,6 +61,12 @@ enum SignInPage {
     private static func page(_ visit: Visit, _ site: Site, _ attempt: Attempt) -> Page {
         let (visit, cookies) = visit.withFormCookie()
         let error: HTML = attempt.message.markup.isEmpty ? "" : "<p class=\"stop\" role=\"alert\">\(attempt.message)</p>"
+        let ended: HTML =
+            visit.sessionEnded && attempt.message.markup.isEmpty
+            ? """
+            <p class="lead" role="status">Your session has ended. Each ends after 30 minutes without a click, and after 12 hours. When you \
+            have signed in, you are back where you wanted to go.</p>
+            """ : ""
         let way = site.provider.map { ProviderPages.link($0, to: attempt.to) } ?? ""
         let hidesForm = site.provider.map { $0.isOnly && !attempt.asksForPassword || !site.signIn.hasAccounts } ?? false
         let content: HTML =
@@ -77,7 +83,8 @@ enum SignInPage {
             """
             : "<p class=\"lead\">There are no accounts yet, so nobody can sign in. The people who run Volley invite the first person: <code>volley serve --invite NAME</code> prints a link.</p>"
         return Page(
-            status: attempt.status, title: "Sign in", place: nil, content: "\(Words.head("Sign in"))\(way)\(hidesForm ? "" : content)",
+            status: attempt.status, title: "Sign in", place: nil,
+            content: "\(Words.head("Sign in"))\(ended)\(way)\(hidesForm ? "" : content)",
             cookies: cookies)
     }
 }

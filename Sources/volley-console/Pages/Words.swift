@@ -33,12 +33,19 @@ enum Words {
     static func text(_ diagnostic: Diagnostic) -> HTML {
         let place: HTML = diagnostic.position.map { "Line \($0.line), column \($0.column): " } ?? ""
         let remedy: HTML = diagnostic.remedy.map { " \(Prose.html($0))" } ?? ""
-        return "\(place)\(Prose.html(TextFormat.capitalized(diagnostic.message))).\(remedy)"
+        return "\(place)\(Prose.html(capitalized(diagnostic.message))).\(remedy)"
+    }
+
+    /// A message as it begins a sentence. Paths and addresses keep their letters: `exports/devices.csv` is another file than
+    /// `Exports/devices.csv`.
+    static func capitalized(_ message: String) -> String {
+        let first = message.prefix { $0 != " " }
+        return first.dropLast().contains { "/.:".contains($0) } ? message : TextFormat.capitalized(message)
     }
 
     /// What stands behind a colon elsewhere, as a sentence.
     static func sentence(_ text: String) -> String {
-        let text = TextFormat.capitalized(TextFormat.printable(text))
+        let text = capitalized(TextFormat.printable(text))
         return text.hasSuffix(".") ? text : text + "."
     }
 

@@ -35,6 +35,7 @@ struct Gate: Sendable {
             context.account.set(person.account)
         } else {
             visit.secret = ConsoleCookies.secret(cookies.form, in: request)
+            visit.sessionEnded = secret != nil
         }
         if let redirect = try Self.check(route, visit, request) {
             // Whoever wrote for half an hour gets it back, and not only a page to sign in.

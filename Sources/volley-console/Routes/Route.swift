@@ -64,6 +64,8 @@ struct Visit: Sendable {
     var person: Person?
     /// The secret of the session's cookie, or of the sign-in form's; nil without either.
     var secret: String?
+    /// Whether the browser has the cookie of a session that is over.
+    var sessionEnded = false
     /// The parts of the path that stand for any, by their names.
     var parameters: [String: String]
     /// What stands behind `?`; of several with one name, the first.

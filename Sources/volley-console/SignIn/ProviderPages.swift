@@ -25,7 +25,7 @@ enum ProviderPages {
     static func comeBack(_ visit: Visit, _ site: Site) throws -> Answer {
         let provider = try provider(site)
         return try explained(provider) {
-            let attempt = try provider.attempts.take(visit.attempt, state: visit.query["state"] ?? "", at: visit.now)
+            let attempt = try attempt(visit, provider)
             if case .proof(let session) = attempt.purpose {
                 guard visit.person != nil, self.session(visit) == session else { throw Refusal.sessionEnded }
             }
@@ -37,6 +37,15 @@ enum ProviderPages {
             case .proof(let session): return try goOn(identity, session, provider, visit, site)
             }
         }
+    }
+
+    private static func attempt(_ visit: Visit, _ provider: ProviderSignIn) throws -> OpenIDAttempt {
+        // There are providers that leave the state out of a refusal, against RFC 6749 (section 4.1.2.1). Then it ends nothing here, but the
+        // person learns what happened.
+        if visit.attempt != nil, visit.query["state"] == nil, let error = visit.query["error"] {
+            throw OpenIDProblem(ended: error, description: visit.query["error_description"])
+        }
+        return try provider.attempts.take(visit.attempt, state: visit.query["state"] ?? "", at: visit.now)
     }
 
     private static func begin(_ purpose: OpenIDAttempt.Purpose, to: String, _ visit: Visit, _ site: Site) throws -> Answer {
@@ -57,7 +66,7 @@ enum ProviderPages {
             if visit.person != nil, let old = visit.secret { try site.signIn.end(secret: old, from: visit.sight.client, at: visit.now) }
             return .redirect(
                 SignInPage.localPath(to), cookies: [visit.cookies.setSession(token.text), visit.cookies.endForm, visit.cookies.endAttempt])
-        case .noRole: throw Refusal.noRole(provider, values: identity.groups.count)
+        case .noRole: throw Refusal.noRole(provider, values: identity.groups)
         case .disabled: throw Refusal.disabled
         }
     }
@@ -158,6 +167,27 @@ extension Refusal {
             self.init(
                 status: .forbidden, title: "You were not asked again",
                 words: "\(provider) did not have you sign in anew. Sign out there, and begin again.", note: note)
+        case .noProofTime:
+            self.init(
+                status: .forbidden, title: "This cannot be done with your account",
+                words: """
+                    \(provider) does not tell the console when you signed in, so the console cannot make sure that it is you. Tell the \
+                    people who run Volley.
+                    """,
+                note: note)
+        case .unreachable:
+            self.init(
+                status: .badGateway, title: "Signing in is not possible now",
+                words: """
+                    The console cannot reach \(provider). Try again in a minute, and if it stays so, tell the people who run Volley: the \
+                    console's log says more.
+                    """,
+                note: note)
+        case .failed:
+            self.init(
+                status: .badGateway, title: "Signing in is not possible now",
+                words: "\(provider) ended the sign-in with an error. Tell the people who run Volley: the console's log says more.",
+                note: note)
         case _ where problem.isOfThisAttempt:
             self.init(
                 status: .badRequest, title: "This sign-in cannot be completed",
@@ -187,15 +217,20 @@ extension Refusal {
             headers: [.retryAfter: "\(seconds)"])
     }
 
-    /// - Parameter values: of the claim, for the log: with none, the provider does not send it at all.
-    fileprivate static func noRole(_ provider: ProviderSignIn, values: Int) -> Refusal {
+    /// - Parameter values: of the claim, for the log, where the people who run Volley see what `map` must name: providers write `shop` as
+    ///   `/shop`, or as a number. With none, the provider does not send the claim at all.
+    static func noRole(_ provider: ProviderSignIn, values: [String]) -> Refusal {
+        let named = values.prefix(5).map { "'\(TextFormat.foreign($0, maximumBytes: 60))'" }.joined(separator: ", ")
         let held =
-            values == 0
-            ? "came without the claim" : "came with \(TextFormat.counted(values, one: "value")) that volley.yaml does not map in the claim"
+            values.isEmpty
+            ? "came without the claim"
+            : "came with \(named)\(values.count > 5 ? " and others" : ""), which volley.yaml does not map, in the claim"
         return Refusal(
             status: .forbidden, title: "You have no role here",
-            words:
-                "\(provider.name) knows you, but gives you no role in the console. Ask the people who run Volley for one, and sign in again.",
+            words: """
+                \(provider.name) knows you, but gives you no role in the console. Ask the people who run Volley for one, and sign in again. \
+                If you have another account at \(provider.name), sign out there first.
+                """,
             note: "\(provider.name): a person without a role \(held) \(provider.rolesClaim)")
     }
 }

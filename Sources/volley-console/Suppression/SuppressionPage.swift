@@ -59,7 +59,7 @@ enum SuppressionPage {
                 result.refusal == nil ? "<div class=\"done\" role=\"status\">\(result.message)</div>" : AccountWords.alert(result.message)
             } ?? ""
         let lists: [HTML] = try parts.enumerated().map { number, part in
-            Words.panel("\(TextFormat.capitalized(part.name))", id: "list-\(number + 1)", try summary(of: part))
+            Words.panel("\(Words.capitalized(part.name))", id: "list-\(number + 1)", try summary(of: part))
         }
         let content: HTML = """
             \(Words.head("Suppressed devices of \(TextFormat.printable(app.name.value))"))
