@@ -99,6 +99,36 @@ struct ServeTests {
         }
     }
 
+    @Test("a sender that is told to end several times, as by each thread of a killed supervisor, ends once and in good order")
+    func toldAgain() throws {
+        let folder = try TestFolder()
+        let sender = try VolleyBinary.start(
+            ["schedule", folder.path], in: URL(fileURLWithPath: folder.path), environment: ["VOLLEY_SUPERVISOR": "\(getpid())"])
+        defer { kill(sender.processID, SIGKILL) }
+        try Self.wait("volley schedule did not start") { sender.errorsSoFar.contains("is at work") }
+        while sender.isRunning { kill(sender.processID, SIGTERM) }
+        let result = sender.finish()
+        #expect(result.status == 130)
+        #expect(result.errors.components(separatedBy: "Interrupted: what is being sent stops cleanly").count == 2)
+    }
+
+    @Test("SIGTERM at any moment of its start ends the console", arguments: [0, 1, 2, 3])
+    func terminatedWhileStarting(part: Int) throws {
+        let folder = try TestFolder()
+        var reached = 0
+        for step in 0..<12 {
+            let console = try RunningVolley(
+                executable: VolleyBinary.path + "-console", [folder.path, "--listen", "127.0.0.1:0"], in: URL(fileURLWithPath: folder.path),
+                environment: ["VOLLEY_SUPERVISOR": "\(getpid())"], input: nil)
+            defer { kill(console.processID, SIGKILL) }
+            usleep(UInt32((step * 4 + part) * 12_000))
+            if console.errorsSoFar.contains("The console is at") { reached += 1 }
+            kill(console.processID, SIGTERM)
+            try Self.wait("SIGTERM after \((step * 4 + part) * 12) ms was lost") { !console.isRunning }
+        }
+        #expect(reached < 12, "some were told before they served")
+    }
+
     @Test("with --no-sender there is the console alone")
     func noSender() throws {
         try Self.serving(["--no-sender"], children: 1) { serve, _ in
