@@ -1,6 +1,7 @@
 public import Accounts
 import Base
 import Campaigns
+import Reports
 public import Runs
 import Synchronization
 
@@ -53,7 +54,7 @@ public final class AccountRights: Sendable {
             else { return .notPermitted }
             guard case .approve(let id, _) = order.kind else { return nil }
             return try fourEyes(run: id, approver: account.name.text)
-        } catch { return .described("\(error)") }
+        } catch { return .described(Diagnostics(explaining: error).inConsole) }
     }
 
     private func isAllowed(_ kind: Order.Kind, _ rights: Rights) throws -> Bool {

@@ -128,11 +128,11 @@ enum CampaignForm {
         let typed = trial.typed[field.name].flatMap { $0 == trial.typed[shown(field)] ? nil : $0 }
         let text = typed ?? present
         let found: [HTML] = findings.map { finding in
-            "<span class=\"\(finding.severity == .error ? "stop" : "note")\" role=\"alert\">\(TextFormat.capitalized(finding.message)). \(Prose.html(finding.remedy ?? ""))</span>"
+            "<span class=\"\(finding.severity == .error ? "stop" : "note")\" role=\"alert\">\(Words.text(finding, withPlace: false))</span>"
         }
         let refused: [HTML] =
             trial.mistakes[field.name].map {
-                ["<span class=\"stop\" role=\"alert\">\(TextFormat.capitalized($0.message)). \($0.remedy ?? "")</span>"]
+                ["<span class=\"stop\" role=\"alert\">\(Words.text(Diagnostic($0), withPlace: false))</span>"]
             } ?? []
         let mistake = HTML(joined: refused + found)
         let hint: HTML = field.hint.isEmpty ? "" : "<span class=\"note\" id=\"\(field.name)-hint\">\(field.hint)</span>"

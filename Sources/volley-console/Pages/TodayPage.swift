@@ -20,13 +20,17 @@ enum TodayPage {
         let times = list.times.filter { $0.app.map { visit.may(.seeCampaigns, app: $0) } ?? visit.maySomewhere(.seeCampaigns) }
         let items = try site.campaigns.items(project: project, now: visit.now)
             .filter { $0.app.map { visit.may(.seeCampaigns, app: $0) } ?? true }
+        let hindrances = try site.campaigns.hindrances(project: project, now: visit.now)
+        let broken =
+            (visit.maySomewhere(.seeSystem) ? listing.broken : [])
+            + (visit.may(.seeCampaigns, app: nil) ? try site.campaigns.strangers() : [])
         let needing = Set(project.apps.filter(\.needsApproval).map(\.name.value))
         let content: HTML = """
             \(Words.head("Today"))
             \(sending(runs, site))
             \(waiting(runs.filter { isWaiting($0, needing, visit.now) }))
             \(coming(times, visit))
-            \(problems(runs, times, items, broken: visit.maySomewhere(.seeSystem) ? listing.broken : [], visit.now))
+            \(problems(runs, times, items, hindrances, broken: broken, visit.now))
             """
         return .page(Page(title: "Today", place: .today, content: content))
     }
@@ -56,7 +60,7 @@ enum TodayPage {
         let items: [HTML] = runs.prefix(most).map { run in
             """
             <li><p>\(Words.link(to: run)) \(run.badges)</p>
-            <p class="note">\(TextFormat.devices(run.audience)), planned \(Words.moment(run.plannedAt))</p></li>
+            <p class="note">\(run.audience == 0 ? "Nobody would get it" : "\(TextFormat.devices(run.audience))" as HTML), planned \(Words.moment(run.plannedAt))</p></li>
             """
         }
         return Words.panel(
@@ -77,16 +81,17 @@ enum TodayPage {
     }
 
     private static func problems(
-        _ runs: [RunSummary], _ times: [ScheduleList.Time], _ items: [CampaignShelf.Item], broken: [Diagnostic], _ now: Timestamp
+        _ runs: [RunSummary], _ times: [ScheduleList.Time], _ items: [CampaignShelf.Item], _ hindrances: [String: [Diagnostic]],
+        broken: [Diagnostic], _ now: Timestamp
     ) -> HTML {
         let retried = Set(runs.compactMap(\.retryOf))
         let stopped = runs.filter { $0.state == .stopped && !retried.contains($0.id) && isRecent($0.finishedAt ?? $0.plannedAt, now) }
         var lines: [HTML] = stopped.map { run in
-            let why: HTML = run.cause.map { ": \(Prose.html($0.sentence))" } ?? ""
+            let why: HTML = run.cause.map { ": \(Prose.html($0.sentence(for: .console)))" } ?? ""
             return "<li>\(Words.link(to: run)) stopped\(why)</li>"
         }
         lines += times.filter { $0.problem != nil && isRecent($0.begins, now) }.map { time in
-            let sentence = time.problem?.sentence ?? ""
+            let sentence = time.problem?.sentence(for: .console) ?? ""
             return
                 "<li><span dir=\"auto\">\(time.campaign)</span>, \(time.occurrence.replacing("T", with: " ")): \(Prose.html(sentence))</li>"
         }
@@ -95,6 +100,13 @@ enum TodayPage {
             <li><a href="\(Words.path(ofCampaign: item.file))" dir="auto">\(item.file)</a> has \
             \(TextFormat.counted(item.mistakes.count, one: "mistake")); nothing is sent from it</li>
             """
+        }
+        lines += items.compactMap { item in
+            guard let why = hindrances[item.file] else { return nil }
+            return """
+                <li><a href="\(Words.path(ofCampaign: item.file))" dir="auto">\(item.file)</a> is not sent at its times. \
+                \(HTML(joined: why.map { Words.text($0, withPlace: false) }))</li>
+                """
         }
         lines += broken.map { "<li dir=\"auto\">\(Words.text($0))</li>" }
         guard !lines.isEmpty else { return "" }
