@@ -18,7 +18,7 @@ enum Entrance {
     /// threads, which get its mask, begin only after the signals are held.
     static func main() {
         EndSignals.hold()
-        if volley_end_with_parent() != 0 { exit(0) }
+        if volley_end_with_parent() != 0 { return }
         let end = DispatchSemaphore(value: 0)
         Task.detached {
             await Program.main()

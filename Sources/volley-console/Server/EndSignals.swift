@@ -6,10 +6,10 @@ import Synchronization
 /// lost between the start of the process and the moment in which the server can be asked to end.
 final class EndSignals: Sendable {
     private enum State {
-        /// There is nothing yet that could end in good order.
+        /// There is nothing yet that could end.
         case starting
         case serving(@Sendable () async -> Void)
-        case asked
+        case isAsked
     }
 
     private let state = Mutex(State.starting)
@@ -34,7 +34,7 @@ final class EndSignals: Sendable {
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
 
-    /// Begins to take them. Until `end` is called, the first ends the process.
+    /// Begins to take them. What comes before `end` is called counts from then on.
     /// - Throws: `Diagnostic` if the system has no thread.
     init() throws(Diagnostic) {
         try detachThread { [self] in
@@ -46,20 +46,21 @@ final class EndSignals: Sendable {
         }
     }
 
-    /// What is done at the first signal from now on. Further ones change nothing.
+    /// What is done at the first signal, also if that has come. Further ones change nothing.
     func end(_ body: @escaping @Sendable () async -> Void) {
-        state.withLock { if case .starting = $0 { $0 = .serving(body) } }
+        let isAsked = state.withLock { state in
+            if case .isAsked = state { return true }
+            state = .serving(body)
+            return false
+        }
+        if isAsked { Task { await body() } }
     }
 
     private func take() {
         let before = state.withLock { state in
-            defer { state = .asked }
+            defer { state = .isAsked }
             return state
         }
-        switch before {
-        case .starting: _exit(0)
-        case .serving(let body): Task { await body() }
-        case .asked: break
-        }
+        if case .serving(let body) = before { Task { await body() } }
     }
 }
