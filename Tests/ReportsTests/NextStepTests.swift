@@ -68,7 +68,8 @@ import Testing
         let suppressed = try JSONValue(
             parsing: #"{"skipped_why":[{"reason":"suppressed","rows":2,"why":"gone; `volley suppression list` shows since when"}]}"#)
         let causes: [StopCause?] = [
-            nil, .service("apns", .refused(reason: "PayloadEmpty", status: 400, clockLagSeconds: nil)), .service("apns", .notTheService(status: 200)),
+            nil, .service("apns", .refused(reason: "PayloadEmpty", status: 400, clockLagSeconds: nil)),
+            .service("apns", .notTheService(status: 200)),
             .service("apns", .refused(reason: "BadTopic", status: 400, clockLagSeconds: nil)),
         ]
         for outcomes in mixtures {
@@ -81,7 +82,8 @@ import Testing
                     #expect(report.nextSteps.allSatisfy { $0.command?.hasPrefix("volley ") ?? true })
                     report.face = .console
                     let page = ReportPage(report, madeBy: "V", madeAt: start).content.markup
-                    let command = page.firstMatch(of: #/(<code>|`)volley [^<`]*|volley (retry|resume|report|send|suppression|doctor)[^<]*| --[a-z]+/#)
+                    let command = page.firstMatch(
+                        of: #/(<code>|`)volley [^<`]*|volley (retry|resume|report|send|suppression|doctor)[^<]*| --[a-z]+/#)
                     if let command { Issue.record("\(state) \(outcomes) \(command.0)") }
                 }
             }

@@ -100,7 +100,8 @@ final class CampaignShelf: Sendable {
 
     /// Why a campaign is not sent at its times, beside the mistakes in its own file: such as another campaign of the same name.
     func hindrances(project: Project, now: Timestamp) throws -> [String: [Diagnostic]] {
-        let mistakes = try schedule(project: project, now: now).mistakes
+        // What is wrong with the record of times is said on Today and on the calendar; campaigns can be written nevertheless.
+        guard let mistakes = try? schedule(project: project, now: now).mistakes else { return [:] }
         return try items(project: project, now: now).reduce(into: [:]) { found, item in
             guard item.mistakes.isEmpty, let all = mistakes[FilePaths.named(item.path)]?.all, !all.isEmpty else { return }
             found[item.file] = all
