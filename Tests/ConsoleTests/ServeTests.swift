@@ -149,12 +149,14 @@ struct ServeTests {
                 // Before exec, the new process holds back all signals.
                 let isBegun = (try? String(contentsOfFile: "/proc/\(console.processID)/comm", encoding: .utf8)) == "volley-console\n"
                 return isBegun
-                    && (Self.hasTermination(in: "SigBlk", of: console.processID) || Self.hasTermination(in: "SigIgn", of: console.processID))
+                    && (Self.hasTermination(in: "SigBlk", of: console.processID)
+                        || Self.hasTermination(in: "SigIgn", of: console.processID))
             }
             // What is ignored at the moment is gone for good.
             #expect(!Self.hasTermination(in: "SigIgn", of: console.processID))
             kill(console.processID, SIGTERM)
             try Self.wait("SIGTERM was lost") { !console.isRunning }
+            #expect(console.finish().status == 0, "in good order, and not by the signal itself")
         }
     }
 
