@@ -145,7 +145,8 @@ let package = Package(
             dependencies: [
                 "Accounts", "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Runs", "Reports",
                 "Workspace", "Planning", "Automation", "OpenIDConnect", argumentParser,
-            ] + web + [.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")], packageAccess: false, swiftSettings: strict),
+            ] + web + [.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")],
+            packageAccess: false, swiftSettings: strict),
 
         // What `make bench` runs.
         .target(name: "BareCurl", dependencies: ["CCurl"], path: "Sources/Benchmarks/BareCurl"),

@@ -87,7 +87,7 @@ final class CampaignShelf: Sendable {
         return list
     }
 
-    /// What is called as a campaign and is none: folders, pipes, links that lead nowhere. Each with what to do about it.
+    /// What has the name of a campaign file without being a file: folders, pipes, links that lead nowhere. Each with what to do about it.
     func strangers() throws -> [Diagnostic] {
         try Folder.names(in: folder).filter(ScheduleFiles.isCampaign).sorted().compactMap { name in
             let kind = FileKind(path: FilePaths.join(folder, name: name))

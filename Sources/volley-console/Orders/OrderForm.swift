@@ -56,7 +56,7 @@ enum OrderForm {
             let order = Order(nonce: nonce, kind: kind, by: person.account)
             if let refusal = site.rights.refusal(of: order) { throw Refusal.notOrdered(refusal) }
             do { _ = try site.orders.place(order) } catch {
-                // Somebody else may have sent it a moment ago.
+                // Another person may have sent it a moment ago.
                 guard let known = try site.orders.order(nonce), known.order.by != person.account else { throw error }
                 throw Refusal.usedForm
             }
@@ -93,7 +93,7 @@ extension Refusal {
             status: .forbidden, title: "This cannot be ordered", words: "\(Words.sentence(refusal.sentence)) Nothing was ordered.")
     }
 
-    /// A form's key belongs to another order; whose and which is nobody else's business.
+    /// A form's key belongs to the order of another person, of which nothing is said.
     static let usedForm = outdated("This form cannot be used any more. Load its page again, and order it from there.")
 
     /// What was ordered does not fit what there is now.
