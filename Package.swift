@@ -67,6 +67,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         // The C libraries, each imported by exactly one room.
@@ -144,7 +145,8 @@ let package = Package(
             dependencies: [
                 "Accounts", "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Runs", "Reports",
                 "Workspace", "Planning", "Automation", "OpenIDConnect", argumentParser,
-            ] + web, packageAccess: false, swiftSettings: strict),
+            ] + web + [.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")],
+            packageAccess: false, swiftSettings: strict),
 
         // What `make bench` runs.
         .target(name: "BareCurl", dependencies: ["CCurl"], path: "Sources/Benchmarks/BareCurl"),
@@ -229,7 +231,7 @@ let package = Package(
             [
                 "Accounts", "Automation", "Base", "Campaigns", "OpenIDConnect", "PushServices", "Reports", "Runs", "Scheduling",
                 "TestCommands",
-                "TestIdentityProvider", "Workspace", "volley",
+                "TestIdentityProvider", "TestSupport", "Workspace", "volley",
                 "volley-console",
             ] + web),
         // A program of others, as it were, that is made of the stages.

@@ -10,7 +10,8 @@ extension CampaignContext {
         guard folder == FilePaths.absolute(catalog.place) else {
             throw Diagnostic(
                 "its runs folder is \(folder), but this volley schedule uses \(catalog.place)", file: campaign.file,
-                remedy: "Start another volley schedule for this campaign, or name one runs folder for all campaigns with --runs.")
+                remedy: "Start another volley schedule for this campaign, or name one runs folder for all campaigns with --runs.",
+                [.ask(.giveOwnSender)])
         }
     }
 }

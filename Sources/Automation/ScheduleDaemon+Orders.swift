@@ -70,7 +70,7 @@ extension ScheduleDaemon {
             let source = try CampaignSource(CampaignFile(file, in: files.choice), now: now)
             guard source.hasOwnDevices else { return .devicesUnknown }
             return source.campaign == campaign && source.digest == digest ? nil : .fileDiffers
-        } catch { return .described("\(error)") }
+        } catch { return .described(Diagnostics(explaining: error).inConsole) }
     }
 
     /// A thread has done something about an order.

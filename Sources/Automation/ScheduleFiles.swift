@@ -115,11 +115,13 @@ public struct ScheduleFiles: Sendable {
                 reading.sources[campaign.name] = try? CampaignSource(context).digest
                 continue
             }
-            reading.mistakes[campaign.file] = Diagnostics(
-                Diagnostic(
-                    "\(others.joined(separator: ", ")) also \(TextFormat.plural(others.count, one: "has", many: "have")) the name '\(campaign.name)'",
-                    at: context.campaign.name.position,
-                    remedy: "Give each campaign with a schedule a different name. Until then none of these campaigns is sent."))
+            var mistake = Diagnostic(
+                "\(others.joined(separator: ", ")) also \(TextFormat.plural(others.count, one: "has", many: "have")) the name '\(campaign.name)'",
+                at: context.campaign.name.position,
+                remedy: "Give each campaign with a schedule a different name. Until then none of these campaigns is sent.")
+            // Who reads this in the console may have no right to see the other ones.
+            mistake.plainMessage = "another campaign with times has the name '\(campaign.name)', too"
+            reading.mistakes[campaign.file] = Diagnostics(mistake)
         }
         reading.unreadable.formUnion(reading.mistakes.keys)
         return reading

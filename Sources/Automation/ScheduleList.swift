@@ -25,7 +25,8 @@ public struct ScheduleList: Sendable {
     }
 
     let rows: [Row]
-    let mistakes: [String: Diagnostics]
+    /// Why nothing is sent from these files.
+    public let mistakes: [String: Diagnostics]
     private let unscheduledFiles: [String]
     private let ignoredFiles: [String]
     /// Whether a process sends them.

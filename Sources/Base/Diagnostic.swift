@@ -33,32 +33,42 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     public var message: String
     /// What to do next, a whole sentence; nil if the message already says it.
     public var remedy: String?
+    /// What to do next where there is no terminal; empty if `remedy` names no command, so that all can follow it.
+    public var remedies: [Remedy] = []
+    /// The message where there is no terminal; nil if `message` names no command.
+    public var plainMessage: String?
     /// The name of a warning; nil for errors.
     public var name: WarningName?
 
     /// A mistake at a line and column.
-    public init(_ message: String, at position: SourcePosition, remedy: String? = nil, severity: Severity = .error) {
+    public init(
+        _ message: String, at position: SourcePosition, remedy: String? = nil, _ remedies: [Remedy] = [], severity: Severity = .error
+    ) {
         self.severity = severity
         self.position = position
         self.file = position.file
         self.message = message
         self.remedy = remedy
+        self.remedies = remedies
     }
 
     /// A mistake in a whole file, or in none.
-    public init(_ message: String, file: String? = nil, remedy: String? = nil, severity: Severity = .error) {
+    public init(
+        _ message: String, file: String? = nil, remedy: String? = nil, _ remedies: [Remedy] = [], severity: Severity = .error
+    ) {
         self.severity = severity
         self.position = nil
         self.file = file
         self.message = message
         self.remedy = remedy
+        self.remedies = remedies
     }
 
     /// A warning at a line and column.
     public static func warning(
-        _ name: WarningName, message: String, at position: SourcePosition, remedy: String? = nil
+        _ name: WarningName, message: String, at position: SourcePosition, remedy: String? = nil, _ remedies: [Remedy] = []
     ) -> Diagnostic {
-        var warning = Diagnostic(message, at: position, remedy: remedy, severity: .warning)
+        var warning = Diagnostic(message, at: position, remedy: remedy, remedies, severity: .warning)
         warning.name = name
         return warning
     }

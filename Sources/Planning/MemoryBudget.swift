@@ -41,7 +41,7 @@ public struct MemoryBudget: Hashable, Sendable {
             let least = (fixed + Self.leastForDevices + 1 << 20 - 1) >> 20
             throw Diagnostic(
                 "the limit of --memory is too small to plan with",
-                remedy: "On this machine the minimum is \(least)M; without the option, Volley uses what it needs.")
+                remedy: "On this machine the minimum is \(least)M; without the option, Volley uses what it needs.", [.ask(.giveMemory)])
         }
         return bytes - fixed
     }

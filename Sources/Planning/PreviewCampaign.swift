@@ -30,7 +30,8 @@ public func explain(
     if let own = context.ownAudience {
         throw Diagnostic(
             "\(own.service.displayName) chooses the devices of this campaign, so Volley does not know whether one gets it",
-            at: context.campaign.audience.position, remedy: "`volley preview \(campaign.path)` shows the calls.")
+            at: context.campaign.audience.position, remedy: "`volley preview \(campaign.path)` shows the calls.",
+            [.preview])
     }
     // A single device needs little memory, so the limit does not apply.
     var attendance = attendance

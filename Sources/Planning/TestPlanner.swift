@@ -50,7 +50,8 @@ struct TestPlanner {
         throw Diagnostic(
             "the volley.yaml of the campaign requires approval, or cannot be read, but the test devices are those of \(context.project.file)",
             at: context.app.name.position,
-            remedy: "Leave out --config: a test goes to the devices that the campaign's own volley.yaml names.")
+            remedy: "Leave out --config: a test goes to the devices that the campaign's own volley.yaml names.",
+            [.ask(.nameProject)])
     }
 
     /// Services of several that reach no test device: nobody sees what their devices get.

@@ -10,10 +10,12 @@ struct OutcomeGuide {
     let state: RunState
     /// Whether wrong settings may be why tokens were refused.
     let doubtsTokens: Bool
+    /// Who reads it.
+    let face: Face
 
     /// - Parameter services: who took the pushes, at least one.
-    init(services: [any PushService], state: RunState, doubtsTokens: Bool) {
-        (self.services, self.state, self.doubtsTokens) = (services, state, doubtsTokens)
+    init(services: [any PushService], state: RunState, doubtsTokens: Bool, face: Face = .terminal) {
+        (self.services, self.state, self.doubtsTokens, self.face) = (services, state, doubtsTokens, face)
     }
 
     /// - Parameter service: who took the pushes.
@@ -46,7 +48,7 @@ struct OutcomeGuide {
         let names = services.filter { if case .none = $0.repeatProtection { false } else { true } }.map(\.displayName)
         guard !names.isEmpty, state == .stopped || state == .cancelled else { return "" }
         return
-            " If Volley was cut off before the answer came, volley resume sends the push again, and \(Report.listed(names, by: "or")) delivers it once."
+            " If Volley was cut off before the answer came, \(face == .console ? "“Resume”" : "volley resume") sends the push again, and \(Report.listed(names, by: "or")) delivers it once."
     }
 
     private var isUnderway: Bool { state == .running || state == .paused }

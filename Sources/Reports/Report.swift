@@ -27,6 +27,8 @@ public struct Report: Sendable {
     let chain: [ChainLink]
     /// Earlier runs of the campaign, the newest first.
     let earlier: [EarlierRun]
+    /// Who reads it.
+    public var face = Face.terminal
 
     /// Gathers the figures of a run.
     /// - Parameters:
@@ -98,7 +100,7 @@ public struct Report: Sendable {
     /// What outcomes mean in this run.
     var guide: OutcomeGuide {
         let services = services.map(\.service)
-        return OutcomeGuide(services: services.isEmpty ? [service] : services, state: status.state, doubtsTokens: doubtsTokens)
+        return OutcomeGuide(services: services.isEmpty ? [service] : services, state: status.state, doubtsTokens: doubtsTokens, face: face)
     }
 
     /// Whether every recipient was accepted, found its token invalid, or was left out on purpose: none was rejected, failed, unknown or missed.

@@ -30,12 +30,13 @@ public struct LedgerGap {
             isUnreadable = false
             diagnostic = Diagnostic(
                 "this plan was cancelled, and this file is an older copy", file: run.place,
-                remedy: "`volley cancel \(run.plan.id)` cancels it again. For another push, plan the campaign again.")
+                remedy: "`volley cancel \(run.plan.id)` cancels it again. For another push, plan the campaign again.",
+                [.cancel(run: run.plan.id), .planAgain])
         case .unreadable(let why):
             isUnreadable = true
             diagnostic = Diagnostic(
                 "it cannot be checked whether this file has a record of all that was sent: \(why.message)", file: run.place,
-                remedy: "\(why.file.map { "That is about \($0). " } ?? "")\(why.remedy ?? "Check the file.")")
+                remedy: "\(why.file.map { "That is about \($0). " } ?? "")\(why.remedy ?? "Check the file.")", why.remedies)
         }
     }
 

@@ -13,8 +13,11 @@ public func approver(_ name: String) throws -> String {
     guard !name.isEmpty, name.count <= longestName, name.unicodeScalars.allSatisfy({ !$0.properties.isDefaultIgnorableCodePoint }),
         !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
     else {
-        throw Diagnostic(
-            "--by needs the name of the person who approves, at most \(longestName) characters", remedy: "For example: --by 'Anna Roth'.")
+        var mistake = Diagnostic(
+            "--by needs the name of the person who approves, at most \(longestName) characters", remedy: "For example: --by 'Anna Roth'.",
+            [.ask(.shortenName)])
+        mistake.plainMessage = "the name of an account that approves has at most \(longestName) characters, and only visible ones"
+        throw mistake
     }
     return name
 }
@@ -33,10 +36,12 @@ public func checkApprovable(_ run: any RecordedRun, in choice: ProjectChoice) th
             "the run is \(state.rawValue); only a plan can be approved", file: run.place,
             remedy: state == .stopped
                 ? "It was approved before: `volley resume \(run.plan.id)` continues it."
-                : "`volley report \(run.plan.id)` shows its progress.")
+                : "`volley report \(run.plan.id)` shows its progress.",
+            [state == .stopped ? .resume(run: run.plan.id) : .watch(run: run.plan.id)])
     }
     guard run.hasDigest else {
-        throw Diagnostic("a plan of this older format cannot be approved", file: run.place, remedy: "Plan the campaign again.")
+        throw Diagnostic(
+            "a plan of this older format cannot be approved", file: run.place, remedy: "Plan the campaign again.", [.planAgain])
     }
     let settings = try run.plan.settings.get()
     try run.checkPlace(home: settings.runsFolder)
@@ -69,7 +74,8 @@ public func reject(_ run: any RecordedRun, by name: String, reason: String) thro
     guard try state == .planned && !run.hasBegun() else {
         throw Diagnostic(
             "the run is \(state.rawValue); only a plan can be rejected", file: run.place,
-            remedy: "`volley report \(run.plan.id)` shows its progress; `volley cancel \(run.plan.id)` ends it.")
+            remedy: "`volley report \(run.plan.id)` shows its progress; `volley cancel \(run.plan.id)` ends it.",
+            [.watch(run: run.plan.id)] + (state.hasEnded ? [] : [.cancel(run: run.plan.id)]))
     }
     return try cancel(run, because: .rejected(by: name, reason: reason))
 }

@@ -23,7 +23,8 @@ private func cancel(_ run: any RecordedRun, because cause: StopCause, isLast: Bo
     let state = try run.status().state
     guard state != .finished, state != .cancelled else {
         throw Diagnostic(
-            "the run is already \(state.rawValue)", file: run.place, remedy: "`volley report \(run.plan.id)` shows its outcomes.")
+            "the run is already \(state.rawValue)", file: run.place, remedy: "`volley report \(run.plan.id)` shows its outcomes.",
+            [.readReport(run: run.plan.id)])
     }
     if run.sendingSince != nil {
         // With a gap, the sending process would not see an order that is written here.

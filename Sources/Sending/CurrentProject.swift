@@ -51,7 +51,7 @@ package struct CurrentProject {
         Diagnostic(
             "volley.yaml is no longer at \(run.plan.projectFile), where it was when this run was planned, and there is none in this folder, in the folder of "
                 + "the run, or above them. So it is not known whether the run may still go to the same place, and whether it needs approval",
-            file: run.place, remedy: "Name the file with --config FILE. Nothing was sent.")
+            file: run.place, remedy: "Name the file with --config FILE. Nothing was sent.", [.ask(.nameProject)])
     }
 
     /// Compares the destination and sender of a plan with the present file. What a person previewed must not go elsewhere, and a plan must

@@ -13,7 +13,7 @@ public func pause(_ run: any RecordedRun, at now: Timestamp) throws {
     guard run.isBeingSent, state == .running else {
         throw Diagnostic(
             "the run is \(state.rawValue); only a run that is being sent can be paused", file: run.place,
-            remedy: pauseRemedy(state, run.plan.id))
+            remedy: pauseRemedy(state, run.plan.id), waysInsteadOfPause(state, run.plan.id))
     }
     try run.give(.pause, at: now)
 }
@@ -28,13 +28,22 @@ private func pauseRemedy(_ state: RunState, _ id: String) -> String {
     }
 }
 
+/// What `pauseRemedy` says, as values.
+private func waysInsteadOfPause(_ state: RunState, _ id: String) -> [Remedy] {
+    switch state {
+    case .planned: []
+    case .running, .paused, .stopped: [.resume(run: id)]
+    case .finished, .cancelled: [.readReport(run: id)]
+    }
+}
+
 /// Lets the process that paused a run continue it, if the run may go on now.
 /// - Throws: `Diagnostic`: the run is not paused; why it may not go on.
 public func wake(_ run: any RecordedRun, in choice: ProjectChoice) throws {
     guard try run.status().state == .paused else {
         throw Diagnostic(
             "another volley process is sending this run", file: run.place,
-            remedy: "There is nothing to do; `volley report \(run.plan.id)` shows its progress.")
+            remedy: "There is nothing to do; `volley report \(run.plan.id)` shows its progress.", [.watch(run: run.plan.id)])
     }
     try SendPermission(run, in: choice).check(.goOn)
     try run.give(.goOn, at: .now())

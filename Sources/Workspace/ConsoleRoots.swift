@@ -12,10 +12,11 @@ public struct ConsoleRoots: Sendable {
     private let forbidden: [String]
 
     /// The roots of a project; folders that do not exist allow nothing.
-    public init(_ project: Project) {
+    /// - Parameter other: a folder that counts as a root, too; nil for none.
+    public init(_ project: Project, and other: String? = nil) {
         let named = project.console?.roots.map(\.value) ?? []
         let folder = FilePaths.folder(of: FilePaths.anchored(project.file))
-        let paths = named.isEmpty ? [folder] : named.map { FilePaths.resolve($0, besideFile: project.file) }
+        let paths = (named.isEmpty ? [folder] : named.map { FilePaths.resolve($0, besideFile: project.file) }) + (other.map { [$0] } ?? [])
         names = paths
         forbidden = [project.file, FilePaths.resolve(project.runs, besideFile: project.file)].compactMap {
             Self.real(FilePaths.anchored($0))
@@ -70,7 +71,7 @@ public struct ConsoleRoots: Sendable {
     }
 
     /// Whether a path, which may be a pattern, leads into one of the folders, and not to the runs or volley.yaml in it.
-    func holds(_ path: String) -> Bool {
+    public func holds(_ path: String) -> Bool {
         // What a pattern stands for lies below the folder before it.
         var known = FilePaths.anchored(path).split(separator: "/").map(String.init)
         if let pattern = known.firstIndex(where: { $0.contains { "*?[{".contains($0) } }) {

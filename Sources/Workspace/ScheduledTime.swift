@@ -159,37 +159,48 @@ public struct ScheduledTime: Sendable {
         guard other.state == .planning, !catalog.holds(run) else {
             return isTaken(campaign, occurrence: occurrence, by: run, in: catalog)
         }
-        return Diagnostic(
+        var mistake = Diagnostic(
             "`volley schedule` has begun to plan '\(campaign)' for \(occurrence.words), as \(run); nothing was sent",
             remedy: catalog.schedule.isAtWork
                 ? "`volley schedule --list` shows what it waits for."
-                : "Start `volley schedule` again; it continues the plan or skips it.")
+                : "Start `volley schedule` again; it continues the plan or skips it.",
+            [catalog.schedule.isAtWork ? .seeCalendar : .ask(.startSender)])
+        mistake.plainMessage = "the sender has begun to plan '\(campaign)' for \(occurrence.words), as \(run); nothing was sent"
+        return mistake
     }
 
     private static func isTaken(_ campaign: String, occurrence: LocalTime, by run: String, in catalog: any RunCatalog) -> Diagnostic {
-        Diagnostic(
-            "'\(campaign)' has already used its time \(occurrence.words), for \(run); nothing was sent",
-            remedy: remedy(run, catalog, campaign: campaign))
+        let (remedy, remedies) = remedy(run, catalog, campaign: campaign)
+        return Diagnostic(
+            "'\(campaign)' has already used its time \(occurrence.words), for \(run); nothing was sent", remedy: remedy, remedies)
     }
 
-    /// What to do instead for devices that the other run has not reached.
-    private static func remedy(_ other: String, _ catalog: any RunCatalog, campaign: String) -> String {
+    /// What to do instead for devices that the other run has not reached, in words and as values.
+    private static func remedy(_ other: String, _ catalog: any RunCatalog, campaign: String) -> (String, [Remedy]) {
         guard let first = try? catalog.open(other),
             let state = try? first.status().state
         else {
-            return "The file of that run is missing, so it is not known which devices it reached. "
-                + "To send another push, give the campaign another time."
+            return (
+                "The file of that run is missing, so it is not known which devices it reached. "
+                    + "To send another push, give the campaign another time.", [.ask(.restoreRun(other)), .giveAnotherTime]
+            )
         }
-        if let gap = LedgerGap(of: first) { return "\(gap.diagnostic)" }
-        return switch state {
-        case .planned: "`volley send --plan \(other)` sends that plan."
-        case .running, .paused, .stopped: "`volley resume \(other)` resumes that run."
+        if let gap = LedgerGap(of: first) { return ("\(gap.diagnostic)", gap.diagnostic.remedies) }
+        switch state {
+        case .planned: return ("`volley send --plan \(other)` sends that plan.", [.send(run: other)])
+        case .running, .paused, .stopped: return ("`volley resume \(other)` resumes that run.", [.resume(run: other)])
         case .cancelled where hasNeverBegun(first):
-            "That plan was cancelled before any of it was sent. Give '\(campaign)' another time; "
-                + "`volley send` with --now sends it to all devices at once."
+            return (
+                "That plan was cancelled before any of it was sent. Give '\(campaign)' another time; "
+                    + "`volley send` with --now sends it to all devices at once.", [.giveAnotherTime, .ask(.sendNow)]
+            )
         case .finished, .cancelled:
-            (["`volley report \(other)` shows which devices got it."]
-                + [RunRemainder.remedyForUnsent(first) ?? RunRemainder.remedyForFailed(first)].compactMap(\.self)).joined(separator: " ")
+            let (unsent, failed) = (RunRemainder.remedyForUnsent(first), RunRemainder.remedyForFailed(first))
+            let rest: [Remedy] = unsent != nil ? [.ask(.retryUnsent(run: other))] : failed != nil ? [.retry(run: other)] : []
+            return (
+                (["`volley report \(other)` shows which devices got it."] + [unsent ?? failed].compactMap(\.self)).joined(separator: " "),
+                [.readReport(run: other)] + rest
+            )
         }
     }
 

@@ -2,15 +2,32 @@ import ArgumentParser
 import Base
 import CLinux
 import Campaigns
+import Dispatch
 import Glibc
 import Hummingbird
 import Logging
 import NIOCore
 import Runs
+import ServiceLifecycle
 import Workspace
 
 /// The web process of the console. `volley serve` starts it; it sends nothing.
 @main
+enum Entrance {
+    /// On the main thread, which stays to the end: the signal that comes with the supervisor's end belongs to the thread that asked for it. Other
+    /// threads, which get its mask, begin only after the signals are held.
+    static func main() {
+        EndSignals.hold()
+        if volley_end_with_parent() != 0 { return }
+        let end = DispatchSemaphore(value: 0)
+        Task.detached {
+            await Program.main()
+            end.signal()
+        }
+        end.wait()
+    }
+}
+
 struct Program: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley-console", abstract: "Shows campaigns and runs in a browser. volley serve starts it.", version: volleyVersion)
@@ -43,11 +60,12 @@ struct Program: AsyncParsableCommand {
         var log = Logger(label: "volley-console") { StreamLogHandler.standardError(label: $0) }
         log.logLevel = .info
         do {
-            let supervisor = getenv("VOLLEY_SUPERVISOR") == nil ? nil : getppid()
-            if volley_end_with_parent() != 0 { throw ExitCode(0) }
-            if let answer { throw ExitCode(PlanningChild.answer(answer, file: about ?? "", ProjectChoice(file: config, runs: runs))) }
+            if let answer {
+                EndSignals.release()
+                throw ExitCode(PlanningChild.answer(answer, file: about ?? "", ProjectChoice(file: config, runs: runs)))
+            }
             OpenFiles.raiseLimit()
-            try await serve(log, for: supervisor)
+            try await serve(log, until: try EndSignals())
         } catch let code as ExitCode {
             throw code
         } catch {
@@ -56,8 +74,7 @@ struct Program: AsyncParsableCommand {
         }
     }
 
-    /// - Parameter supervisor: the process that started it and without which it must not go on; nil for none.
-    private func serve(_ log: Logger, for supervisor: pid_t?) async throws {
+    private func serve(_ log: Logger, until signals: EndSignals) async throws {
         let site = try Site(folder: folder, choice: ProjectChoice(file: config, runs: runs), at: .now())
         let settings = try site.project().console
         if let warning = site.provider?.warning { log.warning("\(TextFormat.inLine(warning.description))") }
@@ -70,15 +87,15 @@ struct Program: AsyncParsableCommand {
         let application = server.application(at: address) { channel in
             if isSocket { umask(mask) }
             log.info("The console is at \(address.shown(channel.localAddress)).")
-            guard let supervisor else { return }
-            // The signal that comes with its end is lost if it comes before the server listens to signals.
-            channel.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in
-                if getppid() != supervisor { kill(getpid(), SIGTERM) }
-            }
         }
         // The first listing reads every run; nobody should wait for it.
         Task { try? await server.pages.run { _ = try site.archive.listing() } }
-        try await application.runService()
+        var quiet = log
+        quiet.logLevel = .error
+        let group = ServiceGroup(configuration: .init(services: [application], gracefulShutdownSignals: [], logger: quiet))
+        // A request from before `run` counts as well.
+        signals.end { await group.triggerGracefulShutdown() }
+        try await group.run()
     }
 }
 

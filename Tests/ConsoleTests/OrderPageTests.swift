@@ -101,7 +101,7 @@ struct OrderPageTests {
                 #expect(reply.status == 303 && reply["location"] == "\(path)#orders")
             }
             #expect(try office.ordered() == ["approve by ben"])
-            #expect(try server.request("GET", path, session: ben).body.contains("Waiting for volley schedule."))
+            #expect(try server.request("GET", path, session: ben).body.contains("Waiting for the sender."))
             // Before the sender has recorded it, nothing can be sent.
             let send = [("nonce", Secrets.make()), ("digest", fields.first { $0.0 == "digest" }?.1 ?? ""), ("count", "5")]
             #expect(try server.form("\(path)/send", session: ben, send).status == 409)

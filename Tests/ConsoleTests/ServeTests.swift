@@ -19,6 +19,14 @@ struct ServeTests {
         throw CommandFailure(what: what.rawValue)
     }
 
+    /// The same without pauses, for what lasts only moments.
+    private static func spin(_ what: Comment, until isSo: () -> Bool) throws {
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(60)
+        while clock.now < end { if isSo() { return } }
+        throw CommandFailure(what: what.rawValue)
+    }
+
     /// The children of a process, by the names of their programs.
     private static func children(of process: Int32) -> [String: Int32] {
         let ids = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap { Int32($0) } ?? []
@@ -96,6 +104,71 @@ struct ServeTests {
             kill(serve.processID, SIGKILL)
             try Self.wait("the children did not end") { children.values.allSatisfy { !Self.isThere($0) } }
             #expect(serve.errorsSoFar.contains("Interrupted: what is being sent stops cleanly"))
+        }
+    }
+
+    @Test("a sender that is told to end several times, as by each thread of a killed supervisor, ends once and in good order")
+    func toldAgain() throws {
+        let folder = try TestFolder(project: "monitoring: {health: health.json}\n" + TestFolder.project)
+        func health() -> String { (try? String(contentsOfFile: "\(folder.path)/health.json", encoding: .utf8)) ?? "" }
+        for _ in 0..<5 {
+            let sender = try VolleyBinary.start(
+                ["schedule", folder.path], in: URL(fileURLWithPath: folder.path), environment: ["VOLLEY_SUPERVISOR": "\(getpid())"])
+            defer { kill(sender.processID, SIGKILL) }
+            try Self.wait("volley schedule did not start") { health().contains("\"ok\"") }
+            while sender.isRunning { kill(sender.processID, SIGTERM) }
+            let result = sender.finish()
+            #expect(result.status == 130)
+            #expect(result.errors.components(separatedBy: "Interrupted: what is being sent stops cleanly").count == 2)
+            #expect(health().contains("\"stopped\""), "its last act")
+        }
+    }
+
+    /// Whether SIGTERM is in a mask of a process: `SigBlk`, `SigIgn`.
+    private static func hasTermination(in mask: String, of process: Int32) -> Bool {
+        guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix(mask + ":") }),
+            let bits = UInt64(line.dropFirst(mask.count + 1).trimmingCharacters(in: .whitespaces), radix: 16)
+        else { return false }
+        return bits & 1 << UInt64(SIGTERM - 1) != 0
+    }
+
+    private static func startConsole(_ folder: TestFolder) throws -> RunningVolley {
+        try RunningVolley(
+            executable: VolleyBinary.path + "-console", [folder.path, "--listen", "127.0.0.1:0"], in: URL(fileURLWithPath: folder.path),
+            environment: ["VOLLEY_SUPERVISOR": "\(getpid())"], input: nil)
+    }
+
+    @Test("from the moment in which SIGTERM no longer ends a starting console by itself, it is kept for it, and ends it")
+    func kept() throws {
+        let folder = try TestFolder()
+        for _ in 0..<8 {
+            let console = try Self.startConsole(folder)
+            defer { kill(console.processID, SIGKILL) }
+            try Self.spin("it does not take SIGTERM") {
+                // Before exec, the new process holds back all signals.
+                let isBegun = (try? String(contentsOfFile: "/proc/\(console.processID)/comm", encoding: .utf8)) == "volley-console\n"
+                return isBegun
+                    && (Self.hasTermination(in: "SigBlk", of: console.processID)
+                        || Self.hasTermination(in: "SigIgn", of: console.processID))
+            }
+            // What is ignored at the moment is gone for good.
+            #expect(!Self.hasTermination(in: "SigIgn", of: console.processID))
+            kill(console.processID, SIGTERM)
+            try Self.wait("SIGTERM was lost") { !console.isRunning }
+            #expect(console.finish().status == 0, "in good order, and not by the signal itself")
+        }
+    }
+
+    @Test("SIGTERM at any moment of its start ends the console", arguments: [0, 1, 2, 3])
+    func terminatedWhileStarting(part: Int) throws {
+        let folder = try TestFolder()
+        for step in 0..<12 {
+            let console = try Self.startConsole(folder)
+            defer { kill(console.processID, SIGKILL) }
+            usleep(UInt32((step * 4 + part) * 12_000))
+            kill(console.processID, SIGTERM)
+            try Self.wait("SIGTERM after \((step * 4 + part) * 12) ms was lost") { !console.isRunning }
         }
     }
 

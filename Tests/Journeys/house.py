@@ -169,6 +169,9 @@ class Journey:
             self.check(False, f"{name}: {violation['id']}: {violation['help']}: {nodes}")
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         self.check(wide <= 0, f"{name} is {wide} px wider than the window")
+        codes = "[...document.querySelectorAll('main code')].map(code => code.textContent).filter(text => text.startsWith('volley '))"
+        commands = page.evaluate(codes)
+        self.check(not commands, f"{name} names commands, which people at a browser do not have: {commands}")
         if self.pictures:
             page.screenshot(path=str(self.pictures / f"{name}.png"), full_page=True)
 

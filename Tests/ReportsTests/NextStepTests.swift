@@ -59,6 +59,37 @@ import Testing
                 == ["volley retry \(id) --outcome unsent", nil, "volley retry \(id) --outcome failed"])
     }
 
+    @Test("in the console, a report’s page names buttons and people to ask, and no command", arguments: RunState.allCases)
+    func console(state: RunState) throws {
+        let mixtures: [[Outcome: Int]] = [
+            [.accepted: 20], [.accepted: 20, .failed: 3], [.accepted: 5, .unknown: 2], [.accepted: 5, .unsent: 4],
+            [.accepted: 3, .failed: 1, .unknown: 1, .unsent: 2, .rejected: 2, .invalidToken: 1], [.rejected: 5], [.unsent: 5],
+        ]
+        let suppressed = try JSONValue(
+            parsing: #"{"skipped_why":[{"reason":"suppressed","rows":2,"why":"gone; `volley suppression list` shows since when"}]}"#)
+        let causes: [StopCause?] = [
+            nil, .service("apns", .refused(reason: "PayloadEmpty", status: 400, clockLagSeconds: nil)),
+            .service("apns", .notTheService(status: 200)),
+            .service("apns", .refused(reason: "BadTopic", status: 400, clockLagSeconds: nil)),
+        ]
+        for outcomes in mixtures {
+            for isTest in [false, true] {
+                for cause in state == .stopped ? causes : [nil] {
+                    let folder = try TemporaryFolder()
+                    let run = try run(folder, outcomes, state == .stopped ? .running : state, isTest: isTest, preview: suppressed)
+                    if state == .stopped { try run.setState(.stopped, cause: cause, at: start.adding(seconds: 60)) }
+                    var report = try Report(run)
+                    #expect(report.nextSteps.allSatisfy { $0.command?.hasPrefix("volley ") ?? true })
+                    report.face = .console
+                    let page = ReportPage(report, madeBy: "V", madeAt: start).content.markup
+                    let command = page.firstMatch(
+                        of: #/(<code>|`)volley [^<`]*|volley (retry|resume|report|send|suppression|doctor)[^<]*| --[a-z]+/#)
+                    if let command { Issue.record("\(state) \(outcomes) \(command.0)") }
+                }
+            }
+        }
+    }
+
     @Test("whoever gave no answer is not sent to again without being told that it may be twice")
     func unknown() throws {
         let folder = try TemporaryFolder()

@@ -34,6 +34,15 @@ struct StopCauseTests {
         }
     }
 
+    @Test("in the console, causes name no command, and say the same where they name none")
+    func console() throws {
+        for line in try Self.lines() {
+            let words = try #require(StopCause(json: line.json)).sentence(for: .console)
+            #expect(!words.contains("`volley ") && !words.contains(" --"), "\(words)")
+            if !line.sentence.contains("`volley ") { #expect(words == line.sentence) }
+        }
+    }
+
     @Test("a service that is not known any more keeps its name")
     func otherService() throws {
         let cause = StopCause.service("carrier-pigeon", .refused(reason: "Rain", status: 503, clockLagSeconds: nil))

@@ -56,9 +56,10 @@ extension BlockMerger {
         let missing = zip(names, wasSeen).filter { !$0.1 }.map(\.0)
         var warnings = missing.prefix(10).map { name in
             let message = "no row in the exports has the \(kind) '\(Self.shown(name))'"
-            let remedy = remedy(forUnseen: name, kind: kind, among: valid)
-            guard let place = places[name] else { return Diagnostic.warning(warning, message: message, remedy: remedy) }
-            return Diagnostic.warning(warning, message: message, at: place, remedy: remedy)
+            var found = places[name].map { Diagnostic.warning(warning, message: message, at: $0) } ?? .warning(warning, message: message)
+            found.remedy = remedy(forUnseen: name, kind: kind, among: valid)
+            if isTargetElsewhere(name, kind: kind), !isExcluded(name, kind: kind) { found.remedies = [.ask(.pushToOne)] }
+            return found
         }
         if missing.count > 10 {
             let rest = missing.count - 10
@@ -162,11 +163,19 @@ extension BlockMerger {
         return valid.filter { number($0) == wanted }.min()
     }
 
+    /// Whether what is looked for as an alias or a registration id is a target. Telephone numbers, and ids that a spreadsheet has rounded, are hex digits
+    /// too.
+    private func isTargetElsewhere(_ name: String, kind: String) -> Bool {
+        plan.query.targets.recognizes(name) && !name.allSatisfy(\.isNumber) && (plan.query.targets.isCertain(name) || kind == "alias")
+    }
+
+    private func isExcluded(_ name: String, kind: String) -> Bool {
+        (kind == "alias" ? plan.query.excludedAliases : plan.query.excludedRegistrationIDs).contains(name)
+    }
+
     private func remedy(forUnseen name: String, kind: String, among valid: Set<String>) -> String? {
-        // Telephone numbers, and ids that a spreadsheet has rounded, are hex digits too.
-        if plan.query.targets.recognizes(name), !name.allSatisfy(\.isNumber), plan.query.targets.isCertain(name) || kind == "alias" {
-            let excluded = kind == "alias" ? plan.query.excludedAliases : plan.query.excludedRegistrationIDs
-            if excluded.contains(name) {
+        if isTargetElsewhere(name, kind: kind) {
+            if isExcluded(name, kind: kind) {
                 let nouns = plan.query.targets.shortNouns
                 return "It looks like \(plan.query.targets.aNoun): write `exclude: {devices: FILE}` for a list of \(nouns)."
             }

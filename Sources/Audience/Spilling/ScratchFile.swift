@@ -51,7 +51,8 @@ struct ScratchFile: ~Copyable {
             Diagnostic(
                 isFull ? "the disk is full: there is no space for temporary files" : "\(message): \(String(cString: strerror(code)))",
                 file: folder,
-                remedy: "Set the environment variable TMPDIR to a folder with free space, or let Volley use more memory: --memory."))
+                remedy: "Set the environment variable TMPDIR to a folder with free space, or let Volley use more memory: --memory.",
+                [.ask(.giveMemory)]))
     }
 
     /// - Returns: where the bytes begin in the file.

@@ -9,6 +9,8 @@ import Runs
 /// - Orders of one subject begin in the order in which they were placed, one after the other. An order that has a run sent makes the next ones wait
 ///   only until it has begun: a run may be paused, and resumed, while it is sent.
 /// - A pause or a cancellation goes before all that wait, and voids what was placed before it and would have the same run sent: the last word counts.
+/// - Plans are made one after the other. Among those that wait, people take turns: however many one person ordered, a plan of another person waits for
+///   the one in hand and then for at most one of theirs.
 /// - What has waited too long lapses (`Order.hasLapsed`), and is never done.
 struct OrderDesk {
     /// Something to do. If one cannot be done, the following ones must not be done either; the next reading returns them again.
@@ -43,6 +45,8 @@ struct OrderDesk {
     /// for ever.
     private var takenOver: Set<String> = []
     private(set) var inHand: [String: (placed: PlacedOrder, phase: Phase)] = [:]
+    /// When a plan of each person was begun last, as a count of plans.
+    private var planTurns: [String: Int] = [:]
 
     /// - Parameter life: random, so that no other process has it.
     init(life: String) { self.life = life }
@@ -59,22 +63,32 @@ struct OrderDesk {
             if case .ending(let state) = entry.phase { actions.append(.end(entry.placed, state)) }
         }
         let lastWords = lastWords(orders, at: moment)
+        /// Plans that could be begun, with their places among the actions.
+        var plans: [(placed: PlacedOrder, place: Int)] = []
         for placed in orders {
             if let phase = inHand[placed.order.nonce]?.phase {
                 lanes.note(placed.order.kind, isDone: true, isExclusive: phase.isExclusive)
                 continue
             }
             let action = action(for: placed, isTaking: isTaking, lanes, lastWords, at: moment)
-            let isDone = action.map { if case .take = $0 { true } else { false } } ?? false
-            lanes.note(placed.order.kind, isDone: isDone, isExclusive: !placed.state.hasEnded && !(action?.isEnd ?? false))
-            if let action { actions.append(action) }
+            let isTaken = action.map { if case .take = $0 { true } else { false } } ?? false
+            let isPlan = if case .plan = placed.order.kind { true } else { false }
+            lanes.note(placed.order.kind, isDone: isTaken && !isPlan, isExclusive: !placed.state.hasEnded && !(action?.isEnd ?? false))
+            if isTaken, isPlan { plans.append((placed, actions.count)) } else if let action { actions.append(action) }
+        }
+        if let next = plans.min(by: { planRank($0.placed) < planRank($1.placed) }) {
+            actions.insert(.take(next.placed, from: nil), at: next.place)
         }
         return actions
     }
 
+    /// The person whose plan was begun longest ago goes first, and of one person what was placed first.
+    private func planRank(_ placed: PlacedOrder) -> (Int, Int64) { (planTurns[placed.order.by] ?? 0, placed.number) }
+
     /// The order is on record as this process's.
     mutating func took(_ placed: PlacedOrder) -> [Action] {
         if case .taken = placed.state { takenOver.insert(placed.order.nonce) }
+        if case .plan = placed.order.kind { planTurns[placed.order.by] = (planTurns.values.max() ?? 0) + 1 }
         var own = placed
         own.state = .taken(life: life)
         inHand[placed.order.nonce] = (own, .doing)

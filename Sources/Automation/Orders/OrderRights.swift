@@ -1,6 +1,7 @@
 public import Accounts
 import Base
 import Campaigns
+import Reports
 public import Runs
 import Synchronization
 
@@ -56,7 +57,7 @@ public final class AccountRights: Sendable {
             case .approveTime(let campaign, _, _, _): return try fourEyes(campaign: campaign, approver: account.name.text)
             default: return nil
             }
-        } catch { return .described("\(error)") }
+        } catch { return .described(Diagnostics(explaining: error).inConsole) }
     }
 
     private func isAllowed(_ kind: Order.Kind, _ rights: Rights) throws -> Bool {

@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Planning
+import Reports
 import Runs
 import Sending
 import Workspace
@@ -37,7 +38,8 @@ struct OrderWork: Sendable {
             // The process must end. Nobody does this order again.
             return .remains(remains(of: placed))
         } catch {
-            return .ended(.refused(.described("\(error)")))
+            // Who ordered it reads this in a browser.
+            return .ended(.refused(.described(Diagnostics(explaining: error).inConsole)))
         }
     }
 
@@ -97,7 +99,8 @@ struct OrderWork: Sendable {
             return try planning(file, digest, for: placed) { campaign, id in
                 let run = try Planning.plan(campaign, for: .keeping, id: id, work.planning(.order(placed.order)), at: .now()).run
                 guard isFromShown(run, digest) else { return try withdraw(run) }
-                if try needsApproval(run, in: choice) { notices.post(Notice(.approvalNeeded, of: run)) }
+                // A plan for nobody is no matter for an approver.
+                if run.plan.audience > 0, try needsApproval(run, in: choice) { notices.post(Notice(.approvalNeeded, of: run)) }
                 run.close()
                 return .done(OrderResult(run: id))
             }
@@ -164,7 +167,7 @@ struct OrderWork: Sendable {
             let run = try catalog.open(id)
             defer { run.close() }
             if run.isBeingSent { return .elsewhere(run: id) }
-            if let gap = LedgerGap(of: run) { return .unknown(run: id, "\(gap.diagnostic)") }
+            if let gap = LedgerGap(of: run) { return .unknown(run: id, gap.diagnostic.inConsole) }
             let status = try run.status()
             switch status.state {
             case .planned: return try run.hasBegun() ? .unfinished(run: id) : .notBegun(run: id)
@@ -172,7 +175,7 @@ struct OrderWork: Sendable {
             case .stopped where status.finishedAt == nil || status.cause == .interrupted: return .unfinished(run: id)
             case .stopped, .finished, .cancelled: return .ended(run: id, status.state)
             }
-        } catch { return .unknown(run: id, "\(error)") }
+        } catch { return .unknown(run: id, Diagnostics(explaining: error).inConsole) }
     }
 }
 

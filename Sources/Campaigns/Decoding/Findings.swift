@@ -8,8 +8,8 @@ final class Findings {
         all.append(Diagnostic(message, at: place, remedy: remedy))
     }
 
-    func warning(_ name: WarningName, message: String, at place: SourcePosition, remedy: String? = nil) {
-        all.append(.warning(name, message: message, at: place, remedy: remedy))
+    func warning(_ name: WarningName, message: String, at place: SourcePosition, remedy: String? = nil, _ remedies: [Remedy] = []) {
+        all.append(.warning(name, message: message, at: place, remedy: remedy, remedies))
     }
 
     func error(_ mistake: Mistake, at place: SourcePosition) {

@@ -196,7 +196,7 @@ struct ScheduleReader {
         section.findings.warning(
             .schedulePast,
             message: "\(at.words) \(zone) has passed, and with late: \(schedule.late) nothing would be sent",
-            at: place("at"), remedy: "Write a later time; `volley send FILE --now` sends it at once.")
+            at: place("at"), remedy: "Write a later time; `volley send FILE --now` sends it at once.", [.giveAnotherTime, .ask(.sendNow)])
     }
 
     /// Most likely a slip in the year.

@@ -55,7 +55,9 @@ public struct ServiceQuestion: Sendable {
         guard (200...299).contains(status), let answer else {
             let reason = answer.map { settings.service.details(of: $0).reason } ?? ""
             let shown = reason.isEmpty ? StatusReason.text(status) : TextFormat.foreign(reason, maximumBytes: 100)
-            throw Diagnostic("\(serviceName) answered \(status) \(shown)", remedy: "`volley doctor` tries the app's credentials.")
+            throw Diagnostic(
+                "\(serviceName) answered \(status) \(shown)", remedy: "`volley doctor` tries the app's credentials.",
+                [.ask(.checkCredentials)])
         }
         return answer
     }

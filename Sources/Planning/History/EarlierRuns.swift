@@ -63,7 +63,7 @@ public struct EarlierRuns: Sendable {
                 "a run of this campaign, \(run.id), began \(PreviousSending.ago(run.begunAt, now: now)), but its file is missing, damaged, or an older copy: "
                 + "which devices it reached is not known, and a new run sends to all of them again",
             at: context.campaign.audience.position,
-            remedy: "Put its file back, with the files next to it; `volley runs` shows what is there.")
+            remedy: "Put its file back, with the files next to it; `volley runs` shows what is there.", [.ask(.restoreRun(run.id))])
     }
 
     private func unfinishedWarning(_ run: any RecordedRun, _ context: CampaignContext) -> Diagnostic? {
@@ -71,17 +71,24 @@ public struct EarlierRuns: Sendable {
         guard LedgerGap(of: run) == nil, let claims = try? run.claims(), !claims.isEmpty,
             run.isBeingSent || claims.count < run.plan.audience || (try? run.figures().outcomes[.unsent, default: 0]) ?? 0 > 0
         else { return nil }
-        let (fact, remedy) =
+        let id = run.plan.id
+        let (fact, remedy, remedies): (String, String, [Remedy]) =
             if !run.isBeingSent {
-                ("ended before it was finished", "`volley resume \(run.plan.id)` resumes it, and sends only to the other devices.")
+                (
+                    "ended before it was finished", "`volley resume \(id)` resumes it, and sends only to the other devices.",
+                    [.resume(run: id)]
+                )
             } else if state == .paused {
-                ("is paused", "`volley resume \(run.plan.id)` continues it, and `volley cancel \(run.plan.id)` ends it.")
+                (
+                    "is paused", "`volley resume \(id)` continues it, and `volley cancel \(id)` ends it.",
+                    [.resume(run: id), .cancel(run: id)]
+                )
             } else {
-                ("is being sent", "`volley report \(run.plan.id)` shows its progress.")
+                ("is being sent", "`volley report \(id)` shows its progress.", [.watch(run: id)])
             }
         return .warning(
             .lastRunUnfinished,
-            message: "the last run of this campaign, \(run.plan.id), \(fact); a new run sends again to devices that it has reached",
-            at: context.campaign.audience.position, remedy: remedy)
+            message: "the last run of this campaign, \(id), \(fact); a new run sends again to devices that it has reached",
+            at: context.campaign.audience.position, remedy: remedy, remedies)
     }
 }

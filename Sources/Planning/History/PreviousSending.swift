@@ -13,6 +13,7 @@ public struct PreviousSending: Sendable {
     /// The command that sends to the devices that it missed, and to no device that it may have reached; blank when there is no such
     /// command.
     private let remedy: String
+    private let remedies: [Remedy]
     /// How many devices accepted it; nil while that is not counted.
     let accepted: Int?
     /// Where it went, as `FrozenEnvironment.name`.
@@ -28,11 +29,11 @@ public struct PreviousSending: Sendable {
         self.began = began
         devices = last.plan.audience
         self.now = now
-        remedy =
+        (remedy, remedies) =
             switch status.state {
-            case .finished: RunRemainder.remedyForFailed(last).map { " \($0)" } ?? ""
-            case .cancelled: RunRemainder.remedyForUnsent(last).map { " \($0)" } ?? ""
-            default: " `volley resume \(run)` resumes it."
+            case .finished: RunRemainder.remedyForFailed(last).map { (" \($0)", [.retry(run: last.plan.id)]) } ?? ("", [])
+            case .cancelled: RunRemainder.remedyForUnsent(last).map { (" \($0)", [.ask(.retryUnsent(run: last.plan.id))]) } ?? ("", [])
+            default: (" `volley resume \(run)` resumes it.", [.resume(run: run)])
             }
         // Counted once, when a run ends; until then counting would mean reading the whole run.
         accepted = status.state.hasEnded ? (try? last.figures())?.outcomes[.accepted, default: 0] : nil
@@ -65,7 +66,7 @@ public struct PreviousSending: Sendable {
         return .warning(
             .sentRecently, message: "this campaign was sent \(reached); a new run sends it to them again",
             at: context.campaign.audience.position,
-            remedy: "`volley report \(run)` shows which devices it reached.\(remedy)")
+            remedy: "`volley report \(run)` shows which devices it reached.\(remedy)", [.readReport(run: run)] + remedies)
     }
 }
 

@@ -27,7 +27,7 @@ struct AudienceLint {
         return [
             .warning(
                 .audienceEmpty, message: "no device is in the audience", at: context.campaign.audience.position,
-                remedy: remedy ?? "The exports hold no rows.")
+                remedy: remedy ?? "The exports hold no rows.", remedy == nil ? [] : [.explainDevice])
         ]
     }
 

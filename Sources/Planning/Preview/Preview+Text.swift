@@ -109,7 +109,9 @@ extension Preview {
 
     /// Notes that need attention, below the table of skipped rows.
     private func noteLines(_ width: Int) -> [String] {
-        let lines = notes.filter(\.isTrouble).flatMap { note in hanging("\(note.reason.rawValue): \(note.text).", width: width) }
+        let lines = notes.filter(\.isTrouble).flatMap { note in
+            hanging("\(note.reason.rawValue): \(note.text(for: .terminal)).", width: width)
+        }
         return lines.isEmpty ? [] : lines + [""]
     }
 

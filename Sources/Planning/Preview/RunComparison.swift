@@ -60,11 +60,11 @@ struct RunComparison: Sendable {
     var warnings: [Diagnostic] {
         guard abs(change ?? (audienceNow == 0 ? 0 : 1)) > Self.warningChange else { return [] }
         let reasons = shifts.isEmpty ? "" : " (\(shiftTexts.joined(separator: "; ")))"
-        return [
-            .warning(
-                .audienceChanged, message: "the audience changed a lot: \(text)\(reasons)",
-                remedy: "Check that the export is complete and that its tags are written as before; `volley runs` shows earlier runs.")
-        ]
+        var found = Diagnostic.warning(
+            .audienceChanged, message: "the audience changed a lot: \(text)\(reasons)",
+            remedy: "Check that the export is complete and that its tags are written as before; `volley runs` shows earlier runs.")
+        found.remedies = [.ask(.checkExport), .seeRuns]
+        return [found]
     }
 
     /// Whether the audience shrank by more than a limit.

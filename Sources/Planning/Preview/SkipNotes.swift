@@ -3,6 +3,7 @@ import Base
 import Campaigns
 import Content
 import PushServices
+import Reports
 
 /// Why rows were skipped, in words, and what can be done about it.
 struct SkipNote: Sendable {
@@ -14,12 +15,17 @@ struct SkipNote: Sendable {
     var column: String?
     /// Whether it needs attention: not when a campaign simply names other devices.
     var isTrouble: Bool
+    /// Where a command shows more; nil where none does.
+    var command: String?
+
+    /// The same in the words of a face.
+    func text(for face: Face) -> String { text + (face == .terminal ? command ?? "" : "") }
 
     /// Its member of `skipped_why` in `preview --json`.
     var json: JSONValue {
         .object(
             pairs: [("reason", .string(reason.rawValue)), ("rows", .integer(Int64(rows)))]
-                + (column.map { [("column", .string($0))] } ?? []) + [("why", .string(text))])
+                + (column.map { [("column", .string($0))] } ?? []) + [("why", .string(text(for: .terminal)))])
     }
 }
 
@@ -45,7 +51,9 @@ struct SkipNotes {
     ]
 
     private func note(_ reason: SkipReason, rows: Int) -> SkipNote {
-        SkipNote(reason: reason, rows: rows, text: text(of: reason, rows: rows), isTrouble: Self.troubles.contains(reason))
+        SkipNote(
+            reason: reason, rows: rows, text: text(of: reason, rows: rows), isTrouble: Self.troubles.contains(reason),
+            command: reason == .suppressed ? "; `volley suppression list` shows since when" : nil)
     }
 
     /// Rows that a condition cannot judge. A warning says so before planning; this note is also in the report.
@@ -167,7 +175,7 @@ struct SkipNotes {
             return "the cell in the column of \(services.targetNouns) is not \(noun): \(shapes.joined(separator: "; "))"
         case .suppressed:
             return
-                "\(services.map(\.displayName).joined(separator: " or ")) said earlier that the app is gone from these devices; `volley suppression list` shows since when"
+                "\(services.map(\.displayName).joined(separator: " or ")) said earlier that the app is gone from these devices"
         case .duplicateToken: return "another row of the same device is newer, or equally new and read later, so that row decides"
         case .aliasLimit:
             return "an alias gets the push on its \(audience.aliasLimit) most recently active devices; "

@@ -86,18 +86,20 @@ extension SendingTime {
             campaign, when: when,
             remedy:
                 "`volley schedule \(campaign.file)` waits for it. `volley send \(campaign.file) --now` sends it to all devices at once, and "
-                + "`volley schedule` sends it again at its time.")
+                + "`volley schedule` sends it again at its time.", [.leaveToSender, .ask(.sendNow)])
     }
 
-    private static func refused(_ campaign: Campaign, when: String, remedy: String) -> Diagnostic {
+    private static func refused(_ campaign: Campaign, when: String, remedy: String, _ remedies: [Remedy]) -> Diagnostic {
         let message = "'\(campaign.name.value)' \(when); nothing was sent"
-        return campaign.schedulePosition.map { Diagnostic(message, at: $0, remedy: remedy) } ?? Diagnostic(message, remedy: remedy)
+        return campaign.schedulePosition.map { Diagnostic(message, at: $0, remedy: remedy, remedies) }
+            ?? Diagnostic(message, remedy: remedy, remedies)
     }
 
     private static func past(_ campaign: Campaign, _ occurrence: Occurrence, _ schedule: Schedule) -> Diagnostic {
         refused(
             campaign, when: "was to go out at \(words(occurrence, schedule)), and it is too late for that now (late: \(schedule.late))",
-            remedy: "Write a later time; `volley send \(campaign.file) --now` sends it to all devices at once.")
+            remedy: "Write a later time; `volley send \(campaign.file) --now` sends it to all devices at once.",
+            [.giveAnotherTime, .ask(.sendNow)])
     }
 
     /// `2026-12-01 09:00 in Europe/Berlin (2026-12-01 08:00 in Etc/UTC)`: in the campaign's zone and in this machine's.

@@ -42,6 +42,8 @@ extension ReportPage {
         var texts: [String: [String]] = [:]
         for note in notes {
             guard let reason = note["reason"]?.stringValue, let why = note["why"]?.stringValue, !why.isEmpty else { continue }
+            // The frozen sentence names the command that lists them; the guide's own says the rest.
+            if report.face == .console, SkipReason(rawValue: reason) == .suppressed { continue }
             texts[reason, default: []].append(why)
         }
         return texts

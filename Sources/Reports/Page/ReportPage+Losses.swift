@@ -41,7 +41,7 @@ extension ReportPage {
         let causes = reasonsByOutcome
         let ofPushes = outcomes.filter { report.count($0) > 0 }.map { outcome in
             let count = report.count(outcome)
-            let stop = state == .stopped && outcome == .unsent ? report.status.because : nil
+            let stop = state == .stopped && outcome == .unsent ? report.status.because(for: report.face) : nil
             let meaning =
                 stop.map { Prose.html("The run stopped: \($0)") }
                 ?? "\(report.guide.meaning(outcome))"
@@ -79,7 +79,7 @@ extension ReportPage {
 
     private func cause(_ reason: Cause) -> HTML {
         """
-        \(figure(reason.path, number: reason.recipients)) <code dir="auto">\(TextStyle.safe(reason.name, limit: 200))</code> \(Prose.html(Report.explanation(of: reason.name, by: reason.service)))
+        \(figure(reason.path, number: reason.recipients)) <code dir="auto">\(TextStyle.safe(reason.name, limit: 200))</code> \(Prose.html(Report.explanation(of: reason.name, by: reason.service, for: report.face)))
         """
     }
 
@@ -166,7 +166,7 @@ extension ReportPage {
                 "<code dir=\"auto\">\(TextStyle.safe(reason.name, limit: 200))</code>",
                 figure("\(path)reasons/\(reason.name)", number: reason.recipients),
                 share: Self.percent(reason.recipients, of: total), parts: [.init(reason.recipients)],
-                notes: [Prose.html(Report.explanation(of: reason.name, by: service))])
+                notes: [Prose.html(Report.explanation(of: reason.name, by: service, for: report.face))])
         }
         let hidden = all.count - items.count
         let more: HTML =

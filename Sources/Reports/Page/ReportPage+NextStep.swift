@@ -7,21 +7,22 @@ extension ReportPage {
     var nextStep: HTML {
         if state == .finished, isDone || report.isPruned || report.plan.isTest || isRetried { return nothingToDo }
         let (title, words, command) = advice
-        let reason: HTML = report.status.because.map { "<p dir=\"auto\">\(Prose.html($0))</p>" } ?? ""
+        let reason: HTML = report.status.because(for: report.face).map { "<p dir=\"auto\">\(Prose.html($0))</p>" } ?? ""
         if report.isPruned {
             return """
                 <section class="warnings" id="next"><h2>\(title)</h2>\(reason)<p>Its recipients were removed from the run file, so nothing more can be sent from it.</p></section>
                 """
         }
         let typed: HTML = command.isEmpty ? "" : " <code>\(command)</code>"
-        let main: HTML = state == .finished && repeats == 0 ? "" : "<p>\(words)\(typed)</p>"
+        let said: HTML = report.face == .console ? consoleAdvice : "\(words)\(typed)"
+        let main: HTML = state == .finished && repeats == 0 ? "" : "<p>\(said)</p>"
         // A run that waits only for its sender needs no warning.
         let look: HTML = state == .planned || state == .running ? "panel next" : "warnings"
         return "<section class=\"\(look)\" id=\"next\"><h2>\(title)</h2>\(reason)\(main)\(missedAdvice)</section>"
     }
 
     /// Devices that a retry could still reach.
-    private var repeats: Int { report.count(.failed) + report.count(.unknown) }
+    var repeats: Int { report.count(.failed) + report.count(.unknown) }
 
     private var isDone: Bool { repeats + report.missedForGood == 0 }
 
@@ -35,7 +36,9 @@ extension ReportPage {
             } else if report.isPruned, !isDone {
                 "Its recipients were removed from the run file, so nothing more can be sent from it."
             } else if report.plan.isTest {
-                "This was a test. If it looks right, you can send the campaign: <code>volley send \(report.plan.campaignFile)</code>"
+                report.face == .console
+                    ? "This was a test. If it looks right, “Plan” on the campaign’s page leads to sending it."
+                    : "This was a test. If it looks right, you can send the campaign: <code>volley send \(report.plan.campaignFile)</code>"
             } else if gone > 0, !report.doubtsTokens, report.count(.rejected) == 0 {
                 "Nothing is left to do. \(TextFormat.plural(gone, one: "The device")) without the app \(TextFormat.plural(gone, one: "is", many: "are")) left out from now on."
             } else if report.count(.rejected) > 0 {
@@ -87,7 +90,7 @@ extension ReportPage {
     }
 
     /// What a resumption does not do again.
-    private var onlyOnce: String {
+    var onlyOnce: String {
         report.service.choosesDevices ? "Calls that were accepted are not made twice" : "Devices that got the push do not get it twice"
     }
 
@@ -97,6 +100,10 @@ extension ReportPage {
         guard count > 0 else { return "" }
         let devices = TextFormat.counted(count, one: "\(noun) was", many: "\(noun)s were")
         let others = report.count(.unsent) > count ? ", and to the devices that frequency left out" : ""
+        if report.face == .console {
+            return
+                "<p>\(devices) never \(report.words("sent to", ofCalls: "made")). \(Remedy.ask(.retryUnsent(run: report.plan.id)).sentence)</p>"
+        }
         return """
             <p>\(devices) never \(report.words("sent to", ofCalls: "made")). If the message still holds and its expiry is not a moment in the past, this \(report.words("sends to", ofCalls: "makes")) \(TextFormat.plural(count, one: "it", many: "them"))\(others): \
             <code>volley retry \(report.plan.id) --outcome unsent</code></p>

@@ -16,7 +16,9 @@ extension ReportPage {
                 ])
         }
         let stops: [HTML] = services.compactMap { part in
-            part.cause.map { "<p class=\"note trouble\" dir=\"auto\">\(part.displayName): \(Prose.html($0.sentence))</p>" }
+            part.cause.map {
+                "<p class=\"note trouble\" dir=\"auto\">\(part.displayName): \(Prose.html($0.sentence(for: report.face)))</p>"
+            }
         }
         let folds: [HTML] = services.map { Fold("More about \($0.displayName)", details(of: $0)).html }
         let columns = ["Service", "devices"] + Outcome.allCases.map { report.guide.title($0) } + ["pushes sent"]

@@ -19,28 +19,31 @@ extension Order.Kind {
 
 extension OrderState {
     /// What became of an order, as it stands behind a colon.
-    public var sentence: String {
+    public var sentence: String { sentence(for: .terminal) }
+
+    /// The same in the words of a face.
+    public func sentence(for face: Face) -> String {
         switch self {
-        case .waiting: "waiting for volley schedule"
+        case .waiting: "waiting for \(face.sender)"
         case .taken: "being done"
-        case .done(let result): result.sentence
+        case .done(let result): result.sentence(for: face)
         case .refused(let refusal): "not done: \(refusal.sentence)"
         case .lapsed: "lapsed: it was not begun in time, and nothing was done; order it again if you still want it"
-        case .left(let remains): "volley schedule ended while it did this: \(remains.sentence)"
+        case .left(let remains): "\(face.sender) ended while it did this: \(remains.sentence)"
         }
     }
 }
 
 extension OrderResult {
     /// What came of it.
-    var sentence: String {
+    func sentence(for face: Face) -> String {
         let run = run.map { " (\($0))" } ?? ""
         return switch end {
         case nil: "done\(run)"
         case .finished: "sent to its end\(run)"
-        case .stopped(let cause): "sent, and stopped\(run): \(cause.sentence)"
+        case .stopped(let cause): "sent, and stopped\(run): \(cause.sentence(for: face))"
         case .cancelled: "sent, and cancelled\(run)"
-        case .interrupted: "sent, and interrupted\(run) because volley schedule was ended; resume the run to go on"
+        case .interrupted: "sent, and interrupted\(run) because \(face.sender) was ended; resume the run to go on"
         }
     }
 }

@@ -4,9 +4,11 @@ public import PushServices
 /// What the reasons behind outcomes mean and what to do about them: those of push services, and Volley's own.
 public enum ReasonText {
     /// What a reason means and what to do, one to three sentences; nil for one that Volley does not know.
-    /// - Parameter service: who gave it.
-    public static func explanation(of reason: String, by service: any PushService) -> String? {
-        OwnReason(rawValue: reason)?.explanation ?? service.words(about: reason)?.explanation
+    /// - Parameters:
+    ///   - service: who gave it.
+    ///   - face: who reads it.
+    public static func explanation(of reason: String, by service: any PushService, for face: Face = .terminal) -> String? {
+        OwnReason(rawValue: reason)?.explanation(for: face) ?? service.words(about: reason)?.explanation
     }
 
     /// The outcome to which a reason leads as a rule; nil where it may be any. A gateway's answer with the same words can lead to another one.
@@ -18,8 +20,9 @@ public enum ReasonText {
 
 extension OwnReason {
     /// What it means and what to do.
-    fileprivate var explanation: String {
-        switch self {
+    fileprivate func explanation(for face: Face) -> String {
+        let anyway = face == .console ? "The people who run Volley can send anyway." : "`volley retry RUN --outcome unsent` sends anyway."
+        return switch self {
         case .connectionLost:
             "The connection broke before an answer came, so these may have been delivered. If you send again, some may appear twice."
         case .streamReset:
@@ -35,9 +38,9 @@ extension OwnReason {
         case .expired:
             "It was too late: the campaign's expiry had passed before their turn came."
         case .tooLate:
-            "Nothing was sent to them in time, and the campaign's 'late' forbids sending so much later. `volley retry RUN --outcome unsent` sends anyway."
+            "Nothing was sent to them in time, and the campaign's 'late' forbids sending so much later. \(anyway)"
         case .frequencyCap:
-            "Counting what other runs sent, or were about to send, they had as many pushes as 'frequency' allows. `volley retry RUN --outcome unsent` sends anyway."
+            "Counting what other runs sent, or were about to send, they had as many pushes as 'frequency' allows. \(anyway)"
         case .quietHours:
             "Their quiet hours began before their turn came. A run that continues sends to them when the quiet hours are over."
         case .other:

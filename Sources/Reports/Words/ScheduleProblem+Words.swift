@@ -3,15 +3,18 @@ public import Runs
 
 extension ScheduleProblem {
     /// Why a time waits, was given up, or did not reach every device, as it stands behind a colon.
-    public var sentence: String {
+    public var sentence: String { sentence(for: .terminal) }
+
+    /// The same in the words of a face.
+    public func sentence(for face: Face) -> String {
         switch self {
         case .noticedLate(let seconds): "it was noticed \(Self.duration(seconds)) after its time, which is later than 'late' allows"
         case .brokenTooLong(let seconds):
             "its file had mistakes until \(Self.duration(seconds)) after its time, which is later than 'late' allows"
         case .sentUnderAnotherName: "its file was sent or skipped at this time already, under another name"
         case .nextHadCome(let occurrence): "its next time, \(occurrence), had come as well"
-        case .superseded(let occurrence, let before): "\(before?.sentence ?? ""); its next time, \(occurrence), has come"
-        case .andBefore(let times, let problem): "\(problem.sentence); so had \(TextFormat.count(times)) times before it"
+        case .superseded(let occurrence, let before): "\(before?.sentence(for: face) ?? ""); its next time, \(occurrence), has come"
+        case .andBefore(let times, let problem): "\(problem.sentence(for: face)); so had \(TextFormat.count(times)) times before it"
         case .approvalVoid(let name, let flaw): "\(name) approved it beforehand, but \(flaw.sentence); it waits for another approval"
         case .unapproved: "nobody had approved it"
         case .approvedTooLate: "nobody approved it in time"
@@ -23,7 +26,7 @@ extension ScheduleProblem {
             "\(file) was changed less than \(seconds) seconds ago, and may still be being written; its time waits until it is left alone"
         case .begunTooLate: "it could not be begun in time"
         case .runGone: "the file of its run is gone"
-        case .stopped(let cause): cause.sentence
+        case .stopped(let cause): cause.sentence(for: face)
         case .missed(let missed): missed.sentence
         case .sentByHand: "sent by hand"
         case .leftOut(let name): "\(name) left it out beforehand"

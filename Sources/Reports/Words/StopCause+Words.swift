@@ -5,17 +5,22 @@ public import Runs
 /// Why a run stopped, in a sentence or two: what happened and what to check.
 extension StopCause {
     /// What happened and what to check: `cancelled`, or one or two sentences.
-    public var sentence: String { sentence(PushServices.named) }
+    public var sentence: String { sentence(for: .terminal) }
+
+    /// The same in the words of a face.
+    public func sentence(for face: Face) -> String { sentence(for: face, PushServices.named) }
 
     /// What happened and what to check, in the words of a service.
-    /// - Parameter service: the service with a name; nil for one that this Volley no longer knows.
-    func sentence(_ service: (String) -> (any PushService)?) -> String {
+    /// - Parameters:
+    ///   - face: who reads it.
+    ///   - service: the service with a name; nil for one that this Volley no longer knows.
+    func sentence(for face: Face = .terminal, _ service: (String) -> (any PushService)?) -> String {
         func words(_ name: String) -> ServiceWords { ServiceWords(name, service(name)) }
         return switch self {
-        case .service(let name, let stop): ServiceStopWords(service: words(name)).sentence(stop)
+        case .service(let name, let stop): ServiceStopWords(service: words(name), face: face).sentence(stop)
         case .connection(let name, let stop): ConnectionStopWords(service: words(name)).sentence(stop)
         case .limit(let name, let passed): Self.sentence(passed, words(name))
-        case .services(let partial): Self.sentence(partial, service)
+        case .services(let partial): Self.sentence(partial, for: face, service)
         case .ledger(let stop): stop.sentence
         case .notSent(let error): "Nothing more was sent: \(error)"
         case .interrupted: "interrupted"
@@ -27,15 +32,16 @@ extension StopCause {
     }
 
     /// Each service's sentence, and which services were not affected. Where the end showed that the settings are wrong, all was sent, and nothing is left.
-    private static func sentence(_ partial: PartialStop, _ service: (String) -> (any PushService)?) -> String {
+    private static func sentence(_ partial: PartialStop, for face: Face, _ service: (String) -> (any PushService)?) -> String {
         func name(_ name: String) -> String { service(name)?.displayName ?? name }
         let stops = partial.stopped.map { stop in
-            stop.cause.isJudgedAtEnd
-                ? stop.cause.sentence(service) : "Nothing more was sent through \(name(stop.service)): \(stop.cause.sentence(service))"
+            let sentence = stop.cause.sentence(for: face, service)
+            return stop.cause.isJudgedAtEnd ? sentence : "Nothing more was sent through \(name(stop.service)): \(sentence)"
         }
         let others = Report.listed(partial.finished.map(name), by: "and")
         let isLeft = partial.stopped.contains { !$0.cause.isJudgedAtEnd && !$0.cause.blamesMessage(service) }
-        let ends = others.isEmpty ? [] : ["All pushes through \(others) were sent\(isLeft ? "; `volley resume` sends what is left." : ".")"]
+        let resume = face == .console ? "“Resume”" : "`volley resume`"
+        let ends = others.isEmpty ? [] : ["All pushes through \(others) were sent\(isLeft ? "; \(resume) sends what is left." : ".")"]
         return (stops + ends).joined(separator: " ")
     }
 
@@ -112,6 +118,7 @@ private struct ServiceWords {
 
 private struct ServiceStopWords {
     let service: ServiceWords
+    let face: Face
 
     func sentence(_ stop: ServiceStop) -> String {
         switch stop {
@@ -130,8 +137,8 @@ private struct ServiceStopWords {
                 + "and no push leaves without one. Resume the run later."
         case .notTheService(let status):
             "The server answered a push with \(status)\(strangeness): something else answers in its place, and "
-                + "what it does with pushes is not known. Check the app's environment (host and port) and proxy in volley.yaml; `volley doctor` asks who "
-                + "answers."
+                + "what it does with pushes is not known. Check the app's environment (host and port) and proxy in volley.yaml"
+                + (face == .console ? "." : "; `volley doctor` asks who answers.")
         case .notHTTP2(let endpoint):
             "\(endpoint) does not speak HTTP/2, so it is not a \(service.name) server. Check host and port in volley.yaml, and any proxy."
         case .outage(let reason, let seconds):
@@ -327,7 +334,11 @@ extension RunActivity {
 
 extension RunStatus {
     /// Why it stopped, or that this cannot be seen; nil when there is nothing to say.
-    public var because: String? {
-        isSenderHidden ? "whether a process is still sending it is not known: you may not read its lock file" : cause?.sentence
+    public var because: String? { because(for: .terminal) }
+
+    /// The same in the words of a face.
+    func because(for face: Face) -> String? {
+        isSenderHidden
+            ? "whether a process is still sending it is not known: you may not read its lock file" : cause?.sentence(for: face)
     }
 }

@@ -79,7 +79,7 @@ enum RunDiagnostics {
     }
 
     static func missing(_ path: String) -> Diagnostic {
-        Diagnostic("there is no such run file", file: path, remedy: "`volley runs` lists the runs.")
+        Diagnostic("there is no such run file", file: path, remedy: "`volley runs` lists the runs.", [.seeRuns])
     }
 
     static func isFolder(_ path: String) -> Diagnostic {
@@ -89,14 +89,17 @@ enum RunDiagnostics {
     static func unfinishedPlan(_ path: String) -> Diagnostic {
         Diagnostic(
             "this plan is still being made, or was interrupted; it is not a run", file: path,
-            remedy: "Plan the campaign again. `volley prune --keep 90d` removes what was left behind.")
+            remedy: "Plan the campaign again. `volley prune --keep 90d` removes what was left behind.", [.planAgain, .ask(.tidyRuns)])
     }
 
     static func notARun(_ path: String) -> Diagnostic {
         if SuppressionList.isNamed(path) {
-            return Diagnostic("this is a list of suppressed devices, not a run", file: path, remedy: "`volley suppression list` shows it.")
+            return Diagnostic(
+                "this is a list of suppressed devices, not a run", file: path, remedy: "`volley suppression list` shows it.",
+                [.seeSuppressed])
         }
-        return Diagnostic("this is not a run file", file: path, remedy: "Run files are made by `volley plan` and `volley send`.")
+        return Diagnostic(
+            "this is not a run file", file: path, remedy: "Run files are made by `volley plan` and `volley send`.", [.seeRuns])
     }
 
     static func damaged(_ path: String, what: String) -> Diagnostic {

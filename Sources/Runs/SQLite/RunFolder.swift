@@ -113,13 +113,16 @@ public struct RunFolder: RunCatalog {
             return newest.place
         }
         if !broken.isEmpty {
-            throw Diagnostic("none of the run files can be opened", file: place, remedy: "`volley runs` says what is wrong with each.")
+            throw Diagnostic(
+                "none of the run files can be opened", file: place, remedy: "`volley runs` says what is wrong with each.", [.seeProblems])
         }
         throw noRuns
     }
 
     private var noRuns: Diagnostic {
-        Diagnostic("there are no runs yet", file: place, remedy: "`volley plan` and `volley send` make one; --runs names another folder.")
+        Diagnostic(
+            "there are no runs yet", file: place, remedy: "`volley plan` and `volley send` make one; --runs names another folder.",
+            [.planAgain])
     }
 
     private func unknownRun(_ argument: String) throws -> Diagnostic {
@@ -128,7 +131,7 @@ public struct RunFolder: RunCatalog {
         let nearest = nearestName(to: argument, among: ids)
         return Diagnostic(
             "there is no run \"\(argument)\" in \(place)",
-            remedy: nearest.map { "Did you mean \($0)?" } ?? "`volley runs` lists the runs.")
+            remedy: nearest.map { "Did you mean \($0)?" } ?? "`volley runs` lists the runs.", nearest == nil ? [.seeRuns] : [])
     }
 }
 

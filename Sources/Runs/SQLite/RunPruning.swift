@@ -150,6 +150,7 @@ extension SQLiteRun {
         guard let prunedAt else { return }
         throw Diagnostic(
             "the run's recipients were pruned at \(prunedAt); only its figures are left", file: path,
-            remedy: "`volley report \(plan.id)` shows them. The CSV report, resume and retry need the recipients.")
+            remedy: "`volley report \(plan.id)` shows them. The CSV report, resume and retry need the recipients.",
+            [.readReport(run: plan.id)])
     }
 }

@@ -67,7 +67,7 @@ public final class RunWriter {
             disown()
             throw Diagnostic(
                 "the plan's file was removed while it was being written", file: path,
-                remedy: "`volley prune` took it for an abandoned plan. Nothing was sent; try again.")
+                remedy: "`volley prune` took it for an abandoned plan. Nothing was sent; try again.", [.planAgain])
         }
         do {
             database = try RunDiagnostics.translating(path, .planning) { try Self.newDatabase(path) }

@@ -31,7 +31,9 @@ extension SQLiteRun {
     /// Makes sure that no other process has begun a life of the run since this store began its own.
     func checkOwner(_ db: Database) throws {
         guard let own = ownLife.withLock({ $0 }), try String.fetchOne(db, sql: "SELECT life FROM life") != own else { return }
-        throw Diagnostic("another volley has taken over this run", file: path, remedy: "`volley report \(plan.id)` shows its progress.")
+        throw Diagnostic(
+            "another volley has taken over this run", file: path, remedy: "`volley report \(plan.id)` shows its progress.",
+            [.watch(run: plan.id)])
     }
 
     /// Makes sure that the life that this store began still goes on; a store that began none is not checked.

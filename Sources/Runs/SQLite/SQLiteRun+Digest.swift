@@ -82,7 +82,7 @@ extension SQLiteRun {
     /// - Throws: `Diagnostic` when it is being sent, or has ended for good, or it is of a version without approvals.
     public func approve(_ approval: RunApproval) throws {
         guard hasDigest else {
-            throw Diagnostic("a plan of this older format cannot be approved", file: path, remedy: "Plan the campaign again.")
+            throw Diagnostic("a plan of this older format cannot be approved", file: path, remedy: "Plan the campaign again.", [.planAgain])
         }
         try write { db in
             let state = try String.fetchOne(db, sql: "SELECT state FROM run") ?? "damaged"
@@ -91,7 +91,7 @@ extension SQLiteRun {
             guard isStopped || [RunState.planned, .paused].contains(where: { $0.rawValue == state }) else {
                 throw Diagnostic(
                     "the run is \(state), and only a plan can be approved", file: path,
-                    remedy: "`volley report \(plan.id)` shows its progress.")
+                    remedy: "`volley report \(plan.id)` shows its progress.", [.watch(run: plan.id)])
             }
             try db.execute(
                 sql: "INSERT INTO approval (approved_by, approved_at, digest) SELECT ?, ?, digest FROM run",

@@ -57,7 +57,8 @@ extension SQLiteRun {
     public func give(_ order: RunOrder, at now: Timestamp) throws {
         guard isBeingSent else {
             throw Diagnostic(
-                "no process is sending this run", file: path, remedy: "`volley report \(plan.id)` shows its outcome.")
+                "no process is sending this run", file: path, remedy: "`volley report \(plan.id)` shows its outcome.",
+                [.readReport(run: plan.id)])
         }
         try record(order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected)
     }

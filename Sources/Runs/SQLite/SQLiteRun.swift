@@ -272,7 +272,7 @@ public final class SQLiteRun: RecordedRun {
                 let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
                 throw Diagnostic(
                     "the run is now \(current ?? "damaged"), no longer \(wanted)", file: path,
-                    remedy: "Another volley has changed it. `volley report \(plan.id)` shows its progress.")
+                    remedy: "Another volley has changed it. `volley report \(plan.id)` shows its progress.", [.watch(run: plan.id)])
             }
             try write(state, cause, at: now, db)
             if state.hasEnded { try keepFigures(db) }

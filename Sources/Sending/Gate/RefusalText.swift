@@ -12,7 +12,8 @@ enum RefusalText {
         Diagnostic(
             "this plan has already been sent\(moment.map { ": sending began at \($0)" } ?? ""), and this file is an older copy",
             file: run.place,
-            remedy: "Put back the newest file of the run; its report says which devices got the push. A plan is sent once.")
+            remedy: "Put back the newest file of the run; its report says which devices got the push. A plan is sent once.",
+            [.ask(.restoreRun(run.plan.id))])
     }
 
     /// The state of the run does not allow the step.
@@ -24,20 +25,23 @@ enum RefusalText {
                 "the run is \(state.rawValue), so it cannot be sent as a plan", file: run.place,
                 remedy: state.hasEnded && state != .stopped
                     ? "`volley report \(id)` shows what was sent; a new plan would send to the same devices again."
-                    : "`volley resume \(id)` continues it; a new plan would send again to the devices that this run has reached.")
+                    : "`volley resume \(id)` continues it; a new plan would send again to the devices that this run has reached.",
+                [state.hasEnded && state != .stopped ? .readReport(run: id) : .resume(run: id), .newPlanRepeats])
         case (.goOn, .planned):
             return Diagnostic(
-                "the run has not begun yet", file: run.place, remedy: "`volley send --plan \(id)` begins it, after asking you.")
+                "the run has not begun yet", file: run.place, remedy: "`volley send --plan \(id)` begins it, after asking you.",
+                [.send(run: id)])
         case (.goOn, _):
             return Diagnostic(
-                "the run is finished: every device has its outcome", file: run.place, remedy: "`volley report \(id)` shows them.")
+                "the run is finished: every device has its outcome", file: run.place, remedy: "`volley report \(id)` shows them.",
+                [.readReport(run: id)])
         case (.retry, _):
             return Diagnostic(
                 "the run is \(state.rawValue), not over", file: run.place,
                 remedy: state == .planned
                     ? "`volley send --plan \(id)` sends it."
-                    : "`volley resume \(id)` continues it. Or `volley cancel \(id)` ends it; then `volley retry \(id) --outcome unsent` sends to the rest."
-            )
+                    : "`volley resume \(id)` continues it. Or `volley cancel \(id)` ends it; then `volley retry \(id) --outcome unsent` sends to the rest.",
+                state == .planned ? [.send(run: id)] : [.resume(run: id), .cancelThenRetry(run: id)])
         }
     }
 
@@ -53,7 +57,8 @@ enum RefusalText {
             file: run.place,
             remedy: run.plan.retryOf == nil
                 ? "Plan the campaign again: volley plan \(run.plan.campaignFile)."
-                : "`\(anotherRetry(run, settings))` plans another retry, for the devices that are left.")
+                : "`\(anotherRetry(run, settings))` plans another retry, for the devices that are left.",
+            [run.plan.retryOf.map { .retry(run: $0) } ?? .planAgain])
     }
 
     /// The command that retries the same outcomes again. It names them: the default could push to unknown devices twice.
@@ -72,23 +77,35 @@ enum RefusalText {
         Diagnostic(
             "another retry of \(run.plan.retryOf ?? ""), \(sibling), has sent to devices of this retry", file: run.place,
             remedy:
-                "`volley cancel \(run.plan.id)` cancels this retry; `\(anotherRetry(run, settings))` plans another, for the devices that are left."
-        )
+                "`volley cancel \(run.plan.id)` cancels this retry; `\(anotherRetry(run, settings))` plans another, for the devices that are left.",
+            [.cancel(run: run.plan.id), .retry(run: run.plan.retryOf ?? "")])
     }
 
     static func siblingIsUnreadable(_ run: any RecordedRun, sibling: String, _ error: any Error) -> Diagnostic {
         Diagnostic(
             "\(sibling), another retry of \(run.plan.retryOf ?? ""), was sent, and Volley cannot read which devices it reached: "
                 + "\(Diagnostic(explaining: error).message)", file: run.place,
-            remedy: "Put its file back next to this one, and make it readable for this user. Without it, devices could get the push twice.")
+            remedy: "Put its file back next to this one, and make it readable for this user. Without it, devices could get the push twice.",
+            [.ask(.restoreRun(sibling))])
     }
 
-    /// The remedy for a run that has begun, if the run or its settings have changed since.
-    static func remedyForChanges(_ run: any RecordedRun, _ settings: RunSettings) throws -> String {
+    /// The remedy for a run that has begun, if the run or its settings have changed since; and the same as values.
+    static func remedyForChanges(_ run: any RecordedRun, _ settings: RunSettings) throws -> (String, [Remedy]) {
         let reached = try ReportsToExclude(of: run)
         let start = "Undo the change, then resume the run. No more was sent."
-        return reached.isNobody
-            ? start : "\(start) A new plan would send again to the devices that were reached: \(leavingOut(reached, run, settings))"
+        let remedies: [Remedy] = [.ask(.undoChange), .resume(run: run.plan.id)]
+        guard !reached.isNobody else { return (start, remedies) }
+        return (
+            "\(start) A new plan would send again to the devices that were reached: \(leavingOut(reached, run, settings))",
+            remedies + [.newPlanRepeats] + waysToLeaveOut(reached)
+        )
+    }
+
+    /// What `leavingOut` says, as values.
+    private static func waysToLeaveOut(_ reached: ReportsToExclude) -> [Remedy] {
+        if let unknown = reached.unknown.first { return [.ask(.restoreRun(unknown.id))] }
+        if let id = reached.underway.first { return [.wait(run: id)] }
+        return [.ask(.leaveOutReached(runs: reached.ids))]
     }
 
     /// How a new plan leaves out the devices that runs have reached, or why Volley cannot say how.
@@ -153,13 +170,15 @@ enum RefusalText {
             case (let count, let more):
                 "\(has) reached \(TextFormat.count(count)) \(whose), and \(be) being sent to \(TextFormat.count(more)) more"
             }
-        let instead =
-            others.runs.isEmpty && others.unknown.count == 1
-            ? ". \(others.unknown[0].remedy)" : "; or \(leavingOut(try ReportsToExclude(of: run, and: others), run, settings))"
+        let reached = try ReportsToExclude(of: run, and: others)
+        let isUnknown = others.runs.isEmpty && others.unknown.count == 1
+        let instead = isUnknown ? ". \(others.unknown[0].remedy)" : "; or \(leavingOut(reached, run, settings))"
         return Diagnostic(
             "\(who) \(whom); nothing\(isPlan ? "" : " more") was sent", file: run.place,
             remedy: "\(isKept ? "`volley cancel \(run.plan.id)` cancels this one. " : "")A new plan of the campaign (volley plan "
-                + "\(FilePaths.inShell(run.plan.campaignFile))) sends to them again\(instead)")
+                + "\(FilePaths.inShell(run.plan.campaignFile))) sends to them again\(instead)",
+            (isKept ? [.cancel(run: run.plan.id)] : []) + [.newPlanRepeats]
+                + (isUnknown ? [.ask(.restoreRun(others.unknown[0].id))] : waysToLeaveOut(reached)))
     }
 
     /// A warning about aliases; blank if `alias_limit` left out no device. An excluded device frees its place under an alias. The next
@@ -183,16 +202,19 @@ enum RefusalText {
             }
         guard run.hasDigest else {
             return Diagnostic(
-                demands + "a plan of this older format cannot be approved", file: run.place, remedy: "Plan the campaign again.")
+                demands + "a plan of this older format cannot be approved", file: run.place, remedy: "Plan the campaign again.",
+                [.planAgain])
         }
         if step == .goOn {
             return Diagnostic(
                 demands + "nobody has approved this run; nothing more was sent", file: run.place,
-                remedy: "`volley approve \(id) --by NAME` shows and approves it, then `volley resume \(id)` continues.")
+                remedy: "`volley approve \(id) --by NAME` shows and approves it, then `volley resume \(id)` continues.",
+                [.ask(.approveBegun(run: id)), .resume(run: id)])
         }
         return Diagnostic(
             demands + "nobody has approved this plan; it is kept, and nothing was sent", file: run.place,
-            remedy: "`volley approve \(id) --by NAME` shows and approves it, then `volley send --plan \(id)` sends it.")
+            remedy: "`volley approve \(id) --by NAME` shows and approves it, then `volley send --plan \(id)` sends it.",
+            [.approve(run: id), .send(run: id)])
     }
 
     /// - Parameters:
@@ -200,12 +222,15 @@ enum RefusalText {
     ///   - id: the id of a retry whose file is missing.
     static func isRetried(_ run: any RecordedRun, by retry: (any RecordedRun)?, else id: String?) throws -> Diagnostic {
         let isOver = try retry?.status().state == .finished
+        let unsent = RunRemainder.remedyForUnsent(run)
+        let heir: Remedy? = (retry?.plan.id ?? id).map { isOver ? .readReport(run: $0) : .resume(run: $0) }
         return Diagnostic(
             "the run was cancelled and then retried\((retry?.plan.id ?? id).map { " as \($0)" } ?? "")", file: run.place,
-            remedy: RunRemainder.remedyForUnsent(run)
+            remedy: unsent
                 ?? (isOver
                     ? "That retry is over: `volley report \(run.plan.id)` shows the outcomes."
-                    : "Continue that retry instead: both would send the same pushes."))
+                    : "Continue that retry instead: both would send the same pushes."),
+            unsent == nil ? [heir ?? .seeRuns] : [.ask(.retryUnsent(run: run.plan.id))])
     }
 
     static func parentWentOn(_ run: any RecordedRun, _ settings: RunSettings) -> Diagnostic {
@@ -213,8 +238,8 @@ enum RefusalText {
             "the run \(run.plan.retryOf ?? "") continued after this retry of it was planned: both would send the same pushes",
             file: run.place,
             remedy:
-                "`volley cancel \(run.plan.id)` cancels this retry; `\(anotherRetry(run, settings))` plans another, for the devices that are left."
-        )
+                "`volley cancel \(run.plan.id)` cancels this retry; `\(anotherRetry(run, settings))` plans another, for the devices that are left.",
+            [.cancel(run: run.plan.id), .retry(run: run.plan.retryOf ?? "")])
     }
 
     /// - Parameter other: the run of the same campaign that is being sent.
@@ -224,15 +249,18 @@ enum RefusalText {
             isPaused
             ? ("paused", "`volley resume \(other.plan.id)` continues it, and `volley cancel \(other.plan.id)` ends it.")
             : ("being sent", "`volley report \(other.plan.id)` shows its progress.")
+        let ways: [Remedy] = isPaused ? [.resume(run: other.plan.id), .cancel(run: other.plan.id)] : []
         return Diagnostic(
             "another run of '\(run.plan.campaign)', \(other.plan.id), is \(state); nothing was sent", file: run.place,
             remedy: remedy
-                + " To push to the same devices a second time, wait until that run is over, or send under another campaign name.")
+                + " To push to the same devices a second time, wait until that run is over, or send under another campaign name.",
+            ways + [.wait(run: other.plan.id)])
     }
 
     static func isTooLate(_ run: any RecordedRun, _ settings: RunSettings) -> Diagnostic {
         Diagnostic(
             "it is too late for every device of this plan (late: \(settings.schedule?.late ?? .send)); nothing was sent", file: run.place,
-            remedy: "`volley send \(run.plan.campaignFile) --now` makes a new plan and sends it at once, to the whole audience.")
+            remedy: "`volley send \(run.plan.campaignFile) --now` makes a new plan and sends it at once, to the whole audience.",
+            [.ask(.sendNow)])
     }
 }

@@ -28,11 +28,14 @@ extension ScheduledTime {
     }
 
     private func isForSchedule(isOwn: Bool) -> Diagnostic {
-        Diagnostic(
+        var mistake = Diagnostic(
             "`volley schedule` is running with this folder of runs and sends '\(run.plan.campaign)' at its times; nothing was sent",
             file: run.place,
             remedy: isOwn
                 ? "It sends this plan by itself; `volley schedule --list` shows when."
-                : "`volley schedule --list` shows when. To send it by hand, end `volley schedule` first.")
+                : "`volley schedule --list` shows when. To send it by hand, end `volley schedule` first.",
+            isOwn ? [.leaveToSender, .seeCalendar] : [.seeCalendar, .ask(.sendNow)])
+        mistake.plainMessage = "the sender sends '\(run.plan.campaign)' at its times; nothing was sent"
+        return mistake
     }
 }

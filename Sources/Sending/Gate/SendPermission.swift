@@ -200,7 +200,7 @@ struct SendPermission {
     /// Runs `body`. If it refuses a run that has begun, the remedy says how a new plan leaves out the devices that were reached.
     private func goingOn(_ step: SendGate.Step, _ body: () throws -> Void) throws {
         do { try body() } catch var mistake as Diagnostic where step != .begin || run.plan.retryOf != nil {
-            mistake.remedy = try RefusalText.remedyForChanges(run, settings)
+            (mistake.remedy, mistake.remedies) = try RefusalText.remedyForChanges(run, settings)
             throw mistake
         }
     }

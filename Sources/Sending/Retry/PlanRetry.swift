@@ -29,7 +29,9 @@ public func planRetry(
     of run: any RecordedRun, outcomes: Set<Outcome>, id: String? = nil, in choice: ProjectChoice, at now: Timestamp
 ) throws -> PlannedRetry? {
     if run.plan.isTest {
-        throw Diagnostic("the run is a test, which is not retried", file: run.place, remedy: "Send another: volley send FILE --test.")
+        throw Diagnostic(
+            "the run is a test, which is not retried", file: run.place, remedy: "Send another: volley send FILE --test.",
+            [.sendTest])
     }
     let gate = try SendPermission(run, in: choice)
     let planned = try gate.retrying { try RetryPlanner(run: run, outcomes: outcomes, now: now, id: id).plan() }

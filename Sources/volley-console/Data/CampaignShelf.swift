@@ -103,13 +103,37 @@ final class CampaignShelf: Sendable {
         return Array(times.prefix(count))
     }
 
+    /// What has the name of a campaign file without being a file: folders, pipes, links that lead nowhere. Each with what to do about it.
+    func strangers() throws -> [Diagnostic] {
+        try Folder.names(in: folder).filter(ScheduleFiles.isCampaign).sorted().compactMap { name in
+            let kind = FileKind(path: FilePaths.join(folder, name: name))
+            if kind == .regular { return nil }
+            return Diagnostic(
+                "\(TextFormat.inLine(name)) is \(kind?.text ?? "a link that leads nowhere, or a file that Volley may not read"), not a campaign file",
+                remedy: "Have it renamed or removed: campaigns are read only from files of the folder itself.")
+        }
+    }
+
+    /// Why a campaign is not sent at its times, beside the mistakes in its own file: such as another campaign of the same name.
+    func hindrances(project: Project, now: Timestamp) throws -> [String: [Diagnostic]] {
+        // What is wrong with the record of times is said on Today and on the calendar; campaigns can be written nevertheless.
+        guard let mistakes = try? schedule(project: project, now: now).mistakes else { return [:] }
+        return try items(project: project, now: now).reduce(into: [:]) { found, item in
+            guard item.mistakes.isEmpty, let all = mistakes[FilePaths.named(item.path)]?.all, !all.isEmpty else { return }
+            found[item.file] = all
+        }
+    }
+
     private func stamps() throws -> [String: FileStamp] {
         let names: [String]
         do throws(FileError) { names = try Folder.names(in: folder) } catch {
             throw Diagnostic("this folder cannot be read", file: folder, remedy: "Make sure that it exists and that Volley may read it.")
         }
         return names.filter(ScheduleFiles.isCampaign).reduce(into: [:]) { stamps, name in
-            stamps[name] = FileStamp(path: FilePaths.join(folder, name: name))
+            let path = FilePaths.join(folder, name: name)
+            // What is no file has no text that a page could show; a read of a named pipe would never end. `strangers` names it.
+            guard FileKind(path: path) == .regular else { return }
+            stamps[name] = FileStamp(path: path)
         }
     }
 

@@ -41,7 +41,8 @@ final class ReportShelf: Sendable {
         defer { run.close() }
         let doubt = try LedgerGap.doubt(about: run)
         let isOver = try run.status().state.hasEnded
-        let report = try Report(run, chain: RunChain(of: run), earlier: run.earlierRuns())
+        var report = try Report(run, chain: RunChain(of: run), earlier: run.earlierRuns())
+        report.face = .console
         let page: HTML = "\(doubt.map(Words.warning) ?? "")\(ReportPage(report, madeBy: madeBy, madeAt: now).content)"
         if isOver, doubt == nil { remember(page, of: id, stamps) }
         return page

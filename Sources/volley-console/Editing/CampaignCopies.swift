@@ -116,7 +116,8 @@ enum CampaignCopies {
             return .page(page(sheet, visit))
         }
         guard let name, Campaign.isName(name), ScheduleFiles.isCampaign(name + ".yaml") else {
-            let mistakes = sheet.findings.filter { isBegun && $0.severity == .error }.map { Diagnostic($0.message, remedy: $0.remedy) }
+            let found = isBegun ? sheet.findings ?? [] : []
+            let mistakes = found.filter { $0.severity == .error }.map { Diagnostic($0.message, remedy: $0.remedy) }
             let nameless = Diagnostic(
                 "the campaign has no name that a file could have",
                 remedy: "Write a line `name: …` with small letters, digits and hyphens, for example `name: spring-sale`.")

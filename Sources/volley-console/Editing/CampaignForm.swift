@@ -163,11 +163,11 @@ enum CampaignForm {
     /// Why a value was not written, and what is wrong with the one that the source holds.
     private static func mistake(_ refused: Mistake?, _ findings: [Diagnostic]) -> HTML {
         let found: [HTML] = findings.map { finding in
-            "<span class=\"\(finding.severity == .error ? "stop" : "note")\" role=\"alert\">\(TextFormat.capitalized(finding.message)). \(Prose.html(finding.remedy ?? ""))</span>"
+            "<span class=\"\(finding.severity == .error ? "stop" : "note")\" role=\"alert\">\(Words.text(finding, withPlace: false))</span>"
         }
         let own: [HTML] =
             refused.map {
-                ["<span class=\"stop\" role=\"alert\">\(TextFormat.capitalized($0.message)). \($0.remedy ?? "")</span>"]
+                ["<span class=\"stop\" role=\"alert\">\(Words.text(Diagnostic($0), withPlace: false))</span>"]
             } ?? []
         return HTML(joined: own + found)
     }

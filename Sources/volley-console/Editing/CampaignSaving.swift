@@ -40,6 +40,8 @@ final class CampaignSaving: Sendable {
     func save(_ text: String, as file: String, base: String?, _ visit: Visit, _ site: Site) throws -> Outcome {
         let path = FilePaths.join(folder, name: file)
         let project = try site.project()
+        let target: String
+        do throws(Diagnostic) { target = try self.target(of: path, project) } catch { return .refused([error]) }
         let draft = Self.draft(text, file: path, project, at: visit.now)
         let objections = try Self.objections(to: draft, project, visit) + Self.namesakes(of: draft, file, site, at: visit.now)
         guard objections.isEmpty, let person = visit.person else { return .refused(objections) }
@@ -56,9 +58,27 @@ final class CampaignSaving: Sendable {
             try accounts.keep(
                 version: Self.text(of: bytes), of: file, app: draft.app?.value, by: Actor(person.id, address: visit.sight.client),
                 at: visit.now)
-            try FilePaths.replace(path, bytes: bytes, mode: Self.mode(of: path) ?? 0o666)
+            try FilePaths.replace(target, bytes: bytes, mode: Self.mode(of: target) ?? 0o666)
             return .saved
         }
+    }
+
+    /// The file that is written: behind a link the one that it leads to, so that the link stays and its other readers see the change.
+    /// - Throws: `Diagnostic`: the link leads where the console may not write, or nowhere.
+    private func target(of path: String, _ project: Project) throws(Diagnostic) -> String {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return path }
+        func refusal(_ why: String) -> Diagnostic {
+            Diagnostic("this campaign is a link \(why)", remedy: "Ask the people who run Volley to put a file in its place.")
+        }
+        guard let found = realpath(path, nil) else { throw refusal("that leads nowhere") }
+        defer { free(found) }
+        let target = String(cString: found)
+        guard ScheduleFiles.isCampaign(target.split(separator: "/").last.map(String.init) ?? ""), FileKind(path: target) == .regular else {
+            throw refusal("to something else than a campaign file")
+        }
+        guard ConsoleRoots(project, and: folder).holds(target) else { throw refusal("to a file that the console may not write") }
+        return target
     }
 
     /// Why a person may not save this; empty if they may.

@@ -54,13 +54,20 @@ enum OrderForm {
         guard let person = visit.person else { throw Refusal.notAllowed }
         let nonce = try nonce(of: visit)
         let done = Answer.redirect(place(nonce))
-        if let known = try site.orders.order(nonce), known.order.by == person.account { return done }
+        if let known = try site.orders.order(nonce) {
+            guard known.order.by == person.account else { throw Refusal.usedForm }
+            return done
+        }
         switch try wish() {
         case .instead(let answer): return answer
         case .order(let kind, let activity, let app, let subject):
             let order = Order(nonce: nonce, kind: kind, by: person.account)
             if let refusal = site.rights.refusal(of: order) { throw Refusal.notOrdered(refusal) }
-            _ = try site.orders.place(order)
+            do { _ = try site.orders.place(order) } catch {
+                // Another person may have sent it a moment ago.
+                guard let known = try site.orders.order(nonce), known.order.by != person.account else { throw error }
+                throw Refusal.usedForm
+            }
             try site.note(activity, app: app, subject: subject, visit)
             return done
         }
@@ -71,7 +78,7 @@ enum OrderForm {
         let items: [HTML] = orders.map { placed in
             let state = state(placed, at: now)
             // Whoever reads this is on the run's page.
-            let sentence = Words.sentence(state.sentence.replacing(" (\(run))", with: ""))
+            let sentence = Words.sentence(state.sentence(for: .console).replacing(" (\(run))", with: ""))
             let look: HTML = state.hasEnded ? "" : " class=\"open\""
             return """
                 <li\(look)><p><b dir="auto">\(placed.order.by)</b>: \(placed.order.kind.name), \(Words.moment(placed.order.askedAt))</p>
@@ -93,6 +100,9 @@ extension Refusal {
         Refusal(
             status: .forbidden, title: "This cannot be ordered", words: "\(Words.sentence(refusal.sentence)) Nothing was ordered.")
     }
+
+    /// A form's key belongs to the order of another person, of which nothing is said.
+    static let usedForm = outdated("This form cannot be used any more. Load its page again, and order it from there.")
 
     /// What was ordered does not fit what there is now.
     static func outdated(_ words: String) -> Refusal {

@@ -44,7 +44,7 @@ enum OrderPage {
     private static func mark(_ placed: PlacedOrder, _ state: OrderState) -> String { "\(state.name) \(placed.made ?? "")" }
 
     private static func sentence(_ state: OrderState) -> HTML {
-        Prose.html(Words.sentence(state.sentence))
+        Prose.html(Words.sentence(state.sentence(for: .console)))
     }
 
     private static func words(_ placed: PlacedOrder) -> HTML {

@@ -46,8 +46,10 @@ enum RunAction: String, CaseIterable, Sendable {
         let isPlan = run.state == .planned && run.startedAt == nil
         let waits = needsApproval && !run.isApproved && !run.isTest
         return switch self {
-        case .approve, .reject: isPlan && waits
-        case .send: isPlan && !waits && !run.isForATime
+        // Of a plan for nobody there is nothing to approve.
+        case .approve: isPlan && waits && run.audience > 0
+        case .reject: isPlan && waits
+        case .send: isPlan && !waits && !run.isForATime && run.audience > 0
         case .pause: run.state == .running
         case .resume: run.state == .paused || run.state == .stopped && run.count(.unsent) + repeated(run) > 0
         case .cancel: run.isLive || isPlan && !waits

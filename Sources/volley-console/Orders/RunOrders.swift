@@ -87,10 +87,13 @@ enum RunOrders {
             }
             return form(action, sight, visit, message: typed?.action == action ? typed?.message : nil)
         }
+        let isForNobody = run.state == .planned && run.audience == 0
         let waits = RunAction.approve.isOffered(for: run, needsApproval: sight.needsApproval)
         let note: HTML =
-            waits && !visit.may(.approve, app: run.app)
-            ? "<p>This plan waits for the approval of somebody with the role of an approver. Nothing is sent before.</p>" : ""
+            isForNobody
+            ? "<p><b>Nobody would get it:</b> no device is in the audience of this plan. Change the campaign or its exports, and plan it again.</p>"
+            : waits && !visit.may(.approve, app: run.app)
+                ? "<p>This plan waits for the approval of somebody with the role of an approver. Nothing is sent before.</p>" : ""
         guard !forms.isEmpty || !note.markup.isEmpty else { return "" }
         return Words.panel("What you can do", id: "actions", "\(note)\(forms)")
     }
@@ -138,7 +141,10 @@ enum RunOrders {
         let run = try RunPage.run(visit, site)
         return try OrderForm.submit(visit, site, to: { _ in Words.path(of: run.id) + "#orders" }) {
             guard action.isOffered(for: run, needsApproval: try needsApproval(run, site)) else {
-                throw Refusal.outdated("The run is \(Words.state(run.state)) by now. Load its page again, and see what can be done.")
+                throw Refusal.outdated(
+                    run.state == .planned && run.audience == 0
+                        ? "Nobody would get this plan: no device is in its audience. Change the campaign or its exports, and plan it again."
+                        : "The run is \(Words.state(run.state)) by now. Load its page again, and see what can be done.")
             }
             let digest = visit.form[OrderForm.digest] ?? "", reason = visit.form[OrderForm.reason] ?? ""
             if [.approve, .reject, .send].contains(action), try digest != self.digest(of: run.id, site) {

@@ -8,7 +8,10 @@ import Workspace
 /// The campaign files, and one of them as it is written.
 enum CampaignsPage {
     static func show(_ visit: Visit, _ site: Site) throws -> Answer {
-        let all = try site.campaigns.items(project: site.project(), now: visit.now).filter { isVisible($0, visit) }
+        let project = try site.project()
+        let all = try site.campaigns.items(project: project, now: visit.now).filter { isVisible($0, visit) }
+        let hindrances = try site.campaigns.hindrances(project: project, now: visit.now)
+        let strangers = visit.may(.seeCampaigns, app: nil) ? try site.campaigns.strangers() : []
         let text = visit.query["q"]?.trimming ?? ""
         let found = all.filter { item in
             text.isEmpty
@@ -23,7 +26,8 @@ enum CampaignsPage {
             \(Form.text("Name, app or description", name: "q", value: text, attributes: " type=\"search\""))
             <p><button>Search</button></p></form>
             <p class="note">\(TextFormat.counted(found.count, one: "campaign"))\(text.isEmpty ? "" : " of \(TextFormat.count(all.count))" as HTML)</p>
-            \(found.isEmpty ? "<p class=\"lead\">No campaign matches.</p>" : "<ul class=\"list panel\">\(found.map(line))</ul>" as HTML)
+            \(found.isEmpty ? "<p class=\"lead\">No campaign matches.</p>" : "<ul class=\"list panel\">\(found.map { line($0, isHindered: hindrances[$0.file] != nil) })</ul>" as HTML)
+            \(strangers.map(Words.warning))
             """
         return .page(Page(title: "Campaigns", place: .campaigns, content: content))
     }
@@ -33,12 +37,13 @@ enum CampaignsPage {
         item.app.map { visit.may(.seeCampaigns, app: $0) } ?? visit.may(.seeCampaigns, app: nil)
     }
 
-    private static func line(_ item: CampaignShelf.Item) -> HTML {
+    private static func line(_ item: CampaignShelf.Item, isHindered: Bool) -> HTML {
         var marks: [HTML] = []
         if item.isScheduled { marks.append("<span class=\"chip\">has times</span>") }
         if !item.mistakes.isEmpty {
             marks.append("<span class=\"chip trouble\">\(TextFormat.counted(item.mistakes.count, one: "mistake"))</span>")
         }
+        if isHindered { marks.append("<span class=\"chip trouble\">not sent</span>") }
         let about: HTML = item.description.map { "<p class=\"note\" dir=\"auto\">\($0)</p>" } ?? ""
         return """
             <li><p><a href="\(Words.path(ofCampaign: item.file))" dir="auto">\(item.name ?? item.file)</a> \(marks)</p>
@@ -56,6 +61,7 @@ enum CampaignsPage {
         let runs =
             visit.maySomewhere(.readReports)
             ? try site.archive.listing().runs.filter { $0.campaign == item.name && visit.may(.readReports, app: $0.app) } : []
+        let hindrances = try site.campaigns.hindrances(project: site.project(), now: visit.now)[item.file] ?? []
         let own = findings.filter { $0.position?.file == item.path }
         let others = findings.filter { $0.position?.file != item.path }
         let state: HTML =
@@ -66,6 +72,7 @@ enum CampaignsPage {
             \(Words.head("\(item.name ?? item.file)", "<p dir=\"auto\">\(item.description ?? "")</p><p><code dir=\"auto\">\(item.file)</code></p>"))
             \(visit.query["saved"] == nil ? "" : "<p class=\"good\" role=\"status\">Saved.</p>" as HTML)
             \(state)
+            \(hindrances.isEmpty ? "" : "<section class=\"warnings\" aria-label=\"Not sent\"><p><b>This campaign is not sent at its times.</b></p><ul>\(hindrances.map { "<li>\(Words.text($0, withPlace: false))</li>" as HTML })</ul></section>" as HTML)
             \(links(item, visit))
             \(others.isEmpty ? "" : "<ul class=\"findings\">\(others.map(finding))</ul>" as HTML)
             \(errors.isEmpty ? try CampaignOrders.panel(item, bytes, visit, site) : "")

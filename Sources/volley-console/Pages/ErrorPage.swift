@@ -1,10 +1,10 @@
 import Base
-import Hummingbird
+import HTTPTypes
 
 /// What is shown instead of a page.
 enum ErrorPage {
     /// Why a request was refused.
-    static func response(_ refusal: Refusal) -> Response {
+    static func page(_ refusal: Refusal) -> Page {
         let written: HTML =
             refusal.written.isEmpty
             ? ""
@@ -14,11 +14,11 @@ enum ErrorPage {
             """
         let content: HTML =
             "\(Words.head("\(refusal.title)"))<p class=\"lead\">\(refusal.words)</p>\(written)<p><a href=\"/\">To the first page</a></p>"
-        return Answer.response(Layout.document(title: refusal.title, content), refusal.status, headers: refusal.headers)
+        return Page(status: refusal.status, title: refusal.title, content: content)
     }
 
     /// What is wrong with the files that a page is made from.
-    static func response(_ mistakes: Diagnostics) -> Response {
+    static func page(_ mistakes: Diagnostics) -> Page {
         let title = "This page cannot be shown"
         let content: HTML = """
             \(Words.head("\(title)"))
@@ -26,6 +26,6 @@ enum ErrorPage {
             \(mistakes.all.prefix(10).map(Words.warning))
             <p><a href="/">To the first page</a></p>
             """
-        return Answer.response(Layout.document(title: title, content), .internalServerError)
+        return Page(status: .internalServerError, title: title, content: content)
     }
 }

@@ -36,9 +36,23 @@ enum PlanPart {
         guard case .array(let warnings)? = plan.preview["warnings"], !warnings.isEmpty else { return "" }
         let items: [HTML] = warnings.map { warning in
             let message = TextFormat.capitalized(warning["message"]?.stringValue ?? "")
-            return "<li dir=\"auto\">\(Prose.html(message)). \(Prose.html(warning["remedy"]?.stringValue ?? ""))</li>"
+            let remedy =
+                remedies(ofWarning: warning["name"]?.stringValue ?? "")?.map(\.sentence).joined(separator: " ")
+                ?? warning["remedy"]?.stringValue ?? ""
+            return "<li dir=\"auto\">\(Prose.html(message)). \(Prose.html(remedy))</li>"
         }
         return "<section class=\"warnings\" aria-label=\"Warnings\"><ul>\(items)</ul></section>"
+    }
+
+    /// A plan keeps the remedies of its warnings as the terminal says them. nil for a warning whose remedy names no command.
+    static func remedies(ofWarning name: String) -> [Remedy]? {
+        switch WarningName(name, from: []) {
+        case .audienceEmpty: [.explainDevice]
+        case .audienceChanged: [.ask(.checkExport), .seeRuns]
+        case .lastRunUnfinished, .sentRecently: [.seeRuns]
+        case .schedulePast: [.giveAnotherTime]
+        default: nil
+        }
     }
 
     /// The campaign as it is planned, beside the run of it that was begun last.

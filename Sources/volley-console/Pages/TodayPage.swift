@@ -20,13 +20,17 @@ enum TodayPage {
         let times = list.times.filter { $0.app.map { visit.may(.seeCampaigns, app: $0) } ?? visit.maySomewhere(.seeCampaigns) }
         let items = try site.campaigns.items(project: project, now: visit.now)
             .filter { $0.app.map { visit.may(.seeCampaigns, app: $0) } ?? true }
+        let hindrances = try site.campaigns.hindrances(project: project, now: visit.now)
+        let broken =
+            (visit.maySomewhere(.seeSystem) ? listing.broken : [])
+            + (visit.may(.seeCampaigns, app: nil) ? try site.campaigns.strangers() : [])
         let needing = Set(project.apps.filter(\.needsApproval).map(\.name.value))
         let content: HTML = """
             \(Words.head("Today"))
             \(sending(runs, site))
             \(waiting(runs.filter { isWaiting($0, needing, visit.now) }))
             \(coming(times, visit))
-            \(problems(runs, times, items, broken: visit.maySomewhere(.seeSystem) ? listing.broken : [], visit.now))
+            \(problems(stopped(runs, visit.now) + missed(times, visit.now) + unapproved(times) + unsendable(items, hindrances) + broken.map { "<li dir=\"auto\">\(Words.text($0))</li>" as HTML }))
             """
         return .page(Page(title: "Today", place: .today, content: content))
     }
@@ -56,7 +60,7 @@ enum TodayPage {
         let items: [HTML] = runs.prefix(most).map { run in
             """
             <li><p>\(Words.link(to: run)) \(run.badges)</p>
-            <p class="note">\(TextFormat.devices(run.audience)), planned \(Words.moment(run.plannedAt))</p></li>
+            <p class="note">\(run.audience == 0 ? "Nobody would get it" : "\(TextFormat.devices(run.audience))" as HTML), planned \(Words.moment(run.plannedAt))</p></li>
             """
         }
         return Words.panel(
@@ -76,38 +80,56 @@ enum TodayPage {
         return Words.panel("Next seven days", id: "next", "\(table)\(more)")
     }
 
-    private static func problems(
-        _ runs: [RunSummary], _ times: [ScheduleList.Time], _ items: [CampaignShelf.Item], broken: [Diagnostic], _ now: Timestamp
-    ) -> HTML {
-        let retried = Set(runs.compactMap(\.retryOf))
-        let stopped = runs.filter { $0.state == .stopped && !retried.contains($0.id) && isRecent($0.finishedAt ?? $0.plannedAt, now) }
-        var lines: [HTML] = stopped.map { run in
-            let why: HTML = run.cause.map { ": \(Prose.html($0.sentence))" } ?? ""
-            return "<li>\(Words.link(to: run)) stopped\(why)</li>"
-        }
-        lines += times.filter { $0.problem != nil && isRecent($0.begins, now) }.map { time in
-            let sentence = time.problem?.sentence ?? ""
-            return
-                "<li><span dir=\"auto\">\(time.campaign)</span>, \(time.occurrence.replacing("T", with: " ")): \(Prose.html(sentence))</li>"
-        }
-        lines += times.compactMap { time in
-            guard case .outdated(let given) = time.approval else { return nil }
-            return """
-                <li><span dir="auto">\(time.campaign)</span>, \(time.occurrence.replacing("T", with: " ")): <span dir="auto">\(given.name)</span> approved it ahead, but
-                \(AdvanceApproval.Flaw.sourceDiffers.sentence); it is not sent without another approval</li>
-                """
-        }
-        lines += items.filter { !$0.mistakes.isEmpty }.map { item in
-            """
-            <li><a href="\(Words.path(ofCampaign: item.file))" dir="auto">\(item.file)</a> has \
-            \(TextFormat.counted(item.mistakes.count, one: "mistake")); nothing is sent from it</li>
-            """
-        }
-        lines += broken.map { "<li dir=\"auto\">\(Words.text($0))</li>" }
+    // MARK: - Problems
+
+    private static func problems(_ lines: [HTML]) -> HTML {
         guard !lines.isEmpty else { return "" }
         let more: HTML = lines.count > most ? "<p class=\"note\">And \(TextFormat.count(lines.count - most)) more.</p>" : ""
         return """
             <section class="warnings" aria-labelledby="problems"><h2 id="problems">Problems</h2><ul>\(lines.prefix(most).map { $0 })</ul>\(more)</section>
             """
+    }
+
+    private static func stopped(_ runs: [RunSummary], _ now: Timestamp) -> [HTML] {
+        let retried = Set(runs.compactMap(\.retryOf))
+        let stopped = runs.filter { $0.state == .stopped && !retried.contains($0.id) && isRecent($0.finishedAt ?? $0.plannedAt, now) }
+        return stopped.map { run in
+            let why: HTML = run.cause.map { ": \(Prose.html($0.sentence(for: .console)))" } ?? ""
+            return "<li>\(Words.link(to: run)) stopped\(why)</li>"
+        }
+    }
+
+    private static func missed(_ times: [ScheduleList.Time], _ now: Timestamp) -> [HTML] {
+        times.filter { $0.problem != nil && isRecent($0.begins, now) }.map { time in
+            let sentence = time.problem?.sentence(for: .console) ?? ""
+            return
+                "<li><span dir=\"auto\">\(time.campaign)</span>, \(time.occurrence.replacing("T", with: " ")): \(Prose.html(sentence))</li>"
+        }
+    }
+
+    /// Times whose approval does not hold any more.
+    private static func unapproved(_ times: [ScheduleList.Time]) -> [HTML] {
+        times.compactMap { time in
+            guard case .outdated(let given) = time.approval else { return nil }
+            return """
+                <li><span dir="auto">\(time.campaign)</span>, \(time.occurrence.replacing("T", with: " ")): \
+                <span dir="auto">\(given.name)</span> approved it ahead, but \(AdvanceApproval.Flaw.sourceDiffers.sentence); it is not sent \
+                without another approval</li>
+                """
+        }
+    }
+
+    /// Campaigns that nothing is sent from: for mistakes in their files, and for what is beside them.
+    private static func unsendable(_ items: [CampaignShelf.Item], _ hindrances: [String: [Diagnostic]]) -> [HTML] {
+        func link(_ item: CampaignShelf.Item) -> HTML { "<a href=\"\(Words.path(ofCampaign: item.file))\" dir=\"auto\">\(item.file)</a>" }
+        let broken: [HTML] = items.filter { !$0.mistakes.isEmpty }.map { item in
+            "<li>\(link(item)) has \(TextFormat.counted(item.mistakes.count, one: "mistake")); nothing is sent from it</li>"
+        }
+        let hindered: [HTML] = items.compactMap { item in
+            hindrances[item.file].map { why in
+                "<li>\(link(item)) is not sent at its times. \(HTML(joined: why.map { Words.text($0, withPlace: false) }))</li>"
+            }
+        }
+        return broken + hindered
     }
 }

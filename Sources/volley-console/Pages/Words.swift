@@ -30,10 +30,10 @@ enum Words {
     }
 
     /// A message as a sentence, with its remedy. Paths of the server are left to logs.
-    static func text(_ diagnostic: Diagnostic) -> HTML {
-        let place: HTML = diagnostic.position.map { "Line \($0.line), column \($0.column): " } ?? ""
-        let remedy: HTML = diagnostic.remedy.map { " \(Prose.html($0))" } ?? ""
-        return "\(place)\(Prose.html(capitalized(diagnostic.message))).\(remedy)"
+    static func text(_ diagnostic: Diagnostic, withPlace: Bool = true) -> HTML {
+        let place: HTML = !withPlace ? "" : diagnostic.position.map { "Line \($0.line), column \($0.column): " } ?? ""
+        let remedy: HTML = diagnostic.remedy(for: .console).map { " \(Prose.html($0))" } ?? ""
+        return "\(place)\(Prose.html(capitalized(diagnostic.message(for: .console)))).\(remedy)"
     }
 
     /// A message as it begins a sentence. Paths and addresses keep their letters: `exports/devices.csv` is another file than

@@ -1,6 +1,7 @@
 import Accounts
 import Base
 import HTTPTypes
+import Reports
 
 /// What several pages say of accounts.
 enum AccountWords {
@@ -27,7 +28,8 @@ enum AccountWords {
 extension AccountError {
     /// What happened and what to do, as sentences.
     var sentences: String {
-        diagnostics.flatMap { ["\(TextFormat.capitalized($0.message))."] + ($0.remedy.map { [$0] } ?? []) }.joined(separator: " ")
+        diagnostics.flatMap { ["\(TextFormat.capitalized($0.message(for: .console)))."] + ($0.remedy(for: .console).map { [$0] } ?? []) }
+            .joined(separator: " ")
     }
 
     /// How a page answers that says so.

@@ -3,6 +3,7 @@ import Base
 import Campaigns
 import Glibc
 import Planning
+import Reports
 import Workspace
 
 /// The process that reads exports for a page: a child of the console with limits of its own, so that an export of millions, or one that
@@ -37,7 +38,7 @@ enum PlanningChild {
             switch question {
             case .preview:
                 let preview = try Planning.preview(campaign, samples: nil, attendance, at: now)
-                write(PreviewPage(preview: preview, madeAt: now).content)
+                write(PreviewPage(preview: preview, madeAt: now, for: .console).content)
             case .why:
                 let explanation = try explain(device(), campaign, attendance, at: now)
                 write("<pre class=\"plan\" dir=\"auto\" tabindex=\"0\">\(Hostile.shown(explanation.text(width: 90, colour: false)))</pre>")

@@ -45,7 +45,7 @@ struct Gate: Sendable {
         if route.method == .post { visit.form = try await form(of: request, route) }
         if route.changes, !Self.isOwn(visit, request) { throw Refusal.forged.holding(visit.form) }
         let (settled, address) = (visit, request.uri.string)
-        return try await (route.asksProvider ? providers : route.isSignIn ? signIns : pages).run {
+        return try await (route.asksProvider ? providers : route.isSignIn ? signIns : pages).run(for: visit.person?.account) {
             do { try Self.checkSubject(route, settled, site) } catch let refusal as Refusal { throw refusal.holding(settled.form) }
             if route.needsFreshSignIn, settled.person?.isFresh != true {
                 return try ProofPage.ask(before: address, of: route, settled, site).laidOut(for: settled, site)

@@ -25,7 +25,7 @@ struct ConsoleServer {
     {
         let hosts = HostRules(settings)
         let router = Router(context: ConsoleContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: Doors(hosts: hosts, log: log))
+        router.add(middleware: Doors(hosts: hosts, site: site, pages: pages, log: log))
         let gate = Gate(site: site, pages: pages, signIns: signIns, providers: providers)
         for route in routes {
             router.on(RouterPath(route.path), method: route.method == .get ? .get : .post) { request, context in

@@ -9,6 +9,8 @@ struct Doors: RouterMiddleware {
     typealias Context = ConsoleContext
 
     let hosts: HostRules
+    let site: Site
+    let pages: WorkPool
     let log: Logger
 
     func handle(
@@ -30,17 +32,39 @@ struct Doors: RouterMiddleware {
             return try await next(request, context)
         } catch let refusal as Refusal {
             if let note = refusal.note { log.warning("\(TextFormat.inLine(note))") }
-            return ErrorPage.response(refusal)
+            return await response(refusal, request, context)
         } catch let error as AccountError {
-            return ErrorPage.response(Refusal(error))
+            return await response(Refusal(error), request, context)
         } catch let error as HTTPError {
-            return ErrorPage.response(error.status == .notFound ? .notFound : .unreadable)
+            return await response(error.status == .notFound ? .notFound : .unreadable, request, context)
         } catch {
             // What is wrong with a file is told to whoever may see it; nobody else gets here.
             let mistakes = Diagnostics(explaining: error)
             log.error("\(TextFormat.inLine(mistakes.description))")
-            return ErrorPage.response(mistakes)
+            return Answer.response(await document(ErrorPage.page(mistakes), request, context), .internalServerError)
         }
+    }
+
+    private func response(_ refusal: Refusal, _ request: Request, _ context: ConsoleContext) async -> Response {
+        let document = await document(ErrorPage.page(refusal), request, context)
+        return Answer.response(document, refusal.status, headers: refusal.headers)
+    }
+
+    /// A page with the navigation for people who are signed in. Where that cannot be found out now, it is a page for anyone.
+    private func document(_ page: Page, _ request: Request, _ context: ConsoleContext) async -> HTML {
+        let site = site
+        if let sight = context.sight,
+            let secret = ConsoleCookies.secret(ConsoleCookies(isSecure: sight.isSecure).session, in: request),
+            let known = try? await pages.run({ () -> HTML? in
+                let now = Timestamp.now()
+                guard let person = try site.signIn.person(secret: secret, at: now) else { return nil }
+                return Layout.document(
+                    page, Visit(person: person, secret: secret, parameters: [:], query: [:], sight: sight, now: now), site)
+            })
+        {
+            return known
+        }
+        return Layout.document(title: page.title, page.content)
     }
 
     /// A line without secrets: neither the query nor a header stands in it.

@@ -22,7 +22,7 @@ enum SuppressionPage {
                     """
                 }
             } catch {
-                let mistakes = Diagnostics(explaining: error).all.map(Words.text)
+                let mistakes = Diagnostics(explaining: error).all.map { Words.text($0) }
                 return [
                     "<tr><th scope=\"row\">\(link)</th><td data-name=\"List\" dir=\"auto\">\(mistakes)</td><td data-name=\"Devices\">–</td></tr>"
                 ]

@@ -9,6 +9,8 @@ enum ProcessSetup {
     static func prepare() {
         reserveStandardStreams()
         unblockSignals()
+        // Asked before `volley_end_with_parent`, which removes the variable.
+        if getenv("VOLLEY_SUPERVISOR") != nil { Supervisor.note() }
         // `volley serve` started it, and has ended already.
         if volley_end_with_parent() != 0 { exit(ExitStatus.interrupted.rawValue) }
         keepMemoryPrivate()

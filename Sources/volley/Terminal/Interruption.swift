@@ -3,6 +3,10 @@ import Glibc
 
 /// The handling of Ctrl-C, SIGTERM, the end of a terminal session, and the limit of processor time (`ulimit -t`). The first signal asks the
 /// command to end cleanly; the second ends the process at once. All claims until then are in the run file, so nothing is lost either way.
+///
+/// For a child of `volley serve`, further SIGTERMs say the same once more, and end nothing at once: Linux sends one for each thread of the parent that
+/// ends (PR_SET_PDEATHSIG(2const); `forget_original_parent` in kernel/exit.c), and systemd sends one to all processes of a unit, beside that of
+/// `volley serve`.
 enum Interruption {
     private static let made = Result { () throws(Diagnostic) in try Cancellation() }
 
@@ -19,11 +23,11 @@ enum Interruption {
     /// Takes over SIGINT, SIGTERM, SIGXCPU and SIGHUP for the rest of the process; a SIGHUP that is ignored (nohup) stays ignored.
     static func install() {
         // Initialize the global before a signal can arrive: initializing it in a handler is not safe.
-        _ = process.isRequested
+        _ = (process.isRequested, Supervisor.isThere)
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { number in
             // SIGXCPU repeats with every second of processor time, until SIGKILL follows.
-            if number == SIGXCPU, Interruption.process.isRequested { return }
+            if number == SIGXCPU || number == SIGTERM && Supervisor.isThere, Interruption.process.isRequested { return }
             // Use only what is async-signal-safe: an atomic, _exit and write. The interrupted code may be about to read errno.
             let code = errno
             if Interruption.process.request() > 0 { _exit(ExitStatus.interrupted.rawValue) }

@@ -18,7 +18,9 @@ extension PreviewPage {
 
     var audience: HTML {
         if let calls = preview.calls { return list(calls) }
-        let notes = Dictionary(grouping: preview.notes, by: \.reason).mapValues { $0.map { Funnel.Note($0.text, isTrouble: $0.isTrouble) } }
+        let notes = Dictionary(grouping: preview.notes, by: \.reason).mapValues {
+            $0.map { Funnel.Note($0.text(for: face), isTrouble: $0.isTrouble) }
+        }
         let funnel = Funnel(
             rows: preview.audience.rows, skipped: preview.audience.skipped, audience: preview.audience.audience,
             target: preview.service.target, notes: notes, figure: figure)

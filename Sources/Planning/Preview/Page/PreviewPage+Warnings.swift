@@ -36,8 +36,8 @@ extension PreviewPage {
             }
             let place: HTML = (warning.position?.description ?? warning.file).map { "<code>\($0)</code> " } ?? ""
             let name: HTML = warning.name.map { " <span class=\"chip\">\($0.rawValue)</span>" } ?? ""
-            let remedy: HTML = warning.remedy.map { " \(Prose.html($0))" } ?? ""
-            return "<li>\(place)\(Prose.html(warning.message)).\(remedy)\(name)</li>"
+            let remedy: HTML = warning.remedy(for: face).map { " \(Prose.html($0))" } ?? ""
+            return "<li>\(place)\(Prose.html(warning.message(for: face))).\(remedy)\(name)</li>"
         }
     }
 }

@@ -1,7 +1,7 @@
 import Audience
 public import Base
 import PushServices
-import Reports
+public import Reports
 
 /// A preview as a page: one file that needs no network and no script, for a phone, a large screen or paper.
 ///
@@ -10,11 +10,14 @@ import Reports
 public struct PreviewPage: Sendable {
     let preview: Preview
     let madeAt: Timestamp
+    /// Who reads it.
+    let face: Face
 
     /// - Parameter madeAt: the time shown in the footer.
-    public init(preview: Preview, madeAt: Timestamp) {
+    public init(preview: Preview, madeAt: Timestamp, for face: Face = .terminal) {
         self.preview = preview
         self.madeAt = madeAt
+        self.face = face
     }
 
     var badge: EnvironmentBadge { EnvironmentBadge(preview.destination, of: preview.service) }

@@ -1,0 +1,45 @@
+import Base
+import PushServices
+import Runs
+
+/// What to do next, for people who have the console's pages and buttons.
+extension ReportPage {
+    /// What `advice` says for those who type commands.
+    var consoleAdvice: HTML {
+        let run = report.plan.id
+        func told(_ before: String, _ remedies: [Remedy], _ after: String = "") -> HTML {
+            Prose.html(([before] + remedies.map(\.sentence) + [after]).filter { !$0.isEmpty }.joined(separator: " "))
+        }
+        return switch state {
+        case .planned: told("", [.send(run: run)])
+        case .running: told("", [.watch(run: run)])
+        case .paused, .cancelled: told("", [.resume(run: run)])
+        case .stopped where report.needsNewRun:
+            told(
+                "This run keeps the settings that it was planned with. Have them corrected, then plan the campaign again.",
+                [.planAgain] + repetition)
+        case .stopped where report.hasStoppedServices && !report.resumableServices.isEmpty:
+            told("Once that is fixed:", [.resume(run: run)], "\(onlyOnce).")
+        case .stopped where report.needsNewMessage || !report.servicesWithoutMessage.isEmpty:
+            told("Correct the campaign’s content: a run keeps its message.", [.planAgain] + repetition)
+        case .stopped where !report.isAnythingLeft || report.hasStoppedServices:
+            told("Nothing is left to send in this run.", afterNothingLeft)
+        case .stopped: told("Once that is fixed:", [.resume(run: run)], "\(onlyOnce).")
+        case .finished:
+            told(
+                "\(report.service.recipients(repeats)) failed or gave no answer. Those without an answer may have "
+                    + "\(report.words("got it", ofCalls: "gone out")). “Retry” on the run’s page \(report.words("sends to them", ofCalls: "makes them")) again.",
+                [])
+        }
+    }
+
+    /// What a new plan would do to devices that have the push.
+    private var repetition: [Remedy] {
+        report.count(.accepted) + report.count(.unknown) == 0
+            ? [] : [.newPlanRepeats] + (report.service.choosesDevices ? [] : [.ask(.leaveOutReached(runs: [report.plan.id]))])
+    }
+
+    private var afterNothingLeft: [Remedy] {
+        [.ask(.checkCredentials)] + (repeats > 0 ? [.cancel(run: report.plan.id), .retry(run: report.plan.id)] : [])
+    }
+}

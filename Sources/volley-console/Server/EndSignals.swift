@@ -1,0 +1,66 @@
+import Base
+import Glibc
+import Synchronization
+
+/// SIGTERM and SIGINT, which ask the console to end. They are held back in all threads from the first moment on, and one thread takes them: so none is
+/// lost between the start of the process and the moment in which the server can be asked to end.
+final class EndSignals: Sendable {
+    private enum State {
+        /// There is nothing yet that could end.
+        case starting
+        case serving(@Sendable () async -> Void)
+        case isAsked
+    }
+
+    private let state = Mutex(State.starting)
+
+    private static var all: sigset_t {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGTERM)
+        sigaddset(&signals, SIGINT)
+        return signals
+    }
+
+    /// Holds them back. Call it before there is a second thread: threads take over the mask.
+    static func hold() {
+        var signals = all
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+
+    /// Lets them end this process at once, for work that needs no order. Those that came meanwhile do so now.
+    static func release() {
+        var signals = all
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    }
+
+    /// Begins to take them. What comes before `end` is called counts from then on.
+    /// - Throws: `Diagnostic` if the system has no thread.
+    init() throws(Diagnostic) {
+        try detachThread { [self] in
+            while true {
+                var signals = Self.all
+                var number: Int32 = 0
+                if sigwait(&signals, &number) == 0 { take() }
+            }
+        }
+    }
+
+    /// What is done at the first signal, also if that has come. Further ones change nothing.
+    func end(_ body: @escaping @Sendable () async -> Void) {
+        let isAsked = state.withLock { state in
+            if case .isAsked = state { return true }
+            state = .serving(body)
+            return false
+        }
+        if isAsked { Task { await body() } }
+    }
+
+    private func take() {
+        let before = state.withLock { state in
+            defer { state = .isAsked }
+            return state
+        }
+        if case .serving(let body) = before { Task { await body() } }
+    }
+}

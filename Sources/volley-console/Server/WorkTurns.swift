@@ -1,0 +1,74 @@
+/// Decides whose work is done next on a few threads, and which is refused. A value without threads and clock.
+///
+/// One person has at most half of the threads and half of the places of those that wait, so that many slow pages of theirs keep nobody else waiting.
+/// When a thread becomes free, it goes to the person with the least work under way, and among those to the one whose turn was longest ago. Work of
+/// nobody in particular is quick, and has no such bound.
+struct WorkTurns {
+    /// What becomes of a piece of work.
+    enum Admission: Hashable { case start, wait, refuse }
+
+    private struct Waiting {
+        var ticket: Int
+        var person: String?
+    }
+
+    private let threads: Int, places: Int
+    private var waiting: [Waiting] = []
+    /// Of each person, how much is under way.
+    private var running: [String?: Int] = [:]
+    /// When each person with something under way or waiting had the last turn.
+    private var turns: [String?: Int] = [:]
+    private var turn = 0
+
+    /// - Parameters:
+    ///   - threads: how many pieces are under way at a time; at least 1.
+    ///   - waiting: how many may wait besides.
+    init(threads: Int, waiting: Int) { (self.threads, places) = (threads, waiting) }
+
+    /// How many threads one person may have.
+    private var share: Int { max(1, threads / 2) }
+
+    private var underway: Int { running.values.reduce(0, +) }
+
+    /// Whether the next piece of anybody's work would be refused.
+    var isFull: Bool { underway >= threads && waiting.count >= places }
+
+    /// A piece of work comes.
+    /// - Parameters:
+    ///   - ticket: what `left` returns when its turn has come; no other has it.
+    ///   - person: who wants it; nil for nobody in particular.
+    mutating func came(_ ticket: Int, of person: String?) -> Admission {
+        if underway < threads, hasRoom(person) {
+            start(person)
+            return .start
+        }
+        let own = person == nil ? 0 : waiting.count { $0.person == person }
+        guard waiting.count < places, own < max(1, places / 2) else { return .refuse }
+        waiting.append(Waiting(ticket: ticket, person: person))
+        return .wait
+    }
+
+    /// A piece of work is done.
+    /// - Returns: the ticket of the piece that is begun in its place; nil for none.
+    mutating func left(_ person: String?) -> Int? {
+        running[person, default: 1] -= 1
+        if running[person] == 0 { running[person] = nil }
+        let next = waiting.indices.filter { hasRoom(waiting[$0].person) }.min { rank(waiting[$0]) < rank(waiting[$1]) }
+        let begun = next.map { waiting.remove(at: $0) }
+        if let begun { start(begun.person) }
+        turns = turns.filter { known in running[known.key] != nil || waiting.contains { $0.person == known.key } }
+        return begun?.ticket
+    }
+
+    private func hasRoom(_ person: String?) -> Bool { person == nil || running[person, default: 0] < share }
+
+    private func rank(_ work: Waiting) -> (Int, Int, Int) {
+        (running[work.person, default: 0], turns[work.person, default: 0], work.ticket)
+    }
+
+    private mutating func start(_ person: String?) {
+        turn += 1
+        turns[person] = turn
+        running[person, default: 0] += 1
+    }
+}

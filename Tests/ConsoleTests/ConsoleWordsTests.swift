@@ -1,0 +1,71 @@
+import Accounts
+import Automation
+import Base
+import PushServices
+import Reports
+import Runs
+import Testing
+import Workspace
+
+@testable import volley_console
+
+/// What pages say to people who have no terminal.
+@Suite("words of the console")
+struct ConsoleWordsTests {
+    private static let id = "20261201-090000-spring-sale-7f3a"
+
+    private static func expectNoCommand(_ page: String, _ what: Comment) {
+        let found = page.firstMatch(of: #/(<code>|`)volley (?!schedule<)[^<`]*/#)
+        if let found { Issue.record("\(what): \(found.0)") }
+        #expect(page.contains("<h1"), what)
+    }
+
+    /// Of those that name a command at the terminal, and of one that leaves nothing to resume.
+    private static let causes: [StopCause] = [
+        .service("apns", .notTheService(status: 200)), .service("apns", .refused(reason: "BadTopic", status: 400, clockLagSeconds: nil)),
+        .service("apns", .refused(reason: "PayloadEmpty", status: 400, clockLagSeconds: nil)), .interrupted, .ledger(.processGone),
+    ]
+
+    @Test("Today, the run and its report name buttons and people to ask, whatever stopped it", arguments: causes)
+    func stopped(cause: StopCause) async throws {
+        let folder = try TestFolder()
+        try folder.run(Self.id, .stopped, cause: cause)
+        let signIn = FixedSignIn.usual
+        let anna = signIn.begin("anna")
+        try await TestServer.with(folder.site(signIn)) { server throws in
+            for path in ["/", "/runs/\(Self.id)", "/runs/\(Self.id)/report"] {
+                Self.expectNoCommand(try server.request("GET", path, session: anna).body, "\(path)")
+            }
+        }
+    }
+
+    @Test("a refused order says on the run’s page what to press", arguments: RunState.allCases)
+    func refused(state: RunState) async throws {
+        let folder = try TestFolder()
+        let run = try folder.run(Self.id, app: "news", state)
+        defer { run.close() }
+        let words = Diagnostic("it cannot be sent", file: run.path, remedy: "`volley resume \(Self.id)` goes on.", [.resume(run: Self.id)])
+        let store = try OrderStore(folder: folder.runs)
+        defer { store.close() }
+        _ = try store.place(Order(nonce: "n", kind: .send(run: Self.id, digest: "d"), by: "anna"))
+        #expect(try store.take("n", life: "life", at: .now()))
+        #expect(try store.end("n", as: .refused(.described(words.inConsole)), life: "life", at: .now()))
+        let signIn = FixedSignIn.usual
+        let anna = signIn.begin("anna")
+        try await TestServer.with(folder.site(signIn)) { server throws in
+            let page = try server.request("GET", "/runs/\(Self.id)", session: anna).body
+            #expect(page.contains("Not done: it cannot be sent. “Resume” on the page of \(Self.id) lets it go on."))
+            #expect(!page.contains(folder.path))
+            Self.expectNoCommand(page, "\(state)")
+        }
+    }
+
+    @Test("a warning that a plan keeps in the terminal’s words is told by its name")
+    func plannedWarnings() throws {
+        for name in ["audience-empty", "audience-changed", "last-run-unfinished", "sent-recently", "schedule-past"] {
+            let remedies = try #require(PlanPart.remedies(ofWarning: name), "\(name)")
+            #expect(!remedies.isEmpty)
+        }
+        #expect(PlanPart.remedies(ofWarning: "curly-quotes") == nil)
+    }
+}

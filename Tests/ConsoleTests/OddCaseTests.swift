@@ -1,0 +1,134 @@
+import Accounts
+import Automation
+import Base
+import Foundation
+import Glibc
+import Runs
+import Testing
+
+@testable import volley_console
+
+/// What people, and files beside the console, do to it that nobody asked for.
+@Suite("odd cases of the console")
+struct OddCaseTests {
+    typealias Office = OrderPageTests.Office
+
+    private static let id = "20261201-090000-spring-sale-7f3a"
+    private static let scheduled =
+        "name: autumn\napp: shop\naudience: {devices: devices.csv, everyone: true}\nschedule: {at: 2030-12-02 09:00, timezone: Europe/Berlin}\ncontent: {title: Hi}\n"
+
+    @Test("who is signed in has the navigation on pages that say what went wrong, too; others have not")
+    func navigation() async throws {
+        let office = try Office()
+        let vera = try office.session("vera", [.viewer], app: "shop")
+        try await TestServer.with(office.site) { server throws in
+            for (status, path) in [(404, "/nowhere"), (404, "/runs/none"), (403, "/users"), (404, "/campaign?file=none.yaml")] {
+                let reply = try server.request("GET", path, session: vera)
+                #expect(reply.status == status, "\(path)")
+                #expect(reply.body.contains("<nav aria-label=\"Main\">") && reply.body.contains("Sign out"), "\(path)")
+                #expect(!reply.body.contains("href=\"/users\""), "only what she may see")
+            }
+            let stranger = try server.request("GET", "/nowhere")
+            #expect(stranger.status == 404 && !stranger.body.contains("<nav"))
+            let forged = try server.request("GET", "/nowhere", session: Secrets.make())
+            #expect(forged.status == 404 && !forged.body.contains("<nav"))
+            try office.folder.write("volley.yaml", "apps: [")
+            let broken = try server.request("GET", "/", session: vera)
+            #expect(broken.status == 500 && broken.body.contains("<nav aria-label=\"Main\">"))
+        }
+    }
+
+    @Test("a folder, a pipe or a dead link that is called as a campaign is named, and breaks no page")
+    func strangers() async throws {
+        let office = try Office()
+        let anna = try office.session("anna", [.administrator]), vera = try office.session("vera", [.viewer], app: "shop")
+        try FileManager.default.createDirectory(atPath: "\(office.folder.path)/x.yaml", withIntermediateDirectories: true)
+        #expect(mkfifo("\(office.folder.path)/pipe.yaml", 0o600) == 0)
+        #expect(symlink("nowhere", "\(office.folder.path)/dead.yaml") == 0)
+        try await TestServer.with(office.site) { server throws in
+            for path in ["/", "/campaigns", "/calendar", "/runs", "/system", "/campaign?file=spring-sale.yaml", "/campaigns/new"] {
+                #expect(try server.request("GET", path, session: anna).status == 200, "\(path)")
+            }
+            for page in ["campaign", "campaign/edit", "campaign/form", "campaign/preview", "campaign/history", "campaigns/new"] {
+                for file in ["x.yaml", "pipe.yaml", "dead.yaml"] {
+                    #expect(try server.request("GET", "/\(page)?file=\(file)", session: anna).status == 404, "\(page) \(file)")
+                }
+            }
+            for path in ["/", "/campaigns"] {
+                let page = try server.request("GET", path, session: anna).body
+                #expect(
+                    page.contains("X.yaml is a folder, not a campaign file.") || page.contains("x.yaml is a folder, not a campaign file."))
+                #expect(page.contains("ipe.yaml is a named pipe") && page.contains("ead.yaml is a link that leads nowhere"))
+                #expect(try !server.request("GET", path, session: vera).body.contains("is a folder"))
+            }
+        }
+    }
+
+    @Test("a form with the key of somebody else’s order is refused like any that is out of date, and says nothing of it")
+    func foreignKey() async throws {
+        let office = try Office()
+        try office.folder.run(Self.id, app: "news", .planned)
+        let (anna, ben) = (try office.session("anna", [.administrator]), try office.session("ben", [.approver]))
+        let nonce = Secrets.make()
+        try await TestServer.with(office.site) { server throws in
+            let path = "/runs/\(Self.id)"
+            #expect(try server.form("\(path)/cancel", session: anna, [("nonce", nonce)]).status == 303)
+            let reply = try server.form("\(path)/cancel", session: ben, [("nonce", nonce)])
+            #expect(reply.status == 409 && reply.body.contains("This form cannot be used any more"))
+            #expect(!reply.body.contains("anna"))
+            #expect(try server.form("\(path)/cancel", session: anna, [("nonce", nonce)]).status == 303, "hers stays")
+            #expect(try office.ordered() == ["cancel by anna"])
+        }
+    }
+
+    @Test("a plan for nobody says so, and can be neither approved nor sent", arguments: ["shop", "news"])
+    func nobody(app: String) async throws {
+        let office = try Office()
+        let empty = try RunWriter(folder: office.folder.runs, id: Self.id).finish(
+            RunPlan(
+                id: Self.id, campaign: "spring-sale", app: app, campaignFile: "spring-sale.yaml", campaignSource: "",
+                projectFile: "volley.yaml", seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: .now(), planHash: "", rows: 5,
+                audience: 0,
+                skipped: [:],
+                settings: .success(RunSettings(environment: .simulator, topic: "com.example.shop", pushType: .alert, renderingRules: 5)),
+                preview: .null))
+        let digest = empty.planDigest
+        empty.close()
+        let anna = try office.session("anna", [.administrator])
+        try await TestServer.with(office.site) { server throws in
+            let path = "/runs/\(Self.id)"
+            let page = try server.request("GET", path, session: anna).body
+            #expect(page.contains("<b>Nobody would get it:</b>"))
+            for action in ["approve", "send"] {
+                #expect(!page.contains("\(path)/\(action)\""))
+                let reply = try server.form(
+                    "\(path)/\(action)", session: anna, [("nonce", Secrets.make()), ("digest", digest), ("count", "0")])
+                #expect(reply.status == 409 && reply.body.contains("Nobody would get this plan"), "\(action)")
+            }
+            #expect(page.contains("\(path)/\(app == "shop" ? "reject" : "cancel")\""), "it can be put away")
+            if app == "shop" { #expect(try server.request("GET", "/", session: anna).body.contains("Nobody would get it, planned")) }
+            #expect(try office.ordered().isEmpty)
+        }
+    }
+
+    @Test("two campaigns of one name say on Today, in the list and on their pages that neither is sent; without times they may stay")
+    func namesakes() async throws {
+        let office = try Office()
+        let anna = try office.session("anna", [.administrator])
+        try office.folder.write("autumn.yaml", Self.scheduled)
+        try await TestServer.with(office.site) { server throws in
+            let words = "Another campaign with times has the name &#39;autumn&#39;, too."
+            func shows(_ path: String) throws -> Bool {
+                let body = try server.request("GET", path, session: anna).body
+                return body.contains(words) || body.contains(words.replacing("&#39;", with: "'"))
+            }
+            #expect(try !shows("/") && !server.request("GET", "/campaigns", session: anna).body.contains("not sent"))
+            try office.folder.write("b.yaml", Self.scheduled)
+            for path in ["/", "/campaign?file=autumn.yaml", "/campaign?file=b.yaml"] { #expect(try shows(path), "\(path)") }
+            let list = try server.request("GET", "/campaigns", session: anna).body
+            #expect(list.components(separatedBy: "<span class=\"chip trouble\">not sent</span>").count == 3)
+            try office.folder.write("b.yaml", Self.scheduled.replacing("name: autumn", with: "name: winter"))
+            #expect(try !shows("/") && !shows("/campaign?file=autumn.yaml"))
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Testing
+
+/// What people read of mistakes reaches the console, too, whose readers have no commands.
+@Suite("Remedies")
+struct RemedyTests {
+    /// Rooms whose mistakes only a terminal shows.
+    private static let ofTerminal: Set<String> = ["volley", "Simulators", "Benchmarks", "Accounts"]
+
+    /// Files with remedies that only commands can need: what only they can ask for.
+    private static let ofCommands: Set<String> = [
+        // `report --refresh` and `preview --ask`.
+        "Sending/Statistics/AskStatistics.swift", "Sending/CurrentProject.swift", "Planning/CallsToAsk.swift",
+        // `prune`.
+        "Runs/SQLite/RunPruning.swift",
+        // What keeps a process from starting.
+        "Runs/SQLite/ScheduleLock.swift", "volley-console/Server/ListenAddress.swift", "volley-console/Site.swift",
+        "Planning/Reading/CampaignContext.swift",
+        // `--now`, which is no button.
+        "Planning/Preview/PreviewSchedule.swift",
+    ]
+
+    /// The calls that make a diagnostic, with their arguments, and what is said of the diagnostic in the line after it.
+    static func calls(in text: String) -> [Substring] {
+        text.matches(of: #/\bDiagnostic\(|\.warning\(/#).map { match in
+            var depth = 0
+            let end = text[match.range.lowerBound...].firstIndex { character in
+                if character == "(" { depth += 1 }
+                if character == ")" { depth -= 1 }
+                return character == ")" && depth == 0
+            }
+            let lines = text[(end ?? text.endIndex)...].split(separator: "\n", maxSplits: 2)
+            let isAmended = lines.count > 1 && lines[1].contains(".remedies = [")
+            return text[match.range.lowerBound..<(isAmended ? lines[1].endIndex : end ?? text.endIndex)]
+        }
+    }
+
+    static func namesCommand(_ call: Substring) -> Bool { call.contains(#/`volley |[ "]--[a-z]/#) }
+
+    /// Whether it has values beside its words.
+    static func hasValues(_ call: Substring) -> Bool { call.contains(#/[,?(]\s*\[[^\]"]*\.\w|[rR]emedies|ways/#) }
+
+    @Test("a mistake whose words name a command also says what to do as values")
+    func values() throws {
+        var found = 0
+        for file in try SourceFile.all() where !Self.ofTerminal.contains(file.room) && !Self.ofCommands.contains(file.path) {
+            guard file.text.contains("volley ") || file.text.contains("--") else { continue }
+            for call in Self.calls(in: file.text) where Self.namesCommand(call) {
+                found += 1
+                #expect(Self.hasValues(call), "\(file.path): \(call)")
+            }
+        }
+        #expect(found > 30)
+    }
+
+    @Test("calls end with their parenthesis, and commands are seen in them")
+    func calls() {
+        let text = #"throw Diagnostic("a (b)", remedy: "`volley resume \(id)` goes on.", [.resume(run: id)]); f("`volley x`")"#
+        #expect(Self.calls(in: text) == [#"Diagnostic("a (b)", remedy: "`volley resume \(id)` goes on.", [.resume(run: id)]"#])
+        let amended = "Diagnostic(\"`volley x`\")\nmistake.remedies = [.seeRuns]\nelse"
+        #expect(Self.calls(in: amended).allSatisfy { Self.hasValues($0) && !$0.contains("else") })
+        #expect(Self.calls(in: text).allSatisfy { Self.namesCommand($0) && Self.hasValues($0) })
+        #expect(!Self.hasValues(#"Diagnostic("a", remedy: "`volley resume`")"#) && !Self.namesCommand(#"Diagnostic("a")"#))
+    }
+}
