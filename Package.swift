@@ -96,6 +96,8 @@ let package = Package(
         room("Content", ["Base", "PushServices"]),
         room("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "CCurl"]),
         room("Runs", ["Base", "Cryptography", "PushServices", "Scheduling", grdb, sqlite]),
+        // Runs that several machines send together.
+        room("PostgresRuns"),
         room("Reports", ["Base", "PushServices", "Runs"]),
         // Who may use the console, and what they did there.
         room("Accounts", ["Base", "Cryptography", grdb]),
@@ -192,6 +194,7 @@ let package = Package(
             name: "LedgerConformance", dependencies: ["Base", "PushServices", "Runs"], path: "Tests/LedgerConformance",
             swiftSettings: strict),
         tests("Runs", ["Base", "LedgerConformance", "PushServices", "Runs", "Scheduling", "TestSupport"]),
+        tests("PostgresRuns", ["PostgresRuns", "TestSupport"]),
         .testTarget(
             name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports", "Scheduling"], exclude: ["stop_causes.tsv"],
             swiftSettings: strict),

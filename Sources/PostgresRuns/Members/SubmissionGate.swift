@@ -1,0 +1,20 @@
+/// Whether a member may still hand pushes to the wire: only while it is certain that nobody has declared it dead.
+///
+/// Its last beat is as old as the moment at which it was sent, not that of its answer: the database wrote it somewhere in between. So a member falls silent
+/// before anybody may take over what it has. A value without a clock.
+struct SubmissionGate {
+    /// Nothing is handed over later than this after the start of the last beat that succeeded; seconds. What is handed over then is answered or given
+    /// up within `settlingSeconds`.
+    static let longestAgeSeconds = 10.0
+    /// The longest that a push stays within the process and under way: 2 s in queues and 15 s for its answer; seconds.
+    static let settlingSeconds = 17.0
+
+    private var lastBeat: Double?
+
+    /// A beat succeeded.
+    /// - Parameter start: when it was sent, by the member's own clock, which counts on while the machine sleeps; seconds.
+    mutating func beat(begunAt start: Double) { lastBeat = max(lastBeat ?? start, start) }
+
+    /// Whether pushes may be handed over.
+    func isOpen(at now: Double) -> Bool { lastBeat.map { now - $0 < Self.longestAgeSeconds } ?? false }
+}
