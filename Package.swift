@@ -232,7 +232,7 @@ let package = Package(
             [
                 "Accounts", "Automation", "Base", "Campaigns", "OpenIDConnect", "PushServices", "Reports", "Runs", "Scheduling",
                 "TestCommands",
-                "TestIdentityProvider", "Workspace", "volley",
+                "TestIdentityProvider", "TestServers", "Workspace", "volley",
                 "volley-console",
             ] + web),
         // A program of others, as it were, that is made of the stages.

@@ -190,6 +190,65 @@ struct DatabaseTests {
         #expect(leftovers(folder).isEmpty)
     }
 
+    @Test("a server that ends in the middle leaves no plan and no file") func broken() throws {
+        let server = try PostgresServer()
+        let folder = try folder(
+            "select lpad(to_hex(n), 64, 'a') as device_token, pg_sleep(0.05)::text as first_name from generate_series(1, 9999) n")
+        let running = try VolleyBinary.start(["plan", "campaign.yaml"], in: folder.url, environment: ["WAREHOUSE_URL": server.address()])
+        try waitUntil { try server.sql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'COPY%' AND state = 'active'") == "1" }
+        server.stop()
+        let result = running.finish(timeout: 30)
+        #expect(result.status == 2)
+        #expect(result.errors.contains("volley.yaml:10:14: the database 'warehouse' gave no answer: "), "\(result.errors)")
+        #expect(leftovers(folder).isEmpty)
+        #expect(folder.files(in: "runs").filter { $0.contains(".sqlite") }.isEmpty)
+    }
+
+    @Test("volley schedule tries again when the database is away, and sends when it is back") func scheduled() throws {
+        let folder = try folder()
+        let formatter = DateFormatter()
+        (formatter.locale, formatter.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(identifier: "UTC"))
+        formatter.dateFormat = "yyyy-MM-dd HH:mm"
+        let time = formatter.string(from: Date(timeIntervalSinceNow: -120))
+        try folder.write(
+            "campaign.yaml",
+            """
+            name: test
+            app: shop
+            audience: {everyone: true}
+            content: {title: Hello}
+            schedule: {at: \(time), timezone: UTC}
+
+            """)
+        func schedule(_ address: String, until isSo: (RunningVolley) throws -> Bool) throws {
+            let running = try VolleyBinary.start(["schedule", "."], in: folder.url, environment: ["WAREHOUSE_URL": address])
+            defer { _ = running.finish(timeout: 0) }
+            try waitUntil { try isSo(running) }
+            kill(running.processID, SIGTERM)
+            #expect(running.finish().status == 130)
+        }
+        try schedule("host=/nowhere") { $0.errorsSoFar.contains("cannot be planned") && $0.errorsSoFar.contains("cannot be reached") }
+        try schedule(Self.server.get().address()) { _ in
+            let report = try folder.volley("report", "last", "--format", "json")
+            return report.status == 0 ? try report.json()["outcomes"]?.int("accepted") == 20 : false
+        }
+        #expect(leftovers(folder).isEmpty)
+    }
+
+    @Test("a campaign brings a query of its own, which counts instead of the app's devices") func own() throws {
+        let folder = try folder("select nothing")
+        try folder.writeCampaign(
+            audience:
+                "everyone: true\ndevices:\n  database: warehouse\n  query: select device_token from plain.devices where alias = 'user1'",
+            content: "title: Hello")
+        #expect(try volley(folder, "preview", "campaign.yaml", "--json").json().int("audience") == 2)
+        try folder.writeCampaign(audience: "everyone: true\ndevices: {database: warehose, query: select 1}", content: "title: Hello")
+        let unknown = try volley(folder, "check", "campaign.yaml")
+        #expect(unknown.status == 2)
+        #expect(unknown.errors.contains("campaign.yaml:5:23: there is no database 'warehose' in "), "\(unknown.errors)")
+        #expect(unknown.errors.contains("Did you mean 'warehouse'?"))
+    }
+
     @Test("a superuser is refused") func superuser() throws {
         let result = try volley(folder(), "preview", "campaign.yaml", address: Self.server.get().address(user: "postgres"))
         #expect(result.status == 2)

@@ -98,7 +98,8 @@ struct HouseTests {
         let hole = [
             "asks-and-prints": "print(1)", "exits-and-signals": "exit(2)", "shared-state": "static let all = Mutex(0)",
             "knows-apns": "let x = \"BadDeviceToken\"", "knows-fcm": "let x = \"fcm\"",
-            "knows-sqlite": "import GRDB", "decides-by-text": "if reason == other {}", "polls": "usleep(5)",
+            "knows-sqlite": "import GRDB", "asks-databases": "import Postgres", "decides-by-text": "if reason == other {}",
+            "polls": "usleep(5)",
             "addresses-runs-by-path": "SQLiteRun(path: p)", "serves-the-web": "import Hummingbird",
         ]
         #expect(Set(Wall.services).isSuperset(of: ["APNs", "FCM"]))

@@ -11,6 +11,7 @@ public enum CheckCommand {
         var isClean = true
         for file in files {
             let result = check(CampaignFile(file, in: options.project), at: .now(), asking: Interruption.process)
+            if Interruption.process.isRequested { throw CancellationError() }
             let (errors, lint) = (result.errors, result.lint)
             let warnings = lint?.shown ?? []
             isClean = isClean && errors.isEmpty
