@@ -34,8 +34,8 @@ extension DatabaseQuery {
         case "42501": "Let the role read it, for example: GRANT SELECT ON the table TO the role, and GRANT USAGE ON its schema."
         case "25006": "The query may only read: take out what changes rows, locks them (FOR UPDATE) or calls functions that do."
         case "57014":
-            "It was ended by the server or an administrator; it may take \(TextFormat.span(seconds: Int64(database.seconds))). Make it faster, with an index or fewer "
-                + "rows, or allow more with 'timeout' of the database in volley.yaml."
+            "It was ended by the server or an administrator; it may take \(TextFormat.span(seconds: Int64(database.seconds))). "
+                + "Make it faster, with an index or fewer rows, or allow more with 'timeout' of the database in volley.yaml."
         case "55P03": "Another transaction locks a table that it reads. Try again once that has ended."
         case "42601" where error.scalarOffset == nil:
             "Write one SELECT; what prepares it belongs into a view or a function that only reads."

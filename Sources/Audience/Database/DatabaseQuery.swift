@@ -100,7 +100,8 @@ public struct DatabaseQuery: Sendable {
         let milliseconds = database.seconds * 1000
         // Only newer servers notice by themselves, while they compute, that nobody waits for the result.
         let check = connection.serverVersion >= 140_000 ? "SET LOCAL client_connection_check_interval = '10s';" : ""
-        // Scans are apart (synchronize_seqscans): one that joins another one begins in the middle of the table: the same rows in another order are another plan.
+        // Scans are not synchronized: one that joins another begins in the middle of the table, and the same rows in another order are
+        // another plan.
         _ = try connection.execute(
             """
             BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
