@@ -8,7 +8,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 SYSTEMD ?=
 SWIFT ?= swift
-PACKAGES := libcurl4-openssl-dev libssl-dev libyaml-dev libnghttp2-dev libsqlite3-dev libisal-dev pkg-config tzdata
+PACKAGES := libcurl4-openssl-dev libssl-dev libyaml-dev libnghttp2-dev libsqlite3-dev libisal-dev libpq-dev pkg-config tzdata
 TEST_PACKAGES := nghttp2-server
 FAULT_PACKAGES := libfaketime iproute2
 BENCH_PACKAGES := nghttp2-client python3-venv
@@ -44,7 +44,8 @@ setup: ## Install missing Debian packages
 	@$(call install,$(PACKAGES))
 
 # Other projects' servers that the tests send to. They are unpacked, not installed: packages of servers start services.
-UNPACKED := nginx=nginx usr/lib/python3/dist-packages/h2=python3-h2
+UNPACKED := nginx=nginx usr/lib/python3/dist-packages/h2=python3-h2 \
+    $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),,usr/lib/postgresql/15/bin/initdb=postgresql-15+postgresql-client-15)
 
 servers: setup
 	@$(call install,$(TEST_PACKAGES))

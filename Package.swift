@@ -74,6 +74,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         // The compiler's own vector instructions, as far as Swift has no word for them.
         .systemLibrary(name: "CSIMD"),
@@ -86,13 +87,14 @@ let package = Package(
         room("Cryptography", ["Base", "COpenSSL"]),
         room("HTTP2", ["Base", "CNghttp2"]),
         room("Scheduling", ["Base"]),
+        room("Postgres", ["Base", "CPostgreSQL"]),
 
         // Each push service's facts.
         room("PushServices", ["Base"]),
 
         // The rooms a campaign walks through, siblings that never import one another.
         room("Campaigns", ["Base", "PushServices", "Scheduling", "CYAML"]),
-        room("Audience", ["Base", "PushServices", "CSIMD", "CISAL"]),
+        room("Audience", ["Base", "Postgres", "PushServices", "CSIMD", "CISAL"]),
         room("Content", ["Base", "PushServices"]),
         room("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "CCurl"]),
         room("Runs", ["Base", "Cryptography", "PushServices", "Scheduling", grdb, sqlite]),
@@ -175,9 +177,10 @@ let package = Package(
         tests("Base", ["Base"]),
         tests("Cryptography", ["Base", "Cryptography", "TestServers"]),
         tests("HTTP2", ["Base", "HTTP2"]),
+        tests("Postgres", ["Base", "Postgres", "TestServers"]),
         tests("Scheduling", ["Base", "Scheduling"]),
         tests("Campaigns", ["Base", "PushServices", "Scheduling", "Campaigns", "TestSupport"]),
-        tests("Audience", ["Base", "PushServices", "Audience", "TestSupport"]),
+        tests("Audience", ["Base", "PushServices", "Audience", "TestServers", "TestSupport"]),
         tests("Content", ["Base", "Content", "PushServices", "TestSupport"]),
         .testTarget(
             name: "PushServicesTests", dependencies: ["Base", "PushServices", "TestSupport"],
@@ -234,7 +237,7 @@ let package = Package(
             [
                 "Accounts", "Automation", "Base", "Campaigns", "OpenIDConnect", "PushServices", "Reports", "Runs", "Scheduling",
                 "TestCommands",
-                "TestIdentityProvider", "TestSupport", "Workspace", "volley",
+                "TestIdentityProvider", "TestServers", "TestSupport", "Workspace", "volley",
                 "volley-console",
             ] + web),
         // A program of others, as it were, that is made of the stages.

@@ -40,6 +40,8 @@ public struct CampaignAudience: Sendable {
     public var by: SourceText?
     /// Paths or globs; empty when the app's default export is meant.
     public var devices: [SourceText] = []
+    /// The query whose rows are the devices, instead of files.
+    public var deviceQuery: DeviceQuery?
     /// Devices with at least one of these tags. (`tags: [a]`, `tags: {any: [a]}`)
     public var anyTags = NameList()
     /// Devices with each of these. (`tags: {all: […]}`)

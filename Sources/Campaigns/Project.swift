@@ -7,6 +7,8 @@ public struct Project: Sendable {
     public var file: String
     /// Folder of run files, as written; `runs` by default.
     public var runs: String
+    /// Databases that queries are put to, in the order of the file.
+    public var databases: [Database]
     /// By name, in the order of the file.
     public var apps: [App]
     /// The proxy of all apps that name none themselves; nil leaves it to the environment.
@@ -20,6 +22,32 @@ public struct Project: Sendable {
 
     /// The app of that name, or nil.
     public func app(named name: String) -> App? { apps.first { $0.name.value == name } }
+
+    /// The database of that name, or nil.
+    public func database(named name: String) -> Database? { databases.first { $0.name.value == name } }
+}
+
+/// A PostgreSQL database, as volley.yaml names it.
+public struct Database: Sendable {
+    /// The key below `databases`.
+    public var name: SourceText
+    /// The environment variable that holds its address.
+    public var variable: SourceText
+    /// The longest that a query may take, at least a second.
+    public var timeoutSeconds: Int
+
+    /// What applies to databases that say nothing.
+    public static let usualTimeoutSeconds = 600
+}
+
+/// A query whose rows are devices, as written.
+public struct DeviceQuery: Sendable {
+    /// The key below `databases`.
+    public var database: SourceText
+    /// One SELECT.
+    public var sql: SourceText
+    /// Where it begins.
+    public var position: SourcePosition
 }
 
 /// One app of volley.yaml.
@@ -30,6 +58,8 @@ public struct App: Sendable {
     public var services: [AppService]
     /// The default device export: paths or globs.
     public var devices: [SourceText]
+    /// The query whose rows are the default device export, instead of files.
+    public var deviceQuery: DeviceQuery?
     /// Where to find things in the exports.
     public var columns: ExportColumns
     /// Never more devices than this, through all services together, whatever a campaign asks for.

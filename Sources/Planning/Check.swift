@@ -12,8 +12,10 @@ public struct CheckResult: Sendable {
     public var lint: Lint?
 }
 
-/// Reads and checks a campaign, its volley.yaml, lists, columns, key and certificate. Returns mistakes instead of throwing them.
-public func check(_ campaign: CampaignFile, at now: Timestamp) -> CheckResult {
+/// Reads and checks a campaign, its volley.yaml, lists, columns, key and certificate. Returns mistakes instead of throwing them. A query to a
+/// database is parsed by that database, and not executed.
+/// - Parameter cancellation: ends waiting for a database; nil if none is to be asked.
+public func check(_ campaign: CampaignFile, at now: Timestamp, asking cancellation: Cancellation? = nil) -> CheckResult {
     do {
         let context = try CampaignContext.read(campaign, now: now)
         let settings = try RunSettings(context)
@@ -23,7 +25,8 @@ public func check(_ campaign: CampaignFile, at now: Timestamp) -> CheckResult {
         } else {
             let query = try context.audienceQuery(now: now)
             audienceWarnings =
-                try query.checkColumns() + ExportAge.warnings(of: query.files, isRehearsal: settings.isRehearsal, now: now)
+                try context.columnWarnings(query, cancellation)
+                + ExportAge.warnings(of: query.files, isRehearsal: settings.isRehearsal, now: now)
         }
         let keyWarnings = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
         try context.checkRoutes(settings)
@@ -38,5 +41,14 @@ public func check(_ campaign: CampaignFile, at now: Timestamp) -> CheckResult {
             lint: Lint(mistakes.all.filter { $0.severity == .warning }, allowed: [], lookedAt: []))
     } catch {
         return CheckResult(errors: [Diagnostic(explaining: error, file: campaign.path)], lint: nil)
+    }
+}
+
+extension CampaignContext {
+    /// Checks the columns of exports, or of a query.
+    fileprivate func columnWarnings(_ audience: AudienceQuery, _ cancellation: Cancellation?) throws -> [Diagnostic] {
+        guard let query = databaseQuery else { return try audience.checkColumns() }
+        guard let cancellation else { return [] }
+        return try QueriedExport.checkColumns(of: query, for: audience, in: catalog, cancellation)
     }
 }

@@ -45,16 +45,19 @@ struct Planner {
         var query = try context.audienceQuery(now: now)
         query.suppressed = try suppressionLists(catalog).suppressedDevices()
         query.capped = try history().cappedDevices(beside: query.suppressed, in: catalog)
+        let export = try QueriedExport.of(context.databaseQuery, for: &query, in: catalog, attendance)
         let messages = context.messages
         attendance.observer(.readingSomewhere)
         defer { attendance.observer(.readingEnds) }
-        let trace = try query.trace(
-            subject,
-            checking: {
-                let judge = PayloadChecker(messages)
-                return { judge.judge($0) }
-            }, isCancelled: { attendance.cancellation.isRequested })
-        return Explainer(context: context, query: query).explanation(of: subject, trace)
+        let trace = try QueriedExport.placing(export) {
+            try query.trace(
+                subject,
+                checking: {
+                    let judge = PayloadChecker(messages)
+                    return { judge.judge($0) }
+                }, isCancelled: { attendance.cancellation.isRequested })
+        }
+        return Explainer(context: context, query: query).explanation(of: subject, export?.placed(trace) ?? trace)
     }
 
     /// Freezes the audience into a run file. When this throws, nothing of the run remains.
@@ -119,31 +122,25 @@ struct Planner {
         samples: Int, _ times: SendTimes?, writer: RunWriter?, in catalog: any RunCatalog, compares: Bool = true
     ) throws -> (preview: Preview, fields: [String]) {
         if let own = context.ownAudience { return try scanCalls(own, samples: samples, times, writer: writer, in: catalog) }
-        var query = try context.audienceQuery(now: now)
-        let clocks = try deviceClocks(times)
-        query.carriesTimezone = clocks != nil
-        let lists = try suppressionLists(catalog), suppressed = try lists.suppressedDevices()
-        query.suppressed = suppressed
-        let capped = try history().cappedDevices(beside: suppressed, in: catalog)
-        query.capped = capped
-        let deviceMemory = try attendance.memory?.forDevices(besides: (suppressed?.bytes ?? 0) + (capped?.bytes ?? 0)) ?? .max
+        let opened = try openAudience(deviceClocks(times), in: catalog)
+        let (query, clocks, deviceMemory) = (opened.query, opened.clocks, opened.deviceMemory)
         let messages = context.messages
-        if let suppressed { attendance.observer(.suppressed(suppressed.count, list: lists[0].place)) }
-        attendance.observer(.sources(project: context.project.file, exports: query.files))
         // Rendered texts are checked even when no sample is to be shown.
         let finder = SampleFinder(messages: messages, wanted: max(1, samples))
         let sink = RecipientCollector(keeping: finder.slotsToKeep, writer: try writer.map { try RecipientWriter($0) })
         let tally = TextTally(messages, context.app.services.map(\.service))
-        let result = try scan(query, into: sink, deviceMemory: deviceMemory) {
-            let judge = PayloadChecker(messages, clocks, tally: tally)
-            return { judge.judge($0) }
+        let result = try opened.placing {
+            try scan(query, into: sink, deviceMemory: deviceMemory) {
+                let judge = PayloadChecker(messages, clocks, tally: tally)
+                return { judge.judge($0) }
+            }
         }
         let found = try finder.samples(of: result, kept: sink.kept) { sink in
             attendance.observer(.readingAgain)
             _ = try scan(query, into: sink, deviceMemory: deviceMemory) { { _ in RecipientCheck() } }
         }
         // A file that changed meanwhile must not give a mix of old and new.
-        try query.sources.checkUnchanged()
+        try withExtendedLifetime(opened) { try query.sources.checkUnchanged() }
         let earlier = try compares ? earlierRuns(catalog) : nil
         defer { earlier?.close() }
         let comparison = earlier?.last.map { RunComparison($0, result) }
@@ -159,12 +156,49 @@ struct Planner {
         let preview = Preview(
             campaign: context.campaign.name.value, app: context.app.name.value, services: services,
             destination: context.app.destination,
-            words: PreviewWords(context, try RunSettings(context), exports: query.files), audience: result,
+            words: PreviewWords(context, try RunSettings(context), exports: opened.sources), audience: result,
             payloadBytes: PayloadBytes(counts: result.payloadBytes),
             groups: PreviewGroups(messages, result), samples: samples == 0 ? [] : found,
             notes: SkipNotes(context: context, result: result).all, comparison: comparison, schedule: schedule, lint: lint,
             planHash: planHash(result, times, result.waves))
         return (preview, query.fields.map(\.value) + (query.carriesTimezone ? [ExportColumns.Standard.timezone.rawValue] : []))
+    }
+
+    /// An audience that is ready to be read.
+    private struct OpenAudience {
+        var query: AudienceQuery
+        var clocks: SendTimes?
+        /// Bytes for devices.
+        var deviceMemory: Int
+        /// What a database found; nil where the devices come from files.
+        var export: QueriedExport?
+        /// Where the devices come from, in words.
+        var sources: [String]
+
+        /// Names the query where errors and warnings name the file of its rows.
+        func placing(_ scan: () throws -> AudienceResult) throws -> AudienceResult {
+            guard let export else { return try scan() }
+            var result = try export.placing(scan)
+            result.warnings = result.warnings.map(export.placed)
+            result.badRows = result.badRows.map(export.placed)
+            return result
+        }
+    }
+
+    /// Reads lists, and asks the database if the devices come from one.
+    private func openAudience(_ clocks: SendTimes?, in catalog: any RunCatalog) throws -> OpenAudience {
+        var query = try context.audienceQuery(now: now)
+        query.carriesTimezone = clocks != nil
+        let lists = try suppressionLists(catalog), suppressed = try lists.suppressedDevices()
+        query.suppressed = suppressed
+        let capped = try history().cappedDevices(beside: suppressed, in: catalog)
+        query.capped = capped
+        let deviceMemory = try attendance.memory?.forDevices(besides: (suppressed?.bytes ?? 0) + (capped?.bytes ?? 0)) ?? .max
+        if let suppressed { attendance.observer(.suppressed(suppressed.count, list: lists[0].place)) }
+        let sources = context.databaseQuery.map { [PreviewWords.query(to: $0.database.name)] } ?? query.files
+        attendance.observer(.sources(project: context.project.file, exports: sources))
+        let export = try QueriedExport.of(context.databaseQuery, for: &query, in: catalog, attendance)
+        return OpenAudience(query: query, clocks: clocks, deviceMemory: deviceMemory, export: export, sources: sources)
     }
 
     /// The limit that applies when this planner plans or, for a preview, when the campaign will be planned.

@@ -8,6 +8,8 @@ public enum PlanningEvent: Sendable {
     case sources(project: String, exports: [String])
     /// Devices that are suppressed, and the list that they are on.
     case suppressed(Int, list: String)
+    /// A database is asked for devices. Comes often, like `reading`.
+    case querying(QueryProgress)
     /// Progress in reading the exports. Comes often, so it is also a sign of life.
     case reading(ScanProgress, seconds: Double)
     /// The exports are read, and how far is not known.

@@ -30,13 +30,18 @@ public func tagCounts(
             remedy: "Look the tags up there.")
     }
     var exports = CampaignAudience(position: audience.position)
-    (exports.devices, exports.maximumBadRowShare) = (audience.devices, audience.maximumBadRowShare)
+    (exports.devices, exports.deviceQuery) = (audience.devices, audience.deviceQuery)
+    exports.maximumBadRowShare = audience.maximumBadRowShare
     let compiler = AudienceCompiler(
         audience: exports, file: campaign.path, app: app, project: project, fields: [], zone: draft.campaign?.schedule?.zone.fallback)
     let named = [audience.anyTags, audience.allTags, audience.noneTags].flatMap(\.names).map(\.value)
-    return try compiler.query(now: now).tagCounts(
-        most: most, named: Array(named.prefix(most)), deviceMemory: attendance.memory?.forDevices() ?? .max,
-        where: isName, isCancelled: { attendance.cancellation.isRequested })
+    var query = try compiler.query(now: now)
+    let export = try QueriedExport.of(compiler.databaseQuery, for: &query, in: project.catalog(campaign.project), attendance)
+    return try QueriedExport.placing(export) {
+        try query.tagCounts(
+            most: most, named: Array(named.prefix(most)), deviceMemory: attendance.memory?.forDevices() ?? .max,
+            where: isName, isCancelled: { attendance.cancellation.isRequested })
+    }
 }
 
 /// Whether a tag can be shown: no token, where volley.yaml takes their column for that of tags, and nothing that a form would change.

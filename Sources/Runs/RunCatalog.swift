@@ -39,6 +39,10 @@ public protocol RunCatalog: Sendable {
     /// - Throws: `Diagnostic`: nothing can be written there; there is a run of that id.
     func create(_ run: String, variants: VariantNames?, sorter: LegSorter?) throws -> RunWriter
 
+    /// Makes a folder for files that last as long as one command.
+    /// - Throws: `Diagnostic`: nothing can be made there.
+    func scratchFolder() throws -> ScratchFolder
+
     /// Plans that are being written, or that a process that is gone left behind, by their ids.
     /// - Throws: `Diagnostic`: they cannot be listed.
     func unfinishedPlans() throws -> [UnfinishedPlan]

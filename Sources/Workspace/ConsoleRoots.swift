@@ -36,13 +36,26 @@ public struct ConsoleRoots: Sendable {
         ]
         let exports = audience.devices.filter { !isExport($0.value, of: file) }
         let others = (audience.excludedDevices + lists.compactMap(\.file)).filter { !isList($0.value, of: file) }
-        return (exports + others).map { path in
+        return queries(in: audience)
+            + (exports + others).map { path in
+                Diagnostic(
+                    "the console may not use the file \(TextFormat.inLine(path.value))", at: path.position,
+                    remedy:
+                        "It lies outside of \(names.map(TextFormat.inLine).joined(separator: ", ")). Name a file there, or have `console: {roots: […]}` of volley.yaml extended."
+                )
+            }
+    }
+
+    /// SQL is written by those who keep volley.yaml: in a browser it would read whatever Volley's role may read.
+    private func queries(in audience: CampaignAudience) -> [Diagnostic] {
+        guard let query = audience.deviceQuery else { return [] }
+        return [
             Diagnostic(
-                "the console may not use the file \(TextFormat.inLine(path.value))", at: path.position,
+                "the console may not put a campaign's own query to a database", at: query.position,
                 remedy:
-                    "It lies outside of \(names.map(TextFormat.inLine).joined(separator: ", ")). Name a file there, or have `console: {roots: […]}` of volley.yaml extended."
+                    "Leave 'devices' out and have the query written into volley.yaml as the 'devices' of the app, or plan this campaign on the command line."
             )
-        }
+        ]
     }
 
     private func isExport(_ path: String, of file: String) -> Bool {

@@ -10,7 +10,48 @@ struct MistakesInProjectTests {
         #expect(found { () throws(Diagnostics) in try readProject(mistake.yaml) } == mistake.expected)
     }
 
+    private static let shop = "apps: {shop: {topic: com.example.shop, environment: simulator"
+
     static let mistakes: [MistakeCase] = [
+        MistakeCase(
+            "a database that is not there",
+            "databases: {warehouse: {url_env: W}}\n\(shop), devices: {database: warehose, query: select 1}}}\n",
+            "volley.yaml:2:84: there is no database 'warehose' in volley.yaml. Did you mean 'warehouse'?"),
+        MistakeCase(
+            "a query without any database",
+            "\(shop), devices: {database: warehouse, query: select 1}}}\n",
+            """
+            volley.yaml:1:84: there is no database 'warehouse' in volley.yaml. Write at the top level of volley.yaml: databases: {warehouse: {url_env: WAREHOUSE_URL}}.
+            """),
+        MistakeCase(
+            "an address in place of a variable is not repeated",
+            "databases: {warehouse: {url_env: \"postgresql://volley:hush@db/shop\"}}\n\(shop)}}\n",
+            """
+            volley.yaml:1:34: 'url_env' must be the name of an environment variable. Keep the address itself out of this file; write, for example: url_env: WAREHOUSE_URL.
+            """),
+        MistakeCase(
+            "an unknown key of a database",
+            "databases: {warehouse: {url: x, timeout: 0s}}\n\(shop)}}\n",
+            """
+            volley.yaml:1:25: unknown key 'url' in the database. Keep the address out of this file: write url_env with the name of the environment variable that holds it.
+            volley.yaml:1:42: a query may take 1s to 24h, not '0s'. For example: timeout: 10min.
+            """),
+        MistakeCase(
+            "a query without SQL",
+            "databases: {warehouse: {url_env: W}}\n\(shop), devices: {database: warehouse, sql: select 1}}}\n",
+            "volley.yaml:2:95: unknown key 'sql' in 'devices'. Volley calls it 'query'."),
+        MistakeCase(
+            "a query without its text",
+            "databases: {warehouse: {url_env: W}}\n\(shop), devices: {database: warehouse}}}\n",
+            """
+            volley.yaml:2:73: the key 'query' is missing in 'devices'. Add it, for example: query: "select token as device_token from devices".
+            """),
+        MistakeCase(
+            "a query among files",
+            "databases: {warehouse: {url_env: W}}\n\(shop), devices: [a.csv, {database: warehouse, query: select 1}]}}\n",
+            """
+            volley.yaml:2:81: an entry of 'devices' must be a text, not a group of keys. For example: devices: exports/devices.csv.
+            """),
         MistakeCase(
             "no apps",
             "runs: runs\n",

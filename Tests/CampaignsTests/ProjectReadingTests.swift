@@ -93,6 +93,34 @@ struct ProjectReadingTests {
             ])
     }
 
+    @Test("an app's devices may come from a database of the project") func database() throws {
+        let project = try readProject(
+            """
+            databases:
+              warehouse: {url_env: WAREHOUSE_URL}
+              slow: {url_env: SLOW_URL, timeout: 2h}
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                devices:
+                  database: warehouse
+                  query: |
+                    select token as device_token
+                    from devices
+
+            """
+        ).0
+        #expect(project.databases.map(\.name.value) == ["warehouse", "slow"])
+        #expect(project.databases.map(\.variable.value) == ["WAREHOUSE_URL", "SLOW_URL"])
+        #expect(project.databases.map(\.timeoutSeconds) == [600, 7200])
+        let query = try #require(project.apps.first?.deviceQuery)
+        #expect(query.database.value == "warehouse")
+        #expect(query.sql.value == "select token as device_token\nfrom devices")
+        #expect(query.sql.position(atUTF8Offset: 34).description == "volley.yaml:12:14")
+        #expect(project.apps.first?.devices.isEmpty == true)
+    }
+
     @Test("a server of one's own has an address and an authority, and a certificate may stand instead of a key")
     func server() throws {
         let project = try readProject(

@@ -191,6 +191,9 @@ struct EditingTests {
                 let reply = try save(good.replacing("devices.csv", with: path), edith)
                 #expect(reply.status == 422 && reply.body.contains("may not use the file"), "\(path)")
             }
+            let query = good.replacing("devices.csv", with: "{database: warehouse, query: select 1 as token}")
+            let own = try save(query, edith)
+            #expect(own.status == 422 && own.body.contains("own query to a database"))
             // The app asks for no approval, so a time would send it.
             let timed = good + "schedule: {timezone: UTC, at: \"2099-01-01 09:00\"}\n"
             let refused = try save(timed, edith)

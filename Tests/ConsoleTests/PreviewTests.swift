@@ -1,6 +1,7 @@
 import Accounts
 import Base
 import Foundation
+import TestServers
 import Testing
 
 @testable import volley_console
@@ -57,6 +58,40 @@ struct PreviewTests {
             }
             #expect(try ask(TestFolder.token(1)).contains("devices.csv"))
             #expect(try ask("<script>alert(1)</script>").contains("&lt;script&gt;"))
+        }
+    }
+
+    @Test(
+        "the query of an app is previewed; one that a campaign brings is not, and no page of a campaign asks a database",
+        .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+    func queries() async throws {
+        let office = try Office()
+        let server = try PostgresServer.shared.get()
+        setenv("VOLLEY_CONSOLE_WAREHOUSE", server.address() + " application_name=console", 1)
+        let query = "select lpad(to_hex(n), 64, 'a') as token from generate_series(1, 7) as n"
+        try office.folder.write(
+            "volley.yaml",
+            """
+            databases: {warehouse: {url_env: VOLLEY_CONSOLE_WAREHOUSE}}
+            apps:
+              shop: {topic: com.example.shop, environment: simulator, devices: {database: warehouse, query: "\(query)"}}
+
+            """)
+        @Sendable func campaign(_ audience: String) throws {
+            try office.folder.write("spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {\(audience)}\ncontent: {title: x}\n")
+        }
+        let vera = try office.session("vera", [.viewer])
+        try await TestServer.with(office.site) { server throws in
+            func page(_ path: String) throws -> String { try Self.page(server) { try server.request("GET", path, session: vera) } }
+            try campaign("everyone: true")
+            #expect(try !page("/campaign?file=spring-sale.yaml").contains("class=\"findings\""))
+            let preview = try page(Self.path)
+            #expect(preview.contains("data-figure=\"audience\" data-value=\"7\""))
+            #expect(preview.contains("asked of the database warehouse for this preview"))
+            try campaign("devices: {database: warehouse, query: \"\(query)\"}, everyone: true")
+            for path in [Self.path, "/campaign?file=spring-sale.yaml"] {
+                #expect(try page(path).contains("own query to a database"), "\(path)")
+            }
         }
     }
 

@@ -45,6 +45,9 @@ struct Wall {
             Wall(
                 name: "knows-sqlite", pattern: #"\bimport (?:GRDB|GRDBSQLite|SQLite3)\b"#,
                 rooms: ["Accounts/SQLite", "Runs/SQLite", "Benchmarks"]),
+            // A query of devices, and a ledger to come: nothing else has SQL for a server.
+            Wall(
+                name: "asks-databases", pattern: #"\bimport (?:CPostgreSQL|Postgres)\b"#, rooms: ["Postgres", "Audience/Database"]),
             Wall(
                 name: "decides-by-text",
                 pattern:

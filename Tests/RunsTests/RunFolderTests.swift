@@ -15,6 +15,29 @@ import Testing
         #expect(try RunFolder(folder.path).file(named: "last") == older)
     }
 
+    @Test("folders for temporary files are apart, vanish with their owners, and those of killed processes with the next one")
+    func scratch() throws {
+        let folder = try TemporaryFolder()
+        let catalog = RunFolder(folder.path + "/runs")
+        let above = folder.path + "/runs/.queries"
+        var first: ScratchFolder? = try catalog.scratchFolder()
+        let path = try #require(first?.path)
+        try FilePaths.create("\(path)/warehouse.csv", bytes: [])
+        #expect(shell("stat -c %a '\(path)'") == "700\n")
+        // As a killed process leaves one: nobody holds its lock.
+        _ = shell("mkdir '\(above)/1-dead' && touch '\(above)/1-dead/x.csv'")
+        var second: ScratchFolder? = try catalog.scratchFolder()
+        #expect(second?.path != path)
+        #expect(try Folder.names(in: above).count == 2)
+        #expect(try Folder.names(in: path) == ["warehouse.csv"])
+        first = nil
+        #expect(access(path, F_OK) != 0)
+        second = nil
+        #expect(access(above, F_OK) != 0)
+        #expect(try catalog.list().runs.isEmpty)
+        _ = (first, second)
+    }
+
     @Test("a run's id names moment, campaign and four hex digits")
     func id() {
         let seed = RunSeed(high: 0x0f3a_0000_0000_0000, low: 1)

@@ -56,6 +56,18 @@ public final class ServerProcess {
     /// Sends it a signal, such as SIGHUP.
     public func signal(_ number: Int32) { kill(process, number) }
 
+    /// Sends a signal to it and to the processes that it started.
+    public func signalAll(_ number: Int32) {
+        for process in [process] + Self.descendants(of: process) { kill(process, number) }
+    }
+
+    /// Asks it to end by a signal, and waits until it has.
+    /// - Parameter seconds: the longest time to wait.
+    public func end(by number: Int32, within seconds: Double) {
+        kill(process, number)
+        for _ in 0..<Int(seconds * 100) where !hasEnded { usleep(10_000) }
+    }
+
     deinit {
         // It has nothing to save, and some programs wait for their clients when they are asked to end. Its child processes would live on.
         let all = Self.descendants(of: process)

@@ -70,4 +70,29 @@ struct ConsoleRootsTests {
         }
         #expect(try mistakes("{devices: [volley.yaml, 'runs/x.csv', 'runs/*'], everyone: true}") == 3)
     }
+
+    @Test("a campaign may not bring SQL of its own, while that of its app counts")
+    func queries() throws {
+        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: base) }
+        try FileManager.default.createDirectory(atPath: base, withIntermediateDirectories: true)
+        let project = """
+            databases: {warehouse: {url_env: WAREHOUSE_URL}}
+            apps: {shop: {topic: a.b, environment: simulator, devices: {database: warehouse, query: select 1 as token}}}
+
+            """
+        try FilePaths.create("\(base)/volley.yaml", bytes: Array(project.utf8))
+        let roots = ConsoleRoots(try Project.read(file: "\(base)/volley.yaml").0)
+        func mistakes(_ audience: String) throws -> [Diagnostic] {
+            let draft = Campaign.draft(
+                text: "name: x\napp: shop\naudience: \(audience)\ncontent: {title: x}\n", file: "\(base)/x.yaml",
+                now: Timestamp(epochSeconds: 0))
+            return roots.mistakes(in: try #require(draft.campaign, "\(draft.findings)"))
+        }
+        #expect(try mistakes("{everyone: true}").isEmpty)
+        let own = try mistakes("{devices: {database: warehouse, query: select 1 as token}, everyone: true}")
+        #expect(own.map(\.message) == ["the console may not put a campaign's own query to a database"])
+        #expect(own.first?.position?.description == "\(base)/x.yaml:3:21")
+        #expect(own.first?.remedy?.contains("volley.yaml") == true)
+    }
 }

@@ -40,6 +40,12 @@ enum ForeignWords {
             default: return nil
             }
         }
+        if group.valid == ProjectKeys.database.valid, ["url", "uri", "dsn", "address", "host", "password", "env"].contains(key) {
+            return ("Keep the address out of this file: write url_env with the name of the environment variable that holds it.", "url_env")
+        }
+        if group.valid == CampaignKeys.deviceQuery.valid, ["sql", "select", "statement"].contains(key) {
+            return ("Volley calls it 'query'.", "query")
+        }
         if group.valid == ProjectKeys.testDevice.valid, ["alias", "registration_id"].contains(key) {
             return ("Name a test device by its token: {name: Anna, token: 7276…}.", nil)
         }

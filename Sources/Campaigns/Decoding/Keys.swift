@@ -94,6 +94,8 @@ enum CampaignKeys {
             "max_bad_rows",
             "shrinks_at_most",
         ])
+    /// Devices from a database instead of files; volley.yaml has the same for apps.
+    static let deviceQuery = KeyGroup("devices", valid: ["database", "query"])
     static let tags = KeyGroup("tags", valid: ["any", "all", "none", "file"])
     static let exclude = KeyGroup("exclude", valid: ["tags", "aliases", "registration_ids", "devices"])
     static let content: KeyGroup = {
@@ -130,17 +132,18 @@ enum CampaignKeys {
     static let file = FileKeys(
         groups: [
             root, audience, content, delivery, schedule, exclude, tags, stopWhen, variant, variantContent, translation, allowedWarning,
-            namedServices,
+            namedServices, deviceQuery,
         ])
 }
 
 /// The groups of volley.yaml.
 enum ProjectKeys {
     static let root: KeyGroup = {
-        var root = KeyGroup("", valid: ["runs", "proxy", "notices", "monitoring", "console", "apps"])
+        var root = KeyGroup("", valid: ["runs", "proxy", "notices", "monitoring", "console", "databases", "apps"])
         root.service = PushServices.standard
         return root
     }()
+    static let database = KeyGroup("the database", valid: ["url_env", "timeout"])
     static let notice = KeyGroup("the entry of 'notices'", valid: ["webhook", "secret_env", "ca", "command", "events"])
     static let monitoring = KeyGroup("monitoring", valid: ["prometheus", "health"])
     static let console = KeyGroup("console", valid: ["public_url", "proxies", "roots", "oidc"])
@@ -211,7 +214,10 @@ enum ProjectKeys {
     static func file(of service: any PushService) -> FileKeys {
         FileKeys(
             groups: [root, app(of: service), environment] + service.account.credentials.map(credential)
-                + [proxy, columns, tags, testDevice, notice, monitoring, console, namedServices, serviceColumn])
+                + [
+                    proxy, columns, tags, testDevice, notice, monitoring, console, namedServices, serviceColumn, database,
+                    CampaignKeys.deviceQuery,
+                ])
     }
 
     static let file = file(of: PushServices.standard)

@@ -10,7 +10,7 @@ struct AudienceReader {
     /// The audience; what is wrong in it was reported.
     func read() -> CampaignAudience {
         var audience = CampaignAudience(position: section.position)
-        audience.devices = section.paths("devices", example: "devices: exports/devices.csv")
+        (audience.devices, audience.deviceQuery) = DeviceSourceReader(section: section, keys: CampaignKeys.file).source()
         readTags(into: &audience)
         audience.aliases = section.names("aliases")
         audience.registrationIDs = section.names("registration_ids")

@@ -15,14 +15,25 @@ struct ProjectReader {
         let notices = NoticeReader(section: root).targets()
         let monitoring = MonitoringReader(root: root).monitoring()
         let console = ConsoleReader(root: root).settings()
+        let databases = DatabaseReader(root: root).databases()
         guard let node = root.required("apps", example: "apps: {\(Self.appExample)}") else { return nil }
         guard let entries = Section.entries(of: node, name: "apps", example: "apps: {\(Self.appExample)}", findings: root.findings) else {
             return nil
         }
         if entries.isEmpty { root.findings.error("'apps' is empty", at: node.position, remedy: "For example: apps: {\(Self.appExample)}.") }
         let apps = entries.compactMap { app($0, commonProxy: proxy) }
+        checkDatabases(of: apps, databases)
         return Project(
-            file: file, runs: runs?.value ?? "runs", apps: apps, proxy: proxy, notices: notices, monitoring: monitoring, console: console)
+            file: file, runs: runs?.value ?? "runs", databases: databases, apps: apps, proxy: proxy, notices: notices,
+            monitoring: monitoring, console: console)
+    }
+
+    /// Reports databases that apps name and that are not there. A misspelt group of databases is reported already.
+    private func checkDatabases(of apps: [App], _ databases: [Database]) {
+        guard root.has(DatabaseReader.key) || !root.mentions(DatabaseReader.key) else { return }
+        for query in apps.compactMap(\.deviceQuery) where !databases.contains(where: { $0.name.value == query.database.value }) {
+            root.findings.error(query.unknownDatabase(among: databases, file: file).mistake, at: query.database.position)
+        }
     }
 
     private func app(_ entry: YAMLEntry, commonProxy: ProxySetting?) -> App? {
@@ -40,7 +51,7 @@ struct ProjectReader {
         // Of a service that is not known, no account can be checked.
         let services = named == nil ? nil : ServicesReader(app: reader).services()
         let known = named == nil ? [] : ServicesReader(app: reader).named
-        let devices = section.paths("devices", example: "devices: exports/devices.csv")
+        let (devices, query) = DeviceSourceReader(section: section, keys: ProjectKeys.file(of: service)).source()
         let columns = reader.columns(for: known)
         let pace = section.parsed("pace", example: "pace: 9000/s", PaceNotation.pace)
         let frequency = section.parsed("frequency", example: FrequencyNotation.example, FrequencyNotation.cap)
@@ -50,7 +61,7 @@ struct ProjectReader {
         let notices = NoticeReader(section: section).targets()
         guard let services else { return nil }
         return App(
-            name: entry.key, services: services, devices: devices, columns: columns, pace: pace, frequency: frequency,
+            name: entry.key, services: services, devices: devices, deviceQuery: query, columns: columns, pace: pace, frequency: frequency,
             needsApproval: needsApproval, testDevices: testDevices, proxy: proxy ?? commonProxy, notices: notices)
     }
 }

@@ -88,8 +88,9 @@ public struct CampaignSchema {
             "Who gets it: devices that any of tags, aliases and registration_ids names (or everyone), if all of where holds and nothing in exclude does.",
             rules: rules,
             [
-                "devices": files(
-                    "Device exports: .csv .tsv .json .jsonl, each also .gz; without it the app's.", example: "exports/devices.csv"),
+                "devices": SchemaNode.devices(
+                    "The devices: exports or a query; without it the app's.",
+                    files: files("Device exports: .csv .tsv .json .jsonl, each also .gz.", example: "exports/devices.csv")),
                 OwnAudienceReader.key: SchemaNode.choice(
                     "The service that chooses the devices, by tags and aliases that apps registered with it; no export is read. Without it, Volley chooses the devices of an export.",
                     keepers),

@@ -23,6 +23,8 @@ public struct ProjectSchema {
                     "notices": SchemaNode.reference("notices", "Who gets notices about the runs of all apps."),
                     "monitoring": monitoring,
                     "console": console,
+                    "databases": SchemaNode.map(
+                        "PostgreSQL databases that queries of devices are put to, by the names that they use.", database),
                     "apps": SchemaNode.map("Apps, by the names that campaigns use.", app),
                 ]),
             definitions: [("proxy", proxy), ("notices", notices)])
@@ -160,10 +162,11 @@ public struct ProjectSchema {
     /// The keys that all apps have.
     private func commonKeys(of service: any PushService) -> [String: JSONValue] {
         [
-            "devices": SchemaNode.oneOrMany(
-                "The device export of campaigns that name none.",
-                SchemaNode.text("A path or a glob, relative to this file.", example: "exports/devices.csv"),
-                examples: [.string("exports/devices.csv")]),
+            "devices": SchemaNode.devices(
+                "The devices of campaigns that name none: exports or a query.",
+                files: SchemaNode.oneOrMany(
+                    "Device exports.", SchemaNode.text("A path or a glob, relative to this file.", example: "exports/devices.csv"),
+                    examples: [.string("exports/devices.csv")])),
             "columns": columns,
             "pace": pace("Never faster than this, whatever a campaign asks for."),
             "frequency": SchemaNode.text(
@@ -229,6 +232,18 @@ public struct ProjectSchema {
                 ]),
             ])
         return .object(pairs: [("type", .string("array")), ("minItems", .integer(1)), ("items", entry)])
+    }
+
+    private var database: JSONValue {
+        SchemaNode.object(
+            ProjectKeys.database, "Where a database is.", required: ["url_env"],
+            [
+                "url_env": variable(
+                    "The environment variable that holds its address: postgresql://user@host/database.", example: "WAREHOUSE_URL"),
+                "timeout": SchemaNode.text(
+                    "The longest that a query may take.", example: "10min", pattern: SchemaPattern.duration,
+                    rules: [("default", .string("10min"))]),
+            ])
     }
 
     private var monitoring: JSONValue {

@@ -124,6 +124,25 @@ enum SchemaNode {
     }
 }
 
+extension SchemaNode {
+    /// Files of devices, or a query.
+    static func devices(_ description: String, files: JSONValue) -> JSONValue {
+        anyOf(
+            description,
+            [
+                files,
+                object(
+                    CampaignKeys.deviceQuery, "Devices from a database of volley.yaml.", required: ["database", "query"],
+                    [
+                        "database": text("A database of volley.yaml.", example: "warehouse"),
+                        "query": text(
+                            "One SELECT of PostgreSQL, which only reads; its columns are those of an export.",
+                            example: "select token as device_token, tags, language from devices where active"),
+                    ]),
+            ])
+    }
+}
+
 /// Notations that both files share.
 enum SchemaPattern {
     /// `PaceNotation`

@@ -71,8 +71,12 @@ struct AudienceCompiler {
         }
     }
 
-    /// The campaign's exports, or the app's.
+    /// The campaign's exports, or the app's; none where a database is asked.
     private func exportFiles(_ now: Timestamp, _ mistakes: inout [Diagnostic]) -> [String] {
+        if deviceQuery != nil {
+            if let unknown = unknownDatabase { mistakes.append(unknown) }
+            return []
+        }
         if !audience.devices.isEmpty { return expand(audience.devices, besideFile: file, now: now, &mistakes) }
         if !app.devices.isEmpty { return expand(app.devices, besideFile: project.file, now: now, &mistakes) }
         mistakes.append(
@@ -128,6 +132,22 @@ struct AudienceCompiler {
 }
 
 extension AudienceCompiler {
+    /// The campaign's query, or the app's; nil where the devices come from files.
+    private var deviceQuery: DeviceQuery? { audience.deviceQuery ?? (audience.devices.isEmpty ? app.deviceQuery : nil) }
+
+    private var unknownDatabase: Diagnostic? {
+        guard let query = deviceQuery, project.database(named: query.database.value) == nil else { return nil }
+        let (mistake, position) = query.unknownDatabase(among: project.databases, file: project.file)
+        return Diagnostic(mistake, at: position)
+    }
+
+    /// The query that is put to a database; nil where the devices come from files.
+    var databaseQuery: DatabaseQuery? {
+        guard let query = deviceQuery, let database = project.database(named: query.database.value) else { return nil }
+        return DatabaseQuery(
+            AudienceDatabase(name: database.name.value, variable: database.variable, seconds: database.timeoutSeconds), query.sql)
+    }
+
     private static func empty(_ list: SourceText, _ listed: NameFile.Listed, key: String, _ shown: (String) -> String) -> Diagnostic {
         guard let first = listed.hashed.first else {
             return Diagnostic("\(list.value) holds no names", at: list.position, remedy: "Write one name per line.")
@@ -147,6 +167,9 @@ extension CampaignContext {
 
     /// The exports and lists that the audience is read from.
     func inputFiles(now: Timestamp) -> [String] { audienceCompiler.inputFiles(now: now) }
+
+    /// What is asked of a database instead of reading exports; nil where the devices come from files.
+    var databaseQuery: DatabaseQuery? { audienceCompiler.databaseQuery }
 
     /// The calls to audiences that a service keeps.
     /// - Throws: every list that cannot be read, and every name of a list that the service cannot have.

@@ -34,6 +34,9 @@ public struct RunFolder: RunCatalog {
         try RunWriter(folder: place, id: run, variants: variants, sorter: sorter)
     }
 
+    /// A folder in the folder, hidden from listings.
+    public func scratchFolder() throws -> ScratchFolder { try ScratchFolder(besideRuns: place) }
+
     /// Files of the folder.
     public func unfinishedPlans() throws -> [UnfinishedPlan] { try UnfinishedPlan.all(in: place) }
 

@@ -5,10 +5,13 @@ import Planning
 public enum CheckCommand {
     /// Checks each file, shows all mistakes in all files, and names the files that are fine.
     public static func run(files: [String], options: CommonOptions, console: Console) throws -> ExitStatus {
+        // Ctrl-C also ends waiting for a database.
+        Interruption.install()
         var results: [JSONValue] = []
         var isClean = true
         for file in files {
-            let result = check(CampaignFile(file, in: options.project), at: .now())
+            let result = check(CampaignFile(file, in: options.project), at: .now(), asking: Interruption.process)
+            if Interruption.process.isRequested { throw CancellationError() }
             let (errors, lint) = (result.errors, result.lint)
             let warnings = lint?.shown ?? []
             isClean = isClean && errors.isEmpty

@@ -36,15 +36,51 @@ public enum DoctorCommand {
                 try console.out(text(app, account, steps, failed: failed, console))
             }
         }
-        if options.isJSON { try console.out(.object(pairs: [("ok", .bool(isWell)), ("apps", .array(documents))])) }
+        let (areWell, databases) = try checkDatabases(of: apps, named: name, project, options, console)
+        isWell = isWell && areWell
+        if options.isJSON {
+            try console.out(
+                .object(
+                    pairs: [("ok", .bool(isWell)), ("apps", .array(documents))]
+                        + (databases.isEmpty ? [] : [("databases", .array(databases))])))
+        }
         return isWell ? .done : .wrong
+    }
+
+    /// Checks all databases of volley.yaml, or that of a named app.
+    private static func checkDatabases(
+        of apps: [App], named name: String?, _ project: Project, _ options: CommonOptions, _ console: Console
+    ) throws -> (areWell: Bool, documents: [JSONValue]) {
+        let asked = Set(apps.compactMap { $0.deviceQuery?.database.value })
+        var areWell = true
+        var documents: [JSONValue] = []
+        for database in project.databases where name == nil || asked.contains(database.name.value) {
+            let step = try DatabaseCheck(database, Interruption.process).step()
+            let isWell = step.state != .failed
+            areWell = areWell && isWell
+            documents.append(
+                .object(pairs: [
+                    ("database", .string(database.name.value)), ("ok", .bool(isWell)), ("steps", .array([step.json])),
+                ]))
+            if !options.isJSON { try console.out(text("\(database.name.value): a database", [step], nil, console)) }
+        }
+        return (areWell, documents)
     }
 
     private static func text(
         _ app: App, _ account: AppService, _ steps: [CheckStep], failed: Int, _ console: Console
     ) -> String {
         let service = app.services.count > 1 ? "\(account.service.displayName), " : ""
-        var lines = ["\(app.name.value): \(service)\(account.topic.value), \(account.destination)"]
+        let well = "Nothing is wrong; nothing was sent."
+        return text(
+            "\(app.name.value): \(service)\(account.topic.value), \(account.destination)", steps,
+            failed == 0 ? well : "\(failed) \(TextFormat.plural(failed, one: "step")) failed; nothing was sent.", console)
+    }
+
+    /// Steps below a title.
+    /// - Parameter end: the last line; nil for none.
+    private static func text(_ title: String, _ steps: [CheckStep], _ end: String?, _ console: Console) -> String {
+        var lines = [title]
         let names = steps.map(\.name.count).max() ?? 0
         for step in steps {
             let mark = TextFormat.padded(step.state.rawValue, to: 7)
@@ -53,9 +89,7 @@ public enum DoctorCommand {
             lines.append("  \(shown)  \(TextFormat.padded(step.name, to: names))  \(step.message)")
             if let remedy = step.remedy { lines.append(String(repeating: " ", count: names + 13) + remedy) }
         }
-        let well = "Nothing is wrong; nothing was sent."
-        return (lines + [failed == 0 ? well : "\(failed) \(TextFormat.plural(failed, one: "step")) failed; nothing was sent."])
-            .joined(separator: "\n")
+        return (lines + (end.map { [$0] } ?? [])).joined(separator: "\n")
     }
 }
 

@@ -10,6 +10,7 @@ extension Console {
         switch event {
         case .sources(let project, let exports): detail("volley.yaml: \(project); exports: \(exports.joined(separator: ", "))")
         case .suppressed(let count, let list): detail("\(TextFormat.count(count)) devices are suppressed by \(list)")
+        case .querying(let reached): if showsProgress { progress(reached.line) }
         case .reading(let reached, let seconds): if showsProgress { progress(reached.line(seconds: seconds)) }
         case .readingSomewhere: progress("reading the exports")
         case .readingAgain: detail("reading the exports again, for samples of texts that few devices get")
@@ -20,6 +21,14 @@ extension Console {
         case .warnings(let warnings): show(warnings)
         case .testSkipped(let device, let token, let text, let failure): warn("\(device) (\(token)) is not sent \(text): \(failure)")
         }
+    }
+}
+
+extension QueryProgress {
+    /// `asking warehouse  120,000 rows  9.1 MB`
+    fileprivate var line: String {
+        guard rows > 0 else { return "asking \(database)" }
+        return "asking \(database)  \(TextFormat.count(rows)) rows  \(TextFormat.bytes(bytes))"
     }
 }
 

@@ -69,6 +69,7 @@ extension PreviewPage {
 
     /// How old the exports are: the oldest and the newest.
     private var exports: HTML {
+        if let database = preview.words.database { return "asked of the database \(database) for this preview" }
         let known = preview.words.exports.compactMap(\.writtenAt).sorted()
         guard let oldest = known.first, let newest = known.last else { return "of unknown age" }
         let age = age(of: oldest)

@@ -1,3 +1,4 @@
+import Audience
 import Base
 import Campaigns
 import Glibc
@@ -26,6 +27,11 @@ struct PreviewWords: Sendable {
     let priority: String?
     let frequency: String
     let exports: [Export]
+    /// The database that was asked instead of reading exports; nil where they were read.
+    let database: String?
+
+    /// What stands in place of an export's path.
+    static func query(to database: String) -> String { "the query to \(database)" }
 
     package init(_ context: CampaignContext, _ settings: RunSettings, exports files: [String]) {
         description = context.campaign.description
@@ -40,6 +46,7 @@ struct PreviewWords: Sendable {
             : settings.frequencyCaps.isEmpty
                 ? "no limit"
                 : settings.frequencyCaps.map { "\($0.description) for each device" }.joined(separator: ", ")
+        database = context.databaseQuery?.database.name
         exports = files.map { Export(file: $0, writtenAt: Self.writtenAt($0)) }
     }
 

@@ -1,0 +1,187 @@
+public import Base
+import Glibc
+import Postgres
+
+/// A database that devices are read from.
+public struct AudienceDatabase: Sendable {
+    /// What volley.yaml calls it.
+    public var name: String
+    /// The environment variable that holds its address.
+    public var variable: SourceText
+    /// The longest that a query may take.
+    public var seconds: Int
+
+    /// A database, as volley.yaml names it.
+    public init(name: String, variable: SourceText, seconds: Int) { (self.name, self.variable, self.seconds) = (name, variable, seconds) }
+}
+
+/// How far a query has come. Each one is a sign of life.
+public struct QueryProgress: Hashable, Sendable {
+    /// The database's name.
+    public var database: String
+    /// Rows and bytes that arrived; 0 before the first.
+    public var rows = 0, bytes = 0
+}
+
+/// A query whose rows are an export.
+///
+/// It is parsed alone before anything else, so that it can only be one statement, which cannot leave the brackets that it is put into
+/// afterwards; it runs as a part of `COPY (SELECT …) TO STDOUT`, in a transaction that can only read, by a role that is no superuser.
+public struct DatabaseQuery: Sendable {
+    /// Where it is asked.
+    public let database: AudienceDatabase
+    /// The SQL as it was written.
+    public let sql: SourceText
+
+    /// A query.
+    public init(_ database: AudienceDatabase, _ sql: SourceText) { (self.database, self.sql) = (database, sql) }
+
+    /// How long a step that reads no rows may take.
+    private static let stepSeconds = 30.0
+    /// How much longer than the server Volley waits, so that the server's own words arrive.
+    private static let graceSeconds = 10.0
+    /// Rows that are written together.
+    private static let bufferSize = 1 << 20
+
+    /// The columns that the query returns. Nothing is executed.
+    /// - Throws: `Diagnostic`: the database cannot be reached, or refuses the query; `CancellationError`.
+    public func columns(_ cancellation: Cancellation) throws -> [String] {
+        try explaining { try prepare(open(cancellation)).columns.map(\.name) }
+    }
+
+    /// Runs the query, and writes its rows as an export: CSV with a header.
+    /// - Parameters:
+    ///   - file: an open file, which gets the rows.
+    ///   - progress: called before the first row arrives, about ten times a second while rows come, and once a second while none do.
+    /// - Throws: `Diagnostic`: the database cannot be reached, refuses the query, or finds no rows; the file cannot be written;
+    ///   `CancellationError`, once the database was told.
+    public func run(into file: SpoolFile, _ cancellation: Cancellation, progress: (QueryProgress) -> Void) throws {
+        var reached = QueryProgress(database: database.name)
+        progress(reached)
+        try explaining {
+            let connection = try open(cancellation)
+            let prepared = try prepare(connection)
+            try refusing(in: prepared.text, from: PreparedQuery.offset(in: prepared.copy, of: prepared.text)) {
+                try receive(prepared, connection, into: file, &reached, progress)
+            }
+        }
+        progress(reached)
+        guard reached.rows > 0 else { throw returnedNothing }
+    }
+
+    private func receive(
+        _ prepared: PreparedQuery, _ connection: PostgresConnection, into file: SpoolFile, _ reached: inout QueryProgress,
+        _ progress: (QueryProgress) -> Void
+    ) throws {
+        var meter = ContinuousClock.now, buffer: [UInt8] = [], lines = 0, now = reached
+        buffer.reserveCapacity(Self.bufferSize + 65_536)
+        try connection.copy(prepared.copy, within: Double(database.seconds) + Self.graceSeconds, idle: { progress(now) }) { row in
+            buffer.append(contentsOf: row)
+            lines += 1
+            now.bytes += row.count
+            if buffer.count >= Self.bufferSize { try file.write(&buffer) }
+            guard lines & 0xFF == 0, .now - meter > .milliseconds(100) else { return }
+            meter = .now
+            now.rows = lines - 1
+            progress(now)
+        }
+        try file.write(&buffer)
+        // The first is the header.
+        now.rows = lines - 1
+        reached = now
+    }
+
+    // MARK: - Steps
+
+    /// Connects, as a role that cannot do any harm, in a transaction that only reads.
+    private func open(_ cancellation: Cancellation) throws -> PostgresConnection {
+        let connection = try database.connect(cancellation)
+        try database.checkRole(connection)
+        let milliseconds = database.seconds * 1000
+        // Only newer servers notice by themselves, while they compute, that nobody waits for the result.
+        let check = connection.serverVersion >= 140_000 ? "SET LOCAL client_connection_check_interval = '10s';" : ""
+        // Scans are not synchronized: one that joins another begins in the middle of the table, and the same rows in another order are
+        // another plan.
+        _ = try connection.execute(
+            """
+            BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+            SET LOCAL statement_timeout = \(milliseconds);
+            SET LOCAL lock_timeout = \(min(milliseconds, 30_000));
+            SET LOCAL idle_in_transaction_session_timeout = '60s';
+            SET LOCAL TIME ZONE 'UTC';
+            SET LOCAL DateStyle = 'ISO, YMD';
+            SET LOCAL IntervalStyle = 'postgres';
+            SET LOCAL bytea_output = 'hex';
+            SET LOCAL extra_float_digits = 1;
+            SET LOCAL synchronize_seqscans = off;
+            \(check)
+            """, within: Self.stepSeconds)
+        return connection
+    }
+
+    private func prepare(_ connection: PostgresConnection) throws -> PreparedQuery {
+        let text = PreparedQuery.withoutEnd(sql.value)
+        let described = try refusing(in: text, from: 0) { try connection.describe(text, within: Self.stepSeconds) }
+        if described.parameters > 0 { throw hasParameters }
+        try checkColumns(described.columns.map(\.name))
+        let prepared = PreparedQuery(text: text, columns: described.columns)
+        // What changes rows can be parsed alone, but not inside a query that reads.
+        do { _ = try connection.describe(prepared.select, within: Self.stepSeconds) } catch let error as PostgresError {
+            guard error.sqlState != nil else { throw error }
+            throw isNoQuery(error)
+        }
+        // The server looks at rights only when it begins to execute, or to explain.
+        try refusing(in: text, from: PreparedQuery.offset(in: prepared.explain, of: text)) {
+            _ = try connection.execute(prepared.explain, within: Self.stepSeconds)
+        }
+        return prepared
+    }
+}
+
+/// A query that was parsed, and what is made of it.
+struct PreparedQuery {
+    let text: String
+    let columns: [PostgresColumn]
+
+    /// Without what ends a statement at a prompt.
+    static func withoutEnd(_ sql: String) -> String {
+        var text = sql[...]
+        while let last = text.last, last.isWhitespace || last == ";" { text.removeLast() }
+        return String(text)
+    }
+
+    /// The query, with cells as exports have them.
+    var select: String { "SELECT \(list) FROM (\n\(text)\(Self.afterText)" }
+
+    /// What has it planned, without executing it.
+    var explain: String { "EXPLAIN \(select)" }
+
+    /// What sends its rows.
+    var copy: String { "COPY (\(select)\(Self.afterSelect)" }
+
+    private static let afterText = "\n) AS devices"
+    private static let afterSelect = ") TO STDOUT WITH (FORMAT csv, HEADER, ENCODING 'UTF8')"
+
+    /// Where a query begins in a statement that is made of it, in Unicode scalars.
+    static func offset(in statement: String, of text: String) -> Int {
+        let after = statement.hasSuffix(afterSelect) ? afterText + afterSelect : afterText
+        return statement.unicodeScalars.count - after.unicodeScalars.count - text.unicodeScalars.count
+    }
+
+    private var list: String { columns.map(Self.expression).joined(separator: ", ") }
+
+    /// Object ids of types whose text is not what exports hold; pg_type.dat of PostgreSQL, which never change.
+    private enum Types {
+        static let boolean: UInt32 = 16, bytes: UInt32 = 17, moment: UInt32 = 1184
+    }
+
+    private static func expression(_ column: PostgresColumn) -> String {
+        let name = "\"\(column.name.replacing("\"", with: "\"\""))\""
+        return switch column.type {
+        case Types.boolean: "\(name)::text AS \(name)"
+        case Types.bytes: "encode(\(name), 'hex') AS \(name)"
+        case Types.moment: "to_char(\(name), 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') AS \(name)"
+        default: name
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Base
+import CPostgreSQL
+import Glibc
+
+/// Where a database is, and how it is reached: everything that libpq knows (connection strings, service files, `PG…` variables, .pgpass), with
+/// limits, and never without a verified certificate over a network.
+public struct PostgresAddress: Sendable {
+    /// Keywords of libpq with their values.
+    let parameters: [String: String]
+    /// How long connecting may take altogether.
+    let connectSeconds: Double
+
+    /// Debian's authorities, for addresses that name none.
+    static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
+    private static let usualConnectSeconds = 15.0
+
+    /// Keywords for all addresses that do not say otherwise. A peer that is gone without a word is noticed within a minute.
+    private static let usual = [
+        "fallback_application_name": "volley", "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3",
+        "tcp_user_timeout": "30000",
+    ]
+
+    /// Reads a URL (`postgresql://…`) or `host=… dbname=…`.
+    /// - Parameter variable: the environment variable that holds it, for messages: none shows the text, which may hold a password.
+    /// - Throws: `PostgresError` when it cannot be read, or would allow a connection whose server is not verified.
+    public init(_ text: String, of variable: String) throws(PostgresError) {
+        guard var given = Self.parsed(text) else { throw Self.unreadable(variable) }
+        try Self.checkParts(given, of: variable)
+        if !Self.isLocal(given) {
+            if let mode = given["sslmode"], mode != "verify-full" { throw Self.unverified(variable, mode: mode) }
+            given["sslmode"] = "verify-full"
+            // GSSAPI's encryption would be tried first, and leave the certificate aside.
+            given["gssencmode"] = "disable"
+            if Self.lacksAuthorities(given) { given["sslrootcert"] = Self.systemAuthorities }
+        }
+        connectSeconds = given["connect_timeout"].flatMap(Double.init).map { max(2, $0) } ?? Self.usualConnectSeconds
+        parameters = Self.usual.merging(given) { $1 }.merging(["client_encoding": "UTF8"]) { $1 }
+    }
+
+    /// nil when libpq cannot read it; its own words would quote parts of it.
+    private static func parsed(_ text: String) -> [String: String]? {
+        var complaint: UnsafeMutablePointer<CChar>?
+        let options = PQconninfoParse(text, &complaint)
+        PQfreemem(complaint)
+        guard let options else { return nil }
+        defer { PQconninfoFree(options) }
+        var given: [String: String] = [:]
+        var next = options
+        while let keyword = next.pointee.keyword {
+            if let value = next.pointee.val { given[String(cString: keyword)] = String(cString: value) }
+            next += 1
+        }
+        return given
+    }
+
+    /// A password with `@` or `/` that was not encoded ends up in other parts of a URL, and messages of libpq would quote those.
+    private static func checkParts(_ given: [String: String], of variable: String) throws(PostgresError) {
+        let isAbstract = given["host"]?.hasPrefix("@") ?? false
+        let parts = [isAbstract ? nil : given["host"], given["hostaddr"], given["dbname"]].compactMap { $0 }
+        let isPort = (given["port"] ?? "").utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ",") }
+        guard isPort, !parts.contains(where: { $0.contains("@") }) else { throw unreadable(variable) }
+    }
+
+    /// Whether every server that may be asked is on this machine. Without a host it is not known: a service file may name one; on a Unix socket
+    /// libpq ignores what is said about certificates.
+    private static func isLocal(_ given: [String: String]) -> Bool {
+        func list(_ key: String) -> [String] {
+            given[key].map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) } ?? []
+        }
+        let (hosts, addresses) = (list("host"), list("hostaddr"))
+        let count = max(hosts.count, addresses.count)
+        return count > 0
+            && (0..<count).allSatisfy { number in
+                if addresses.indices.contains(number), !addresses[number].isEmpty {
+                    return IPAddress(addresses[number])?.isLoopback ?? false
+                }
+                let host = hosts.indices.contains(number) ? hosts[number] : ""
+                return host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || IPAddress(host)?.isLoopback ?? false
+            }
+    }
+
+    /// Whether libpq would find no authorities: verifying is then refused.
+    private static func lacksAuthorities(_ given: [String: String]) -> Bool {
+        guard given["sslrootcert"] == nil, given["service"] == nil else { return false }
+        let named = ["PGSSLROOTCERT", "PGSERVICE"].contains { (name: String) in getenv(name) != nil }
+        let home = getenv("HOME").map { String(cString: $0) } ?? ""
+        return !named && access("\(home)/.postgresql/root.crt", R_OK) != 0
+    }
+
+    private static func unreadable(_ variable: String) -> PostgresError {
+        PostgresError(
+            .address, "\(variable) does not hold the address of a database",
+            remedy: "Write postgresql://USER@HOST:5432/DATABASE, or host=HOST dbname=DATABASE user=USER. In a URL, percent-encode "
+                + "characters such as @ and / of a password (%40, %2F), or keep the password in ~/.pgpass.")
+    }
+
+    private static func unverified(_ variable: String, mode: String) -> PostgresError {
+        let known = ["disable", "allow", "prefer", "require", "verify-ca"].contains(mode)
+        return PostgresError(
+            .address, known ? "\(variable) has sslmode=\(mode), which does not verify the server" : "\(variable) has an unknown sslmode",
+            remedy: "Write sslmode=verify-full, or leave sslmode out; sslrootcert=FILE names the authority that issued the server's "
+                + "certificate. Only servers on this machine may do without.")
+    }
+}

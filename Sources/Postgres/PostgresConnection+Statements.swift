@@ -1,0 +1,191 @@
+import Base
+import CPostgreSQL
+import Glibc
+
+/// A column that a statement would return.
+public struct PostgresColumn: Hashable, Sendable {
+    /// Its name; not unique.
+    public var name: String
+    /// The object id of its type; of a domain, of the type below it.
+    public var type: UInt32
+}
+
+/// What a statement takes and returns.
+public struct PostgresDescription: Hashable, Sendable {
+    /// How many values it asks for: `$1`.
+    public var parameters: Int
+    /// In its order; empty for a statement that returns no rows.
+    public var columns: [PostgresColumn]
+}
+
+extension PostgresConnection {
+    /// Runs statements, separated by semicolons.
+    /// - Parameter seconds: how long the answer may take.
+    /// - Returns: the rows of the last one, with cells as text; nil for NULL.
+    /// - Throws: `PostgresError`; `CancellationError`, once the server was told.
+    @discardableResult
+    public func execute(_ statements: String, within seconds: Double) throws -> [[String?]] {
+        try stoppingOnError {
+            try results(Deadline(seconds: seconds)) { PQsendQuery($0, statements) }.last?.rows ?? []
+        }
+    }
+
+    /// Has one statement parsed, without running it.
+    /// - Parameter seconds: how long the answer may take.
+    /// - Throws: `PostgresError`, for a second statement as well; `CancellationError`.
+    public func describe(_ statement: String, within seconds: Double) throws -> PostgresDescription {
+        let deadline = Deadline(seconds: seconds)
+        return try stoppingOnError {
+            _ = try results(deadline) { PQsendPrepare($0, "", statement, 0, nil) }
+            guard let result = try results(deadline, { PQsendDescribePrepared($0, "") }).last else { throw failure }
+            return PostgresDescription(parameters: Int(PQnparams(result.handle)), columns: result.columns)
+        }
+    }
+
+    /// Runs `COPY … TO STDOUT`.
+    /// - Parameters:
+    ///   - seconds: how long all of it may take.
+    ///   - idle: called about once a second while no row comes.
+    ///   - receive: takes the bytes of a row, with its line break.
+    /// - Throws: `PostgresError`; `CancellationError`; what `receive` throws. The server was told then.
+    public func copy(
+        _ statement: String, within seconds: Double, idle: () -> Void = {}, _ receive: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        let deadline = Deadline(seconds: seconds)
+        try stoppingOnError {
+            try send(deadline) { PQsendQuery($0, statement) }
+            guard let first = try nextResult(deadline, idle: idle) else { throw failure }
+            try check(first)
+            guard PQresultStatus(first.handle) == PGRES_COPY_OUT else { throw PostgresError(.lost, "the server sends no rows") }
+            try receiveRows(deadline, idle, receive)
+            while let result = try nextResult(deadline) { try check(result) }
+        }
+    }
+
+    private func receiveRows(
+        _ deadline: Deadline, _ idle: () -> Void, _ receive: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        while true {
+            var bytes: UnsafeMutablePointer<CChar>?
+            let count = PQgetCopyData(handle, &bytes, 1)
+            defer { PQfreemem(bytes) }
+            switch count {
+            case 1...: try receive(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+            case 0: try awaitInput(deadline, idle: idle)
+            case -1: return
+            default: throw failure
+            }
+        }
+    }
+
+    // MARK: - Results
+
+    /// Sends something, and takes all its results.
+    private func results(_ deadline: Deadline, _ request: (OpaquePointer) -> Int32) throws -> [PostgresResult] {
+        try send(deadline, request)
+        var results: [PostgresResult] = [], refusal: PostgresError?
+        // After an error, too, libpq wants every result to be taken.
+        while let result = try nextResult(deadline) {
+            results.append(result)
+            if refusal == nil { refusal = error(of: result) }
+        }
+        if let refusal { throw refusal }
+        return results
+    }
+
+    private func send(_ deadline: Deadline, _ request: (OpaquePointer) -> Int32) throws {
+        guard request(handle) == 1 else { throw failure }
+        while true {
+            switch PQflush(handle) {
+            case 0: return
+            case 1:
+                // A server that waits for us to read would never take the rest.
+                try wait(forWriting: true, forReading: true, deadline)
+                guard PQconsumeInput(handle) == 1 else { throw failure }
+            default: throw failure
+            }
+        }
+    }
+
+    private func awaitInput(_ deadline: Deadline, idle: () -> Void = {}) throws {
+        try wait(deadline, idle: idle)
+        guard PQconsumeInput(handle) == 1 else { throw failure }
+    }
+
+    private func nextResult(_ deadline: Deadline, idle: () -> Void = {}) throws -> PostgresResult? {
+        while PQisBusy(handle) != 0 { try awaitInput(deadline, idle: idle) }
+        return PQgetResult(handle).map(PostgresResult.init)
+    }
+
+    private func check(_ result: PostgresResult) throws { if let error = error(of: result) { throw error } }
+
+    private func error(of result: PostgresResult) -> PostgresError? {
+        guard [PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE].contains(PQresultStatus(result.handle)) else { return nil }
+        // Without a SQLSTATE it is libpq itself that complains.
+        guard let state = result.text(volley_pg_sqlstate) else { return failure }
+        return PostgresError(
+            .refused(sqlState: state), result.text(volley_pg_message) ?? "the server gives no reason",
+            remedy: result.text(volley_pg_hint), scalarOffset: result.text(volley_pg_position).flatMap { Int($0) }.map { $0 - 1 })
+    }
+
+    // MARK: - Stopping
+
+    /// What the server is doing is stopped when nobody waits for it any more.
+    private func stoppingOnError<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch {
+            if PQtransactionStatus(handle) == PQTRANS_ACTIVE { stop() }
+            throw error
+        }
+    }
+
+    /// Asks the server to end the statement. The request goes over a connection of its own, which libpq makes blocking: so another thread makes
+    /// it, and a server that does not answer is waited for only shortly.
+    private func stop() {
+        guard let pointer = PQgetCancel(handle), let answered = try? Wakeup() else { return }
+        let request = StopRequest(pointer: pointer)
+        guard
+            (try? detachThread {
+                request.send()
+                answered.wake()
+            }) != nil
+        else { return }
+        answered.wait(atMost: 2)
+    }
+}
+
+/// A request to end a statement. PQcancel is thread-safe, and a request belongs to the one thread that sends it, so it can be handed over.
+private struct StopRequest: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    /// Sends it, and gives it back to libpq.
+    func send() {
+        var complaint = [CChar](repeating: 0, count: 256)
+        PQcancel(pointer, &complaint, Int32(complaint.count))
+        PQfreeCancel(pointer)
+    }
+}
+
+/// A result of libpq.
+private final class PostgresResult {
+    let handle: OpaquePointer
+
+    init(_ handle: OpaquePointer) { self.handle = handle }
+
+    deinit { PQclear(handle) }
+
+    var columns: [PostgresColumn] {
+        (0..<PQnfields(handle)).map { number in
+            PostgresColumn(name: PQfname(handle, number).map { String(cString: $0) } ?? "", type: PQftype(handle, number))
+        }
+    }
+
+    var rows: [[String?]] {
+        (0..<PQntuples(handle)).map { row in
+            (0..<PQnfields(handle)).map { column in
+                PQgetisnull(handle, row, column) == 1 ? nil : PQgetvalue(handle, row, column).map { String(cString: $0) }
+            }
+        }
+    }
+
+    func text(_ field: (OpaquePointer) -> UnsafePointer<CChar>?) -> String? { field(handle).map { String(cString: $0) } }
+}

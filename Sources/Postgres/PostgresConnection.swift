@@ -1,0 +1,126 @@
+public import Base
+import CPostgreSQL
+import Glibc
+
+/// A connection to a PostgreSQL server, for one thread at a time. Its calls block, but never longer than they were allowed to, and they end when
+/// a cancellation is requested: libpq only ever sends and reads what fits, and waiting is done here. Looking up a host's name is the
+/// exception: it takes as long as the system's resolver does.
+public final class PostgresConnection {
+    let handle: OpaquePointer
+    private let cancellation: Cancellation
+    /// Becomes readable when the socket is ready for what it is waited for: a cancellation can wait for reading only.
+    private let readiness: Int32
+
+    private init(handle: OpaquePointer, readiness: Int32, _ cancellation: Cancellation) {
+        (self.handle, self.readiness, self.cancellation) = (handle, readiness, cancellation)
+    }
+
+    deinit {
+        PQfinish(handle)
+        close(readiness)
+    }
+
+    /// Connects.
+    /// - Parameter cancellation: ends every call of this connection.
+    /// - Throws: `PostgresError`; `CancellationError`; a `Diagnostic` if no more files can be opened.
+    public static func open(_ address: PostgresAddress, _ cancellation: Cancellation) throws -> PostgresConnection {
+        let readiness = volley_open_readiness()
+        guard readiness >= 0 else { throw Diagnostic.noMoreFiles(errno) }
+        guard let handle = start(address) else {
+            close(readiness)
+            throw PostgresError(.unreachable, "there is no memory for a connection")
+        }
+        let connection = PostgresConnection(handle: handle, readiness: readiness, cancellation)
+        try connection.connect(Deadline(seconds: address.connectSeconds))
+        return connection
+    }
+
+    private static func start(_ address: PostgresAddress) -> OpaquePointer? {
+        var keywords = address.parameters.keys.map { UnsafePointer(strdup($0)) } + [nil]
+        var values = address.parameters.values.map { UnsafePointer(strdup($0)) } + [nil]
+        defer { for text in keywords + values { free(UnsafeMutablePointer(mutating: text)) } }
+        return PQconnectStartParams(&keywords, &values, 0)
+    }
+
+    private func connect(_ deadline: Deadline) throws {
+        // Notices of the server would be printed.
+        PQsetNoticeProcessor(handle, { _, _ in }, nil)
+        var state = PGRES_POLLING_WRITING
+        while state != PGRES_POLLING_OK {
+            guard state != PGRES_POLLING_FAILED, PQstatus(handle) != CONNECTION_BAD else { throw connectFailure }
+            do {
+                try wait(forWriting: state == PGRES_POLLING_WRITING, forReading: state == PGRES_POLLING_READING, deadline)
+            } catch let error as PostgresError where error.cause == .late {
+                throw PostgresError(
+                    .unreachable, "the server does not answer", remedy: "Check host and port, and firewalls between here and there.")
+            }
+            state = PQconnectPoll(handle)
+        }
+        guard PQsetnonblocking(handle, 1) == 0 else { throw failure }
+    }
+
+    /// The server's version: 150018 for 15.18.
+    public var serverVersion: Int { Int(PQserverVersion(handle)) }
+
+    /// Whether the connection is encrypted.
+    public var isEncrypted: Bool { PQsslInUse(handle) != 0 }
+
+    /// The role that the server knows this connection by.
+    public var role: String { PQuser(handle).map { String(cString: $0) } ?? "" }
+
+    // MARK: - Waiting
+
+    /// A moment by which an answer must be there.
+    struct Deadline {
+        private let end: ContinuousClock.Instant
+
+        init(seconds: Double) { end = .now + .seconds(min(seconds, 1e9)) }
+
+        var secondsLeft: Double { (end - .now) / .seconds(1) }
+    }
+
+    /// Waits until the socket is ready.
+    /// - Parameter idle: called about once a second, for those who want to know that the wait is meant.
+    /// - Throws: `PostgresError` (`late`) when the time is over; `CancellationError`.
+    func wait(forWriting: Bool = false, forReading: Bool = true, _ deadline: Deadline, idle: () -> Void = {}) throws {
+        let socket = PQsocket(handle)
+        guard socket >= 0 else { throw failure }
+        // libpq may have opened another socket, for another address; one that was closed is no longer watched.
+        guard volley_watch(readiness, socket, forReading ? 1 : 0, forWriting ? 1 : 0) == 0 else {
+            throw PostgresError(.lost, "the connection cannot be watched: \(String(cString: strerror(errno)))")
+        }
+        if cancellation.isRequested { throw CancellationError() }
+        repeat {
+            if cancellation.waitForRequest(atMost: max(0, min(1, deadline.secondsLeft)), orReadable: readiness) { return }
+            if cancellation.isRequested { throw CancellationError() }
+            idle()
+        } while deadline.secondsLeft > 0
+        throw PostgresError(.late, "the server did not answer in time")
+    }
+
+    // MARK: - Errors
+
+    private var connectFailure: PostgresError {
+        let remedy =
+            PQconnectionNeedsPassword(handle) != 0
+            ? "The server asks for a password, and there is none: put it into the address, or into ~/.pgpass (mode 0600)."
+            : PQconnectionUsedPassword(handle) != 0
+                ? "Check user, password and database." : "Check host, port, user and database, and that the server accepts connections."
+        return PostgresError(.unreachable, complaint, remedy: remedy)
+    }
+
+    /// What is wrong with the connection itself.
+    var failure: PostgresError {
+        PostgresError(.lost, "the connection to the server broke: \(complaint)", remedy: "Try again once the server is well.")
+    }
+
+    /// libpq's words on one line, without the password.
+    private var complaint: String {
+        let words = String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        var text = words.hasSuffix(".") ? String(words.dropLast()) : words
+        if let password = PQpass(handle).map({ String(cString: $0) }), password.utf8.count >= 4 {
+            text = text.replacing(password, with: "…")
+        }
+        return text.isEmpty ? "no reason is given" : text
+    }
+}

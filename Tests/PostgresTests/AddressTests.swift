@@ -1,0 +1,68 @@
+import Testing
+
+@testable import Postgres
+
+@Suite("The address of a database") struct AddressTests {
+    private func refusal(_ text: String) -> PostgresError? {
+        do {
+            _ = try PostgresAddress(text, of: "WAREHOUSE_URL")
+            return nil
+        } catch { return error }
+    }
+
+    @Test(
+        "over a network the server is always verified",
+        arguments: [
+            "postgresql://volley@db.example.com/shop", "host=db.example.com dbname=shop", "host=10.0.0.7", "dbname=shop", "service=shop",
+            "host=localhost,db.example.com", "host=localhost hostaddr=10.0.0.7",
+            "postgresql://volley@db.example.com/shop?sslmode=verify-full",
+        ])
+    func verifies(text: String) throws {
+        let address = try PostgresAddress(text, of: "WAREHOUSE_URL")
+        #expect(address.parameters["sslmode"] == "verify-full")
+        #expect(address.parameters["gssencmode"] == "disable")
+    }
+
+    @Test(
+        "a mode that verifies less is refused",
+        arguments: ["disable", "allow", "prefer", "require", "verify-ca"])
+    func weakModes(mode: String) throws {
+        let error = try #require(refusal("postgresql://volley@db.example.com/shop?sslmode=\(mode)"))
+        #expect(error.cause == .address)
+        #expect(error.message == "WAREHOUSE_URL has sslmode=\(mode), which does not verify the server")
+        #expect(error.remedy?.contains("sslmode=verify-full") == true)
+    }
+
+    @Test(
+        "on this machine it may be left out",
+        arguments: [
+            "host=/var/run/postgresql dbname=shop", "postgresql://volley@localhost/shop", "host=127.0.0.1", "host=::1",
+            "postgresql:///shop?host=/var/run/postgresql", "host=localhost,127.0.0.1", "host=name hostaddr=127.0.0.1",
+        ])
+    func local(text: String) throws {
+        #expect(try PostgresAddress(text, of: "WAREHOUSE_URL").parameters["sslmode"] == nil)
+    }
+
+    @Test(
+        "a password that is not percent-encoded is never repeated, wherever it ended up",
+        arguments: [
+            "postgresql://volley:hush@hush@db.example.com/shop", "postgresql://volley:hush/hush@db.example.com/shop",
+            "postgresql://volley:12/hush@db.example.com/shop", "postgresql://volley:hush%zz@db.example.com/shop", "hush",
+            "host=db.example.com password=hush hush",
+        ])
+    func hushed(text: String) throws {
+        let error = try #require(refusal(text))
+        #expect(error.cause == .address)
+        #expect(!"\(error)".contains("hush"))
+        #expect(error.message == "WAREHOUSE_URL does not hold the address of a database")
+    }
+
+    @Test("an address may set its own limits, and the rest has usual ones") func limits() throws {
+        let address = try PostgresAddress("host=localhost connect_timeout=3 tcp_user_timeout=5000", of: "X")
+        #expect(address.connectSeconds == 3)
+        #expect(address.parameters["tcp_user_timeout"] == "5000")
+        #expect(address.parameters["keepalives_idle"] == "30")
+        #expect(address.parameters["fallback_application_name"] == "volley")
+        #expect(address.parameters["client_encoding"] == "UTF8")
+    }
+}

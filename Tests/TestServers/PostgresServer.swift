@@ -1,0 +1,198 @@
+import Glibc
+
+/// A PostgreSQL server with a cluster of its own in a temporary folder, on a Unix socket and, with TLS, on 127.0.0.1 (certificate for
+/// `localhost` alone). Gone with this value. The superuser is `postgres`; `volley` may connect by a socket without a password and by TLS with
+/// `correct horse`.
+///
+/// Unchecked: only the test that made a server starts, stops and freezes it; all tests may use the address and SQL of the shared one.
+public final class PostgresServer: @unchecked Sendable {
+    /// Where the cluster is.
+    public let folder: String
+    /// On 127.0.0.1, and in the name of the socket.
+    public let port: Int
+    private var process: ServerProcess?
+    private let programs: String
+
+    /// A password that no output of Volley may show.
+    public static let password = "correct horse"
+
+    /// Where PostgreSQL's programs are: installed, or unpacked by `make test`; nil if they are missing.
+    public static let programs: String? = {
+        let sources = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+        let homes = ["/usr/lib/postgresql", sources + "/.build/servers/usr/lib/postgresql"]
+        return homes.flatMap { home in (13...30).reversed().map { "\(home)/\($0)/bin" } }.first { access("\($0)/initdb", X_OK) == 0 }
+    }()
+
+    /// One for all tests of a process that neither stop nor freeze it; it ends with the process.
+    public static let shared: Result<PostgresServer, any Error> = Result {
+        let server = try PostgresServer()
+        atexit { if case .success(let server) = PostgresServer.shared { server.remove() } }
+        return server
+    }
+
+    /// Makes a cluster, and starts its server.
+    public init() throws {
+        guard let programs = Self.programs else { throw ServerUnavailable(what: "PostgreSQL is missing") }
+        self.programs = programs
+        folder = try Self.makeFolder()
+        port = try Sockets.freePort()
+        do {
+            try Self.run(
+                "\(programs)/initdb", ["-D", "\(folder)/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"])
+            try Self.makeCertificates(folder)
+            try configure()
+            try start()
+            try sql("CREATE ROLE volley LOGIN PASSWORD '\(Self.password)'")
+        } catch {
+            remove()
+            throw error
+        }
+    }
+
+    deinit { remove() }
+
+    private func remove() {
+        stop()
+        Self.removeTree(folder)
+    }
+
+    /// Starts the server again after `stop`.
+    public func start() throws {
+        process = try ServerProcess(
+            Self.unprivileged[0], Array(Self.unprivileged.dropFirst()) + ["\(programs)/postgres", "-D", "\(folder)/data"], port: port,
+            log: "\(folder)/log")
+        for _ in 0..<200 {
+            if (try? sql("SELECT 1")) != nil { return }
+            usleep(50_000)
+        }
+        throw ServerUnavailable(what: "PostgreSQL does not accept connections")
+    }
+
+    /// Ends the server in the middle of whatever it does (immediate shutdown); a server that is killed would leave shared memory.
+    public func stop() {
+        process?.end(by: SIGQUIT, within: 10)
+        process = nil
+    }
+
+    /// Stops all processes of the server where they are, so that it is there and answers nothing; or lets them go on.
+    public func freeze(_ isFrozen: Bool) { process?.signalAll(isFrozen ? SIGSTOP : SIGCONT) }
+
+    /// The address by the socket, without a password.
+    public func address(user: String = "volley") -> String { "host=\(folder) port=\(port) dbname=postgres user=\(user)" }
+
+    /// The address by TLS.
+    /// - Parameters:
+    ///   - host: the certificate is for `localhost` alone.
+    ///   - authority: the file of an authority; nil for the server's.
+    public func tlsAddress(host: String = "localhost", authority: String? = nil) -> String {
+        let escaped = Self.password.split(separator: " ").joined(separator: "%20")
+        return "postgresql://volley:\(escaped)@\(host):\(port)/postgres?hostaddr=127.0.0.1&sslmode=verify-full"
+            + "&sslrootcert=\(authority ?? folder + "/authority.pem")"
+    }
+
+    /// An authority that issued nothing.
+    public var otherAuthority: String { "\(folder)/other.pem" }
+
+    /// Runs SQL as the superuser.
+    /// - Returns: what psql prints: rows with | between cells.
+    @discardableResult
+    public func sql(_ text: String) throws -> String {
+        try Self.run("\(programs)/psql", ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text, address(user: "postgres")])
+    }
+
+    // MARK: - Making a cluster
+
+    /// PostgreSQL refuses to run as root.
+    private static let unprivileged =
+        (geteuid() == 0 ? ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [])
+        + ["/usr/bin/env", "LD_LIBRARY_PATH=\(unpackedLibraries)"]
+
+    /// Libraries that `make test` unpacked with PostgreSQL; not there where it is installed.
+    private static let unpackedLibraries =
+        #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/.build/servers/usr/lib/x86_64-linux-gnu"
+
+    private static func makeFolder() throws -> String {
+        // The path of a socket may have a hundred characters.
+        var template = Array("/tmp/volley-pg-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw ServerUnavailable(what: "no temporary folder can be made") }
+        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        if geteuid() == 0 { chown(folder, 65534, 65534) }
+        chmod(folder, 0o755)
+        return folder
+    }
+
+    private func configure() throws {
+        try append(
+            """
+            listen_addresses = '127.0.0.1'
+            port = \(port)
+            unix_socket_directories = '\(folder)'
+            ssl = on
+            ssl_cert_file = '\(folder)/server.pem'
+            ssl_key_file = '\(folder)/server.key'
+            fsync = off
+            logging_collector = off
+            max_connections = 40
+            shared_buffers = 32MB
+
+            """, to: "data/postgresql.conf")
+        let rules = "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n"
+        guard let file = fopen("\(folder)/data/pg_hba.conf", "w") else { throw ServerUnavailable(what: "pg_hba.conf cannot be written") }
+        fputs(rules, file)
+        fclose(file)
+    }
+
+    private func append(_ text: String, to name: String) throws {
+        guard let file = fopen("\(folder)/\(name)", "a") else { throw ServerUnavailable(what: "\(name) cannot be written") }
+        fputs(text, file)
+        fclose(file)
+    }
+
+    private static func makeCertificates(_ folder: String) throws {
+        for name in ["authority", "other"] {
+            try run(
+                "openssl",
+                [
+                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                    "/CN=Test \(name)", "-keyout", "\(folder)/\(name).key", "-out", "\(folder)/\(name).pem",
+                ])
+        }
+        try run(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                "-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:FALSE", "-CA",
+                "\(folder)/authority.pem", "-CAkey", "\(folder)/authority.key", "-keyout", "\(folder)/server.key", "-out",
+                "\(folder)/server.pem",
+            ])
+        chmod("\(folder)/server.key", 0o600)
+        chmod("\(folder)/authority.pem", 0o644)
+    }
+
+    /// Runs a program to its end as the one who owns the cluster.
+    @discardableResult
+    private static func run(_ program: String, _ arguments: [String]) throws -> String {
+        let words = (unprivileged + [program] + arguments).map(quoted).joined(separator: " ")
+        // Its folder may be one that the cluster's owner may not enter.
+        guard let pipe = popen("cd / && exec \(words) 2>&1", "r") else { throw ServerUnavailable(what: "\(program) cannot be started") }
+        var output: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = fread(&buffer, 1, buffer.count, pipe)
+            if count == 0 { break }
+            output += buffer[..<count]
+        }
+        let text = String(decoding: output, as: UTF8.self)
+        guard pclose(pipe) == 0 else { throw ServerUnavailable(what: "\(program): \(text)") }
+        return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().joined(separator: "\n")
+    }
+
+    private static func quoted(_ word: String) -> String {
+        "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+
+    private static func removeTree(_ folder: String) {
+        guard folder.hasPrefix("/tmp/volley-pg-"), let pipe = popen("rm -rf \(quoted(folder))", "r") else { return }
+        pclose(pipe)
+    }
+}
