@@ -18,9 +18,31 @@ public final class PostgresServer: @unchecked Sendable {
 
     /// Where PostgreSQL's programs are: installed, or unpacked by `make test`; nil if they are missing.
     public static let programs: String? = {
-        let sources = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
-        let homes = ["/usr/lib/postgresql", sources + "/.build/servers/usr/lib/postgresql"]
-        return homes.flatMap { home in (13...30).reversed().map { "\(home)/\($0)/bin" } }.first { access("\($0)/initdb", X_OK) == 0 }
+        if let installed = programs(below: "") { return installed }
+        guard programs(below: unpacked) != nil else { return nil }
+        return programs(below: root)
+    }()
+
+    private static func programs(below root: String) -> String? {
+        (13...30).reversed().map { "\(root)/usr/lib/postgresql/\($0)/bin" }.first { access("\($0)/initdb", X_OK) == 0 }
+    }
+
+    /// What `make test` unpacked.
+    private static let unpacked = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/.build/servers"
+
+    /// The root of what was unpacked, where the owner of clusters can read it: a checkout may lie in a folder that only root may enter. Then it is a copy,
+    /// which goes with the process.
+    private static let root: String = {
+        guard geteuid() == 0, let folder = try? makeFolder() else { return unpacked }
+        let parts = ["usr/lib/postgresql", "usr/share/postgresql", "usr/lib/x86_64-linux-gnu"].filter {
+            access("\(unpacked)/\($0)", F_OK) == 0
+        }
+        let copies = parts.map {
+            "mkdir -p \(quoted("\(folder)/\($0)")) && cp -a \(quoted("\(unpacked)/\($0)/.")) \(quoted("\(folder)/\($0)"))"
+        }
+        guard let pipe = popen(copies.joined(separator: " && "), "r"), pclose(pipe) == 0 else { return unpacked }
+        atexit { PostgresServer.removeTree(PostgresServer.root) }
+        return folder
     }()
 
     /// One for all tests of a process that neither stop nor freeze it; it ends with the process.
@@ -105,11 +127,7 @@ public final class PostgresServer: @unchecked Sendable {
     /// PostgreSQL refuses to run as root.
     private static let unprivileged =
         (geteuid() == 0 ? ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [])
-        + ["/usr/bin/env", "LD_LIBRARY_PATH=\(unpackedLibraries)"]
-
-    /// Libraries that `make test` unpacked with PostgreSQL; not there where it is installed.
-    private static let unpackedLibraries =
-        #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/.build/servers/usr/lib/x86_64-linux-gnu"
+        + ["/usr/bin/env"] + (programs(below: "") == nil ? ["LD_LIBRARY_PATH=\(root)/usr/lib/x86_64-linux-gnu"] : [])
 
     private static func makeFolder() throws -> String {
         // The path of a socket may have a hundred characters.
