@@ -60,6 +60,19 @@ struct PreviewTests {
         }
     }
 
+    @Test("however many questions one person has, a colleague's is taken")
+    func turns() throws {
+        let office = try Office()
+        func ask(_ name: String, _ number: Int) throws {
+            let file = office.folder.path + "/\(name)-\(number).yaml"
+            _ = try office.site.jobs.answer(to: .init(kind: .tags, file: file, stamps: []), for: name)
+        }
+        for number in 0..<6 { try ask("edith", number) }
+        #expect(throws: Refusal.self) { try ask("edith", 6) }
+        try ask("edith", 5)
+        #expect(throws: Never.self) { try ask("vera", 0) }
+    }
+
     @Test("a campaign that names a file elsewhere is not read for a browser, however it came into the folder")
     func roots() async throws {
         let office = try Office()

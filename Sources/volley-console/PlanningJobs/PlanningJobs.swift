@@ -35,6 +35,8 @@ final class PlanningJobs: Sendable {
 
     private struct Job {
         var begun: ContinuousClock.Instant
+        /// Who asked first; nil for nobody in particular.
+        var asker: String?
         var result: Result?
     }
 
@@ -50,8 +52,10 @@ final class PlanningJobs: Sendable {
     private static let shelfLife = Duration.seconds(300)
     /// How many answers are remembered.
     private static let most = 40
-    /// How many questions of one person may wait: others want to see previews, too.
-    private static let mostOfOne = 2
+    /// How many questions of one person may be open, whatever they are about: half of what the pool takes, which gives one person no more.
+    private static let mostOfOne = 6
+    /// How many of these may be for that person alone, as nobody else gains by their answers.
+    private static let mostPrivate = 2
     private static let longestPiece = 16 << 20
 
     /// - Parameter program: the console's own binary.
@@ -61,24 +65,26 @@ final class PlanningJobs: Sendable {
     }
 
     /// The answer, if it is known by now; otherwise it is being found out afterwards.
-    /// - Throws: `Refusal.busy` when too much is being found out.
-    func answer(to question: Question) throws -> Result? {
+    /// - Parameter asker: who asks, so that people take turns.
+    /// - Throws: `Refusal.busy` when too much is being found out, for all or for this person.
+    func answer(to question: Question, for asker: String?) throws -> Result? {
         let now = ContinuousClock.now
         let isNew = try jobs.withLock { jobs in
             jobs = jobs.filter { $0.value.result == nil || now - $0.value.begun < Self.shelfLife }
             if jobs[question] != nil { return false }
-            let open = jobs.filter { $0.value.result == nil }
-            let own = open.keys.count { !question.person.isEmpty && $0.person == question.person }
-            guard !pool.isFull, own < Self.mostOfOne else { throw Refusal.busy }
+            let own = jobs.filter { $0.value.result == nil && $0.value.asker == asker }
+            guard !pool.isFull, own.count < Self.mostOfOne else { throw Refusal.busy }
+            let isPrivate = !question.person.isEmpty
+            guard !isPrivate || own.keys.count(where: { !$0.person.isEmpty }) < Self.mostPrivate else { throw Refusal.busy }
             if jobs.count >= Self.most, let oldest = jobs.filter({ $0.value.result != nil }).min(by: { $0.value.begun < $1.value.begun }) {
                 jobs[oldest.key] = nil
             }
-            jobs[question] = Job(begun: now)
+            jobs[question] = Job(begun: now, asker: asker)
             return true
         }
         if isNew {
             Task {
-                let result = try? await pool.run { [self] in work(on: question) }
+                let result = try? await pool.run(for: asker) { [self] in work(on: question) }
                 jobs.withLock { $0[question]?.result = result ?? Self.failed("The console is busy. Try again in a few seconds.") }
             }
         }
@@ -109,7 +115,7 @@ final class PlanningJobs: Sendable {
         else { return Self.failed("The console cannot start the program that reads exports.") }
         guard let status = Self.wait(for: child) else {
             return Self.failed(
-                "This took longer than \(TextFormat.span(seconds: Self.patience.components.seconds)) and was given up. At the terminal, <code>volley preview</code> has no such limit."
+                "This took longer than \(TextFormat.span(seconds: Self.patience.components.seconds)) and was given up. The people who run Volley can preview the campaign without this limit."
             )
         }
         var bytes = [UInt8](repeating: 0, count: Self.longestPiece)
