@@ -58,7 +58,7 @@ enum CampaignOrders {
                 .plan, app.needsApproval ? "Plan and ask for approval" : "Plan",
                 """
                 Audience and texts are frozen as they are now, and you see whom the campaign reaches. Nothing is sent. \
-                \(app.needsApproval ? "Somebody else approves the plan before it can be sent." : "" as HTML)
+                \(app.needsApproval ? "Another person approves the plan before it can be sent." : "" as HTML)
                 """)
         let times: HTML = """
             <p>This campaign has times (<a href="/calendar">calendar</a>): when one comes, its audience is planned by itself\(app.needsApproval
@@ -86,7 +86,7 @@ enum CampaignOrders {
             let digest = visit.form[OrderForm.digest] ?? ""
             guard try ShownFile.digest(of: FilePaths.read(item.path, atMost: Route.campaignBodyLimit)) == digest else {
                 throw Refusal.outdated(
-                    "The campaign is not the one that the page showed: somebody has changed it. Load the page again, and look at it.")
+                    "The campaign is not the one that the page showed: it was changed since. Load the page again, and look at it.")
             }
             if action == .plan, item.isScheduled {
                 throw Refusal.outdated("The campaign has times by now: each is planned by itself when it comes.")
