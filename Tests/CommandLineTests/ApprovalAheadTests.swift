@@ -13,7 +13,7 @@ import Workspace
 struct ApprovalAheadTests {
     private static let password = "a-long-pass-for-tests-7"
 
-    /// A folder whose campaigns all go out at the next minute that is at least ten seconds away.
+    /// A folder whose campaigns all go out at the next minute that is at least twenty seconds away.
     private struct House {
         let folder: ProjectFolder
         let accounts: AccountStore
@@ -26,7 +26,7 @@ struct ApprovalAheadTests {
             let runs = folder.url.path + "/runs"
             accounts = try AccountStore(beside: runs)
             orders = try OrderStore(folder: runs)
-            moment = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 / 60 + 10.0 / 60).rounded(.up) * 60)
+            moment = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 / 60 + 20.0 / 60).rounded(.up) * 60)
             for name in ["anna", "ben", "carl"] { try enter(name) }
         }
 

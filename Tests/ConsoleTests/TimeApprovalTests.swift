@@ -123,6 +123,18 @@ struct TimeApprovalTests {
         }
     }
 
+    @Test("calendar, campaign and approval say the weekday and the zone of a time")
+    func weekday() async throws {
+        #expect(DateWords.time("2026-12-01T09:00") == "Tuesday, 1 December 2026, 09:00")
+        let house = try House()
+        let words = DateWords.time(house.time)
+        try await TestServer.with(house.site) { server throws in
+            #expect(try server.request("GET", "/calendar", session: house.ben).body.contains("\(words) <span class=\"note\">UTC</span>"))
+            #expect(try server.request("GET", "/campaign?file=daily.yaml", session: house.ben).body.contains("<li><p>\(words) in UTC "))
+            #expect(try server.request("GET", house.path, session: house.ben).body.contains("<b>\(words)</b> UTC"))
+        }
+    }
+
     @Test("an approval is shown with who gave it and its largest audience, until the campaign is changed; it can be taken back")
     func given() async throws {
         let house = try House()

@@ -75,7 +75,12 @@ enum CampaignOrders {
             $0.campaign == item.name && $0.state == nil && $0.begins > visit.now
         }
         let lines: [HTML] = times.prefix(5).map { time in
-            "<li><p>\(time.occurrence.replacing("T", with: " ")) <span class=\"note\" dir=\"auto\">\(time.notes.joined(separator: "; "))</span></p>\(TimeApproval.offer(time, visit))</li>"
+            // Of a time on each device's clock, the notes say so.
+            let zone: HTML = time.isOnDevicesClock ? "" : " in \(time.zone ?? "")"
+            return """
+                <li><p>\(DateWords.time(time.occurrence))\(zone) <span class="note" dir="auto">\(time.notes.joined(separator: "; "))</span></p>\
+                \(TimeApproval.offer(time, visit))</li>
+                """
         }
         return lines.isEmpty ? "" : "<ul class=\"list\">\(lines)</ul>"
     }

@@ -71,7 +71,7 @@ enum TimeApproval {
         let known = try site.rights.sight(ofCampaign: sight.source.campaign)
         let zone = sight.time.isOnDevicesClock ? "on each device’s clock" : sight.time.zone ?? ""
         let when: HTML = """
-            <p><b>\(sight.time.occurrence.replacing("T", with: " "))</b> \(zone) · \(Words.moment(sight.time.begins))</p>
+            <p><b>\(DateWords.time(sight.time.occurrence))</b> \(zone) · \(Words.moment(sight.time.begins))</p>
             """
         let content: HTML = """
             \(Words.head("Approve \(sight.source.campaign) ahead", when))
