@@ -31,6 +31,14 @@ enum CampaignPreview {
         piece(try site.jobs.answer(to: question(item, site), for: visit.person?.account), item, visit)
     }
 
+    /// How many devices the preview counted; nil while it is being counted, and for a campaign with mistakes.
+    static func audience(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> Int? {
+        guard let result = try site.jobs.answer(to: question(item, site), for: visit.person?.account), !result.hasMistakes else {
+            return nil
+        }
+        return result.output.firstMatch(of: #/data-figure="audience" data-value="([0-9]+)"/#).flatMap { Int($0.1) }
+    }
+
     private static func piece(_ result: PlanningJobs.Result?, _ item: CampaignShelf.Item, _ visit: Visit) -> HTML {
         let query = FormFields.query([("file", item.file)])
         guard let result else {
