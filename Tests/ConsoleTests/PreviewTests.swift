@@ -73,6 +73,26 @@ struct PreviewTests {
         #expect(throws: Never.self) { try ask("vera", 0) }
     }
 
+    @Test("a mistake is said until it is seen, and looked for again soon, as the export may be there by now")
+    func mistakes() throws {
+        let office = try Office()
+        let jobs = PlanningJobs(
+            folder: office.folder.path, choice: office.site.campaigns.choice, program: TestFolder.program, mistakeLife: .seconds(1))
+        func answer(_ isWanted: (PlanningJobs.Result) -> Bool) throws -> String? {
+            let question = PlanningJobs.Question(kind: .tags, file: office.folder.path + "/spring-sale.yaml", stamps: [])
+            for _ in 0..<600 {
+                if let result = try jobs.answer(to: question, for: "edith"), isWanted(result) { return result.output }
+                Thread.sleep(forTimeInterval: 0.1)
+            }
+            return nil
+        }
+        try office.folder.write(
+            "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {devices: late.csv, tags: [vip]}\ncontent: {title: x}\n")
+        #expect(try answer { $0.hasMistakes }?.contains("There is no file") == true)
+        try office.folder.write("late.csv", "token,tags\n\(TestFolder.token(1)),vip\n")
+        #expect(try answer { !$0.hasMistakes }?.contains("vip") == true)
+    }
+
     @Test("a campaign that names a file elsewhere is not read for a browser, however it came into the folder")
     func roots() async throws {
         let office = try Office()

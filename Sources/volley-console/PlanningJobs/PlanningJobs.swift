@@ -35,6 +35,7 @@ final class PlanningJobs: Sendable {
 
     private struct Job {
         var begun: ContinuousClock.Instant
+        var ended: ContinuousClock.Instant?
         /// Who asked first; nil for nobody in particular.
         var asker: String?
         var result: Result?
@@ -50,6 +51,8 @@ final class PlanningJobs: Sendable {
     private static let patience = Duration.seconds(120)
     /// How long an answer is good, as exports change.
     private static let shelfLife = Duration.seconds(300)
+    /// How long it is said again what kept an answer from being found, as an export may be complete a moment later.
+    private let mistakeLife: Duration
     /// How many answers are remembered.
     private static let most = 40
     /// How many questions of one person may be open, whatever they are about: half of what the pool takes, which gives one person no more.
@@ -58,9 +61,11 @@ final class PlanningJobs: Sendable {
     private static let mostPrivate = 2
     private static let longestPiece = 16 << 20
 
-    /// - Parameter program: the console's own binary.
-    init(folder: String, choice: ProjectChoice, program: String = "/proc/self/exe") {
-        (self.folder, self.choice, self.program) = (folder, choice, program)
+    /// - Parameters:
+    ///   - program: the console's own binary.
+    ///   - mistakeLife: how long what is wrong is remembered.
+    init(folder: String, choice: ProjectChoice, program: String = "/proc/self/exe", mistakeLife: Duration = .seconds(15)) {
+        (self.folder, self.choice, self.program, self.mistakeLife) = (folder, choice, program, mistakeLife)
         pool = WorkPool(threads: 2, waiting: 10)
     }
 
@@ -70,7 +75,7 @@ final class PlanningJobs: Sendable {
     func answer(to question: Question, for asker: String?) throws -> Result? {
         let now = ContinuousClock.now
         let isNew = try jobs.withLock { jobs in
-            jobs = jobs.filter { $0.value.result == nil || now - $0.value.begun < Self.shelfLife }
+            jobs = jobs.filter { isGood($0.value, at: now) }
             if jobs[question] != nil { return false }
             let own = jobs.filter { $0.value.result == nil && $0.value.asker == asker }
             guard !pool.isFull, own.count < Self.mostOfOne else { throw Refusal.busy }
@@ -85,10 +90,19 @@ final class PlanningJobs: Sendable {
         if isNew {
             Task {
                 let result = try? await pool.run(for: asker) { [self] in work(on: question) }
-                jobs.withLock { $0[question]?.result = result ?? Self.failed("The console is busy. Try again in a few seconds.") }
+                jobs.withLock { jobs in
+                    jobs[question]?.result = result ?? Self.failed("The console is busy. Try again in a few seconds.")
+                    jobs[question]?.ended = .now
+                }
             }
         }
         return jobs.withLock { $0[question]?.result }
+    }
+
+    /// Whether an answer is still given. Mistakes count from when they were found: what was given up after two minutes would never be seen.
+    private func isGood(_ job: Job, at now: ContinuousClock.Instant) -> Bool {
+        guard let result = job.result, let ended = job.ended else { return true }
+        return result.hasMistakes ? now - ended < mistakeLife : now - job.begun < Self.shelfLife
     }
 
     /// Has it found out again.
