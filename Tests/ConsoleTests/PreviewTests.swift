@@ -73,6 +73,21 @@ struct PreviewTests {
         #expect(throws: Never.self) { try ask("vera", 0) }
     }
 
+    @Test("a person with as many questions as one may have sees that a further preview is being counted, and gets it later")
+    func busy() async throws {
+        let office = try Office()
+        let vera = try office.session("vera", [.viewer])
+        for number in 0..<6 {
+            let file = office.folder.path + "/other-\(number).yaml"
+            _ = try office.site.jobs.answer(to: .init(kind: .tags, file: file, stamps: []), for: "vera")
+        }
+        try await TestServer.with(office.site) { server throws in
+            let reply = try server.request("GET", Self.path, session: vera)
+            #expect(reply.status == 200 && reply.body.contains("Devices are being counted"))
+            #expect(try Self.page(server) { try server.request("GET", Self.path, session: vera) }.contains("Preview · nothing was sent"))
+        }
+    }
+
     @Test("a mistake is said until it is seen, and looked for again soon, as the export may be there by now")
     func mistakes() throws {
         let office = try Office()

@@ -16,9 +16,14 @@ enum CampaignPreview {
         PlanningJobs.Question(kind: .preview, file: item.path, stamps: [FileStamp(path: item.path), FileStamp(path: site.projectFile)])
     }
 
+    /// nil while it is being counted, and while the console is busy: then the page asks again.
+    private static func result(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> PlanningJobs.Result? {
+        do { return try site.jobs.answer(to: question(item, site), for: visit.person?.account) } catch is Refusal { return nil }
+    }
+
     private static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
-        let result = try site.jobs.answer(to: question(item, site), for: visit.person?.account)
+        let result = try result(item, visit, site)
         // The preview itself has a heading.
         let head: HTML = result.map { $0.hasMistakes } ?? true ? Words.head("Preview of \(item.name ?? item.file)") : ""
         let why: HTML = result?.hasMistakes == false ? whyForm(FormFields.query([("file", item.file)]), visit) : ""
@@ -28,14 +33,12 @@ enum CampaignPreview {
 
     /// The preview of a campaign, or that it is being counted.
     static func piece(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> HTML {
-        piece(try site.jobs.answer(to: question(item, site), for: visit.person?.account), item, visit)
+        piece(try result(item, visit, site), item, visit)
     }
 
     /// How many devices the preview counted; nil while it is being counted, and for a campaign with mistakes.
     static func audience(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> Int? {
-        guard let result = try site.jobs.answer(to: question(item, site), for: visit.person?.account), !result.hasMistakes else {
-            return nil
-        }
+        guard let result = try result(item, visit, site), !result.hasMistakes else { return nil }
         return result.output.firstMatch(of: #/data-figure="audience" data-value="([0-9]+)"/#).flatMap { Int($0.1) }
     }
 
