@@ -99,7 +99,8 @@ struct ScheduledRunWork: Sendable {
         guard try Sending.needsApproval(run, in: choice) else { return .given }
         guard let approval else { return .missing }
         // Also four eyes: what the person may do, and wrote, may be another than when they approved.
-        let order = Order(nonce: "", kind: .approve(run: run.plan.id, digest: run.planDigest), by: approval.name)
+        var order = Order(nonce: "", kind: .approve(run: run.plan.id, digest: run.planDigest), by: approval.name)
+        order.askedAt = approval.approvedAt
         if let flaw = approval.flaw(for: run.plan) ?? rights(order).map({ .notPermitted($0) }) {
             return .void(.approvalVoid(by: approval.name, flaw))
         }

@@ -13,7 +13,7 @@ import Workspace
 struct ApprovalAheadTests {
     private static let password = "a-long-pass-for-tests-7"
 
-    /// A folder whose campaigns all go out at the next minute that is at least ten seconds away.
+    /// A folder whose campaigns all go out at the next minute that is at least twenty seconds away.
     private struct House {
         let folder: ProjectFolder
         let accounts: AccountStore
@@ -26,12 +26,15 @@ struct ApprovalAheadTests {
             let runs = folder.url.path + "/runs"
             accounts = try AccountStore(beside: runs)
             orders = try OrderStore(folder: runs)
-            moment = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 / 60 + 10.0 / 60).rounded(.up) * 60)
-            for name in ["anna", "ben"] {
-                let link = try accounts.invite(
-                    AccountName(name), DisplayName(name), [RoleGrant(.approver, .allApps)], by: .terminal, at: .now())
-                _ = try SignInDesk(accounts).accept(link.token, password: password, from: nil, at: .now())
-            }
+            moment = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 / 60 + 20.0 / 60).rounded(.up) * 60)
+            for name in ["anna", "ben", "carl"] { try enter(name) }
+        }
+
+        /// Makes an account.
+        func enter(_ name: String) throws {
+            let link = try accounts.invite(
+                AccountName(name), DisplayName(name), [RoleGrant(.approver, .allApps)], by: .terminal, at: .now())
+            _ = try SignInDesk(accounts).accept(link.token, password: password, from: nil, at: .now())
         }
 
         func occurrence() -> String {
@@ -91,10 +94,12 @@ struct ApprovalAheadTests {
         }
     }
 
-    @Test("a time that was approved ahead goes out by itself; changed, too large, withdrawn, or by one who may no more, it waits")
+    @Test(
+        "a time that was approved ahead goes out by itself; changed, too large, withdrawn, by a person who may no more, or whose name another has now, it waits"
+    )
     func judged() throws {
         let house = try House()
-        for name in ["good", "changed", "large", "withdrawn", "demoted", "left"] { try house.write(name) }
+        for name in ["good", "changed", "large", "withdrawn", "demoted", "replaced", "left"] { try house.write(name) }
         var running = try VolleyBinary.start(["schedule", "."], in: house.folder.url)
         defer { _ = running.finish(timeout: 0) }
         try Self.wait(running, "being at work") { running.errorsSoFar.contains("good: next") }
@@ -102,6 +107,7 @@ struct ApprovalAheadTests {
         for name in ["good", "changed", "withdrawn"] { #expect(try house.end(of: house.approve(name), running) == done) }
         #expect(try house.end(of: house.approve("large", most: 2), running) == done)
         #expect(try house.end(of: house.approve("demoted", by: "ben"), running) == done)
+        #expect(try house.end(of: house.approve("replaced", by: "carl"), running) == done)
         let time = house.occurrence()
         #expect(try house.end(of: house.place(.withdrawApproval(campaign: "withdrawn", occurrence: time)), running) == done)
         #expect(try house.end(of: house.place(.skip(campaign: "left", occurrence: time)), running) == done)
@@ -117,15 +123,19 @@ struct ApprovalAheadTests {
         try house.write("changed", title: "Howdy")
         let ben = try #require(try house.accounts.account(named: AccountName("ben")))
         try house.accounts.disable(ben.id, by: .terminal, at: .now())
+        let carl = try #require(try house.accounts.account(named: AccountName("carl")))
+        try house.accounts.remove(carl.id, by: .terminal, at: .now())
+        try house.enter("carl")
         running = try VolleyBinary.start(["schedule", "."], in: house.folder.url)
         try Self.wait(running, "the time") {
             let times = try house.times()
-            return times["good"]?.state == "finished" && times.values.count { $0.state == "waiting" } == 4
+            return times["good"]?.state == "finished" && times.values.count { $0.state == "waiting" } == 5
         }
         let times = try house.times()
         #expect(times["changed"]?.notes.contains("anna approved it beforehand, but the campaign") == true)
         #expect(times["large"]?.notes.contains("for at most 2 devices, and it would reach") == true)
         #expect(times["demoted"]?.notes.contains("ben approved it beforehand, but that person may not approve any more") == true)
+        #expect(times["replaced"]?.notes.contains("carl approved it beforehand, but that person may not approve any more") == true)
         #expect(times["withdrawn"]?.notes.contains("beforehand") == false && times["left"]?.state == "skipped")
         // It says so for as long as it waits, and goes out once it is approved.
         usleep(3_000_000)

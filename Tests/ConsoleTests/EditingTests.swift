@@ -79,7 +79,7 @@ struct EditingTests {
             let now = try Self.base(server.request("GET", "/campaign/edit?file=spring-sale.yaml", session: edith).body)
             try office.folder.write(Self.file, text + "# by hand\n")
             let other = try save(text, edith, now)
-            #expect(other.status == 409 && other.body.contains("Somebody saved another text") && other.body.contains("# by hand"))
+            #expect(other.status == 409 && other.body.contains("Another person saved another text") && other.body.contains("# by hand"))
             let form = try server.form(
                 "/campaign/form?file=spring-sale.yaml", session: edith, [("digest", now), ("content.title", "Mine")])
             #expect(form.status == 409 && form.body.contains("value=\"Mine\"") && form.body.contains("nothing was saved"))

@@ -310,6 +310,21 @@ struct FormControlTests {
         }
     }
 
+    @Test("a tag that the form would turn into another one, as white space stands around it, is not offered")
+    func blanks() async throws {
+        let office = try Office()
+        let rows = ["\u{A0}vip\u{A0}", "\u{2028}new", "new york"].enumerated().map { "\(TestFolder.token($0 + 1)),\($1)\n" }
+        try office.folder.write("devices.csv", "token,tags\n" + rows.joined())
+        try Self.tagged(office, "[vip]")
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let page = try Self.counted(server, edith)
+            let offered = page.matches(of: #/name="audience\.tags\.box\.([^"]*)"/#).map { String($0.1) }
+            #expect(offered == ["vip", "new york"])
+            #expect(page.contains("no device has it now"), "a tag with white space around it is not vip")
+        }
+    }
+
     @Test("the script asks for the numbers alone, so that an open form keeps what was done in it")
     func live() async throws {
         let office = try Office()

@@ -81,6 +81,30 @@ struct OddCaseTests {
         }
     }
 
+    @Test("a form that is sent twice at one moment, with other values, is the order that came first")
+    func twice() throws {
+        let office = try Office()
+        try office.folder.run(Self.id, .planned)
+        _ = try office.session("ben", [.approver])
+        let ben = try #require(try office.site.accounts.account(named: AccountName("ben")))
+        let nonce = Secrets.make()
+        var visit = Visit(
+            person: Person(id: ben.id, account: "ben", displayName: "ben", rights: ben.rights, isFresh: true), secret: nil,
+            parameters: [:], query: [:], sight: HostRules.Sight(client: nil, isSecure: false, origin: ""), now: .now())
+        visit.form = [OrderForm.nonce: nonce]
+        let answer = try OrderForm.submit(visit, office.site, to: OrderPage.path) {
+            // Between the look for the form's order and its own.
+            _ = try office.site.orders.place(Order(nonce: nonce, kind: .pause(run: Self.id), by: "ben"))
+            return .order(.cancel(run: Self.id), activity: .cancelled, app: "shop", subject: Self.id)
+        }
+        guard case .redirect(let path, _) = answer else {
+            Issue.record("it leads to no order")
+            return
+        }
+        #expect(path == OrderPage.path(of: nonce))
+        #expect(try office.ordered() == ["pause by ben"])
+    }
+
     @Test("a plan for nobody says so, and can be neither approved nor sent", arguments: ["shop", "news"])
     func nobody(app: String) async throws {
         let office = try Office()

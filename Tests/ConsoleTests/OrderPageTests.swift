@@ -85,7 +85,7 @@ struct OrderPageTests {
             let path = "/runs/\(Self.id)"
             for session in [edith, vera] {
                 let page = try server.request("GET", path, session: session).body
-                #expect(page.contains("waits for the approval of somebody"))
+                #expect(page.contains("waits for the approval of a person"))
                 #expect(Self.fields(page, action: "\(path)/approve") == nil && Self.fields(page, action: "\(path)/send") == nil)
             }
             let page = try server.request("GET", path, session: ben).body

@@ -95,6 +95,54 @@ struct PreviewTests {
         }
     }
 
+    @Test("however many questions one person has, a colleague's is taken")
+    func turns() throws {
+        let office = try Office()
+        func ask(_ name: String, _ number: Int) throws {
+            let file = office.folder.path + "/\(name)-\(number).yaml"
+            _ = try office.site.jobs.answer(to: .init(kind: .tags, file: file, stamps: []), for: name)
+        }
+        for number in 0..<6 { try ask("edith", number) }
+        #expect(throws: Refusal.self) { try ask("edith", 6) }
+        try ask("edith", 5)
+        #expect(throws: Never.self) { try ask("vera", 0) }
+    }
+
+    @Test("a person with as many questions as one may have sees that a further preview is being counted, and gets it later")
+    func busy() async throws {
+        let office = try Office()
+        let vera = try office.session("vera", [.viewer])
+        for number in 0..<6 {
+            let file = office.folder.path + "/other-\(number).yaml"
+            _ = try office.site.jobs.answer(to: .init(kind: .tags, file: file, stamps: []), for: "vera")
+        }
+        try await TestServer.with(office.site) { server throws in
+            let reply = try server.request("GET", Self.path, session: vera)
+            #expect(reply.status == 200 && reply.body.contains("Devices are being counted"))
+            #expect(try Self.page(server) { try server.request("GET", Self.path, session: vera) }.contains("Preview · nothing was sent"))
+        }
+    }
+
+    @Test("a mistake is said until it is seen, and looked for again soon, as the export may be there by now")
+    func mistakes() throws {
+        let office = try Office()
+        let jobs = PlanningJobs(
+            folder: office.folder.path, choice: office.site.campaigns.choice, program: TestFolder.program, mistakeLife: .seconds(1))
+        func answer(_ isWanted: (PlanningJobs.Result) -> Bool) throws -> String? {
+            let question = PlanningJobs.Question(kind: .tags, file: office.folder.path + "/spring-sale.yaml", stamps: [])
+            for _ in 0..<600 {
+                if let result = try jobs.answer(to: question, for: "edith"), isWanted(result) { return result.output }
+                Thread.sleep(forTimeInterval: 0.1)
+            }
+            return nil
+        }
+        try office.folder.write(
+            "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {devices: late.csv, tags: [vip]}\ncontent: {title: x}\n")
+        #expect(try answer { $0.hasMistakes }?.contains("There is no file") == true)
+        try office.folder.write("late.csv", "token,tags\n\(TestFolder.token(1)),vip\n")
+        #expect(try answer { !$0.hasMistakes }?.contains("vip") == true)
+    }
+
     @Test("a campaign that names a file elsewhere is not read for a browser, however it came into the folder")
     func roots() async throws {
         let office = try Office()

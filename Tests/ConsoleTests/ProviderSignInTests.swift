@@ -268,7 +268,7 @@ struct ProviderSignInTests {
             func isFresh() throws -> Bool { try browser.get("/runs/\(Self.id)/results.csv").status == 200 }
             stub.change { $0.claims["sub"] = .string("another") }
             let other = try Self.enter(browser, stub, by: "/account/proof/oidc")
-            #expect(try other.status == 403 && other.body.contains("somebody else") && !isFresh())
+            #expect(try other.status == 403 && other.body.contains("as another person") && !isFresh())
             stub.change {
                 $0.claims["sub"] = .some(.string(TestIdentityProvider.subject))
                 $0.claims["auth_time"] = .integer(Timestamp.now().epochSeconds - 3600)

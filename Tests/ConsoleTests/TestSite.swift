@@ -82,7 +82,7 @@ final class TestFolder: Sendable {
     func siteWithAccounts() throws -> Site { try Site(folder: path, choice: ProjectChoice(), program: Self.program, at: .now()) }
 
     /// The console's own binary, next to volley.
-    private static let program = VolleyBinary.path + "-console"
+    static let program = VolleyBinary.path + "-console"
 }
 
 /// What a server answered.

@@ -1,6 +1,7 @@
 import Accounts
 import Automation
 import Base
+import Foundation
 import Runs
 import Testing
 
@@ -120,6 +121,40 @@ struct TimeApprovalTests {
             #expect(try server.request("GET", house.path, session: house.ben).status == 409)
             #expect(try !server.request("GET", "/calendar", session: house.ben).body.contains("Approve ahead"))
             #expect(try house.orders().isEmpty)
+        }
+    }
+
+    @Test("an approval for fewer devices than there are today says so")
+    func few() async throws {
+        let house = try House()
+        try house.folder.write("devices.csv", "token\n" + (1...3).map { TestFolder.token($0) + "\n" }.joined())
+        try await TestServer.with(house.site) { server throws in
+            let digest = try #require(
+                Self.fields(try server.request("GET", house.path, session: house.ben).body).first { $0.0 == "digest" }?.1)
+            func page(most: Int) throws -> String {
+                try house.approve(digest, most: most)
+                for _ in 0..<600 {
+                    let page = try server.request("GET", house.path, session: house.ben).body
+                    if page.contains("Preview · nothing was sent") { return page }
+                    Thread.sleep(forTimeInterval: 0.1)
+                }
+                return ""
+            }
+            #expect(try page(most: 2).contains("With the exports of today it would go to 3 devices"))
+            let enough = try page(most: 3)
+            #expect(enough.contains("for at most 3 devices") && !enough.contains("With the exports of today"))
+        }
+    }
+
+    @Test("calendar, campaign and approval say the weekday and the zone of a time")
+    func weekday() async throws {
+        #expect(DateWords.time("2026-12-01T09:00") == "Tuesday, 1 December 2026, 09:00")
+        let house = try House()
+        let words = DateWords.time(house.time)
+        try await TestServer.with(house.site) { server throws in
+            #expect(try server.request("GET", "/calendar", session: house.ben).body.contains("\(words) <span class=\"note\">UTC</span>"))
+            #expect(try server.request("GET", "/campaign?file=daily.yaml", session: house.ben).body.contains("<li><p>\(words) in UTC "))
+            #expect(try server.request("GET", house.path, session: house.ben).body.contains("<b>\(words)</b> UTC"))
         }
     }
 

@@ -207,7 +207,7 @@ class ConsoleJourney(Journey):
         source = second.get_by_label("Source")
         source.fill(source.input_value() + "# from the second tab\n")
         second.get_by_role("button", name="Save").click()
-        expect(second.get_by_role("heading", name="Somebody else was faster")).to_be_visible()
+        expect(second.get_by_role("heading", name="The file was changed meanwhile")).to_be_visible()
         anna.page = second
         self.look(anna, "conflict")
         text = (self.house.folder / "spring-sale.yaml").read_text()

@@ -50,7 +50,8 @@ public final class AccountRights: Sendable {
         do {
             let name = try? AccountName(order.by)
             guard let accounts = try opened(), let account = try name.flatMap({ try accounts.account(named: $0) }),
-                try isAllowed(order.kind, account.rights)
+                // A removed account leaves its name to another person, who asked for nothing.
+                account.madeAt <= order.askedAt, try isAllowed(order.kind, account.rights)
             else { return .notPermitted }
             switch order.kind {
             case .approve(let id, _): return try fourEyes(run: id, approver: account.name.text)

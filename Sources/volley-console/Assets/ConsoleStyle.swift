@@ -99,6 +99,7 @@ enum ConsoleStyle {
         .rows th, .rows td { text-align: left; vertical-align: top; padding: .5rem 1rem .5rem 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
         .rows thead th { color: var(--soft); font-size: .8125rem; font-weight: normal; border-top: 0; vertical-align: bottom; }
         .rows tbody th { font-weight: 600; }
+        .rows th:first-child { min-width: 9rem; }
         .rows .number { text-align: right; font-variant-numeric: tabular-nums; }
         .turns { display: flex; flex-wrap: wrap; gap: .5rem 1.2rem; align-items: center; margin-top: 1rem; }
         .source { margin: 0; padding-left: 3rem; counter-reset: none; }

@@ -147,7 +147,7 @@ enum CampaignCopies {
         let item = try CampaignsPage.item(visit, site)
         guard try site.saving.archive(item.file, app: item.app, base: visit.form[OrderForm.digest] ?? "", visit) else {
             throw Refusal.outdated(
-                "The campaign is not the one that the page showed: somebody has changed it. Load the page again, and look at it.")
+                "The campaign is not the one that the page showed: it was changed since. Load the page again, and look at it.")
         }
         return .redirect("/campaigns")
     }

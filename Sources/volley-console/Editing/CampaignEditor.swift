@@ -117,12 +117,12 @@ enum CampaignConflict {
         let isTheirs =
             who.map { version in present.map { ShownFile.digest(of: Array(CampaignSaving.text(of: $0).utf8)) == version.digest } ?? false }
             ?? false
-        let by: HTML = isTheirs ? who?.person.name.map { "<b>\($0.text)</b>" } ?? "Somebody" : "Somebody"
+        let by: HTML = isTheirs ? who?.person.name.map { "<b>\($0.text)</b>" } ?? "Another person" : "Another person"
         let what: HTML = theirs == nil ? "removed the file" : "saved another text"
         let own = String(decoding: CampaignSaving.bytes(of: sheet.text, like: nil), as: UTF8.self)
         let difference: HTML = theirs.map { LineDiff.html(from: $0, to: own) } ?? ""
         let content: HTML = """
-            \(Words.head("Somebody else was faster", "<p><code dir=\"auto\">\(sheet.file)</code></p>"))
+            \(Words.head("The file was changed meanwhile", "<p><code dir=\"auto\">\(sheet.file)</code></p>"))
             <p class="stop" role="alert">\(by) \(what) while you were writing. Nothing of yours was saved, and nothing of yours is lost: it is below.</p>
             \(Words.panel("From the file as it is now to your text", id: "difference", difference))
             <form class="panel editor" method="post" action="\(theirs == nil ? "/campaigns/new" : "/campaign/save" + FormFields.query([("file", sheet.file)]))">
@@ -133,6 +133,6 @@ enum CampaignConflict {
             <p><button class="main">Save this text</button></p></form>
             <p><a href="\(Words.path(ofCampaign: sheet.file))">Leave the file as it is now</a></p>
             """
-        return Page(status: .conflict, title: "Somebody else was faster", place: .campaigns, content: content)
+        return Page(status: .conflict, title: "The file was changed meanwhile", place: .campaigns, content: content)
     }
 }

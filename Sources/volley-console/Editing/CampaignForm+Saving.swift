@@ -103,7 +103,7 @@ extension CampaignForm {
             return .page(try page(item, bytes, visit, site, trial))
         }
         let changed: HTML = """
-            <p class="stop" role="alert">Somebody else saved this file while you were writing, so nothing was saved. Below are your values; look at \
+            <p class="stop" role="alert">This file was saved by others while you were writing, so nothing was saved. Below are your values; look at \
             <a href="/campaign/history\(FormFields.query([("file", item.file)]))">what changed</a> in another window, and save again if yours are still right. \
             Only the fields of this form are changed.</p>
             """

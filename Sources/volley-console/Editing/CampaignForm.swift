@@ -116,7 +116,7 @@ enum CampaignForm {
 
         init(_ item: CampaignShelf.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site) throws {
             apps = try site.project().apps.map(\.name.value).filter { visit.may(.edit, app: $0) }
-            tags = KnownTags.of(item, edit, site)
+            tags = KnownTags.of(item, edit, visit, site)
             now = visit.now
             let query = FormFields.query([("file", item.file)])
             (address, live) = ("/campaign/form" + query, "/campaign/form/live.json" + query)

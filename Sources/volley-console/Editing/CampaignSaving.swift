@@ -8,9 +8,9 @@ import Scheduling
 import Synchronization
 import Workspace
 
-/// Puts texts into campaign files: checks who may, notices when somebody else was faster, and keeps every version.
+/// Puts texts into campaign files: checks who may, notices when another save came first, and keeps every version.
 final class CampaignSaving: Sendable {
-    /// What became of a text.
+    /// How saving a text ended.
     enum Outcome {
         case saved
         /// The file is not as the person saw it: what it holds now; nil if it is gone.
@@ -99,7 +99,7 @@ final class CampaignSaving: Sendable {
             return [
                 Diagnostic(
                     "this campaign would be sent at its times without anybody's approval, and you may not send",
-                    remedy: "Leave out 'schedule', or ask somebody with the role of an approver to save it.")
+                    remedy: "Leave out 'schedule', or ask an approver to save it.")
             ]
         }
         return []

@@ -58,7 +58,7 @@ enum CampaignOrders {
                 .plan, app.needsApproval ? "Plan and ask for approval" : "Plan",
                 """
                 Audience and texts are frozen as they are now, and you see whom the campaign reaches. Nothing is sent. \
-                \(app.needsApproval ? "Somebody else approves the plan before it can be sent." : "" as HTML)
+                \(app.needsApproval ? "Another person approves the plan before it can be sent." : "" as HTML)
                 """)
         let times: HTML = """
             <p>This campaign has times (<a href="/calendar">calendar</a>): when one comes, its audience is planned by itself\(app.needsApproval
@@ -75,7 +75,12 @@ enum CampaignOrders {
             $0.campaign == item.name && $0.state == nil && $0.begins > visit.now
         }
         let lines: [HTML] = times.prefix(5).map { time in
-            "<li><p>\(time.occurrence.replacing("T", with: " ")) <span class=\"note\" dir=\"auto\">\(time.notes.joined(separator: "; "))</span></p>\(TimeApproval.offer(time, visit))</li>"
+            // Of a time on each device's clock, the notes say so.
+            let zone: HTML = time.isOnDevicesClock ? "" : " in \(time.zone ?? "")"
+            return """
+                <li><p>\(DateWords.time(time.occurrence))\(zone) <span class="note" dir="auto">\(time.notes.joined(separator: "; "))</span></p>\
+                \(TimeApproval.offer(time, visit))</li>
+                """
         }
         return lines.isEmpty ? "" : "<ul class=\"list\">\(lines)</ul>"
     }
@@ -86,7 +91,7 @@ enum CampaignOrders {
             let digest = visit.form[OrderForm.digest] ?? ""
             guard try ShownFile.digest(of: FilePaths.read(item.path, atMost: Route.campaignBodyLimit)) == digest else {
                 throw Refusal.outdated(
-                    "The campaign is not the one that the page showed: somebody has changed it. Load the page again, and look at it.")
+                    "The campaign is not the one that the page showed: it was changed since. Load the page again, and look at it.")
             }
             if action == .plan, item.isScheduled {
                 throw Refusal.outdated("The campaign has times by now: each is planned by itself when it comes.")

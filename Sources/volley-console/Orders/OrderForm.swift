@@ -64,9 +64,10 @@ enum OrderForm {
             let order = Order(nonce: nonce, kind: kind, by: person.account)
             if let refusal = site.rights.refusal(of: order) { throw Refusal.notOrdered(refusal) }
             do { _ = try site.orders.place(order) } catch {
-                // Another person may have sent it a moment ago.
-                guard let known = try site.orders.order(nonce), known.order.by != person.account else { throw error }
-                throw Refusal.usedForm
+                // The same form may have been sent a moment ago, by this person with other values, or by another one.
+                guard let known = try site.orders.order(nonce) else { throw error }
+                guard known.order.by == person.account else { throw Refusal.usedForm }
+                return done
             }
             try site.note(activity, app: app, subject: subject, visit)
             return done

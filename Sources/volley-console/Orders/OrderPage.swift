@@ -13,7 +13,7 @@ enum OrderPage {
         let refresh: HTML = state.hasEnded ? "" : "<p class=\"note\" data-without-script><a href=\"\(path)\">Refresh</a></p>"
         let content: HTML = """
             \(Words.head("What you ordered", "<p dir=\"auto\">\(words(placed))</p>"))
-            <section class="panel" aria-labelledby="state"\(live)><h2 id="state">What became of it</h2>
+            <section class="panel" aria-labelledby="state"\(live)><h2 id="state">How far it is</h2>
             <p class="lead" data-fill="state" aria-live="polite">\(sentence(state))</p>\(refresh)</section>
             \(placed.made.map { "<p><a href=\"\(Words.path(of: $0))\">The run that it made</a></p>" } ?? "" as HTML)
             \(back(placed, site))

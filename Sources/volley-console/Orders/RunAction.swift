@@ -75,11 +75,11 @@ enum RunAction: String, CaseIterable, Sendable {
         switch self {
         case .approve:
             run.isForATime
-                ? "The plan is sent then, exactly as it stands here: at its time, or at once if that has come."
-                : "The plan may be sent then, exactly as it stands here. Nothing is sent by the approval itself."
+                ? "The plan is sent then, exactly as this page shows it: at its time, or at once if that has come."
+                : "The plan may be sent then, exactly as this page shows it. Nothing is sent by the approval itself."
         case .reject: "The plan is cancelled and never sent. Your reason is kept with it."
         case .send: "\(TextFormat.devices(run.audience)) get a push, as soon as the sender begins."
-        case .pause: "Nothing more is sent until somebody resumes it. What is on its way now still arrives."
+        case .pause: "Nothing more is sent until it is resumed. What is on its way now still arrives."
         case .resume:
             """
             Sending goes on with the \(TextFormat.devices(run.count(.unsent))) that got nothing yet. \

@@ -93,7 +93,7 @@ enum RunOrders {
             isForNobody
             ? "<p><b>Nobody would get it:</b> no device is in the audience of this plan. Change the campaign or its exports, and plan it again.</p>"
             : waits && !visit.may(.approve, app: run.app)
-                ? "<p>This plan waits for the approval of somebody with the role of an approver. Nothing is sent before.</p>" : ""
+                ? "<p>This plan waits for the approval of a person with the role of an approver. Nothing is sent before.</p>" : ""
         guard !forms.isEmpty || !note.markup.isEmpty else { return "" }
         return Words.panel("What you can do", id: "actions", "\(note)\(forms)")
     }

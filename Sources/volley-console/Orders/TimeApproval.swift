@@ -71,12 +71,12 @@ enum TimeApproval {
         let known = try site.rights.sight(ofCampaign: sight.source.campaign)
         let zone = sight.time.isOnDevicesClock ? "on each device’s clock" : sight.time.zone ?? ""
         let when: HTML = """
-            <p><b>\(sight.time.occurrence.replacing("T", with: " "))</b> \(zone) · \(Words.moment(sight.time.begins))</p>
+            <p><b>\(DateWords.time(sight.time.occurrence))</b> \(zone) · \(Words.moment(sight.time.begins))</p>
             """
         let content: HTML = """
             \(Words.head("Approve \(sight.source.campaign) ahead", when))
             <p class="note"><a href="\(Words.path(ofCampaign: sight.item.file))">The campaign</a> · <a href="/calendar">Calendar</a></p>
-            \(present(sight, visit))
+            \(present(sight, visit, today: try CampaignPreview.audience(sight.item, visit, site)))
             \(form(sight, known, visit, typed, mistake))
             \(known.map(comparison) ?? "")
             \(try CampaignPreview.piece(sight.item, visit, site))
@@ -85,7 +85,8 @@ enum TimeApproval {
     }
 
     /// The approval that there is.
-    private static func present(_ sight: Sight, _ visit: Visit) -> HTML {
+    /// - Parameter today: how many devices the exports of today have for it; nil while that is not known.
+    private static func present(_ sight: Sight, _ visit: Visit, today: Int?) -> HTML {
         let given: AdvanceApproval, words: HTML
         switch sight.time.approval {
         case .none, .missing: return ""
@@ -93,7 +94,7 @@ enum TimeApproval {
             given = approval
             words = """
                 <p><b dir="auto">\(given.name)</b> approved this time for at most \(TextFormat.devices(given.mostDevices)), \
-                \(Words.moment(given.approvedAt)).</p>
+                \(Words.moment(given.approvedAt)).</p>\(tooMany(given, today: today))
                 """
         case .outdated(let approval):
             given = approval
@@ -107,6 +108,15 @@ enum TimeApproval {
             "The approval", id: "approval",
             "\(words)<form method=\"post\" action=\"\(target)\">\(OrderForm.hidden(visit))<p><button class=\"grave\">Withdraw it</button></p></form>"
         )
+    }
+
+    /// That it would wait, were its time now; blank if not. A slip in the number is seen while it can be mended.
+    private static func tooMany(_ given: AdvanceApproval, today: Int?) -> HTML {
+        guard let today, today > given.mostDevices else { return "" }
+        return """
+            <p class="stop">With the exports of today it would go to \(TextFormat.devices(today)), and wait for another approval. \
+            To approve more devices, withdraw this approval first.</p>
+            """
     }
 
     private static func form(_ sight: Sight, _ known: AccountRights.Sight?, _ visit: Visit, _ typed: String, _ mistake: HTML?) -> HTML {

@@ -30,7 +30,7 @@ enum CalendarPage {
             let name: HTML = time.run.map { "<a href=\"\(Words.path(of: $0))\">\(time.campaign)</a>" } ?? "\(time.campaign)"
             return """
                 <tr><th scope="row" dir="auto">\(name)</th>
-                <td data-name="When">\(time.occurrence.replacing("T", with: " ")) <span class="note">\(zone)</span></td>
+                <td data-name="When">\(DateWords.time(time.occurrence)) <span class="note">\(zone)</span></td>
                 <td data-name="Your time">\(Words.moment(time.begins))</td>
                 <td data-name="Notes" dir="auto">\(time.notes.joined(separator: "; ")) \(TimeApproval.offer(time, visit))\(CampaignOrders.skipForm(time, visit))</td></tr>
                 """

@@ -16,9 +16,14 @@ enum CampaignPreview {
         PlanningJobs.Question(kind: .preview, file: item.path, stamps: [FileStamp(path: item.path), FileStamp(path: site.projectFile)])
     }
 
+    /// nil while it is being counted, and while the console is busy: then the page asks again.
+    private static func result(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> PlanningJobs.Result? {
+        do { return try site.jobs.answer(to: question(item, site), for: visit.person?.account) } catch is Refusal { return nil }
+    }
+
     private static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
-        let result = try site.jobs.answer(to: question(item, site))
+        let result = try result(item, visit, site)
         // The preview itself has a heading.
         let head: HTML = result.map { $0.hasMistakes } ?? true ? Words.head("Preview of \(item.name ?? item.file)") : ""
         let why: HTML = result?.hasMistakes == false ? whyForm(FormFields.query([("file", item.file)]), visit) : ""
@@ -28,7 +33,13 @@ enum CampaignPreview {
 
     /// The preview of a campaign, or that it is being counted.
     static func piece(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> HTML {
-        piece(try site.jobs.answer(to: question(item, site)), item, visit)
+        piece(try result(item, visit, site), item, visit)
+    }
+
+    /// How many devices the preview counted; nil while it is being counted, and for a campaign with mistakes.
+    static func audience(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> Int? {
+        guard let result = try result(item, visit, site), !result.hasMistakes else { return nil }
+        return result.output.firstMatch(of: #/data-figure="audience" data-value="([0-9]+)"/#).flatMap { Int($0.1) }
     }
 
     private static func piece(_ result: PlanningJobs.Result?, _ item: CampaignShelf.Item, _ visit: Visit) -> HTML {
@@ -53,7 +64,7 @@ enum CampaignPreview {
     }
 
     private static func live(_ visit: Visit, _ site: Site) throws -> Answer {
-        let result = try site.jobs.answer(to: question(CampaignsPage.item(visit, site), site))
+        let result = try site.jobs.answer(to: question(CampaignsPage.item(visit, site), site), for: visit.person?.account)
         return .json(.object(pairs: [("is_live", .bool(result == nil)), ("mark", .string("")), ("pieces", .object(pairs: []))]))
     }
 
@@ -83,7 +94,7 @@ enum CampaignPreview {
         question.person = visit.person?.account ?? ""
         question.device = visit.form["device"]?.trimming ?? ""
         let query = FormFields.query([("file", item.file)])
-        let result = try site.jobs.answer(to: question)
+        let result = try site.jobs.answer(to: question, for: visit.person?.account)
         let piece: HTML =
             result.map { "\($0.piece)\(whyForm(query, visit))" }
                 ?? """

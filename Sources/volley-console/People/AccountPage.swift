@@ -67,7 +67,7 @@ enum AccountPage {
     private static func factor(_ account: Account, _ visit: Visit, _ site: Site) throws -> HTML {
         guard account.hasSecondFactor else {
             return """
-                <p>Without one, whoever learns your password can sign in as you. With one, signing in also takes a code of six digits that an \
+                <p>Without one, a person who learns your password can sign in as you. With one, signing in also takes a code of six digits that an \
                 authenticator app on your phone shows.</p>
                 <form class="stack" method="post" action="/account/factor">\(Form.token(visit))<p><button>Set up a second factor</button></p></form>
                 """

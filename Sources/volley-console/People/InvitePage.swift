@@ -67,7 +67,7 @@ enum InvitePage {
             <p>With it, <b dir="auto">\(person.text)</b> chooses \(isNew ? "a password" : "a new password" as HTML), once, until \
             \(Words.moment(link.invitation.lapsesAt)).</p>
             <p class="secret"><code>\(address)</code></p>
-            <p><b>It is shown this once.</b> Whoever has the link first owns the account: hand it over in person, in a call, or in a chat that \
+            <p><b>It is shown this once.</b> The first person who opens the link owns the account: hand it over in person, in a call, or in a chat that \
             nobody else reads, and not in a group or a ticket. If it went astray, withdraw it under Users, and make another one.</p></section>
             <p><a href="/users">To the users</a></p>
             """

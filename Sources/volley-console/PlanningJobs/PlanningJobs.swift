@@ -35,6 +35,9 @@ final class PlanningJobs: Sendable {
 
     private struct Job {
         var begun: ContinuousClock.Instant
+        var ended: ContinuousClock.Instant?
+        /// Who asked first; nil for nobody in particular.
+        var asker: String?
         var result: Result?
     }
 
@@ -48,41 +51,58 @@ final class PlanningJobs: Sendable {
     private static let patience = Duration.seconds(120)
     /// How long an answer is good, as exports change.
     private static let shelfLife = Duration.seconds(300)
+    /// How long it is said again what kept an answer from being found, as an export may be complete a moment later.
+    private let mistakeLife: Duration
     /// How many answers are remembered.
     private static let most = 40
-    /// How many questions of one person may wait: others want to see previews, too.
-    private static let mostOfOne = 2
+    /// How many questions of one person may be open, whatever they are about: half of what the pool takes, which gives one person no more.
+    private static let mostOfOne = 6
+    /// How many of these may be for that person alone, as nobody else gains by their answers.
+    private static let mostPrivate = 2
     private static let longestPiece = 16 << 20
 
-    /// - Parameter program: the console's own binary.
-    init(folder: String, choice: ProjectChoice, program: String = "/proc/self/exe") {
-        (self.folder, self.choice, self.program) = (folder, choice, program)
+    /// - Parameters:
+    ///   - program: the console's own binary.
+    ///   - mistakeLife: how long what is wrong is remembered.
+    init(folder: String, choice: ProjectChoice, program: String = "/proc/self/exe", mistakeLife: Duration = .seconds(15)) {
+        (self.folder, self.choice, self.program, self.mistakeLife) = (folder, choice, program, mistakeLife)
         pool = WorkPool(threads: 2, waiting: 10)
     }
 
     /// The answer, if it is known by now; otherwise it is being found out afterwards.
-    /// - Throws: `Refusal.busy` when too much is being found out.
-    func answer(to question: Question) throws -> Result? {
+    /// - Parameter asker: who asks, so that people take turns.
+    /// - Throws: `Refusal.busy` when too much is being found out, for all or for this person.
+    func answer(to question: Question, for asker: String?) throws -> Result? {
         let now = ContinuousClock.now
         let isNew = try jobs.withLock { jobs in
-            jobs = jobs.filter { $0.value.result == nil || now - $0.value.begun < Self.shelfLife }
+            jobs = jobs.filter { isGood($0.value, at: now) }
             if jobs[question] != nil { return false }
-            let open = jobs.filter { $0.value.result == nil }
-            let own = open.keys.count { !question.person.isEmpty && $0.person == question.person }
-            guard !pool.isFull, own < Self.mostOfOne else { throw Refusal.busy }
+            let own = jobs.filter { $0.value.result == nil && $0.value.asker == asker }
+            guard !pool.isFull, own.count < Self.mostOfOne else { throw Refusal.busy }
+            let isPrivate = !question.person.isEmpty
+            guard !isPrivate || own.keys.count(where: { !$0.person.isEmpty }) < Self.mostPrivate else { throw Refusal.busy }
             if jobs.count >= Self.most, let oldest = jobs.filter({ $0.value.result != nil }).min(by: { $0.value.begun < $1.value.begun }) {
                 jobs[oldest.key] = nil
             }
-            jobs[question] = Job(begun: now)
+            jobs[question] = Job(begun: now, asker: asker)
             return true
         }
         if isNew {
             Task {
-                let result = try? await pool.run { [self] in work(on: question) }
-                jobs.withLock { $0[question]?.result = result ?? Self.failed("The console is busy. Try again in a few seconds.") }
+                let result = try? await pool.run(for: asker) { [self] in work(on: question) }
+                jobs.withLock { jobs in
+                    jobs[question]?.result = result ?? Self.failed("The console is busy. Try again in a few seconds.")
+                    jobs[question]?.ended = .now
+                }
             }
         }
         return jobs.withLock { $0[question]?.result }
+    }
+
+    /// Whether an answer is still given. Mistakes count from when they were found: what was given up after two minutes would never be seen.
+    private func isGood(_ job: Job, at now: ContinuousClock.Instant) -> Bool {
+        guard let result = job.result, let ended = job.ended else { return true }
+        return result.hasMistakes ? now - ended < mistakeLife : now - job.begun < Self.shelfLife
     }
 
     /// Has it found out again.
@@ -109,7 +129,7 @@ final class PlanningJobs: Sendable {
         else { return Self.failed("The console cannot start the program that reads exports.") }
         guard let status = Self.wait(for: child) else {
             return Self.failed(
-                "This took longer than \(TextFormat.span(seconds: Self.patience.components.seconds)) and was given up. At the terminal, <code>volley preview</code> has no such limit."
+                "This took longer than \(TextFormat.span(seconds: Self.patience.components.seconds)) and was given up. The people who run Volley can preview the campaign without this limit."
             )
         }
         var bytes = [UInt8](repeating: 0, count: Self.longestPiece)

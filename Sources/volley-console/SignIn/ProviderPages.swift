@@ -204,7 +204,7 @@ extension Refusal {
     fileprivate static let sessionEnded = Refusal(
         status: .unauthorized, title: "You are not signed in any more", words: "Your session ended meanwhile. Sign in again.")
     fileprivate static let otherPerson = Refusal(
-        status: .forbidden, title: "You are somebody else there",
+        status: .forbidden, title: "You signed in there as another person",
         words: "The person who signed in at the provider is not the one who is signed in here. Nothing was changed.")
     fileprivate static let disabled = Refusal(
         status: .forbidden, title: "Your account is disabled", words: "An administrator of the console can enable it.")

@@ -15,6 +15,11 @@ enum DateWords {
         "\(weekdays[time.weekday]), \(time.date.day) \(months[time.date.month - 1]) \(time.date.year)"
     }
 
+    /// `Tuesday, 1 December 2026, 09:00`, for a time of a schedule.
+    static func time(_ occurrence: String) -> String {
+        LocalTime(occurrence).map { "\(day(of: $0)), \($0.timeOfDay)" } ?? occurrence
+    }
+
     /// `UTC+05:30`
     static func offset(seconds: Int) -> String {
         let (hours, minutes) = (abs(seconds) / hour, abs(seconds) % hour / 60)

@@ -16,12 +16,12 @@ enum KnownTags {
     }
 
     /// What is known by now.
-    static func of(_ item: CampaignShelf.Item, _ edit: YAMLEdit, _ site: Site) -> KnownTags {
+    static func of(_ item: CampaignShelf.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site) -> KnownTags {
         let exports = CampaignForm.text(of: (try? edit.value(at: ["audience", "devices"])) ?? nil)
         let question = PlanningJobs.Question(
             kind: .tags, file: item.path, exports: [item.app ?? "", exports], stamps: [FileStamp(path: site.projectFile)])
         // When the console is busy, the form asks again.
-        guard let result = (try? site.jobs.answer(to: question)) ?? nil else { return .counting }
+        guard let result = (try? site.jobs.answer(to: question, for: visit.person?.account)) ?? nil else { return .counting }
         guard !result.hasMistakes, let counted = CountedTags(result.output) else { return .unknown(result.piece) }
         return .counted(counted, at: result.at)
     }
@@ -31,7 +31,7 @@ enum KnownTags {
         let item = try CampaignsPage.item(visit, site)
         let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
         guard let edit = YAMLEdit(CampaignSaving.text(of: bytes)) else { throw Refusal.notFound }
-        let known = of(item, edit, site)
+        let known = of(item, edit, visit, site)
         let isCounting = if case .counting = known { true } else { false }
         let present = CampaignForm.text(of: (try? edit.value(at: TagsControl.path)) ?? nil)
         let pieces = isCounting ? [] : TagsControl.pieces(known, present: TagsControl.list(present))

@@ -1,6 +1,5 @@
 import Automation
 import Base
-import Scheduling
 
 /// When a campaign is sent next, as its file is saved: the lines of the calendar, in words.
 enum NextTimes {
@@ -20,13 +19,12 @@ enum NextTimes {
     }
 
     private static func line(_ time: ScheduleList.Time) -> HTML {
-        let words = LocalTime(time.occurrence).map { "\(DateWords.day(of: $0)), \($0.timeOfDay)" } ?? time.occurrence
         // Not the viewer's own clock, which would be a third one here.
         func utc(_ moment: Timestamp) -> String { String(moment.description.prefix(16)).replacing("T", with: " ") + " UTC" }
         let moment: HTML =
             time.begins == time.ends ? "\(utc(time.begins))" : "from \(utc(time.begins)) to \(utc(time.ends))"
         let zone: HTML = time.isOnDevicesClock ? "" : " in \(time.zone ?? "")"
         let notes: HTML = time.notes.isEmpty ? "" : "; \(time.notes.joined(separator: "; "))"
-        return "<li><b>\(words)</b>\(zone) <span class=\"note\">\(moment)\(notes)</span></li>"
+        return "<li><b>\(DateWords.time(time.occurrence))</b>\(zone) <span class=\"note\">\(moment)\(notes)</span></li>"
     }
 }

@@ -43,7 +43,7 @@ enum TagsControl {
     private static func waiting(_ known: KnownTags, _ form: (page: String, live: String)) -> HTML {
         guard case .counting = known else { return "" }
         return """
-            <p class="note" data-live="\(form.live)" data-mark="" data-keep role="status">The devices with each tag are being counted. \
+            <p class="note" data-live="\(form.live)" data-mark="" data-keep role="status">The devices of each tag are being counted. \
             <span data-without-script><a href="\(form.page)">Refresh</a> to see them; save first what you have changed.</span></p>
             """
     }
@@ -75,7 +75,8 @@ enum TagsControl {
             let more: HTML = counted.hasMore ? "These are the most frequent tags; the exports have more. " : ""
             let about: HTML =
                 tags.isEmpty && own.isEmpty
-                ? "The devices of the exports have no tags." : "\(more)Devices of the exports with each tag, as of \(Words.moment(moment))."
+                ? "The devices of the exports have no tags."
+                : "\(more)The numbers count devices of the exports, as of \(Words.moment(moment))."
             return """
                 \(seen.isEmpty ? "" : "<div class=\"boxes\">\(Array(seen))</div>" as HTML)\(folded)
                 <p class="note">\(about)</p>
