@@ -1,4 +1,5 @@
 import Base
+import Glibc
 import Cryptography
 import Delivery
 import PushServices
@@ -29,8 +30,17 @@ struct RealServer {
         return settings
     }
 
-    /// The device tokens of all requests that it answered with 200, from its log; a token may occur twice.
-    func acceptedTokens() throws -> [String] {
+    /// The device tokens of all requests that it answered with 200, from its log; a token may occur twice. A server writes its log after its answer, so
+    /// the log is waited for until it has as many as were answered.
+    func acceptedTokens(atLeast answered: Int) throws -> [String] {
+        for _ in 0..<200 {
+            if try loggedTokens().count >= answered { break }
+            usleep(50_000)
+        }
+        return try loggedTokens()
+    }
+
+    private func loggedTokens() throws -> [String] {
         try folder.read(log, atMost: 1 << 26).split(separator: "\n").compactMap { line in
             guard let path = line.firstRange(of: "/3/device/") else { return nil }
             return String(line[path.upperBound...].prefix { $0.isHexDigit })

@@ -79,7 +79,7 @@ extension MemberWorld {
             submitted[id, default: 0] += 1
             if submitted[id] == 2 { fail("\(id) was pushed to twice") }
             if chance(0.95) { accepted.insert(id) }
-            at(now + between(0.02, chance(0.02) ? 15 : 0.5), .outcome(member: name, life: member.life, id: id))
+            at(now + between(0.02, chance(0.02) ? 15 : 0.5), .outcome(member: name, id: id))
         }
     }
 

@@ -57,9 +57,7 @@ struct MemberWorld {
         var id: Int
         var member: String
         var request: Request
-        var life: Int
         var thread: Int
-        var sent: Double
         /// Whether the answer gets back.
         var isAnswered: Bool
         var answerDelay: Double
@@ -70,20 +68,18 @@ struct MemberWorld {
     }
 
     enum Event {
-        case tick(member: String, life: Int)
+        case tick(member: String)
         case begin(Statement), proceed(Statement), commit(Statement)
         case answer(Statement, Answer)
         case lost(Statement)
-        case outcome(member: String, life: Int, id: Int)
-        case thaw(member: String, life: Int)
+        case outcome(member: String, id: Int)
         case trouble
     }
 
     /// A process.
     struct Member {
-        var name: String
-        var life: Int
         var isGone = false
+        /// Seconds; in the past for one that is not frozen.
         var frozenUntil = -1.0
         var watch = MemberWatch()
         var gate = SubmissionGate()
@@ -97,7 +93,6 @@ struct MemberWorld {
         var outcomes: [Int: Bool] = [:]
         var recording: [Int: Bool] = [:]
         var recent: [(at: Double, count: Int)] = []
-        var mourned: Set<String> = []
         var isOver = false
         var isFenced = false
         var lastBeat = -10.0
@@ -106,9 +101,12 @@ struct MemberWorld {
         var leaseWaitsUntil = 0.0
     }
 
-    let audience: Int, pace: Int
+    let audience: Int
+    /// Pushes a second, all members together.
+    let pace: Int
     let breakage: Breakage?
     var random: SeededRandom
+    /// Seconds. All members read the same clock, and none of them tells another what it shows.
     var now = 0.0
     var queue: [(at: Double, number: Int, event: Event)] = []
     var numbers = 0
@@ -181,27 +179,26 @@ struct MemberWorld {
     mutating func join() {
         lives += 1
         let name = "m\(lives)"
-        members[name] = Member(name: name, life: lives)
+        members[name] = Member()
         rows[name] = Row()
-        at(now + between(0, 0.5), .tick(member: name, life: lives))
+        at(now + between(0, 0.5), .tick(member: name))
     }
 
     mutating func handle(_ event: Event) {
         switch event {
         case .trouble: trouble()
-        case .tick(let name, let life):
+        case .tick(let name):
             guard let member = members[name], !member.isGone, !member.isOver else { return }
-            guard member.frozenUntil < now else { return at(member.frozenUntil + between(0, 0.05), .tick(member: name, life: life)) }
+            guard member.frozenUntil < now else { return at(member.frozenUntil + between(0, 0.05), .tick(member: name)) }
             tick(name)
-            at(now + 0.1, .tick(member: name, life: life))
+            at(now + 0.1, .tick(member: name))
         case .begin(let statement): begin(statement)
         case .proceed(let statement): proceed(statement)
         case .commit(let statement): commit(statement)
         case .answer(let statement, let answer): deferred(statement.member, event) { $0.answered(statement, answer) }
         case .lost(let statement): deferred(statement.member, event) { $0.wasLost(statement) }
-        case .outcome(let name, _, let id):
+        case .outcome(let name, let id):
             deferred(name, event) { world in world.members[name]?.outcomes[id] = world.accepted.contains(id) }
-        case .thaw: break
         }
     }
 
@@ -213,7 +210,7 @@ struct MemberWorld {
     }
 
     mutating func trouble() {
-        let alive = members.values.filter { !$0.isGone && !$0.isFenced }.map(\.name).sorted()
+        let alive = members.filter { !$0.value.isGone && !$0.value.isFenced }.keys.sorted()
         // Trouble ends, or nothing would show that the run does.
         guard now < 200 else { return }
         lastTrouble = now
@@ -266,7 +263,7 @@ struct MemberWorld {
     mutating func send(_ request: Request, from name: String, thread: Int, patience: Double = 5) {
         numbers += 1
         var statement = Statement(
-            id: numbers, member: name, request: request, life: members[name]?.life ?? 0, thread: thread, sent: now, isAnswered: true,
+            id: numbers, member: name, request: request, thread: thread, isAnswered: true,
             answerDelay: between(0.001, 0.03), execution: between(0.001, 0.02))
         members[name]?.waiting[thread] = statement.id
         var arrival = now + between(0.001, 0.03)
