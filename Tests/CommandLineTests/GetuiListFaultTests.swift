@@ -57,7 +57,9 @@ struct GetuiListFaultTests {
         if !fault.losesAnswers { #expect(outcomes?.int("accepted") == Self.devices, "\(outcomes?.text ?? "")") }
         try server.expectAgreement("\(fault.name)")
         let entries = try server.entries()
-        #expect(entries.count { $0.isAccepted && isList($0.id) } > Self.devices / 2, "most go as lists")
+        // How many are lost with a connection depends on how many are under way with it.
+        let lists = entries.count { $0.isAccepted && isList($0.id) }
+        #expect(lists > entries.count { $0.isAccepted } / 2, "most go as lists")
         // Batches are recognized, so that only those in lists can be unknown.
         #expect(entries.allSatisfy { !unknown.contains($0.token) || isList($0.id) })
     }
