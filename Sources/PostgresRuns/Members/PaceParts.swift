@@ -36,7 +36,7 @@ struct PaceParts {
         guard number > parts[member, default: Part()].beat else { return nil }
         let others = parts.filter { $0.key != member }
         let free = pace - others.values.reduce(0) { $0 + $1.mostUsed }
-        // Those that have nothing yet count, or whoever came first would keep everything.
+        // Those that have nothing yet count, or the first one would keep everything.
         let sharers = others.values.count { $0.mostUsed > 0 || $0.wants } + 1
         let granted = wants ? max(0, min(max(1, pace / sharers), free)) : 0
         parts[member] = Part(granted: granted, used: used, beat: number, wants: wants)
