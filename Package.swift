@@ -197,7 +197,9 @@ let package = Package(
             name: "LedgerConformance", dependencies: ["Base", "PushServices", "Runs"], path: "Tests/LedgerConformance",
             swiftSettings: strict),
         tests("Runs", ["Base", "LedgerConformance", "PushServices", "Runs", "Scheduling", "TestSupport"]),
-        tests("PostgresRuns", ["Base", "LedgerConformance", "PostgresRuns", "PushServices", "Runs", "TestServers", "TestSupport"]),
+        tests(
+            "PostgresRuns",
+            ["Base", "LedgerConformance", "Postgres", "PostgresRuns", "PushServices", "Runs", "TestServers", "TestSupport"]),
         .testTarget(
             name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports", "Scheduling"], exclude: ["stop_causes.tsv"],
             swiftSettings: strict),

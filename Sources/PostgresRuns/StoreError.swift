@@ -4,6 +4,7 @@ import Postgres
 /// What people read when the store cannot be used.
 enum StoreError {
     /// Explains errors of the connection.
+    @discardableResult
     static func explaining<Value>(_ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as PostgresError { throw explained(error) }
     }

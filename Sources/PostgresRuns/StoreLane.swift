@@ -28,15 +28,13 @@ final class StoreLane: @unchecked Sendable {
 
     /// Runs something once.
     /// - Throws: `PostgresError`; what `body` throws.
-    func once<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
-        try lock.withLock { _ in try attempt(body) }
-    }
+    func once<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value { try locked { try attempt(body) } }
 
     /// Runs something until the database has answered, however long it is away. `body` must do no harm if it was carried out before without an answer.
     /// - Parameter isOver: whether to try no more.
     /// - Throws: `PostgresError`, for what the database refuses, and when nobody waits any more; what `body` throws.
     func patiently<Value>(until isOver: () -> Bool = { false }, _ body: (PostgresConnection) throws -> Value) throws -> Value {
-        try lock.withLock { _ in
+        try locked {
             while true {
                 do { return try attempt(body) } catch let error as PostgresError where error.isPassing {
                     if isOver() || store.givingUp.isRequested { throw error }
@@ -44,6 +42,14 @@ final class StoreLane: @unchecked Sendable {
                 }
             }
         }
+    }
+
+    private func locked<Value>(_ body: () throws -> Value) throws -> Value {
+        // What a mutex returns must be sendable, which a value of the caller's need not be.
+        var value: Value?
+        try lock.withLock { _ in value = try body() }
+        guard let value else { preconditionFailure("nothing was returned") }
+        return value
     }
 
     private func attempt<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {

@@ -3,7 +3,7 @@ import Glibc
 
 /// A folder beside the runs for files that last as long as one command. It is locked while it is in use; what a killed process left is
 /// removed by the next one that makes such a folder.
-public final class ScratchFolder {
+public final class ScratchFolder: Sendable {
     /// Where it is.
     public let path: String
     private let above: String

@@ -33,6 +33,9 @@ struct JournalNumbers {
         (state, confirmed) = (.idle, number)
     }
 
+    /// The database did not take the entry, by this attempt or an earlier one.
+    mutating func refused() { state = .idle }
+
     /// The connection was lost before the answer.
     mutating func lost() {
         guard case .sent(let number) = state else { return }

@@ -1,24 +1,24 @@
 import PushServices
 
 /// What the targets of a run's recipients must be: of each, the form that its service knows.
-struct RunTargets {
+package struct RunTargets {
     private var services: ServiceCursor
     /// By the numbers of services.
     private let forms: [KeptTargets]
     private var form: KeptTargets
 
-    init(_ plan: RunPlan) {
+    package init(_ plan: RunPlan) {
         services = ServiceCursor(plan)
         forms = plan.services.map(\.target.kept)
         form = forms[0]
     }
 
     /// Whether a text may be the target of a recipient.
-    @inline(__always) mutating func contains(_ text: UnsafeBufferPointer<UInt8>, of id: Int) -> Bool {
+    @inline(__always) package mutating func contains(_ text: UnsafeBufferPointer<UInt8>, of id: Int) -> Bool {
         if services.move(to: id) { form = forms[services.service] }
         return form.contains(text)
     }
 
     /// The number of the service of the recipient that was asked for last.
-    var service: Int { services.service }
+    package var service: Int { services.service }
 }

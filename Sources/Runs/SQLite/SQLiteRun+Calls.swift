@@ -16,29 +16,35 @@ extension SQLiteRun {
 
     /// Commits the names of calls, all or none.
     public func name(_ calls: [NamedCall]) throws {
-        let ids = calls.lazy.flatMap(\.recipients)
-        guard let least = ids.min(), let most = ids.max() else { return }
+        guard calls.contains(where: { !$0.recipients.isEmpty }) else { return }
         try write { db in
             try checkSending(db)
-            let claimed = try claims(db, around: least..<most + 1)
-            for call in calls {
-                if let stranger = call.recipients.first(where: { !claimed.contains($0) }) {
-                    throw broken("recipient \(stranger) is in a call but was never claimed")
-                }
-            }
-            try insert(calls, db)
+            try name(calls, db)
         }
+    }
+
+    func name(_ calls: [NamedCall], _ db: Database) throws {
+        let ids = calls.lazy.flatMap(\.recipients)
+        guard let least = ids.min(), let most = ids.max() else { return }
+        let claimed = try claims(db, around: least..<most + 1)
+        for call in calls {
+            if let stranger = call.recipients.first(where: { !claimed.contains($0) }) {
+                throw broken("recipient \(stranger) is in a call but was never claimed")
+            }
+        }
+        try insert(calls, db)
     }
 
     private func insert(_ calls: [NamedCall], _ db: Database) throws {
         try db.execute(sql: Self.callTable)
-        let insert = try PreparedStatement(db, sql: "INSERT INTO call (service, name, named_at, recipients) VALUES (?, ?, ?, ?)")
+        let insert = try PreparedStatement(db, sql: "INSERT INTO call (number, service, name, named_at, recipients) VALUES (?, ?, ?, ?, ?)")
         for call in calls {
-            try insert.bind(call.service, at: 1)
-            try insert.bind(call.name, at: 2)
-            try insert.bind(Int(call.namedAt.epochMilliseconds), at: 3)
+            try insert.bind(call.number == 0 ? nil : call.number, at: 1)
+            try insert.bind(call.service, at: 2)
+            try insert.bind(call.name, at: 3)
+            try insert.bind(Int(call.namedAt.epochMilliseconds), at: 4)
             try RecipientList.bytes(of: call.recipients).withUnsafeBytes { bytes in
-                try insert.bind(blob: bytes, at: 4)
+                try insert.bind(blob: bytes, at: 5)
                 try insert.execute()
             }
         }
@@ -71,11 +77,15 @@ extension SQLiteRun {
         guard !numbers.isEmpty else { return }
         try write { db in
             try checkSending(db)
-            let delete = try PreparedStatement(db, sql: "DELETE FROM call WHERE number = ?")
-            for number in numbers {
-                try delete.bind(number, at: 1)
-                try delete.execute()
-            }
+            try forgetCalls(numbers, db)
+        }
+    }
+
+    func forgetCalls(_ numbers: [Int], _ db: Database) throws {
+        let delete = try PreparedStatement(db, sql: "DELETE FROM call WHERE number = ?")
+        for number in numbers {
+            try delete.bind(number, at: 1)
+            try delete.execute()
         }
     }
 
@@ -90,8 +100,8 @@ extension SQLiteRun {
 }
 
 /// Ids as bytes.
-enum RecipientList {
-    static func bytes(of ids: [Int]) -> [UInt8] {
+package enum RecipientList {
+    package static func bytes(of ids: [Int]) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(2 * ids.count)
         var before = 0
@@ -109,7 +119,7 @@ enum RecipientList {
     }
 
     /// nil if they are not what `bytes` makes.
-    static func read(_ bytes: UnsafeRawBufferPointer) -> [Int]? {
+    package static func read(_ bytes: UnsafeRawBufferPointer) -> [Int]? {
         var ids: [Int] = []
         var (before, value, shift) = (0, UInt(0), 0)
         for byte in bytes {

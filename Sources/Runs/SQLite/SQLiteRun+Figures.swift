@@ -81,8 +81,10 @@ extension SQLiteRun {
 
     /// Notes what was answered before a rest, a pause or the time until the next wave, in which settings that were right may become wrong.
     public func noteEvidenceAtRest() throws {
-        try write { try noteEvidence($0, in: Self.restTable, least: Self.leastAnswersOfPart) }
+        try write(noteEvidenceAtRest)
     }
+
+    func noteEvidenceAtRest(_ db: Database) throws { try noteEvidence(db, in: Self.restTable, least: Self.leastAnswersOfPart) }
 
     /// - Parameter least: the fewest answers since the last note that are worth a new one.
     private func noteEvidence(_ db: Database, in table: String, least: Int) throws {

@@ -35,13 +35,7 @@ extension SQLiteRun {
     ) throws {
         try requireRecipients()
         try read { db in
-            var outcomes = try OutcomeReader(db, self)
-            let closed = try OutcomeReasons.numbers(of: closing, db)
-            var open: [(id: Int, slot: OutcomeSlot?)] = []
-            for id in range.clamped(to: 0..<plan.audience) {
-                let slot = try outcomes.slot(of: id)
-                if slot.map({ Self.isOpen($0, resendsUnknown: resendsUnknown, closed) }) ?? true { open.append((id, slot)) }
-            }
+            let open = try openSlots(db, in: range, resendsUnknown: resendsUnknown, closing: closing)
             guard let first = open.first?.id, let last = open.last?.id else { return }
             let select = try PreparedStatement(db, sql: RunSchema.selectPushes(traits(withTraits)))
             try select.bind(first, at: 1)
@@ -60,32 +54,52 @@ extension SQLiteRun {
         }
     }
 
+    /// Who of a range is not settled, with what is recorded of them.
+    func openSlots(
+        _ db: Database, in range: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason>
+    ) throws -> [(id: Int, slot: OutcomeSlot?)] {
+        var outcomes = try OutcomeReader(db, self)
+        let closed = try OutcomeReasons.numbers(of: closing, db)
+        var open: [(id: Int, slot: OutcomeSlot?)] = []
+        for id in range.clamped(to: 0..<plan.audience) {
+            let slot = try outcomes.slot(of: id)
+            if slot.map({ Self.isOpen($0, resendsUnknown: resendsUnknown, closed) }) ?? true { open.append((id, slot)) }
+        }
+        return open
+    }
+
     /// Takes back the outcomes of recipients that are about to be sent again, so that they are claimed and nothing else: a crash leaves them
     /// unknown. Must return before any of them goes onto the wire.
     /// - Parameter ids: ascending.
     /// - Returns: the attempts that were recorded of them, where there were any.
     public func reopen(_ ids: some BidirectionalCollection<Int>, resendsUnknown: Bool) throws -> [Int: Int] {
-        guard let first = ids.first, let last = ids.last else { return [:] }
+        guard !ids.isEmpty else { return [:] }
         return try write { db in
             try checkSending(db)
-            var attempts: [Int: Int] = [:]
-            var doubted: [Int] = []
-            var board = try OutcomeBoard(db, self, ids: first..<last + 1)
-            for id in ids {
-                let slot = try board.slot(of: id)
-                guard !slot.isEmpty, Self.isOpen(slot, resendsUnknown: resendsUnknown) else { continue }
-                if slot.attempts > 0 { attempts[id] = slot.attempts }
-                if slot.outcome == .unknown { doubted.append(id) }
-                try board.clear(id)
-            }
-            try board.store()
-            try noteDoubt(about: doubted, at: .now(), db)
-            try db.execute(sql: "CREATE TABLE IF NOT EXISTS taken_back (recipients INTEGER NOT NULL  -- ever, each as often as it was\n)")
-            try db.execute(sql: "UPDATE taken_back SET recipients = recipients + ?", arguments: [ids.count])
-            if db.changesCount == 0 { try db.execute(sql: "INSERT INTO taken_back VALUES (?)", arguments: [ids.count]) }
-            try forgetFigures(db)
-            return attempts
+            return try reopen(ids, resendsUnknown: resendsUnknown, at: .now(), db)
         }
+    }
+
+    /// - Parameter ids: ascending.
+    func reopen(_ ids: some BidirectionalCollection<Int>, resendsUnknown: Bool, at now: Timestamp, _ db: Database) throws -> [Int: Int] {
+        guard let first = ids.first, let last = ids.last else { return [:] }
+        var attempts: [Int: Int] = [:]
+        var doubted: [Int] = []
+        var board = try OutcomeBoard(db, self, ids: first..<last + 1)
+        for id in ids {
+            let slot = try board.slot(of: id)
+            guard !slot.isEmpty, Self.isOpen(slot, resendsUnknown: resendsUnknown) else { continue }
+            if slot.attempts > 0 { attempts[id] = slot.attempts }
+            if slot.outcome == .unknown { doubted.append(id) }
+            try board.clear(id)
+        }
+        try board.store()
+        try noteDoubt(about: doubted, at: now, db)
+        try db.execute(sql: "CREATE TABLE IF NOT EXISTS taken_back (recipients INTEGER NOT NULL  -- ever, each as often as it was\n)")
+        try db.execute(sql: "UPDATE taken_back SET recipients = recipients + ?", arguments: [ids.count])
+        if db.changesCount == 0 { try db.execute(sql: "INSERT INTO taken_back VALUES (?)", arguments: [ids.count]) }
+        try forgetFigures(db)
+        return attempts
     }
 
     /// Whether a recipient with this record is sent to again.

@@ -45,23 +45,27 @@ extension SQLiteRun {
     /// - Throws: `Diagnostic` when part of it is claimed already or is not in the audience; nothing is claimed then.
     public func claim(_ range: Range<Int>, unsent: [Settlement], at now: Timestamp) throws {
         guard !range.isEmpty else { return }
+        try write { db in
+            try checkSending(db)
+            try claim(range, unsent: unsent, at: now, db)
+        }
+        leased.withLock { $0?.insert(range) }
+    }
+
+    func claim(_ range: Range<Int>, unsent: [Settlement], at now: Timestamp, _ db: Database) throws {
         guard range.lowerBound >= 0, range.upperBound <= plan.audience else {
             throw broken("recipients \(range.lowerBound) to \(range.upperBound - 1) were claimed, of \(plan.audience)")
         }
-        try write { db in
-            try checkSending(db)
-            if let earlier = try claims(db, around: range).ranges(in: range).last {
-                throw broken("recipient \(earlier.lowerBound) is claimed already, perhaps by another volley that sends this run")
-            }
-            try forgetDeferral(of: range, db)
-            try insertClaim(range, at: now, db)
-            if let first = unsent.first, let last = unsent.last {
-                try record([unsent], ids: first.recipient..<last.recipient + 1, db)
-            } else {
-                try forgetFigures(db)
-            }
+        if let earlier = try claims(db, around: range).ranges(in: range).last {
+            throw broken("recipient \(earlier.lowerBound) is claimed already, perhaps by another volley that sends this run")
         }
-        leased.withLock { $0?.insert(range) }
+        try forgetDeferral(of: range, db)
+        try insertClaim(range, at: now, db)
+        if let first = unsent.first, let last = unsent.last {
+            try record([unsent], ids: first.recipient..<last.recipient + 1, db)
+        } else {
+            try forgetFigures(db)
+        }
     }
 
     /// The next recipients of a leg that nobody has claimed. Who may send the run is the only one to claim, so that claims are read once.
@@ -102,16 +106,22 @@ extension SQLiteRun {
     /// was never claimed, unless it is `unsent`.
     /// - Throws: `Diagnostic`; none of the group is recorded then.
     public func record(_ parts: [[Settlement]]) throws {
+        guard let ids = try bounds(of: parts) else { return }
+        try write { db in try record(parts, ids: ids, db) }
+    }
+
+    /// A range that all of these recipients are in; nil for none.
+    func bounds(of parts: [[Settlement]]) throws -> Range<Int>? {
         var (least, most) = (Int.max, Int.min)
         for part in parts {
             for settled in part { (least, most) = (min(least, settled.recipient), max(most, settled.recipient)) }
         }
-        guard least <= most else { return }
+        guard least <= most else { return nil }
         for id in [least, most] where !(0..<plan.audience).contains(id) { throw broken("recipient \(id) was settled, of \(plan.audience)") }
-        try write { db in try record(parts, ids: least..<most + 1, db) }
+        return least..<most + 1
     }
 
-    private func record(_ parts: [[Settlement]], ids: Range<Int>, _ db: Database) throws {
+    func record(_ parts: [[Settlement]], ids: Range<Int>, _ db: Database) throws {
         var claimed = ClaimedIDs(try claims(db, around: ids))
         var board = try OutcomeBoard(db, self, ids: ids)
         var reasons = try OutcomeReasons(db)

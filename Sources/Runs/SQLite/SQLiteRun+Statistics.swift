@@ -30,11 +30,13 @@ extension SQLiteRun {
         guard !receipts.isEmpty else { return }
         try write { db in
             try checkOwner(db)
-            try db.execute(sql: Self.receiptTable)
-            for receipt in receipts {
-                try db.execute(sql: "INSERT INTO receipt VALUES (?, ?)", arguments: [service, receipt])
-            }
+            try note(receipts: receipts, ofService: service, db)
         }
+    }
+
+    func note(receipts: [String], ofService service: Int, _ db: Database) throws {
+        try db.execute(sql: Self.receiptTable)
+        for receipt in receipts { try db.execute(sql: "INSERT INTO receipt VALUES (?, ?)", arguments: [service, receipt]) }
     }
 
     /// The receipts of a service's answers, each once, in the order in which they came.

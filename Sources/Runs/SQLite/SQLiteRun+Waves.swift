@@ -49,34 +49,36 @@ extension SQLiteRun {
     @discardableResult
     public func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
         defer { forgetClaims() }
-        return try write { db in
-            let unclaimed = ClaimSet(try claims(db).gaps(in: ids))
-            if isTooLate { for range in unclaimed.ranges { try insertClaim(range, at: now, db) } }
-            var board = try OutcomeBoard(db, self, ids: ids)
-            var reasons = try OutcomeReasons(db)
-            let number = try reasons.number(of: reason.rawValue)
-            var count = 0
-            for id in ids {
-                let slot = try board.slot(of: id)
-                let isUnsent = slot.outcome == .unsent
-                guard isUnsent || unclaimed.contains(id) else { continue }
-                // Recipients that wait already keep their time.
-                if isUnsent, !isTooLate, number == slot.reason {
-                    count += 1
-                    continue
-                }
-                let unsent = Settlement(
-                    recipient: id, outcome: .unsent, own: reason, attempts: slot.isEmpty ? 0 : slot.attempts, settledAt: now)
-                guard try board.record(OutcomeSlot(unsent, reason: number), of: id) else { continue }
+        return try write { db in try `defer`(ids, reason: reason, isTooLate: isTooLate, at: now, db) }
+    }
+
+    func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp, _ db: Database) throws -> Int {
+        let unclaimed = ClaimSet(try claims(db).gaps(in: ids))
+        if isTooLate { for range in unclaimed.ranges { try insertClaim(range, at: now, db) } }
+        var board = try OutcomeBoard(db, self, ids: ids)
+        var reasons = try OutcomeReasons(db)
+        let number = try reasons.number(of: reason.rawValue)
+        var count = 0
+        for id in ids {
+            let slot = try board.slot(of: id)
+            let isUnsent = slot.outcome == .unsent
+            guard isUnsent || unclaimed.contains(id) else { continue }
+            // Recipients that wait already keep their time.
+            if isUnsent, !isTooLate, number == slot.reason {
                 count += 1
+                continue
             }
-            try board.store()
-            if isTooLate {
-                try db.execute(
-                    sql: "INSERT OR REPLACE INTO skipped_wave VALUES (?, ?)", arguments: [ids.lowerBound, now.epochMilliseconds])
-            }
-            try forgetFigures(db)
-            return count
+            let unsent = Settlement(
+                recipient: id, outcome: .unsent, own: reason, attempts: slot.isEmpty ? 0 : slot.attempts, settledAt: now)
+            guard try board.record(OutcomeSlot(unsent, reason: number), of: id) else { continue }
+            count += 1
         }
+        try board.store()
+        if isTooLate {
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO skipped_wave VALUES (?, ?)", arguments: [ids.lowerBound, now.epochMilliseconds])
+        }
+        try forgetFigures(db)
+        return count
     }
 }

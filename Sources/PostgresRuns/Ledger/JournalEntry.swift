@@ -1,0 +1,195 @@
+import Base
+import Runs
+
+/// An entry of the journal as it stands in the store.
+struct JournalEntry {
+    /// What it is about; the numbers are those of `volley_journal.kind`.
+    enum Kind: Int {
+        case claim = 1, outcomes, reopened, deferred, calls, forgotten, receipts, life, rest
+    }
+
+    var kind: Kind
+    /// The recipients that it is about are in it.
+    var ids: Range<Int>
+    /// When it was written, by the member's idea of the database's clock.
+    var at: Timestamp
+    var data: [UInt8]
+}
+
+extension JournalEntry {
+    /// Packs what happened.
+    /// - Parameter now: for what has no moment of its own.
+    init(_ entry: FetchedEntry, at now: Timestamp) {
+        var writer = ByteWriter()
+        var at = now, ids = 0..<0
+        switch entry {
+        case .life: kind = .life
+        case .rest: kind = .rest
+        case .claim(let range, let unsent, let moment):
+            (kind, ids, at) = (.claim, range, moment)
+            writer.put(unsent, from: range.lowerBound, since: moment)
+        case .outcomes(let settlements):
+            kind = .outcomes
+            ids = Self.bounds(of: settlements.lazy.map(\.recipient))
+            at = settlements.last?.settledAt ?? now
+            writer.put(settlements, from: ids.lowerBound, since: at)
+        case .reopened(let recipients, let resendsUnknown, let moment):
+            (kind, ids, at) = (.reopened, Self.bounds(of: recipients), moment)
+            writer.put(resendsUnknown ? 1 : 0)
+            writer.put(raw: RecipientList.bytes(of: recipients))
+        case .deferred(let range, let reason, let isTooLate, let moment):
+            (kind, ids, at) = (.deferred, range, moment)
+            writer.put(isTooLate ? 1 : 0)
+            writer.put(reason.rawValue)
+        case .calls(let calls):
+            kind = .calls
+            ids = Self.bounds(of: calls.lazy.flatMap(\.recipients))
+            writer.put(calls)
+        case .forgotten(let numbers):
+            kind = .forgotten
+            writer.put(numbers.count)
+            for number in numbers { writer.put(number) }
+        case .receipts(let receipts, let service):
+            kind = .receipts
+            writer.put(service)
+            writer.put(receipts.count)
+            for receipt in receipts { writer.put(receipt) }
+        }
+        (self.ids, self.at, data) = (ids, at, writer.bytes)
+    }
+
+    private static func bounds(of recipients: some Sequence<Int>) -> Range<Int> {
+        var (least, most) = (Int.max, Int.min)
+        for id in recipients { (least, most) = (min(least, id), max(most, id)) }
+        return least <= most ? least..<most + 1 : 0..<0
+    }
+
+    /// Unpacks it.
+    /// - Parameter sequence: its place in the journal, by which the calls in it are numbered.
+    /// - Returns: nil if it is not what `init` makes.
+    func fetched(sequence: Int) -> FetchedEntry? {
+        data.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            let entry = fetched(&reader, sequence)
+            return reader.isIntact ? entry : nil
+        }
+    }
+
+    private func fetched(_ reader: inout ByteReader, _ sequence: Int) -> FetchedEntry? {
+        switch kind {
+        case .life: return .life
+        case .rest: return .rest
+        case .claim: return reader.settlements(from: ids.lowerBound, since: at).map { .claim(ids, unsent: $0, at: at) }
+        case .outcomes: return reader.settlements(from: ids.lowerBound, since: at).map { .outcomes($0) }
+        case .reopened:
+            let resendsUnknown = reader.number() == 1
+            return reader.recipients().map { .reopened($0, resendsUnknown: resendsUnknown, at: at) }
+        case .deferred:
+            let isTooLate = reader.number() == 1
+            return OwnReason(rawValue: reader.string()).map { .deferred(ids, $0, isTooLate: isTooLate, at: at) }
+        case .calls: return reader.calls(sequence: sequence, at: at).map { .calls($0) }
+        case .forgotten:
+            let count = reader.number()
+            guard count <= data.count else { return nil }
+            return .forgotten((0..<max(0, count)).map { _ in reader.number() })
+        case .receipts:
+            let service = reader.number(), count = reader.number()
+            guard count <= data.count else { return nil }
+            return .receipts((0..<max(0, count)).map { _ in reader.string() }, service: service)
+        }
+    }
+}
+
+extension ByteWriter {
+    /// Settlements whose reasons are written once.
+    fileprivate mutating func put(_ settlements: [Settlement], from first: Int, since moment: Timestamp) {
+        reserve(16 * settlements.count + 16)
+        put(settlements.count)
+        var reasons: [String: Int] = [:]
+        var before = first
+        // Neighbours mostly have the same reason: the dictionary is asked when it changes.
+        var last = ("", 0)
+        for settled in settlements {
+            put(signed: settled.recipient - before)
+            before = settled.recipient
+            put(byte: UInt8(truncatingIfNeeded: settled.outcome.rawValue) | (settled.invalidSince == nil ? 0 : 0x80))
+            put(settled.status)
+            if settled.reason != last.0 { last = (settled.reason, settled.reason.isEmpty ? 0 : reasons[settled.reason] ?? -1) }
+            if last.1 < 0 {
+                last.1 = reasons.count + 1
+                reasons[settled.reason] = last.1
+                put(last.1)
+                put(settled.reason)
+            } else {
+                put(last.1)
+            }
+            put(settled.attempts)
+            put(settled.latencyMilliseconds)
+            put(signed: Int(settled.settledAt.epochMilliseconds - moment.epochMilliseconds))
+            if let since = settled.invalidSince { put(signed: Int(since.epochMilliseconds)) }
+        }
+    }
+
+    fileprivate mutating func put(_ calls: [NamedCall]) {
+        put(calls.count)
+        for call in calls {
+            put(call.service)
+            put(call.name)
+            put(signed: Int(call.namedAt.epochMilliseconds))
+            let recipients = RecipientList.bytes(of: call.recipients)
+            put(recipients.count)
+            put(raw: recipients)
+        }
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func settlements(from first: Int, since moment: Timestamp) -> [Settlement]? {
+        let count = number()
+        var settlements: [Settlement] = []
+        settlements.reserveCapacity(min(count, 1 << 20))
+        var reasons = [""]
+        var before = first
+        for _ in 0..<max(0, count) {
+            guard isIntact else { return nil }
+            before += signed()
+            let flags = byte()
+            guard let outcome = Outcome(rawValue: Int(flags & 0x7F)) else { return nil }
+            let status = number(), reason = number()
+            if reason == reasons.count { reasons.append(string()) }
+            guard reasons.indices.contains(reason) else { return nil }
+            var settled = Settlement(
+                recipient: before, outcome: outcome, status: status, reason: reasons[reason], attempts: number(),
+                latencyMilliseconds: number(), settledAt: Timestamp(epochMilliseconds: moment.epochMilliseconds + Int64(signed())))
+            if flags & 0x80 != 0 { settled.invalidSince = Timestamp(epochMilliseconds: Int64(signed())) }
+            settlements.append(settled)
+        }
+        return settlements
+    }
+
+    fileprivate mutating func recipients() -> [Int]? {
+        var rest: [UInt8] = []
+        while !isAtEnd { rest.append(byte()) }
+        return rest.withUnsafeBytes { RecipientList.read($0) }
+    }
+
+    fileprivate mutating func calls(sequence: Int, at moment: Timestamp) -> [NamedCall]? {
+        var calls: [NamedCall] = []
+        let count = number()
+        for place in 0..<max(0, min(count, JournalEntry.mostCalls)) {
+            let service = number(), name = string(), namedAt = Timestamp(epochMilliseconds: Int64(signed()))
+            let bytes = number()
+            guard let recipients = RecipientList.read(raw(bytes)) else { return nil }
+            calls.append(
+                NamedCall(
+                    number: sequence * JournalEntry.mostCalls + place + 1, service: service, name: name, namedAt: namedAt,
+                    recipients: recipients))
+        }
+        return calls
+    }
+}
+
+extension JournalEntry {
+    /// Calls of an entry at most: their numbers follow from its place in the journal.
+    static let mostCalls = 4096
+}

@@ -1,0 +1,33 @@
+public import Base
+public import Runs
+
+/// What a beat brings back: how the run is, and what the other members say.
+public struct MemberNews: Sendable {
+    /// Another member that is there.
+    public struct Other: Hashable, Sendable {
+        /// Its number in the store.
+        public var number: Int
+        /// How often it has beaten.
+        public var beat: Int64
+        /// The name of its machine.
+        public var machine: String
+    }
+
+    /// The run's state, which is the order at the same time, and why it stopped.
+    public var state: RunState
+    public var cause: StopCause?
+    /// Whether this member does what is done once for all.
+    public var isConductor = false
+    /// Whether no member does.
+    public var lacksConductor = false
+    /// The others that are there.
+    public var others: [Other] = []
+    /// The answers of all other members, also of those that left or died, by the numbers of services.
+    public var elsewhere: [Int: [Outcome: Int]] = [:]
+    /// The first ids of the legs that all members may send: their canaries were judged.
+    public var openLegs: Set<Int> = []
+    /// Whether there is something to be leased: stretches that nobody has yet, or that came back.
+    public var hasWork = false
+    /// The database's clock minus this machine's, in seconds, and half of the time that asking took, which is its error.
+    public var clockOffsetSeconds = 0.0, clockErrorSeconds = 0.0
+}

@@ -1,0 +1,173 @@
+public import Base
+import Postgres
+public import Runs
+import Synchronization
+
+/// Who conducts a run, its lives and its states.
+extension SharedLedger {
+    public func lockForSending(isSending: Bool) throws {
+        let me = try join()
+        try ask { connection in
+            try connection.transaction(within: asking.answerSeconds) {
+                let row = try row(connection, locking: true)
+                if let conductor = row.conductor, conductor != me {
+                    throw Diagnostic(
+                        "another volley process has this run", file: place, remedy: "`volley report \(plan.id)` shows its progress.",
+                        [.watch(run: plan.id)])
+                }
+                guard row.conductor == nil else { return }
+                try connection.run(
+                    "UPDATE volley_run SET conductor = $2, conducts_sending = $3 WHERE number = $1",
+                    [.int(run), .int(me), .bool(isSending)], within: asking.answerSeconds)
+            }
+        }
+    }
+
+    public func unlock() { try? leave() }
+
+    public func note(_ life: NewLife, at now: Timestamp) throws -> SendingHistory.Beginning {
+        let (reached, claimed) = (try reached(), try claimCount())
+        return try ask { connection in
+            try connection.transaction(within: asking.answerSeconds) {
+                let row = try row(connection, locking: true)
+                let (noted, previous) = (row.noted?["life"]?.stringValue, row.noted?["previous"]?.stringValue)
+                let isKnown = noted == nil || life.seen == noted || life.seen == previous
+                guard isKnown, life.reached >= reached, life.claimed >= claimed else { return .isOutdated }
+                let next = JSONValue.object(pairs: [("life", .string(life.life)), ("previous", .string(life.seen))])
+                try connection.run(
+                    "UPDATE volley_run SET noted = $2 WHERE number = $1", [.int(run), .text(next.text)], within: asking.answerSeconds)
+                return .noted
+            }
+        }
+    }
+
+    public func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
+        try lockForSending(isSending: true)
+        try change(to: .running, cause: nil, at: now, from: expected) { connection in
+            try connection.run(
+                "UPDATE volley_run SET life = $2 WHERE number = $1", [.int(run), .text(life)], within: asking.answerSeconds)
+            try connection.run("UPDATE volley_leg SET cause = '' WHERE run = $1", [.int(run)], within: asking.answerSeconds)
+        }
+        state.withLock { $0.life = life }
+        try append(.life, at: now)
+    }
+
+    public func confirm(givenUp: Set<String>) throws -> Bool {
+        try ask { connection in
+            try connection.transaction(within: asking.answerSeconds) {
+                guard let life = try row(connection, locking: true).noted?["life"]?.stringValue else { return true }
+                try connection.run(
+                    "UPDATE volley_run SET noted = $2 WHERE number = $1", [.int(run), .text(JSONValue.object(pairs: [("life", .string(life))]).text)],
+                    within: asking.answerSeconds)
+                return true
+            }
+        }
+    }
+
+    /// What the journal holds says how far the run is.
+    public func endLife() throws {}
+
+    public func note(claimed: Int) throws {}
+
+    public func setState(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
+        if state == .running { try lockForSending(isSending: true) }
+        try change(to: state, cause: cause, at: now, from: expected)
+    }
+
+    public func give(_ order: RunOrder, at now: Timestamp) throws {
+        guard try ask({ try row($0).members > 0 }) else {
+            throw Diagnostic(
+                "no process is sending this run", file: place, remedy: "`volley report \(plan.id)` shows its outcome.",
+                [.readReport(run: plan.id)])
+        }
+        try change(to: order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected)
+    }
+
+    public func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
+        try refresh()
+        let cause = objection(try replica.figures(withGroups: isAtHome))
+        try change(to: cause == nil ? .finished : .stopped, cause: cause, at: now, from: nil)
+        return cause
+    }
+
+    /// Records a state. The row of the run is locked meanwhile, so that of two orders at the same moment the second sees the first.
+    /// - Parameter alongside: what else is changed in the same transaction.
+    func change(
+        to state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?,
+        alongside: (PostgresConnection) throws -> Void = { _ in }
+    ) throws {
+        let life = self.state.withLock { $0.life }
+        try ask { connection in
+            try connection.transaction(within: asking.answerSeconds) {
+                let row = try row(connection, locking: true)
+                if let life, life != row.life { throw takenOver }
+                if let expected, !expected.contains(row.state) {
+                    let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
+                    throw Diagnostic(
+                        "the run is now \(row.state.rawValue), no longer \(wanted)", file: place,
+                        remedy: "Another volley has changed it. `volley report \(plan.id)` shows its progress.", [.watch(run: plan.id)])
+                }
+                try connection.run(
+                    """
+                    UPDATE volley_run SET state = $2, cause = $3,
+                        started_at = CASE WHEN $4 THEN coalesce(started_at, $6) ELSE started_at END,
+                        ended_at = CASE WHEN $5 THEN $6 WHEN $4 THEN NULL ELSE ended_at END
+                    WHERE number = $1
+                    """,
+                    [
+                        .int(run), .text(state.rawValue), .text(StoredCause.text(cause)), .bool(state == .running), .bool(state.hasEnded),
+                        .int(Int(now.epochMilliseconds)),
+                    ], within: asking.answerSeconds)
+                try alongside(connection)
+            }
+        }
+    }
+
+    private var takenOver: Diagnostic {
+        Diagnostic(
+            "another volley has taken over this run", file: place, remedy: "`volley report \(plan.id)` shows its progress.",
+            [.watch(run: plan.id)])
+    }
+
+    // MARK: - Legs
+
+    public func legStates() throws -> [Int: LegState] {
+        var states: [Int: LegState] = [:]
+        try ask { connection in
+            states = [:]
+            try connection.run(
+                "SELECT first, held_until, cause FROM volley_leg WHERE run = $1", [.int(run)], within: asking.answerSeconds
+            ) { cells in
+                let state = LegState(
+                    heldUntil: cells.optionalInt(1).map { Timestamp(epochMilliseconds: Int64($0)) }, cause: StoredCause.read(cells.text(2)))
+                if state != LegState() { states[cells.int(0)] = state }
+            }
+        }
+        return states
+    }
+
+    public func setState(_ state: LegState, of leg: RunLeg) throws {
+        guard plan.legs.contains(leg) else { throw broken("\(leg.ids) is no leg of it") }
+        try ask { connection in
+            try connection.run(
+                "UPDATE volley_leg SET held_until = $3, cause = $4 WHERE run = $1 AND first = $2",
+                [
+                    .int(run), .int(leg.ids.lowerBound), .optional(state.heldUntil.map { Int($0.epochMilliseconds) }),
+                    .text(StoredCause.text(state.cause)),
+                ], within: asking.answerSeconds)
+        }
+    }
+
+    // MARK: - Judging
+
+    public func tokenEvidenceOfRetried(ofService service: Int) -> TokenEvidence {
+        isAtHome ? replica.tokenEvidenceOfRetried(ofService: service) : TokenEvidence()
+    }
+
+    public func evidenceBeforeLives(ofService service: Int) throws -> [TokenEvidence] {
+        try refresh()
+        return try replica.evidenceBeforeLives(ofService: service)
+    }
+
+    public func noteEvidenceAtRest() throws { try append(.rest, at: .now()) }
+}

@@ -1,0 +1,155 @@
+public import Base
+import Postgres
+public import Runs
+import Synchronization
+
+/// The account of a run that several machines send, as one of its members uses it: claims, outcomes and orders are in the store; what is read of many
+/// recipients at once comes from a run file that follows the journal (`replica`).
+///
+/// A member's row is its fence: whatever it leases, claims or records is written together with a look at that row under FOR SHARE. Who declares it dead changes
+/// the row, and so waits for what is being written, and stops everything after. Its own row also ends what a process does that stood still and goes on.
+public final class SharedLedger: RunLedger {
+    public let plan: RunPlan
+    let store: Store
+    /// The run's number in the store.
+    let run: Int
+    /// The run's own file on the machine that published it; elsewhere one without recipients, which goes with this value.
+    let replica: SQLiteRun
+    private let scratch: ScratchFolder?
+    /// Whether `replica` is the run's own file.
+    var isAtHome: Bool { scratch == nil }
+
+    /// Claims and names calls; also leases, and reads recipients.
+    let claiming: JournalLane
+    /// Records.
+    let recording: JournalLane
+    /// Looks, beats and takes orders.
+    let asking: StoreLane
+    let state = Mutex(State())
+    /// Blocks of recipients that were read lately.
+    let blocks = BlockCache()
+    /// One refresh of the replica at a time.
+    let refreshing = Mutex(())
+
+    /// What this process knows of itself as a member.
+    struct State {
+        /// Its row; nil before it joined, and after it left.
+        var sender: Int?
+        /// The life of the run that it takes part in.
+        var life: String?
+        var stretches = Stretches()
+        var own = OwnPushes()
+        /// How many members send, as the last beat showed.
+        var members = 1
+        /// Recipients claimed since the last lease, and when that was, for the size of the next one.
+        var claimedSinceLease = 0
+        var leasedAt: ContinuousClock.Instant?
+        /// What the last beat brought.
+        var news: MemberNews?
+        var beat = 0
+        /// Why nothing may be written any more: it was declared dead.
+        var isFenced = false
+    }
+
+    init(_ store: Store, run: Int, replica: SQLiteRun, scratch: ScratchFolder?) {
+        (self.store, self.run, self.replica, self.scratch) = (store, run, replica, scratch)
+        plan = replica.plan
+        claiming = JournalLane(store, place: 0)
+        recording = JournalLane(store, place: 1)
+        asking = store.lane()
+    }
+
+    deinit { unlock() }
+
+    public var place: String { "the store, run \(plan.id)" }
+
+    /// The run as it is in the store.
+    struct Row {
+        var state: RunState
+        var cause: StopCause?
+        var life: String
+        var noted: JSONValue?
+        var startedAt: Timestamp?, endedAt: Timestamp?
+        /// The member that conducts; nil when there is none, or it left or died.
+        var conductor: Int?
+        var conductsSending: Bool
+        var conductorSince: Int64?
+        /// Members that are there.
+        var members: Int
+    }
+
+    func row(_ connection: PostgresConnection, locking: Bool = false) throws -> Row {
+        var row: Row?
+        try connection.run(
+            """
+            SELECT r.state, r.cause, r.life, r.noted, r.started_at, r.ended_at, s.number, r.conducts_sending,
+                (extract(epoch FROM s.joined_at) * 1e9)::bigint,
+                (SELECT count(*) FROM volley_sender m WHERE m.run = r.number AND m.dead_at IS NULL)
+            FROM volley_run r LEFT JOIN volley_sender s ON s.number = r.conductor AND s.dead_at IS NULL
+            WHERE r.number = $1 \(locking ? "FOR UPDATE OF r" : "")
+            """, [.int(run)], within: asking.answerSeconds
+        ) { cells in
+            guard let state = RunState(rawValue: cells.text(0)) else { return }
+            row = Row(
+                state: state, cause: StoredCause.read(cells.text(1)), life: cells.text(2), noted: try? JSONValue(parsing: cells.text(3)),
+                startedAt: cells.optionalInt(4).map { Timestamp(epochMilliseconds: Int64($0)) },
+                endedAt: cells.optionalInt(5).map { Timestamp(epochMilliseconds: Int64($0)) }, conductor: cells.optionalInt(6),
+                conductsSending: cells.int(7) == 1, conductorSince: cells.optionalInt(8).map(Int64.init), members: cells.int(9))
+        }
+        guard let row else { throw isGone }
+        return row
+    }
+
+    var isGone: Diagnostic {
+        Diagnostic("the run is no longer in the store", file: place, remedy: "It was fetched or removed there; `volley report \(plan.id)` shows it.")
+    }
+
+    /// Asks the store once; when it is away, for as long as it takes.
+    @discardableResult
+    func ask<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
+        try StoreError.explaining { try asking.patiently(body) }
+    }
+
+    /// An invariant that is broken: sending must stop at once.
+    func broken(_ what: String) -> Diagnostic {
+        Diagnostic(
+            "the account of this run does not add up: \(what)", file: place, remedy: "Nothing more is sent. Please report this.")
+    }
+
+    // MARK: - Status
+
+    public func status() throws -> RunStatus {
+        let row = try ask { try self.row($0) }
+        var status = RunStatus(state: row.state, cause: row.cause, startedAt: row.startedAt, finishedAt: row.endedAt)
+        if row.state == .running, row.members == 0 { (status.state, status.cause) = (.stopped, .ledger(.processGone)) }
+        return status
+    }
+
+    public var isBeingSent: Bool { (try? ask { try row($0) }.conductor != nil) ?? true }
+
+    public var sendingSince: Int64? {
+        guard let row = try? ask({ try row($0) }), row.conductsSending else { return nil }
+        return row.conductorSince
+    }
+
+    public func life() throws -> String { try ask { try row($0).life } }
+
+    public func order() throws -> RunOrder? { RunOrder(try status().state) }
+
+    public func loss(during activity: RunActivity) -> LedgerStop? {
+        if let loss = isAtHome ? replica.loss(during: activity) : nil { return loss }
+        return state.withLock { $0.isFenced || $0.sender == nil } ? .takenOver : nil
+    }
+
+    public func expectReaders(_ count: Int) {}
+}
+
+/// How causes of stops stand in the store.
+enum StoredCause {
+    static func text(_ cause: StopCause?) -> String { cause?.json.text ?? "" }
+
+    static func read(_ text: String) -> StopCause? {
+        if text.isEmpty { return nil }
+        return (try? JSONValue(parsing: text)).flatMap(StopCause.init) ?? .described(text)
+    }
+}

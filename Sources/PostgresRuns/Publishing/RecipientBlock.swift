@@ -1,0 +1,85 @@
+import Base
+import Runs
+
+/// A thousand recipients as the store keeps them: of each its target, registration id, alias, language, variant and cells, one after the other. A target of hex
+/// digits takes half of its digits.
+enum RecipientBlock {
+    static let recipients = 1000
+
+    /// The block that an id is in.
+    static func number(of id: Int) -> Int { id / recipients }
+
+    /// The ids of a block.
+    static func ids(of number: Int, audience: Int) -> Range<Int> {
+        number * recipients..<min((number + 1) * recipients, audience)
+    }
+}
+
+extension ByteWriter {
+    @inline(__always) mutating func put(_ recipient: StoredRecipient) {
+        put(target: recipient.token)
+        put(recipient.registrationID)
+        put(recipient.alias)
+        put(recipient.language)
+        put(recipient.variant)
+        put(recipient.fields)
+    }
+
+    /// Twice its length, and one more for a target of hex digits.
+    private mutating func put(target: UnsafeBufferPointer<UInt8>) {
+        guard target.count % 2 == 0, !target.isEmpty, target.allSatisfy({ Self.value(ofDigit: $0) != nil }) else {
+            put(target.count << 1)
+            return put(raw: target)
+        }
+        put(target.count << 1 | 1)
+        for place in stride(from: 0, to: target.count, by: 2) {
+            put(byte: (Self.value(ofDigit: target[place]) ?? 0) << 4 | (Self.value(ofDigit: target[place + 1]) ?? 0))
+        }
+    }
+
+    @inline(__always) private static func value(ofDigit byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}
+
+/// Reads the recipients of a block in their order.
+struct RecipientBlockReader {
+    private var reader: ByteReader
+    /// The digits of the target that was read last.
+    private var digits: [UInt8] = []
+    private static let hex = Array("0123456789abcdef".utf8)
+
+    init(_ block: UnsafeRawBufferPointer) { reader = ByteReader(block) }
+
+    var isIntact: Bool { reader.isIntact }
+    var isAtEnd: Bool { reader.isAtEnd }
+
+    mutating func skip() {
+        let head = reader.number()
+        _ = reader.raw(head & 1 == 1 ? head >> 2 : head >> 1)
+        for _ in 0..<5 { _ = reader.text() }
+    }
+
+    /// Calls `body` with the next recipient, whose texts are lent.
+    mutating func next<Value>(_ body: (StoredRecipient) throws -> Value) rethrows -> Value {
+        let head = reader.number()
+        let isHex = head & 1 == 1
+        let target = reader.raw(isHex ? head >> 2 : head >> 1).bindMemory(to: UInt8.self)
+        let registrationID = reader.text(), alias = reader.text(), language = reader.text(), variant = reader.text(), fields = reader.text()
+        func recipient(_ token: UnsafeBufferPointer<UInt8>) -> StoredRecipient {
+            StoredRecipient(
+                token: token, registrationID: registrationID, alias: alias, language: language, variant: variant, fields: fields)
+        }
+        guard isHex else { return try body(recipient(target)) }
+        digits.removeAll(keepingCapacity: true)
+        for byte in target {
+            digits.append(Self.hex[Int(byte >> 4)])
+            digits.append(Self.hex[Int(byte & 15)])
+        }
+        return try digits.withUnsafeBufferPointer { try body(recipient($0)) }
+    }
+}

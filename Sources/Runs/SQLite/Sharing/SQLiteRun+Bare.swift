@@ -1,0 +1,106 @@
+import Base
+import GRDB
+import Glibc
+
+/// A run file without recipients, claims and outcomes: what members on other machines need of a plan besides recipients, and what a run file is made of again
+/// where the first one is gone.
+extension SQLiteRun {
+    /// The tables whose rows are part of the plan.
+    private static let planned = ["run", "wave", "leg", "outcome_name"]
+
+    /// The bytes of the bare file.
+    package func bareFile() throws -> [UInt8] {
+        let folder = try catalog.scratchFolder()
+        let bare = RunFile.join(folder.path, name: "bare")
+        try read { db in
+            try RunDiagnostics.translating(bare, .planning) {
+                let database = try DatabaseQueue(path: bare)
+                try database.write { try Self.copyPlan(of: db, into: $0) }
+                try database.close()
+            }
+        }
+        return try Self.contents(of: bare)
+    }
+
+    private static func copyPlan(of db: Database, into bare: Database) throws {
+        try bare.execute(sql: RunSchema.planTables)
+        try bare.execute(sql: RunSchema.approvalTable)
+        try bare.execute(sql: RunSchema.sendingTables)
+        try bare.execute(sql: RunSchema.outcomeTables)
+        if try db.tableExists("wave") { try bare.execute(sql: RunSchema.waveTables) }
+        if try db.tableExists("leg") {
+            try bare.execute(sql: RunSchema.legTable)
+            try bare.execute(sql: RunSchema.legStateTable)
+        }
+        for table in planned where try db.tableExists(table) {
+            for row in try Row.fetchAll(db, sql: "SELECT * FROM \(table)") {
+                let places = repeatElement("?", count: row.count).joined(separator: ", ")
+                try bare.execute(sql: "INSERT INTO \(table) VALUES (\(places))", arguments: StatementArguments(row.databaseValues))
+            }
+        }
+        try bare.execute(
+            sql: "UPDATE run SET state = ?, stop_cause = '', started_at = NULL, finished_at = NULL", arguments: [RunState.planned.rawValue])
+        try RunSchema.mark(bare, hasLegs: RunSchema.hasLegs(db))
+    }
+
+    /// Opens a bare file from its bytes.
+    /// - Parameter folder: where it is kept; goes with the folder.
+    package convenience init(bare bytes: [UInt8], in folder: ScratchFolder) throws {
+        let path = RunFile.join(folder.path, name: "bare" + RunFile.suffix)
+        guard let file = fopen(path, "w") else {
+            throw RunDiagnostics.system("cannot write a run's plan", path: path, errno: errno, activity: .planning)
+        }
+        let written = fwrite(bytes, 1, bytes.count, file)
+        guard fclose(file) == 0, written == bytes.count else {
+            throw RunDiagnostics.system("cannot write a run's plan", path: path, errno: errno, activity: .planning)
+        }
+        try self.init(path: path)
+    }
+
+    private static func contents(of path: String) throws -> [UInt8] {
+        guard let file = fopen(path, "r") else { throw RunDiagnostics.missing(path) }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: RunFile.size(path))
+        guard fread(&bytes, 1, bytes.count, file) == bytes.count else { throw RunDiagnostics.damaged(path, what: "it cannot be read") }
+        return bytes
+    }
+
+    /// Calls `body` with what is kept of each recipient with an id in a range, in order. Lent.
+    package func forEachStoredRecipient(in range: Range<Int>, _ body: (_ id: Int, _ recipient: StoredRecipient) throws -> Void) throws {
+        try requireRecipients()
+        try read { db in
+            let select = try PreparedStatement(db, sql: RunSchema.selectDigestedRows)
+            try select.bind(range.lowerBound, at: 1)
+            try select.bind(range.upperBound, at: 2)
+            var next = range.lowerBound
+            try select.forEachRow { row in
+                let digested = row.digested
+                guard row.number(0) == next else { throw missingRecipient(next) }
+                next += 1
+                try body(
+                    next - 1,
+                    StoredRecipient(
+                        token: digested.token, registrationID: digested.registrationID, alias: digested.alias,
+                        language: digested.language, variant: digested.variant, fields: digested.fields))
+                return true
+            }
+            guard next == range.upperBound else { throw missingRecipient(next) }
+        }
+    }
+}
+
+/// What a run file keeps of a recipient, as bytes that are only lent.
+package struct StoredRecipient {
+    package var token: UnsafeBufferPointer<UInt8>, registrationID: UnsafeBufferPointer<UInt8>, alias: UnsafeBufferPointer<UInt8>
+    package var language: UnsafeBufferPointer<UInt8>, variant: UnsafeBufferPointer<UInt8>
+    /// A JSON array of strings: the cells of the plan's fields.
+    package var fields: UnsafeBufferPointer<UInt8>
+
+    package init(
+        token: UnsafeBufferPointer<UInt8>, registrationID: UnsafeBufferPointer<UInt8>, alias: UnsafeBufferPointer<UInt8>,
+        language: UnsafeBufferPointer<UInt8>, variant: UnsafeBufferPointer<UInt8>, fields: UnsafeBufferPointer<UInt8>
+    ) {
+        (self.token, self.registrationID, self.alias) = (token, registrationID, alias)
+        (self.language, self.variant, self.fields) = (language, variant, fields)
+    }
+}

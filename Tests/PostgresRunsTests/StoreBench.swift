@@ -1,0 +1,62 @@
+import Base
+import Foundation
+import Postgres
+import Runs
+import Synchronization
+import TestServers
+import TestSupport
+
+@testable import PostgresRuns
+
+/// A store of its own in the tests' PostgreSQL: a schema with the tables.
+struct StoreBench {
+    let store: Store
+    let address: PostgresAddress
+    let schema: String
+
+    private static let next = Atomic(0)
+
+    init(_ server: PostgresServer) throws {
+        schema = "store_\(Self.next.wrappingAdd(1, ordering: .relaxed).newValue)"
+        try server.sql("CREATE SCHEMA \(schema) AUTHORIZATION volley")
+        address = try PostgresAddress(server.address() + " options='-c search_path=\(schema)'", of: "VOLLEY_TEST_STORE")
+        let connection = try PostgresConnection.open(address, Cancellation())
+        for statement in StoreSchema.steps.joined() { try connection.execute(statement, within: 30) }
+        store = try Store.open(address, givingUp: Cancellation())
+    }
+
+    /// The same store as another process sees it.
+    func another() throws -> Store { try Store.open(address, givingUp: Cancellation()) }
+
+    /// Writes a plan as a run file.
+    static func file(_ plan: RunPlan, _ recipients: [Recipient], in folder: String) throws -> SQLiteRun {
+        let services = plan.serviceCount
+        let writer = try RunWriter(folder: folder, id: plan.id, sorter: services > 1 ? sorter(of: plan) : nil)
+        for (id, recipient) in recipients.enumerated() { try writer.put(recipient, at: id, service: UInt8(plan.service(of: id))) }
+        if services > 1 { try writer.drop(BitSet(), of: recipients.count) }
+        try writer.finish(plan).close()
+        return try SQLiteRun(path: "\(folder)/\(plan.id).sqlite")
+    }
+
+    /// Sorts recipients that come in the order of ids.
+    private static func sorter(of plan: RunPlan) -> LegSorter {
+        var id = -1
+        return LegSorter(waves: max(1, plan.waves.count), services: plan.serviceCount) { _ in
+            id += 1
+            return plan.waves.firstIndex { $0.ids.contains(id) } ?? 0
+        }
+    }
+}
+
+/// A folder that goes with this value.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/volley-store-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Diagnostic("no temporary folder can be made") }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
