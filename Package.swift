@@ -99,7 +99,7 @@ let package = Package(
         room("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "CCurl"]),
         room("Runs", ["Base", "Cryptography", "PushServices", "Scheduling", grdb, sqlite]),
         // Runs that several machines send together.
-        room("PostgresRuns"),
+        room("PostgresRuns", ["Base", "Postgres", "PushServices", "Runs"]),
         room("Reports", ["Base", "PushServices", "Runs"]),
         // Who may use the console, and what they did there.
         room("Accounts", ["Base", "Cryptography", grdb]),
@@ -197,7 +197,7 @@ let package = Package(
             name: "LedgerConformance", dependencies: ["Base", "PushServices", "Runs"], path: "Tests/LedgerConformance",
             swiftSettings: strict),
         tests("Runs", ["Base", "LedgerConformance", "PushServices", "Runs", "Scheduling", "TestSupport"]),
-        tests("PostgresRuns", ["PostgresRuns", "TestSupport"]),
+        tests("PostgresRuns", ["Base", "LedgerConformance", "PostgresRuns", "PushServices", "Runs", "TestServers", "TestSupport"]),
         .testTarget(
             name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports", "Scheduling"], exclude: ["stop_causes.tsv"],
             swiftSettings: strict),

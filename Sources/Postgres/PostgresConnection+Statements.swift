@@ -30,6 +30,90 @@ extension PostgresConnection {
         }
     }
 
+    /// Runs one statement with values.
+    /// - Parameters:
+    ///   - values: of `$1`, `$2`, …
+    ///   - seconds: how long the answer may take.
+    ///   - read: called with each row.
+    /// - Returns: how many rows there are, or were changed.
+    /// - Throws: `PostgresError`; `CancellationError`, once the server was told; what `read` throws.
+    @discardableResult
+    public func run(
+        _ statement: String, _ values: [PostgresValue] = [], within seconds: Double, _ read: (PostgresRow) throws -> Void = { _ in }
+    ) throws -> Int {
+        let deadline = Deadline(seconds: seconds)
+        return try stoppingOnError {
+            guard let result = try results(deadline, { handle in Self.send(statement, values, over: handle) }).last else { throw failure }
+            for number in 0..<PQntuples(result.handle) { try read(PostgresRow(result: result.handle, number: number)) }
+            return PQcmdTuples(result.handle).flatMap { Int(String(cString: $0)) } ?? 0
+        }
+    }
+
+    /// Values are given as text where that is the same for the server, so that it finds their types by itself.
+    private static func send(_ statement: String, _ values: [PostgresValue], over handle: OpaquePointer) -> Int32 {
+        var copies: [UnsafeMutableRawPointer?] = []
+        var lengths: [Int32] = [], formats: [Int32] = []
+        defer { for copy in copies { free(copy) } }
+        for value in values {
+            if case .bytes(let bytes) = value {
+                let copy = malloc(max(1, bytes.count))
+                bytes.withUnsafeBytes { if let start = $0.baseAddress { copy?.copyMemory(from: start, byteCount: $0.count) } }
+                copies.append(copy)
+                lengths.append(Int32(bytes.count))
+                formats.append(1)
+            } else {
+                copies.append(value.text.flatMap { strdup($0) }.map { UnsafeMutableRawPointer($0) })
+                lengths.append(0)
+                formats.append(0)
+            }
+        }
+        let pointers = copies.map { $0.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) } }
+        return PQsendQueryParams(handle, statement, Int32(values.count), nil, pointers, lengths, formats, 1)
+    }
+
+    /// Runs `COPY … FROM STDIN`.
+    /// - Parameters:
+    ///   - seconds: how long all of it may take.
+    ///   - produce: returns the next bytes, rows cut anywhere; nil at their end.
+    /// - Throws: `PostgresError`; `CancellationError`; what `produce` throws. Nothing is copied then.
+    public func copyIn(_ statement: String, within seconds: Double, _ produce: () throws -> [UInt8]?) throws {
+        let deadline = Deadline(seconds: seconds)
+        try stoppingOnError {
+            try send(deadline) { PQsendQuery($0, statement) }
+            guard let first = try nextResult(deadline) else { throw failure }
+            try check(first)
+            guard PQresultStatus(first.handle) == PGRES_COPY_IN else { throw PostgresError(.lost, "the server takes no rows") }
+            do { while let bytes = try produce() { try put(bytes, deadline) } } catch {
+                _ = PQputCopyEnd(handle, "no more rows")
+                while (try? nextResult(Deadline(seconds: 5))) != nil {}
+                throw error
+            }
+            while true {
+                let sent = PQputCopyEnd(handle, nil)
+                if sent == 1 { break }
+                guard sent == 0 else { throw failure }
+                try wait(forWriting: true, forReading: true, deadline)
+            }
+            try send(deadline) { _ in 1 }
+            while let result = try nextResult(deadline) { try check(result) }
+        }
+    }
+
+    private func put(_ bytes: [UInt8], _ deadline: Deadline) throws {
+        try bytes.withUnsafeBytes { buffer in
+            guard let start = buffer.baseAddress else { return }
+            while true {
+                let sent = PQputCopyData(handle, start.assumingMemoryBound(to: CChar.self), Int32(buffer.count))
+                // libpq would keep whatever the server does not take yet, without a limit.
+                if sent == 1 { return try self.send(deadline) { _ in 1 } }
+                guard sent == 0 else { throw failure }
+                // What it holds back has to leave first.
+                try wait(forWriting: true, forReading: true, deadline)
+                guard PQconsumeInput(handle) == 1 else { throw failure }
+            }
+        }
+    }
+
     /// Has one statement parsed, without running it.
     /// - Parameter seconds: how long the answer may take.
     /// - Throws: `PostgresError`, for a second statement as well; `CancellationError`.

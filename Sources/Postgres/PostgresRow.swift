@@ -1,0 +1,34 @@
+import CPostgreSQL
+
+/// A row in the server's binary form, whose cells are decoded when they are asked for. Valid only during the call that lends it.
+public struct PostgresRow {
+    let result: OpaquePointer
+    let number: Int32
+
+    /// Whether a cell is NULL.
+    public func isNull(_ column: Int) -> Bool { PQgetisnull(result, number, Int32(column)) == 1 }
+
+    /// The bytes of a cell; none for NULL. Lent.
+    public func bytes(_ column: Int) -> UnsafeRawBufferPointer {
+        guard !isNull(column), let start = PQgetvalue(result, number, Int32(column)) else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        return UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, number, Int32(column))))
+    }
+
+    /// A whole number of any of the server's sizes, or a truth value as 0 or 1; 0 for NULL.
+    public func int(_ column: Int) -> Int {
+        let bytes = bytes(column)
+        switch bytes.count {
+        case 1: return Int(bytes[0])
+        case 2: return Int(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
+        case 4: return Int(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
+        case 8: return Int(Int64(bigEndian: bytes.loadUnaligned(as: Int64.self)))
+        default: return 0
+        }
+    }
+
+    /// The same; nil for NULL.
+    public func optionalInt(_ column: Int) -> Int? { isNull(column) ? nil : int(column) }
+
+    /// Text; blank for NULL.
+    public func text(_ column: Int) -> String { String(decoding: bytes(column), as: UTF8.self) }
+}

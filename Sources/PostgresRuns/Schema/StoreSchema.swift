@@ -1,0 +1,102 @@
+/// The tables of a store: the PostgreSQL database through which several machines send one run. Names begin with `volley_`, so that the tables may stand in
+/// a schema with others.
+///
+/// Nothing is written per recipient: recipients are in blocks, and what becomes of them is in the journal, whose entries are about many of them and are never
+/// changed. Moments are milliseconds since 1970. Ids of recipients are those of the run file.
+public enum StoreSchema {
+    /// The version that this Volley makes and reads.
+    public static let version = 1
+
+    /// What leads from each version to the next; the first entry makes the tables.
+    static let steps: [[String]] = [
+        [
+            """
+            CREATE TABLE volley_store (version int NOT NULL)
+            """,
+            """
+            CREATE TABLE volley_run (
+                number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                id text NOT NULL UNIQUE,
+                digest text NOT NULL,                   -- of its plan, recipients included
+                app text NOT NULL, campaign text NOT NULL,
+                plan bytea NOT NULL,                    -- a run file without recipients
+                audience bigint NOT NULL,
+                is_published boolean NOT NULL,          -- whether all of its blocks are there
+                state text NOT NULL, cause text NOT NULL,
+                life text NOT NULL,
+                noted text NOT NULL,                    -- JSON: the life that is about to begin
+                started_at bigint, ended_at bigint,
+                conductor bigint,                       -- the member that does what is done once for all
+                conducts_sending boolean NOT NULL
+            )
+            """,
+            """
+            CREATE TABLE volley_block (                 -- 1,000 recipients each, packed
+                run bigint NOT NULL REFERENCES volley_run ON DELETE CASCADE,
+                number bigint NOT NULL,
+                data bytea NOT NULL,
+                PRIMARY KEY (run, number)
+            )
+            """,
+            // Blocks are packed already.
+            "ALTER TABLE volley_block ALTER COLUMN data SET STORAGE EXTERNAL",
+            """
+            CREATE TABLE volley_leg (
+                run bigint NOT NULL REFERENCES volley_run ON DELETE CASCADE,
+                first bigint NOT NULL, last bigint NOT NULL,    -- here and below: the id behind the last one
+                next bigint NOT NULL,                           -- whoever stands before it was leased once
+                is_open boolean NOT NULL,                       -- whether its canary was judged, so that all members may send
+                held_until bigint, cause text NOT NULL,
+                PRIMARY KEY (run, first)
+            )
+            """,
+            """
+            CREATE TABLE volley_sender (                -- the members; a row is the fence of one process
+                number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                run bigint NOT NULL REFERENCES volley_run ON DELETE CASCADE,
+                machine text NOT NULL,
+                beat bigint NOT NULL,
+                tallies text NOT NULL,                  -- JSON: answers so far, by service
+                joined_at timestamptz NOT NULL,
+                dead_at timestamptz                     -- it left, or was declared dead
+            )
+            """,
+            "CREATE INDEX volley_sender_run ON volley_sender (run)",
+            """
+            CREATE TABLE volley_lease (                 -- who may claim whom
+                run bigint NOT NULL REFERENCES volley_run ON DELETE CASCADE,
+                sender bigint NOT NULL,
+                first bigint NOT NULL, last bigint NOT NULL,
+                redo bytea,                             -- who of them is sent to again; null: nobody of them was claimed
+                PRIMARY KEY (run, sender, first)
+            )
+            """,
+            """
+            CREATE TABLE volley_returned (              -- to be leased again
+                number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                run bigint NOT NULL REFERENCES volley_run ON DELETE CASCADE,
+                first bigint NOT NULL, last bigint NOT NULL,
+                redo bytea
+            )
+            """,
+            "CREATE INDEX volley_returned_run ON volley_returned (run, first)",
+            """
+            CREATE TABLE volley_journal (
+                run bigint NOT NULL REFERENCES volley_run ON DELETE CASCADE,
+                sender bigint NOT NULL,
+                number bigint NOT NULL,                 -- its sender's own, so that a repeat after a lost answer is recognised
+                seq bigint GENERATED ALWAYS AS IDENTITY,
+                kind smallint NOT NULL,
+                first bigint NOT NULL, last bigint NOT NULL,
+                at bigint NOT NULL,
+                data bytea NOT NULL,
+                PRIMARY KEY (run, sender, number),
+                -- Whatever else goes wrong, nobody is claimed twice.
+                CONSTRAINT volley_claimed_once EXCLUDE USING gist (int8range(run << 40 | first, run << 40 | last) WITH &&) WHERE (kind = 1)
+            )
+            """,
+            "ALTER TABLE volley_journal ALTER COLUMN data SET STORAGE EXTERNAL",
+            "INSERT INTO volley_store VALUES (1)",
+        ]
+    ]
+}
