@@ -118,8 +118,8 @@ let package = Package(
         room(
             "Sending",
             [
-                "Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports",
-                "Simulators", "Workspace",
+                "Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery",
+                "PostgresRuns", "Runs", "Reports", "Simulators", "Workspace",
             ]),
         room(
             "Automation",
@@ -197,7 +197,9 @@ let package = Package(
             name: "LedgerConformance", dependencies: ["Base", "PushServices", "Runs"], path: "Tests/LedgerConformance",
             swiftSettings: strict),
         tests("Runs", ["Base", "LedgerConformance", "PushServices", "Runs", "Scheduling", "TestSupport"]),
-        tests("PostgresRuns", ["Base", "LedgerConformance", "PostgresRuns", "PushServices", "Runs", "TestServers", "TestSupport"]),
+        tests(
+            "PostgresRuns",
+            ["Base", "LedgerConformance", "Postgres", "PostgresRuns", "PushServices", "Runs", "TestServers", "TestSupport"]),
         .testTarget(
             name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports", "Scheduling"], exclude: ["stop_causes.tsv"],
             swiftSettings: strict),
@@ -212,9 +214,8 @@ let package = Package(
         tests(
             "Sending",
             [
-                "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "PushServices", "Reports", "Runs", "Scheduling",
-                "Sending",
-                "Simulators", "TestServers", "TestSupport", "Workspace",
+                "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "PostgresRuns", "PushServices", "Reports", "Runs",
+                "Scheduling", "Sending", "Simulators", "TestServers", "TestSupport", "Workspace",
             ]),
         tests(
             "Automation",
