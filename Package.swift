@@ -118,8 +118,8 @@ let package = Package(
         room(
             "Sending",
             [
-                "Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports",
-                "Simulators", "Workspace",
+                "Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery",
+                "PostgresRuns", "Runs", "Reports", "Simulators", "Workspace",
             ]),
         room(
             "Automation",
@@ -214,9 +214,8 @@ let package = Package(
         tests(
             "Sending",
             [
-                "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "PushServices", "Reports", "Runs", "Scheduling",
-                "Sending",
-                "Simulators", "TestServers", "TestSupport", "Workspace",
+                "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "PostgresRuns", "PushServices", "Reports", "Runs",
+                "Scheduling", "Sending", "Simulators", "TestServers", "TestSupport", "Workspace",
             ]),
         tests(
             "Automation",

@@ -9,6 +9,8 @@ public struct Project: Sendable {
     public var runs: String
     /// Databases that queries are put to, in the order of the file.
     public var databases: [Database]
+    /// The database that several machines share; nil when runs stay on one machine.
+    public var store: StoreSettings?
     /// By name, in the order of the file.
     public var apps: [App]
     /// The proxy of all apps that name none themselves; nil leaves it to the environment.
@@ -38,6 +40,15 @@ public struct Database: Sendable {
 
     /// What applies to databases that say nothing.
     public static let usualTimeoutSeconds = 600
+}
+
+/// `store:` of volley.yaml: the PostgreSQL database that several machines share to send one run.
+public struct StoreSettings: Sendable {
+    /// The environment variable that holds its address.
+    public var variable: SourceText
+
+    /// A store, as volley.yaml names it.
+    public init(variable: SourceText) { self.variable = variable }
 }
 
 /// A query whose rows are devices, as written.

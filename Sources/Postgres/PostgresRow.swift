@@ -10,7 +10,9 @@ public struct PostgresRow {
 
     /// The bytes of a cell; none for NULL. Lent.
     public func bytes(_ column: Int) -> UnsafeRawBufferPointer {
-        guard !isNull(column), let start = PQgetvalue(result, number, Int32(column)) else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        guard !isNull(column), let start = PQgetvalue(result, number, Int32(column)) else {
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
         return UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, number, Int32(column))))
     }
 

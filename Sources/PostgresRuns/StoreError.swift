@@ -25,7 +25,8 @@ enum StoreError {
         switch state {
         case "42501": "Give the role its rights: `volley store check` says which are missing."
         case "42P01", "42703": "Its tables are missing, or of another version: run `volley store migrate`."
-        case "25006": "This server is a standby, or read-only: let the address lead to the primary, for example with target_session_attrs=read-write."
+        case "25006":
+            "This server is a standby, or read-only: let the address lead to the primary, for example with target_session_attrs=read-write."
         case "53100": "Its disk is full: make room there."
         case "53300": "It has too many connections: allow more (max_connections); each process that sends needs four."
         default: "Look at the database's log; `volley store check` says what Volley finds there."

@@ -37,6 +37,50 @@ struct MistakesInProjectTests {
             volley.yaml:1:42: a query may take 1s to 24h, not '0s'. For example: timeout: 10min.
             """),
         MistakeCase(
+            "a misspelt store",
+            "stor: {postgres: {url_env: V}}\n\(shop)}}\n",
+            "volley.yaml:1:1: unknown key 'stor' at the top level. Did you mean 'store'?"),
+        MistakeCase(
+            "a store that is a text",
+            "store: postgres\n\(shop)}}\n",
+            """
+            volley.yaml:1:8: 'store' must be a group of keys, not 'postgres'. For example: store: {postgres: {url_env: VOLLEY_DATABASE}}.
+            """),
+        MistakeCase(
+            "a store without its database",
+            "store: {}\n\(shop)}}\n",
+            "volley.yaml:1:8: the key 'postgres' is missing in 'store'. Add it, for example: postgres: {url_env: VOLLEY_DATABASE}."),
+        MistakeCase(
+            "a misspelt kind of store",
+            "store: {postgresql: {url_env: V}}\n\(shop)}}\n",
+            "volley.yaml:1:9: unknown key 'postgresql' in 'store'. Did you mean 'postgres'?"),
+        MistakeCase(
+            "a variable that is not below its kind of store",
+            "store: {url_env: V}\n\(shop)}}\n",
+            """
+            volley.yaml:1:9: unknown key 'url_env' in 'store'. Write store: {postgres: {url_env: VOLLEY_DATABASE}}, with the name of the environment variable that holds the address.
+            """),
+        MistakeCase(
+            "a store without its variable",
+            "store: {postgres: {}}\n\(shop)}}\n",
+            "volley.yaml:1:19: the key 'url_env' is missing in 'postgres'. Add it, for example: url_env: VOLLEY_DATABASE."),
+        MistakeCase(
+            "the address of a store is not repeated",
+            "store: {postgres: {url_env: \"postgresql://volley:hush@db/volley\"}}\n\(shop)}}\n",
+            """
+            volley.yaml:1:29: 'url_env' must be the name of an environment variable. Keep the address itself out of this file; write, for example: url_env: VOLLEY_DATABASE.
+            """),
+        MistakeCase(
+            "the address of a store under another name",
+            "store: {postgres: {url: \"postgresql://volley:hush@db/volley\"}}\n\(shop)}}\n",
+            """
+            volley.yaml:1:20: unknown key 'url' in 'postgres'. Keep the address out of this file: write url_env with the name of the environment variable that holds it.
+            """),
+        MistakeCase(
+            "a misspelt variable of a store",
+            "store: {postgres: {url_enf: V}}\n\(shop)}}\n",
+            "volley.yaml:1:20: unknown key 'url_enf' in 'postgres'. Did you mean 'url_env'?"),
+        MistakeCase(
             "a query without SQL",
             "databases: {warehouse: {url_env: W}}\n\(shop), devices: {database: warehouse, sql: select 1}}}\n",
             "volley.yaml:2:95: unknown key 'sql' in 'devices'. Volley calls it 'query'."),

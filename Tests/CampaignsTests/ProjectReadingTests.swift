@@ -121,6 +121,16 @@ struct ProjectReadingTests {
         #expect(project.apps.first?.devices.isEmpty == true)
     }
 
+    @Test("several machines may share a store, which is named by the variable that holds its address") func store() throws {
+        func project(_ store: String) throws -> Project {
+            try readProject("\(store)apps: {shop: {topic: com.example.shop, environment: simulator}}\n").0
+        }
+        let variable = try #require(try project("store: {postgres: {url_env: VOLLEY_DATABASE}}\n").store).variable
+        #expect(variable.value == "VOLLEY_DATABASE")
+        #expect(variable.position.description == "volley.yaml:1:29")
+        #expect(try project("").store == nil)
+    }
+
     @Test("a server of one's own has an address and an authority, and a certificate may stand instead of a key")
     func server() throws {
         let project = try readProject(

@@ -14,7 +14,9 @@ struct HelpTests {
             "volley", "init", "check", "preview", "plan", "approve", "send", "schedule", "serve", "resume", "pause", "cancel", "retry",
             "runs", "orders",
             "report", "prune",
-            "suppression", "suppression list", "suppression import", "suppression export", "suppression remove", "push", "doctor",
+            "suppression", "suppression list", "suppression import", "suppression export", "suppression remove", "store", "store migrate",
+            "store check", "push",
+            "doctor",
             "notify", "schema", "simulate",
         ])
     func snapshot(command: String) throws {
@@ -43,6 +45,7 @@ struct HelpTests {
             "report",
             "prune",
             "suppression",
+            "store",
             "push",
             "notify", "schema", "simulate",
         ] {

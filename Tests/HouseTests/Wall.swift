@@ -45,9 +45,10 @@ struct Wall {
             Wall(
                 name: "knows-sqlite", pattern: #"\bimport (?:GRDB|GRDBSQLite|SQLite3)\b"#,
                 rooms: ["Accounts/SQLite", "Runs/SQLite", "Benchmarks"]),
-            // A query of devices, and a ledger to come: nothing else has SQL for a server.
+            // A query of devices, and the store that several machines share: nothing else has SQL for a server.
             Wall(
-                name: "asks-databases", pattern: #"\bimport (?:CPostgreSQL|Postgres)\b"#, rooms: ["Postgres", "Audience/Database"]),
+                name: "asks-databases", pattern: #"\bimport (?:CPostgreSQL|Postgres)\b"#,
+                rooms: ["Postgres", "Audience/Database", "PostgresRuns"]),
             Wall(
                 name: "decides-by-text",
                 pattern:

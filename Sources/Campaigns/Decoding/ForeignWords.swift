@@ -40,8 +40,11 @@ enum ForeignWords {
             default: return nil
             }
         }
-        if group.valid == ProjectKeys.database.valid, ["url", "uri", "dsn", "address", "host", "password", "env"].contains(key) {
+        if [ProjectKeys.database.valid, ProjectKeys.postgresStore.valid].contains(group.valid), addressWords.contains(key) {
             return ("Keep the address out of this file: write url_env with the name of the environment variable that holds it.", "url_env")
+        }
+        if group.valid == ProjectKeys.store.valid, addressWords.contains(key) || key == "url_env" {
+            return ("Write \(StoreReader.example), with the name of the environment variable that holds the address.", "postgres")
         }
         if group.valid == CampaignKeys.deviceQuery.valid, ["sql", "select", "statement"].contains(key) {
             return ("Volley calls it 'query'.", "query")
@@ -66,6 +69,9 @@ enum ForeignWords {
         default: return nil
         }
     }
+
+    /// What people call the address of a database, or parts of it.
+    private static let addressWords: Set<String> = ["url", "uri", "dsn", "address", "host", "password", "env"]
 
     /// What other tools call the keys of an account.
     private static func accountRemedy(for key: String, _ service: any PushService, isRoot: Bool) -> (text: String, meant: String?)? {

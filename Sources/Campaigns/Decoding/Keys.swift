@@ -139,11 +139,13 @@ enum CampaignKeys {
 /// The groups of volley.yaml.
 enum ProjectKeys {
     static let root: KeyGroup = {
-        var root = KeyGroup("", valid: ["runs", "proxy", "notices", "monitoring", "console", "databases", "apps"])
+        var root = KeyGroup("", valid: ["runs", "proxy", "notices", "monitoring", "console", "databases", "store", "apps"])
         root.service = PushServices.standard
         return root
     }()
     static let database = KeyGroup("the database", valid: ["url_env", "timeout"])
+    static let store = KeyGroup("store", valid: ["postgres"])
+    static let postgresStore = KeyGroup("postgres", valid: ["url_env"])
     static let notice = KeyGroup("the entry of 'notices'", valid: ["webhook", "secret_env", "ca", "command", "events"])
     static let monitoring = KeyGroup("monitoring", valid: ["prometheus", "health"])
     static let console = KeyGroup("console", valid: ["public_url", "proxies", "roots", "oidc"])
@@ -216,7 +218,7 @@ enum ProjectKeys {
             groups: [root, app(of: service), environment] + service.account.credentials.map(credential)
                 + [
                     proxy, columns, tags, testDevice, notice, monitoring, console, namedServices, serviceColumn, database,
-                    CampaignKeys.deviceQuery,
+                    CampaignKeys.deviceQuery, store, postgresStore,
                 ])
     }
 

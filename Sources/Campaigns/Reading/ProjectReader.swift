@@ -16,6 +16,7 @@ struct ProjectReader {
         let monitoring = MonitoringReader(root: root).monitoring()
         let console = ConsoleReader(root: root).settings()
         let databases = DatabaseReader(root: root).databases()
+        let store = StoreReader(root: root).settings()
         guard let node = root.required("apps", example: "apps: {\(Self.appExample)}") else { return nil }
         guard let entries = Section.entries(of: node, name: "apps", example: "apps: {\(Self.appExample)}", findings: root.findings) else {
             return nil
@@ -24,8 +25,8 @@ struct ProjectReader {
         let apps = entries.compactMap { app($0, commonProxy: proxy) }
         checkDatabases(of: apps, databases)
         return Project(
-            file: file, runs: runs?.value ?? "runs", databases: databases, apps: apps, proxy: proxy, notices: notices,
-            monitoring: monitoring, console: console)
+            file: file, runs: runs?.value ?? "runs", databases: databases, store: store, apps: apps, proxy: proxy,
+            notices: notices, monitoring: monitoring, console: console)
     }
 
     /// Reports databases that apps name and that are not there. A misspelt group of databases is reported already.

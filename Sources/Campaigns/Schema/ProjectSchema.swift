@@ -25,6 +25,7 @@ public struct ProjectSchema {
                     "console": console,
                     "databases": SchemaNode.map(
                         "PostgreSQL databases that queries of devices are put to, by the names that they use.", database),
+                    "store": store,
                     "apps": SchemaNode.map("Apps, by the names that campaigns use.", app),
                 ]),
             definitions: [("proxy", proxy), ("notices", notices)])
@@ -243,6 +244,19 @@ public struct ProjectSchema {
                 "timeout": SchemaNode.text(
                     "The longest that a query may take.", example: "10min", pattern: SchemaPattern.duration,
                     rules: [("default", .string("10min"))]),
+            ])
+    }
+
+    private var store: JSONValue {
+        SchemaNode.object(
+            ProjectKeys.store, "The database that several machines share to send one run.", required: ["postgres"],
+            [
+                "postgres": SchemaNode.object(
+                    ProjectKeys.postgresStore, "A PostgreSQL database.", required: ["url_env"],
+                    [
+                        "url_env": variable(
+                            "The environment variable that holds its address: postgresql://user@host/database.", example: "VOLLEY_DATABASE")
+                    ])
             ])
     }
 

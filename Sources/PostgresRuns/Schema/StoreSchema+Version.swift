@@ -18,13 +18,17 @@ extension StoreSchema {
     static func check(_ connection: PostgresConnection) throws {
         let found = try version(of: connection)
         guard found != version else { return }
-        if found > version {
-            throw Diagnostic(
-                "the store's tables are of version \(found), and this Volley knows version \(version)",
-                remedy: "Use the version of Volley that made them on every machine.")
-        }
+        if found > version { throw isNewer(found) }
         throw Diagnostic(
-            found == 0 ? "the store has no tables yet" : "the store's tables are of version \(found), and this Volley needs version \(version)",
+            found == 0
+                ? "the store has no tables yet" : "the store's tables are of version \(found), and this Volley needs version \(version)",
             remedy: "Run `volley store migrate` once, on one machine.")
+    }
+
+    /// Tables that a newer Volley made or upgraded.
+    static func isNewer(_ found: Int) -> Diagnostic {
+        Diagnostic(
+            "this Volley is too old for the store: its tables are of version \(found), and this Volley knows version \(version)",
+            remedy: "Use the version of Volley that migrated them on every machine.")
     }
 }

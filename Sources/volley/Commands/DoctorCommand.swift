@@ -23,7 +23,7 @@ public enum DoctorCommand {
         for (app, number) in apps.flatMap({ app in app.services.indices.map { (app, $0) } }) {
             let account = app.services[number]
             let steps = ServiceCheck(app: app, project: project, service: number, now: .now(), context: context).steps()
-            let failed = steps.count { $0.state == .failed }
+            let failed = steps.failures
             isWell = isWell && failed == 0
             if options.isJSON {
                 documents.append(
@@ -38,11 +38,14 @@ public enum DoctorCommand {
         }
         let (areWell, databases) = try checkDatabases(of: apps, named: name, project, options, console)
         isWell = isWell && areWell
+        let store = try checkStore(of: project, options, console)
+        isWell = isWell && store?.failures ?? 0 == 0
         if options.isJSON {
             try console.out(
                 .object(
                     pairs: [("ok", .bool(isWell)), ("apps", .array(documents))]
-                        + (databases.isEmpty ? [] : [("databases", .array(databases))])))
+                        + (databases.isEmpty ? [] : [("databases", .array(databases))])
+                        + (store.map { [("store", StoreCommand.document($0))] } ?? [])))
         }
         return isWell ? .done : .wrong
     }
@@ -62,9 +65,18 @@ public enum DoctorCommand {
                 .object(pairs: [
                     ("database", .string(database.name.value)), ("ok", .bool(isWell)), ("steps", .array([step.json])),
                 ]))
-            if !options.isJSON { try console.out(text("\(database.name.value): a database", [step], nil, console)) }
+            if !options.isJSON { try console.out(StepsText.text("\(database.name.value): a database", [step], console)) }
         }
         return (areWell, documents)
+    }
+
+    /// Checks the store, whichever app was named: a run of any app may go through it.
+    /// - Returns: nil if volley.yaml has none.
+    private static func checkStore(of project: Project, _ options: CommonOptions, _ console: Console) throws -> [CheckStep]? {
+        guard let settings = project.store else { return nil }
+        let steps = try StoreSetup(settings, Interruption.process).check()
+        if !options.isJSON { try console.out(StoreCommand.text(steps, console)) }
+        return steps
     }
 
     private static func text(
@@ -72,24 +84,9 @@ public enum DoctorCommand {
     ) -> String {
         let service = app.services.count > 1 ? "\(account.service.displayName), " : ""
         let well = "Nothing is wrong; nothing was sent."
-        return text(
-            "\(app.name.value): \(service)\(account.topic.value), \(account.destination)", steps,
-            failed == 0 ? well : "\(failed) \(TextFormat.plural(failed, one: "step")) failed; nothing was sent.", console)
-    }
-
-    /// Steps below a title.
-    /// - Parameter end: the last line; nil for none.
-    private static func text(_ title: String, _ steps: [CheckStep], _ end: String?, _ console: Console) -> String {
-        var lines = [title]
-        let names = steps.map(\.name.count).max() ?? 0
-        for step in steps {
-            let mark = TextFormat.padded(step.state.rawValue, to: 7)
-            let colour = ["ok": "32", "failed": "31"][step.state.rawValue]
-            let shown = console.colour ? colour.map { "\u{1B}[\($0)m\(mark)\u{1B}[0m" } ?? mark : mark
-            lines.append("  \(shown)  \(TextFormat.padded(step.name, to: names))  \(step.message)")
-            if let remedy = step.remedy { lines.append(String(repeating: " ", count: names + 13) + remedy) }
-        }
-        return (lines + (end.map { [$0] } ?? [])).joined(separator: "\n")
+        return StepsText.text(
+            "\(app.name.value): \(service)\(account.topic.value), \(account.destination)", steps, console,
+            end: failed == 0 ? well : "\(failed) \(TextFormat.plural(failed, one: "step")) failed; nothing was sent.")
     }
 }
 

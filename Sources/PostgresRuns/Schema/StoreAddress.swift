@@ -1,0 +1,48 @@
+public import Base
+import Glibc
+import Postgres
+
+/// The store, as volley.yaml names it: the variable that holds its address.
+public struct StoreAddress: Sendable {
+    /// The environment variable, and where volley.yaml names it.
+    public var variable: SourceText
+
+    /// A store.
+    public init(variable: SourceText) { self.variable = variable }
+
+    /// How long a question that reads little may take; seconds.
+    static let stepSeconds = 30.0
+
+    /// Opens the store to work with it.
+    /// - Parameter givingUp: ends every wait for the database.
+    /// - Throws: a `Diagnostic`: the variable is not set, the store cannot be reached, or its tables are missing or of another version.
+    public func open(givingUp: Cancellation) throws -> Store {
+        let address = try resolved()
+        return try explaining { try Store.open(address, givingUp: givingUp) }
+    }
+
+    /// Connects. The tables are not looked at.
+    /// - Throws: `Diagnostic`; `CancellationError`.
+    func connect(_ cancellation: Cancellation) throws -> PostgresConnection {
+        let address = try resolved()
+        return try explaining { try PostgresConnection.open(address, cancellation) }
+    }
+
+    /// Where libpq finds it.
+    private func resolved() throws -> PostgresAddress {
+        guard let text = getenv(variable.value).map({ String(cString: $0) }), !text.isEmpty else {
+            throw Diagnostic(
+                "the environment variable \(variable.value), which should hold the address of the store, is not set", at: variable.position,
+                remedy: "Set it where Volley runs, for example: export \(variable.value)=postgresql://volley@HOST/DATABASE.")
+        }
+        return try explaining { try PostgresAddress(text, of: variable.value) }
+    }
+
+    /// Says what went wrong where volley.yaml names the store.
+    func explaining<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try StoreError.explaining(body) } catch var mistake as Diagnostic where mistake.position == nil && mistake.file == nil {
+            mistake.position = variable.position
+            throw mistake
+        }
+    }
+}
