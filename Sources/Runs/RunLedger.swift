@@ -97,6 +97,12 @@ public protocol RunLedger: AnyObject, Sendable {
     /// Recipients that were claimed and have no outcome: after a crash, those that may or may not have been pushed. Ascending.
     func claimedWithoutOutcome() throws -> [Range<Int>]
 
+    /// The same of those that processes which are gone left behind: nobody has them in hand.
+    func lost() throws -> [Range<Int>]
+
+    /// Ranges of a leg in which this process is to look for recipients who were claimed and are to be sent to again (`forEachUnsettledPush`). Ascending.
+    func claimedBefore(of leg: Range<Int>) throws -> [Range<Int>]
+
     /// When the first of some recipients were claimed; nil when none were.
     func firstClaim(of ids: Range<Int>) throws -> Timestamp?
 
@@ -261,6 +267,12 @@ public struct NotSending: Error, Hashable {
 }
 
 extension RunLedger {
+    /// Where one process at a time sends a run, whoever has no outcome as it begins was left behind.
+    public func lost() throws -> [Range<Int>] { try claimedWithoutOutcome() }
+
+    /// Where one process at a time sends a run, it looks at all who were claimed.
+    public func claimedBefore(of leg: Range<Int>) throws -> [Range<Int>] { try claims().ranges(in: leg) }
+
     /// Takes the right to send the run.
     public func lockForSending() throws { try lockForSending(isSending: true) }
 

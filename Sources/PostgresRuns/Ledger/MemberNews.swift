@@ -26,8 +26,10 @@ public struct MemberNews: Sendable {
     public var elsewhere: [Int: [Outcome: Int]] = [:]
     /// The first ids of the legs that all members may send: their canaries were judged.
     public var openLegs: Set<Int> = []
-    /// Whether there is something to be leased: stretches that nobody has yet, or that came back.
-    public var hasWork = false
+    /// The first ids of legs that a service stopped.
+    public var stoppedLegs: Set<Int> = []
+    /// The first ids of legs of which something can be leased: nobody has it yet, or it came back.
+    public var legsWithWork: Set<Int> = []
     /// The database's clock minus this machine's, in seconds, and half of the time that asking took, which is its error.
     public var clockOffsetSeconds = 0.0, clockErrorSeconds = 0.0
 }

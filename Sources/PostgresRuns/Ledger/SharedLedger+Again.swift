@@ -51,9 +51,22 @@ extension SharedLedger {
         }
     }
 
+    /// Parts of those who are sent to again that a member takes before others get a turn.
+    private static let mostParts = 5
+
+    public func claimedBefore(of leg: Range<Int>) throws -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        for _ in 0..<Self.mostParts {
+            let next = try leaseAgain(of: leg)
+            if next.isEmpty { break }
+            ranges += next
+        }
+        return ranges.sorted { $0.lowerBound < $1.lowerBound }
+    }
+
     /// Leases recipients of a leg who are sent to again.
     /// - Returns: ranges that they are in, ascending; none when there are none.
-    func leaseAgain(of leg: Range<Int>) throws -> [Range<Int>] {
+    private func leaseAgain(of leg: Range<Int>) throws -> [Range<Int>] {
         guard let me = state.withLock({ $0.sender }) else { return [] }
         let lane = claiming.lane
         let rows = try StoreError.explaining {

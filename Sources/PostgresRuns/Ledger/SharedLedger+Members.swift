@@ -52,8 +52,20 @@ extension SharedLedger {
     /// Declares a member dead whose beat stands still, in one transaction with giving back what it had leased and not claimed.
     /// - Parameter beat: at which it stood still.
     /// - Returns: false if it beats again, or another was faster.
-    public func declareDead(_ member: Int, beat: Int64) throws -> Bool {
-        try ask { connection in try end(member, ifBeatIs: beat, connection) }
+    func declareDead(_ member: Int, beat: Int64) throws -> Bool {
+        try StoreError.explaining { try beating.once { try end(member, ifBeatIs: beat, $0) } }
+    }
+
+    /// Gives back what this member has leased and not claimed, so that others may have it: it sends no more for now.
+    public func returnLeases() throws {
+        guard let me = state.withLock({ $0.sender }), !state.withLock({ $0.stretches.leases.isEmpty }) else { return }
+        try ask { connection in
+            try connection.transaction(within: asking.answerSeconds) {
+                guard try holdFence(me, connection) else { return }
+                try giveBackLeases(of: me, connection)
+            }
+        }
+        state.withLock { $0.stretches = Stretches() }
     }
 
     /// - Parameter beat: nil for whatever it is.
@@ -118,11 +130,11 @@ extension SharedLedger {
             return state.beat
         }
         let news = try StoreError.explaining {
-            try asking.once { connection -> MemberNews? in
+            try beating.once { connection -> MemberNews? in
                 // A beat that comes late must not overwrite a later one.
                 let count = try connection.run(
                     "UPDATE volley_sender SET beat = $2, tallies = $3 WHERE number = $1 AND dead_at IS NULL AND beat < $2",
-                    [.int(me), .int(beat), .text(Tallies.text(answers))], within: asking.answerSeconds)
+                    [.int(me), .int(beat), .text(Tallies.text(answers))], within: beating.answerSeconds)
                 guard count == 1 else { return nil }
                 return try look(as: me, connection)
             }
@@ -152,14 +164,17 @@ extension SharedLedger {
         let start = ContinuousClock.now, here = Timestamp.now()
         try connection.run(
             """
-            SELECT first, is_open, next < last AND cause = '' OR EXISTS (SELECT 1 FROM volley_returned v WHERE v.run = l.run AND v.first < l.last
-                AND v.last > l.first), (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+            SELECT first, is_open, cause <> '', next < last OR EXISTS (
+                    SELECT 1 FROM volley_returned v WHERE v.run = l.run AND v.first < l.last AND v.last > l.first),
+                (extract(epoch FROM clock_timestamp()) * 1000)::bigint
             FROM volley_leg l WHERE run = $1
-            """, [.int(run)], within: asking.answerSeconds
+            """, [.int(run)], within: beating.answerSeconds
         ) { cells in
-            if cells.int(1) == 1 { news.openLegs.insert(cells.int(0)) }
-            news.hasWork = news.hasWork || cells.int(2) == 1
-            news.clockOffsetSeconds = Double(Int64(cells.int(3)) - here.epochMilliseconds) / 1000
+            let first = cells.int(0)
+            if cells.int(1) == 1 { news.openLegs.insert(first) }
+            if cells.int(2) == 1 { news.stoppedLegs.insert(first) }
+            if cells.int(3) == 1 { news.legsWithWork.insert(first) }
+            news.clockOffsetSeconds = Double(Int64(cells.int(4)) - here.epochMilliseconds) / 1000
         }
         news.clockErrorSeconds = (.now - start) / .seconds(1) / 2
         return news

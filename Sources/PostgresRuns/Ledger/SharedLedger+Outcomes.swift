@@ -81,8 +81,9 @@ extension SharedLedger {
         return count
     }
 
-    /// Recipients that are claimed without an outcome, and not in the hands of a member that is there. The replica must be up to date.
-    func lost() throws -> [Range<Int>] {
+    /// Recipients that are claimed without an outcome, and not in the hands of a member that is there.
+    public func lost() throws -> [Range<Int>] {
+        try refresh()
         let held = try heldByMembers(), inHands = ClaimSet(held.claimed.ranges + held.offered.ranges)
         return try replica.claimedWithoutOutcome().flatMap { inHands.gaps(in: $0) }
     }

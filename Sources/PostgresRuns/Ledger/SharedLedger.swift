@@ -23,8 +23,10 @@ public final class SharedLedger: RunLedger {
     let claiming: JournalLane
     /// Records.
     let recording: JournalLane
-    /// Looks, beats and takes orders.
+    /// Looks, and takes orders.
     let asking: StoreLane
+    /// Beats: whatever else waits for the database, this connection does not.
+    let beating: StoreLane
     let state = Mutex(State())
     /// Blocks of recipients that were read lately.
     let blocks = BlockCache()
@@ -51,12 +53,16 @@ public final class SharedLedger: RunLedger {
         var isFenced = false
     }
 
+    /// A beat that takes longer is given up, and followed by another.
+    private static let beatSeconds = 5.0
+
     init(_ store: Store, run: Int, replica: SQLiteRun, scratch: ScratchFolder?) {
         (self.store, self.run, self.replica, self.scratch) = (store, run, replica, scratch)
         plan = replica.plan
         claiming = JournalLane(store, place: 0)
         recording = JournalLane(store, place: 1)
         asking = store.lane()
+        beating = store.lane(answerSeconds: Self.beatSeconds)
     }
 
     deinit { unlock() }
@@ -134,7 +140,11 @@ public final class SharedLedger: RunLedger {
 
     public func life() throws -> String { try ask { try row($0).life } }
 
-    public func order() throws -> RunOrder? { RunOrder(try status().state) }
+    /// As the last beat showed it, where this process beats: it looks several times a second.
+    public func order() throws -> RunOrder? {
+        let news = state.withLock { $0.news }
+        return RunOrder(try news?.state ?? status().state)
+    }
 
     public func loss(during activity: RunActivity) -> LedgerStop? {
         if let loss = isAtHome ? replica.loss(during: activity) : nil { return loss }

@@ -16,5 +16,8 @@ struct SubmissionGate {
     mutating func beat(begunAt start: Double) { lastBeat = max(lastBeat ?? start, start) }
 
     /// Whether pushes may be handed over.
-    func isOpen(at now: Double) -> Bool { lastBeat.map { now - $0 < Self.longestAgeSeconds } ?? false }
+    func isOpen(at now: Double) -> Bool { closesAt.map { now < $0 } ?? false }
+
+    /// When it closes unless another beat succeeds; nil before the first one.
+    var closesAt: Double? { lastBeat.map { $0 + Self.longestAgeSeconds } }
 }

@@ -78,7 +78,6 @@ struct PushReader: Sendable {
     /// - Throws: `Diagnostic` if the run file cannot be read or claimed from; every claimed recipient has been handed over then.
     func read(_ ids: Range<Int>? = nil, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
         let ids = ids ?? 0..<run.plan.audience
-        let claimed = try run.claims()
         let claims: ClaimCount
         if let shared = self.claims {
             claims = shared
@@ -88,7 +87,7 @@ struct PushReader: Sendable {
             claims.start(at: try run.claimCount())
         }
         for call in repeats where !batches.isClosed { try read(call, claims, into: batches) }
-        for range in claimed.ranges(in: ids) {
+        for range in try run.claimedBefore(of: ids) {
             for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.largestClaim) where !batches.isClosed {
                 let left = try readAgain(start..<min(start + Self.largestClaim, range.upperBound), claims, into: batches)
                 if !left.isEmpty { return left }

@@ -181,7 +181,7 @@ extension RunLedger {
     /// Records the devices of a service that were claimed and have no outcome as unknown: what a killed process left behind.
     fileprivate func recordLost(ofService number: Int, at now: Timestamp) throws {
         let own = plan.ids(ofService: number)
-        for range in try claimedWithoutOutcome() {
+        for range in try lost() {
             for ids in own.ranges(in: range) {
                 for start in stride(from: ids.lowerBound, to: ids.upperBound, by: 10_000) {
                     let part = start..<min(start + 10_000, ids.upperBound)

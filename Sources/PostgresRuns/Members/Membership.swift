@@ -1,0 +1,133 @@
+public import Base
+import Glibc
+import Synchronization
+
+/// Takes part in a run for this process: beats once a second, learns how the run is, declares dead whoever is silent, and takes over what is done once for all
+/// when nobody does it. What it decides by are values (`MemberWatch`, `SubmissionGate`); this does what they say.
+public final class Membership: Sendable {
+    private static let beatMilliseconds = 1000
+
+    public let ledger: SharedLedger
+    private let answers: @Sendable () -> [Int: [Outcome: Int]]
+    private let onBeat: @Sendable (Membership) -> Void
+    private let state = Mutex(State())
+    private let ending: Cancellation
+    private let thread = Mutex<WorkerThread<Void>?>(nil)
+    /// Rung after each beat, for one thread that waits for news.
+    private let beaten: Wakeup
+
+    private struct State {
+        var gate = SubmissionGate()
+        var watch = MemberWatch()
+        var news: MemberNews?
+        var isDead = false
+        /// Why the store cannot be asked now; nil while it can.
+        var trouble: Diagnostic?
+        var deaths: [MemberNews.Other] = []
+    }
+
+    /// Joins, and beats for the first time: nothing may be handed over before that.
+    /// - Parameters:
+    ///   - answers: this member's so far, by the numbers of services.
+    ///   - onBeat: called after each beat, whether it succeeded or not, on a thread of its own.
+    /// - Throws: `Diagnostic`: the store cannot be reached, or has the run no longer; no thread can be started.
+    public init(
+        _ ledger: SharedLedger, answers: @escaping @Sendable () -> [Int: [Outcome: Int]],
+        onBeat: @escaping @Sendable (Membership) -> Void = { _ in }
+    ) throws {
+        (self.ledger, self.answers, self.onBeat) = (ledger, answers, onBeat)
+        ending = try Cancellation()
+        beaten = try Wakeup()
+        try ledger.join()
+        beat()
+        if let trouble = state.withLock({ $0.trouble }) { throw trouble }
+        let thread = try WorkerThread("beat") { [self] in
+            while !ending.isRequested {
+                ending.wait(milliseconds: Self.beatMilliseconds)
+                if !ending.isRequested { beat() }
+            }
+        }
+        self.thread.withLock { $0 = thread }
+    }
+
+    /// Ends beating. Does not leave the run.
+    public func end() {
+        ending.request()
+        thread.withLock { thread in
+            thread?.join()
+            thread = nil
+        }
+    }
+
+    // MARK: - What is known
+
+    /// What the last beat that succeeded brought.
+    public var news: MemberNews? { state.withLock { $0.news } }
+
+    /// Whether another member declared this one dead: nothing that it writes counts.
+    public var isDead: Bool { state.withLock { $0.isDead } }
+
+    /// Why the store cannot be asked now; nil while it can.
+    public var trouble: Diagnostic? { state.withLock { $0.trouble } }
+
+    /// Whether this member does what is done once for all.
+    public var isConductor: Bool { state.withLock { $0.news?.isConductor ?? false } }
+
+    /// Until when pushes may be handed over, in nanoseconds of the clock that counts while the machine sleeps (CLOCK_BOOTTIME).
+    public var handsOverUntil: Int64 { state.withLock { $0.gate.closesAt.map { Int64($0 * 1e9) } ?? 0 } }
+
+    /// Members that this one has declared dead since the last call.
+    public func takeDeaths() -> [MemberNews.Other] {
+        state.withLock { state in
+            defer { state.deaths = [] }
+            return state.deaths
+        }
+    }
+
+    /// Waits for the next beat, or until work should end.
+    public func waitForNews(_ cancellation: Cancellation) { cancellation.wait(milliseconds: 2 * Self.beatMilliseconds, orUntil: beaten) }
+
+    // MARK: - Beating
+
+    private func beat() {
+        let start = Self.now()
+        do {
+            guard let news = try ledger.beat(answers: answers()) else {
+                state.withLock { $0.isDead = true }
+                return ring()
+            }
+            let silent = state.withLock { state in
+                state.gate.beat(begunAt: start)
+                (state.news, state.trouble) = (news, nil)
+                return state.watch.look(at: Dictionary(uniqueKeysWithValues: news.others.map { ("\($0.number)", $0.beat) }), start)
+            }
+            for silence in silent { try declareDead(silence, news) }
+            if news.lacksConductor, try ledger.becomeConductor() { state.withLock { $0.news?.isConductor = true } }
+        } catch {
+            state.withLock { state in
+                state.watch.disconnected()
+                state.trouble = Diagnostic(explaining: error)
+            }
+        }
+        ring()
+    }
+
+    private func declareDead(_ silence: MemberWatch.Silence, _ news: MemberNews) throws {
+        guard let member = news.others.first(where: { "\($0.number)" == silence.member }),
+            try ledger.declareDead(member.number, beat: silence.beat)
+        else { return }
+        state.withLock { $0.deaths.append(member) }
+    }
+
+    private func ring() {
+        onBeat(self)
+        beaten.wake()
+    }
+
+    /// Seconds on a clock that cannot be set, and that counts on while the machine sleeps.
+    private static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
