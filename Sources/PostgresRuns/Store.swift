@@ -6,6 +6,8 @@ public final class Store: Sendable {
     let address: PostgresAddress
     /// Ends every wait for the database. A person's Ctrl-C does not: what is under way must still be recorded.
     let givingUp: Cancellation
+    /// For looks at what is in it.
+    let looking: StoreLane
 
     /// The store at an address, whose tables are there.
     /// - Parameter givingUp: ends every wait for the database.
@@ -18,8 +20,13 @@ public final class Store: Sendable {
     }
 
     /// - Parameter givingUp: ends every wait for the database.
-    init(_ address: PostgresAddress, givingUp: Cancellation) { (self.address, self.givingUp) = (address, givingUp) }
+    init(_ address: PostgresAddress, givingUp: Cancellation) {
+        (self.address, self.givingUp) = (address, givingUp)
+        looking = StoreLane(address, givingUp)
+    }
 
     /// A connection that is opened when it is first needed.
-    func lane(answerSeconds: Double = StoreLane.usualAnswerSeconds) -> StoreLane { StoreLane(self, answerSeconds: answerSeconds) }
+    func lane(answerSeconds: Double = StoreLane.usualAnswerSeconds) -> StoreLane {
+        StoreLane(address, givingUp, answerSeconds: answerSeconds)
+    }
 }

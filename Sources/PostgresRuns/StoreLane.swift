@@ -11,15 +11,16 @@ final class StoreLane: @unchecked Sendable {
     /// The pause between two tries to reach the database.
     private static let pauseMilliseconds = 250
 
-    private let store: Store
+    private let address: PostgresAddress
+    private let givingUp: Cancellation
     private let lock = Mutex(())
     private var connection: PostgresConnection?
     /// How long a statement may take.
     let answerSeconds: Double
     private let opened = Atomic(0)
 
-    init(_ store: Store, answerSeconds: Double) {
-        self.store = store
+    init(_ address: PostgresAddress, _ givingUp: Cancellation, answerSeconds: Double = usualAnswerSeconds) {
+        (self.address, self.givingUp) = (address, givingUp)
         self.answerSeconds = answerSeconds
     }
 
@@ -37,8 +38,8 @@ final class StoreLane: @unchecked Sendable {
         try locked {
             while true {
                 do { return try attempt(body) } catch let error as PostgresError where error.isPassing {
-                    if isOver() || store.givingUp.isRequested { throw error }
-                    _ = store.givingUp.wait(milliseconds: Self.pauseMilliseconds)
+                    if isOver() || givingUp.isRequested { throw error }
+                    _ = givingUp.wait(milliseconds: Self.pauseMilliseconds)
                 }
             }
         }
@@ -66,7 +67,7 @@ final class StoreLane: @unchecked Sendable {
     }
 
     private func open() throws -> PostgresConnection {
-        let connection = try PostgresConnection.open(store.address, store.givingUp)
+        let connection = try PostgresConnection.open(address, givingUp)
         // What was answered must be on the disk, whatever the database is set to. A member that stands still in the middle of a transaction would hold its row against those who declare it dead.
         try connection.execute(
             """

@@ -24,6 +24,12 @@ package struct CurrentProject {
         self.warnings = warnings
     }
 
+    /// The present volley.yaml of a machine that helps to send a run of another one.
+    init(_ plan: RunPlan, _ project: Project) {
+        (self.plan, self.project, warnings) = (plan, project, [])
+        app = project.app(named: plan.app)
+    }
+
     /// Reads the file that counts: the one that was named, or else the plan's own.
     /// - Throws: what is wrong with the file, or that it is missing.
     package init(of run: any RecordedRun, in choice: ProjectChoice) throws {

@@ -43,7 +43,7 @@ struct RunToSend {
 
     /// Opens the way to each service.
     /// - Throws: `Diagnostic`: credentials or proxy cannot be used.
-    private static func open(
+    static func open(
         _ present: CurrentProject, _ settings: RunSettings, _ context: SendingContext
     ) throws -> ([ServiceAccess], [Gateway]) {
         let withFiles = present.withPresentFiles(settings)
@@ -116,7 +116,7 @@ struct RunToSend {
         let pass = try gate.pass(step)
         stage.refusal = { try gate.refusal(of: .goOn).map { Diagnostic(explaining: $0) } }
         attendance.observer(.started(run))
-        let end = stage.send()
+        let end = isForTeam ? sendInTeam(stage, attendance) : stage.send()
         pass.end(attendance.observer)
         attendance.observer(.ended(run))
         return end

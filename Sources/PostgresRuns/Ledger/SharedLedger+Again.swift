@@ -35,6 +35,32 @@ extension SharedLedger {
         return count
     }
 
+    /// Whether nobody of the legs that go on is left: all are claimed, have an outcome, and none of those who were given back waits for another try.
+    /// - Parameter closing: reasons for which those who are unsent get nothing any more.
+    public func isSettled(closing: Set<OwnReason>) throws -> Bool {
+        try refresh()
+        let states = try legStates(), claims = try replica.claims()
+        let going = plan.legs.filter { states[$0.ids.lowerBound]?.cause == nil }
+        guard going.allSatisfy({ claims.contains(all: $0.ids) }) else { return false }
+        let open = ClaimSet(try replica.claimedWithoutOutcome())
+        guard going.allSatisfy({ open.ranges(in: $0.ids).isEmpty }) else { return false }
+        return try offeredCount() == 0
+    }
+
+    /// Stretches that are to be sent to again, and that nobody has finished.
+    private func offeredCount() throws -> Int {
+        var count = 0
+        try ask { connection in
+            try connection.run(
+                """
+                SELECT (SELECT count(*) FROM volley_returned WHERE run = $1) + (SELECT count(*) FROM volley_lease l
+                    JOIN volley_sender s ON s.number = l.sender WHERE l.run = $1 AND s.dead_at IS NULL AND redo IS NOT NULL)
+                """, [.int(run)], within: asking.answerSeconds
+            ) { count = $0.int(0) }
+        }
+        return count
+    }
+
     private func skipped() throws -> Set<Int> { plan.waves.isEmpty ? [] : try replica.skippedWaves() }
 
     private func offer(_ open: [SentAgain]) throws {

@@ -52,6 +52,16 @@ extension SharedLedger {
         try append(.life, at: now)
     }
 
+    /// Begins a life of the run, unless members send it already or it has finished: then this process only takes part, or fetches.
+    public func takeUp(life: String, at now: Timestamp) throws {
+        try join()
+        let row = try ask { try self.row($0) }
+        // This process is a member by now.
+        if row.state == .finished || row.members > 1 && [.running, .paused].contains(row.state) { return }
+        try begin(life: life, at: now, from: [.planned, .running, .paused, .stopped, .cancelled])
+        state.withLock { $0.news = nil }
+    }
+
     public func confirm(givenUp: Set<String>) throws -> Bool {
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {

@@ -12,6 +12,7 @@ extension RunSender {
         while let group = groups.next() {
             for part in group.lazy.map(state.completed) {
                 state.progress.add(part)
+                team?.count(part)
                 attendance.observer(.settled(part))
                 unrecorded.append(part)
             }

@@ -31,6 +31,7 @@ extension RunSender {
             legs = try self.legs(of: ids, besides: rounds)
         } catch { return (.stopped(.notSent("\(error)")), nil) }
         state.claims.start(at: try run.claimCount())
+        team?.beginRound(figures, legs)
         let holds = try holdsOfServices()
         var threads = LegThreads(results)
         do throws(Diagnostic) {
@@ -96,7 +97,7 @@ extension RunSender {
     /// The legs of some recipients that are still to be sent.
     private func legs(of ids: Range<Int>, besides rounds: SendRounds) throws(Diagnostic) -> [LegSending] {
         var legs: [LegSending] = []
-        for leg in run.plan.legs(of: ids) where rounds.stopped[leg.service] == nil {
+        for leg in run.plan.legs(of: ids) where rounds.stopped[leg.service] == nil && team?.mayBegin(leg) ?? true {
             let access = services[leg.service]
             legs.append(try LegSending(leg, access, queue: queuedBatches(access)))
         }

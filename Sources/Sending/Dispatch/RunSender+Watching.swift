@@ -42,6 +42,7 @@ extension RunSender {
             legs.interrupt()
             return state.fail(.ledger(loss))
         }
+        team?.steer(legs, state)
         switch try? run.order() {
         case .pause: legs.interrupt(.paused)
         case .cancel: legs.interrupt(.cancelled)
@@ -58,6 +59,7 @@ extension RunSender {
             attendance.observer(.tick)
             if attendance.cancellation.isRequested { return .interrupted }
             if let loss = run.loss(during: .paused) { return .stopped(.ledger(loss)) }
+            if let end = team?.end { return end }
             switch try? run.order() {
             case .goOn:
                 attendance.observer(.resumed)

@@ -12,7 +12,7 @@ import Runs
 /// This order makes a run accountable: a claim is committed before its recipients are handed on, and only pushes that were handed on reach
 /// the wire. See docs/architecture.md.
 package struct RunSender: Sendable {
-    let run: any RunLedger
+    var run: any RunLedger
     /// The runs in the same folder: they show how often their devices were pushed to.
     let catalog: any RunCatalog
     /// Its services, in their order.
@@ -24,6 +24,8 @@ package struct RunSender: Sendable {
     var clock = WaitClock.system
     /// The most threads that deliver; nil for one per core.
     var threads: Int?
+    /// What this process is where several machines send the run together; nil where it sends alone.
+    var team: TeamPlace?
     /// Returns why the run may not go on after a wait; nil if it may.
     var refusal: @Sendable () throws -> Diagnostic? = { nil }
 
@@ -48,9 +50,14 @@ package struct RunSender: Sendable {
     /// - Returns: how the run ended. If recording fails, it ends as stopped.
     package func send() -> RunEnd {
         attendance.observer(.begins)
-        do { return recorded(run.plan.waves.isEmpty ? try sendUntilEnd() : try sendWaves()) } catch {
+        do { return try sendAll() } catch {
             return recorded(.stopped(.ledger(.unusable("\(error)"))))
         }
+    }
+
+    private func sendAll() throws -> RunEnd {
+        if let team { return try sendInTeam(team) }
+        return recorded(run.plan.waves.isEmpty ? try sendUntilEnd() : try sendWaves())
     }
 
     /// The settings for a sender of the run to one of its services.
@@ -81,6 +88,8 @@ package struct RunSender: Sendable {
     /// process that died left them behind. Where services recognize repeats, more is known of them.
     /// - Returns: what is still in doubt at services that recognize repeats.
     func recordLost() throws -> EarlierCalls {
+        // Where several send, the one that conducts looks after those that others left behind.
+        if team != nil { return EarlierCalls() }
         let protected = services.indices.filter { services[$0].isProtected }
         let skipping = services.indices.filter { !services[$0].resendsUnknown && !services[$0].isProtected }
         guard !skipping.isEmpty || !protected.isEmpty, try !run.claims().isEmpty else { return EarlierCalls() }
@@ -93,7 +102,7 @@ package struct RunSender: Sendable {
     }
 
     /// Records how the run ended.
-    private func recorded(_ end: RunEnd) -> RunEnd {
+    func recorded(_ end: RunEnd) -> RunEnd {
         do {
             switch end {
             case .finished: if let cause = try finish() { return .stopped(cause) }
@@ -179,7 +188,7 @@ package struct RunSender: Sendable {
 
 extension RunLedger {
     /// Records the devices of a service that were claimed and have no outcome as unknown: what a killed process left behind.
-    fileprivate func recordLost(ofService number: Int, at now: Timestamp) throws {
+    func recordLost(ofService number: Int, at now: Timestamp) throws {
         let own = plan.ids(ofService: number)
         for range in try lost() {
             for ids in own.ranges(in: range) {

@@ -5,6 +5,8 @@ import Synchronization
 final class SendProgress: Sendable {
     private struct Counts {
         var outcomes = [Int](repeating: 0, count: Outcome.allCases.count)
+        /// What other machines have recorded since this sending began.
+        var elsewhere = [Int](repeating: 0, count: Outcome.allCases.count)
     }
 
     private let counts = Mutex(Counts())
@@ -27,15 +29,23 @@ final class SendProgress: Sendable {
         }
     }
 
+    /// Notes what other machines have recorded since this sending began, in place of what was noted of it before.
+    func note(elsewhere outcomes: [Outcome: Int]) {
+        counts.withLock { counts in
+            for outcome in Outcome.allCases { counts.elsewhere[outcome.rawValue] = outcomes[outcome, default: 0] }
+        }
+    }
+
     /// Recorded recipients by outcome.
     var outcomes: [Outcome: Int] {
-        let values = counts.withLock { $0.outcomes }
-        return Dictionary(uniqueKeysWithValues: Outcome.allCases.map { ($0, values[$0.rawValue]) })
+        let counts = counts.withLock { $0 }
+        return Dictionary(
+            uniqueKeysWithValues: Outcome.allCases.map { ($0, counts.outcomes[$0.rawValue] + counts.elsewhere[$0.rawValue]) })
     }
 
     /// How many recipients are recorded.
-    var done: Int { counts.withLock { $0.outcomes.reduce(0, +) } }
+    var done: Int { counts.withLock { $0.outcomes.reduce(0, +) + $0.elsewhere.reduce(0, +) } }
 
     /// How many recipients this sending has recorded.
-    var doneHere: Int { done - before }
+    var doneHere: Int { counts.withLock { $0.outcomes.reduce(0, +) } - before }
 }

@@ -13,7 +13,11 @@ extension RunSender {
         while true {
             let now = clock.now()
             switch agenda.next(at: now) {
-            case .finished: return ended(rounds)
+            case .finished:
+                if try isOver() { return ended(rounds) }
+                if let end = team?.end { return end }
+                agenda = try WaveAgenda(of: run, settings)
+            case .skip(let wave, _) where !isConducting: agenda.markDone(wave)
             case .skip(let wave, let seconds):
                 try deferPushes(before: run.plan.waves[wave], besides: &deferred)
                 try skip(run.plan.waves[wave], seconds: seconds, at: now)
@@ -64,6 +68,7 @@ extension RunSender {
     /// Records why the devices before a wave that were passed over are unsent: they wait for the end of quiet hours.
     /// - Parameter deferred: devices that this process has recorded as deferred; the newly deferred ones are added.
     private func deferPushes(before wave: RunWave, besides deferred: inout ClaimSet) throws {
+        guard isConducting else { return }
         for ids in try run.claims().gaps(in: 0..<wave.ids.lowerBound).flatMap({ deferred.gaps(in: $0) }) {
             try run.defer(ids, reason: .quietHours, isTooLate: false, at: clock.now())
             deferred.insert(ids)
@@ -98,6 +103,7 @@ extension RunSender {
             progress.seconds = max(0, seconds(until: moment))
             attendance.observer(.waitingProgress(progress))
             if let loss = run.loss(during: .waiting) { return (.stopped(.ledger(loss)), wasPaused) }
+            if let end = team?.end { return (end, wasPaused) }
             switch try? run.order() {
             case .pause:
                 if let end = waitWhilePaused() { return (end, true) }

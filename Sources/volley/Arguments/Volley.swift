@@ -18,7 +18,7 @@ struct Volley: ParsableCommand {
         version: volleyVersion,
         subcommands: [
             Init.self, Check.self, Preview.self, Plan.self, Approve.self, Send.self, Resume.self, Pause.self, Cancel.self, Retry.self,
-            Schedule.self, Serve.self,
+            Schedule.self, Serve.self, Work.self,
             Runs.self, Orders.self,
             Report.self, Prune.self, Suppression.self, Store.self, Push.self, Doctor.self, Notify.self, Schema.self, Simulate.self,
         ]

@@ -1,0 +1,83 @@
+import Base
+import Delivery
+import PostgresRuns
+import Runs
+
+/// Sending a run together with other machines: rounds until the run has ended, and what whoever conducts does once for all.
+extension RunSender {
+    /// Whether this process does what is done once for the run.
+    var isConducting: Bool { team?.member.isConductor ?? true }
+
+    /// Reasons for which a recipient was given back, so that it is sent to again in the same life.
+    private static let givenBack: Set<OwnReason> = [.interrupted, .paused, .stopped, .quietHours]
+
+    /// Sends until the run has ended, for all or for this process.
+    func sendInTeam(_ team: TeamPlace) throws -> RunEnd {
+        do {
+            let end = run.plan.waves.isEmpty ? try sendRounds(team) : try sendWaves()
+            // Another member may have recorded how the run ended.
+            return team.end ?? (endsRun(end) ? recorded(end) : end)
+        } catch let end as NotSending {
+            return end.isCancelled ? .cancelled : team.end ?? .stopped(.ledger(.takenOver))
+        }
+    }
+
+    /// Whether an end of this process is one of the run: where a person interrupts it on a machine that only helps, the others go on.
+    private func endsRun(_ end: RunEnd) -> Bool {
+        switch end {
+        case .interrupted: attendance.endsTeamRuns && team?.mirror != nil
+        case .stopped(.ledger): false
+        case .finished, .stopped, .cancelled: true
+        }
+    }
+
+    private func sendRounds(_ team: TeamPlace) throws -> RunEnd {
+        var rounds = SendRounds(services, devicePaces: devicePaces)
+        let start = try run.status().startedAt ?? clock.now()
+        while true {
+            if attendance.cancellation.isRequested { return .interrupted }
+            if let end = team.end { return end }
+            if team.member.news?.state == .paused, let end = waitWhilePaused() { return end }
+            let (end, asked) = try deliver(0..<run.plan.audience, startingAt: start, after: EarlierCalls(), in: &rounds)
+            try team.ledger.returnLeases()
+            switch (end, asked) {
+            case (.finished, _):
+                // A leg may have had fewer recipients than a canary.
+                if let news = team.member.news, news.isConductor { team.open(run.plan.legs.filter(team.mayBegin), news) }
+                if try isOver() { return ended(rounds) }
+            case (.stopped(let cause), _): return .stopped(cause)
+            case (.interrupted, .cancelled): return .cancelled
+            case (.interrupted, .paused): if isConducting { try run.noteEvidenceAtRest() }
+            case (.interrupted, _): break
+            }
+        }
+    }
+
+    /// Whether nothing is left to send, for anybody. Waits for news if there is.
+    func isOver() throws -> Bool {
+        guard let team else { return true }
+        if isConducting, try hasNothingLeft(team.ledger) { return true }
+        attendance.observer(.tick)
+        if try !hasWork(team) { team.member.waitForNews(attendance.cancellation) }
+        team.mirror?.carry(team.member.news, team.ledger)
+        return false
+    }
+
+    private func hasWork(_ team: TeamPlace) throws -> Bool {
+        guard let news = team.member.news else { return false }
+        return run.plan.legs.contains { news.legsWithWork.contains($0.ids.lowerBound) && team.mayBegin($0) }
+    }
+
+    /// Looks after those that members left behind, and finds out whether everybody is settled. For whoever conducts.
+    private func hasNothingLeft(_ ledger: SharedLedger) throws -> Bool {
+        let skipping = services.indices.filter { !services[$0].resendsUnknown }
+        if skipping.count == services.count {
+            _ = try run.recordLost(at: clock.now())
+        } else {
+            for number in skipping { try run.recordLost(ofService: number, at: clock.now()) }
+        }
+        let closing = Set(OwnReason.allCases).subtracting(Self.givenBack)
+        guard try ledger.offerAgain(resendsUnknown: services.map(\.resendsUnknown), closing: closing) == 0 else { return false }
+        return try ledger.isSettled(closing: closing)
+    }
+}

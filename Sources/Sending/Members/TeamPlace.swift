@@ -1,0 +1,158 @@
+import Base
+import Delivery
+import PostgresRuns
+import Runs
+import Synchronization
+
+/// The place of this process among the machines that send a run together.
+final class TeamPlace: Sendable {
+    let ledger: SharedLedger
+    let member: Membership
+    /// Carries orders between the run's file and the store; nil on machines that do not have the file.
+    let mirror: OrderMirror?
+    private let answers: MemberAnswers
+    private let round = Mutex(Round())
+
+    /// What the others had recorded as the present round began.
+    private struct Round {
+        /// By the numbers of services.
+        var before: [Int: [Outcome: Int]] = [:]
+        var opened: Set<Int> = []
+    }
+
+    /// How long a person who asked for the end waits for a store that is away; seconds. What is not recorded by then stays unknown.
+    private static let patienceSeconds = 20.0
+
+    /// Joins.
+    /// - Parameters:
+    ///   - file: the run's own file, where this machine has it.
+    ///   - cancellation: the request to end.
+    ///   - givingUp: ends every wait for the store.
+    /// - Throws: `Diagnostic`: the store cannot be reached, or has the run no longer.
+    init(_ ledger: SharedLedger, file: (any RunLedger)?, _ cancellation: Cancellation, _ givingUp: Cancellation) throws {
+        let answers = MemberAnswers(ledger.plan), asked = Mutex<ContinuousClock.Instant?>(nil)
+        (self.ledger, self.answers) = (ledger, answers)
+        mirror = file.map(OrderMirror.init)
+        member = try Membership(ledger, answers: { answers.counts }) { member in
+            guard cancellation.isRequested else { return }
+            let since = asked.withLock { asked in
+                let since = asked ?? .now
+                asked = since
+                return since
+            }
+            if member.trouble != nil, (.now - since) / .seconds(1) > Self.patienceSeconds { givingUp.request() }
+        }
+    }
+
+    /// Takes part no longer.
+    func leave() {
+        member.end()
+        ledger.unlock()
+    }
+
+    /// The database's clock, as far as it is known: all members go by the same, however their own are set.
+    var clock: WaitClock {
+        let member = member
+        return WaitClock(
+            now: { Timestamp.now().adding(seconds: member.news?.clockOffsetSeconds ?? 0) }, rest: WaitClock.system.rest)
+    }
+
+    /// Counts what this member has recorded.
+    func count(_ settlements: [Settlement]) { answers.add(settlements) }
+
+    /// Why this member sends no more; nil if it goes on.
+    var end: RunEnd? {
+        if member.isDead { return .stopped(.ledger(.takenOver)) }
+        guard let news = member.news else { return nil }
+        switch news.state {
+        case .finished: return .finished
+        case .stopped: return .stopped(news.cause ?? .interrupted)
+        case .cancelled: return .cancelled
+        case .planned, .running, .paused: return nil
+        }
+    }
+
+    /// Whether this member may send a leg: whoever conducts goes first, with the canary.
+    func mayBegin(_ leg: RunLeg) -> Bool {
+        guard let news = member.news, let whole = ledger.plan.legs.first(where: { $0.ids.contains(leg.ids.lowerBound) }) else { return false }
+        let first = whole.ids.lowerBound
+        return !news.stoppedLegs.contains(first) && (news.isConductor || news.openLegs.contains(first))
+    }
+
+    // MARK: - A round
+
+    /// Notes where the others are as a round begins.
+    /// - Parameter figures: of the whole run; nil if nothing was sent.
+    func beginRound(_ figures: RunFigures?, _ legs: [LegSending]) {
+        let own = answers.counts
+        round.withLock { round in
+            for leg in legs {
+                let service = leg.leg.service
+                let all = figures?.figures(ofService: service).outcomes ?? [:]
+                round.before[service] = all.merging(own[service] ?? [:]) { max(0, $0 - $1) }
+            }
+        }
+        for leg in legs { leg.control.openGate(until: member.handsOverUntil) }
+    }
+
+    /// Passes on what the last beat brought, and what must not go on any longer. Called several times a second.
+    func steer(_ legs: [LegSending], _ state: SendState) {
+        for leg in legs { leg.control.openGate(until: member.handsOverUntil) }
+        if member.isDead {
+            legs.interrupt(.cancelled)
+            return state.fail(.ledger(.takenOver))
+        }
+        mirror?.carry(member.news, ledger)
+        guard let news = member.news else { return }
+        if news.state.hasEnded, news.state != .cancelled { legs.interrupt(.interrupted) }
+        for leg in legs where isStopped(leg.leg, news) { leg.control.interrupt(.interrupted) }
+        noteElsewhere(news, legs, state)
+        if news.isConductor { open(legs.filter(\.control.canaryIsOver).map(\.leg), news) }
+    }
+
+    private func isStopped(_ leg: RunLeg, _ news: MemberNews) -> Bool {
+        ledger.plan.legs.contains { news.stoppedLegs.contains($0.ids.lowerBound) && $0.ids.contains(leg.ids.lowerBound) }
+    }
+
+    private func noteElsewhere(_ news: MemberNews, _ legs: [LegSending], _ state: SendState) {
+        let before = round.withLock { $0.before }
+        var sum: [Outcome: Int] = [:]
+        for service in Set(legs.map(\.leg.service)) {
+            let elsewhere = (news.elsewhere[service] ?? [:]).merging(before[service] ?? [:]) { max(0, $0 - $1) }
+            let since = elsewhere.filter { news.elsewhere[service]?[$0.key] != nil }
+            for leg in legs where leg.leg.service == service { leg.control.noteElsewhere(since) }
+            sum.merge(since) { $0 + $1 }
+        }
+        state.progress.note(elsewhere: sum)
+    }
+
+    /// Lets the others send legs in which whoever conducts has gone ahead.
+    func open(_ legs: [RunLeg], _ news: MemberNews) {
+        for leg in legs {
+            guard let whole = ledger.plan.legs.first(where: { $0.ids.contains(leg.ids.lowerBound) }),
+                !news.openLegs.contains(whole.ids.lowerBound),
+                round.withLock({ $0.opened.insert(whole.ids.lowerBound).inserted })
+            else { continue }
+            do { try ledger.open(whole) } catch { round.withLock { _ = $0.opened.remove(whole.ids.lowerBound) } }
+        }
+    }
+}
+
+/// What a member was answered, by service and outcome.
+final class MemberAnswers: Sendable {
+    private let plan: RunPlan
+    private let state = Mutex<[Int: [Outcome: Int]]>([:])
+
+    init(_ plan: RunPlan) { self.plan = plan }
+
+    /// Counts settlements of one service.
+    func add(_ settlements: [Settlement]) {
+        guard let first = settlements.first else { return }
+        let service = plan.service(of: first.recipient)
+        var counts: [Outcome: Int] = [:]
+        for settled in settlements where settled.outcome != .unsent { counts[settled.outcome, default: 0] += 1 }
+        state.withLock { $0[service, default: [:]].merge(counts) { $0 + $1 } }
+    }
+
+    var counts: [Int: [Outcome: Int]] { state.withLock { $0 } }
+}

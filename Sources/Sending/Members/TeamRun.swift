@@ -1,0 +1,47 @@
+import Base
+import Campaigns
+import Delivery
+import PostgresRuns
+import Runs
+
+/// Sending a run through the store, from the machine that has its file.
+extension RunToSend {
+    /// Whether other machines may help to send the run: volley.yaml names a store, and the run goes to servers that they can reach as well.
+    var isForTeam: Bool {
+        project.store != nil && !run.plan.isTest && !run.plan.services[0].choosesDevices
+            && !settings.services.contains { $0.environment.isSimulator }
+    }
+
+    /// Publishes the run, sends it until it has ended for all, and brings back what became of it.
+    /// - Parameter stage: for the run's own file.
+    /// - Returns: how it ended, as the file says.
+    func sendInTeam(_ stage: RunSender, _ attendance: RunAttendance) -> RunEnd {
+        let ledger: SharedLedger, end: RunEnd
+        do {
+            guard let settings = project.store, let file = run as? SQLiteRun else { return stage.send() }
+            let givingUp = try Cancellation()
+            let store = try StoreAddress(variable: settings.variable).open(givingUp: givingUp)
+            ledger = try store.publish(file)
+            try ledger.takeUp(life: run.life(), at: .now())
+            end = try stage.send(through: ledger, file: run, givingUp)
+        } catch { return stage.recorded(.stopped(.ledger(.unusable("\(error)")))) }
+        do { try ledger.fetch() } catch { return stage.recorded(.stopped(.ledger(.recordingFailed("\(error)")))) }
+        return stage.recorded(end)
+    }
+}
+
+extension RunSender {
+    /// Sends as a member until the run has ended for all, or for this process, which is a member no longer then.
+    /// - Parameters:
+    ///   - file: the run's own, where this machine has it.
+    ///   - givingUp: ends every wait for the store; requested once a person has waited long enough.
+    func send(through ledger: SharedLedger, file: (any RunLedger)?, _ givingUp: Cancellation) throws -> RunEnd {
+        let place = try TeamPlace(ledger, file: file, attendance.cancellation, givingUp)
+        defer { place.leave() }
+        var stage = self
+        stage.run = ledger
+        stage.team = place
+        stage.clock = place.clock
+        return stage.send()
+    }
+}

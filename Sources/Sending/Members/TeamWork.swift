@@ -1,0 +1,139 @@
+public import Base
+public import Campaigns
+import Content
+import Delivery
+import PostgresRuns
+import Runs
+import Synchronization
+public import Workspace
+
+/// What happens while a machine helps to send runs of others.
+public enum TeamWorkEvent: Sendable {
+    /// It waits for runs of these apps.
+    case waiting(apps: [String])
+    /// It takes part in a run.
+    case joined(run: String, campaign: String, devices: Int)
+    /// It takes part no longer, as the run has ended, or it was asked to end.
+    case left(run: String, words: String)
+    /// It cannot take part in a run: another machine has to send it.
+    case refused(run: String, Diagnostic)
+    /// The store cannot be asked, or can be again.
+    case storeAway(Diagnostic), storeBack
+    /// A sign of life, about once a second.
+    case tick
+}
+
+/// Helps to send whatever is sent through the store: `volley work`.
+public final class TeamWork: Sendable {
+    private static let lookMilliseconds = 1000
+    /// How long a run that could not be joined is left alone; in looks.
+    private static let pauseLooks = 30
+
+    private let project: Project
+    private let choice: ProjectChoice
+    private let attendance: RunAttendance
+    private let observer: Observer<TeamWorkEvent>
+
+    /// Prepares the help.
+    /// - Parameters:
+    ///   - choice: names the volley.yaml of this machine, whose apps and keys count.
+    ///   - attendance: for each run that is helped with.
+    /// - Throws: `Diagnostic`: volley.yaml cannot be read, or names no store.
+    public init(in choice: ProjectChoice, _ attendance: RunAttendance, _ observer: Observer<TeamWorkEvent>) throws {
+        guard let path = choice.file ?? Project.find(startingAt: ".") else {
+            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
+        }
+        project = try Project.read(file: path).0
+        guard project.store != nil else {
+            throw Diagnostic(
+                "there is no store in this file, through which other machines could share their runs", file: project.file,
+                remedy: "Write at its top level: \(StoreSettings.example).")
+        }
+        (self.choice, self.attendance, self.observer) = (choice, attendance, observer)
+    }
+
+    /// Helps until the cancellation of the attendance is requested.
+    /// - Parameter run: the only run to help with; nil for all. With a run, it ends when that run has ended.
+    /// - Throws: `Diagnostic`: the store cannot be reached, or has no such run.
+    public func work(on run: String? = nil) throws {
+        let givingUp = try Cancellation()
+        guard let variable = project.store?.variable else { return }
+        let store = try StoreAddress(variable: variable).open(givingUp: givingUp)
+        if let run { return try help(with: run, store, givingUp) }
+        observer(.waiting(apps: project.apps.map(\.name.value)))
+        var threads: [String: WorkerThread<Void>] = [:], pauses: [String: Int] = [:], isAway = false
+        while !attendance.cancellation.isRequested {
+            do {
+                for id in try store.runsToSend(ofApps: project.apps.map(\.name.value)) where threads[id] == nil && pauses[id, default: 0] == 0 {
+                    threads[id] = try WorkerThread("work") { [self] in
+                        do { try help(with: id, store, givingUp) } catch { observer(.refused(run: id, Diagnostic(explaining: error))) }
+                    }
+                }
+                if isAway { observer(.storeBack) }
+                isAway = false
+            } catch {
+                if !isAway { observer(.storeAway(Diagnostic(explaining: error))) }
+                isAway = true
+            }
+            for (id, thread) in threads where thread.isFinished {
+                thread.join()
+                (threads[id], pauses[id]) = (nil, Self.pauseLooks)
+            }
+            pauses = pauses.compactMapValues { $0 > 1 ? $0 - 1 : nil }
+            observer(.tick)
+            attendance.cancellation.wait(milliseconds: Self.lookMilliseconds)
+        }
+        for thread in threads.values { thread.join() }
+    }
+
+    /// Takes part in a run until it has ended.
+    private func help(with id: String, _ store: Store, _ givingUp: Cancellation) throws {
+        let catalog = try Project.catalog(choice), ledger = try store.open(id, in: catalog)
+        let stage = try TeamStage(ledger, catalog, project, attendance)
+        defer { stage.close() }
+        observer(.joined(run: id, campaign: ledger.plan.campaign, devices: ledger.plan.audience))
+        while true {
+            let end = try stage.sender.send(through: ledger, file: nil, givingUp)
+            // Who stood still for too long and was declared dead takes part again, as another member.
+            if case .stopped(.ledger(.takenOver)) = end, !attendance.cancellation.isRequested { continue }
+            return observer(.left(run: id, words: Self.words(end)))
+        }
+    }
+
+    private static func words(_ end: RunEnd) -> String {
+        switch end {
+        case .finished: "it is finished"
+        case .stopped: "it was stopped"
+        case .interrupted: "this machine was asked to end; the others go on"
+        case .cancelled: "it was cancelled"
+        }
+    }
+}
+
+/// What a machine needs to help with a run: texts from its plan, credentials and the way to its services from this machine's volley.yaml.
+private final class TeamStage {
+    let sender: RunSender
+    private let gateways: [Gateway]
+
+    /// - Throws: `Diagnostic`: this machine does not have the app, or its settings or keys differ from those of the plan.
+    init(_ ledger: SharedLedger, _ catalog: any RunCatalog, _ project: Project, _ attendance: RunAttendance) throws {
+        let settings = try ledger.plan.settings.get(), present = CurrentProject(ledger.plan, project)
+        guard settings.renderingRules == MessageCatalog.renderingRules else {
+            throw Diagnostic(
+                "\(ledger.plan.id) was planned by another version of Volley, which may write different texts for the same campaign",
+                remedy: "Use the same version on all machines.")
+        }
+        try present.checkUnchanged(settings)
+        let (services, gateways) = try RunToSend.open(present, settings, attendance.context)
+        self.gateways = gateways
+        var attendance = attendance
+        attendance.endsTeamRuns = false
+        var sender = RunSender(
+            run: ledger, catalog: catalog, services: services, settings: settings, messages: try MessageCatalog(frozenIn: ledger.plan),
+            attendance: attendance)
+        sender.threads = attendance.context.threads
+        self.sender = sender
+    }
+
+    func close() { for gateway in gateways { _ = gateway.close() } }
+}

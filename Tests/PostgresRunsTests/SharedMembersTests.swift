@@ -1,0 +1,183 @@
+import Base
+import Postgres
+import PushServices
+import Runs
+import TestServers
+import TestSupport
+import Testing
+
+@testable import PostgresRuns
+
+/// Several members of one run.
+@Suite("members of a run in the store")
+struct SharedMembersTests {
+    private static let noon = Timestamp(epochSeconds: 1_796_126_400)
+
+    /// A published run whose life has begun, and a way to open it as another machine does.
+    private final class Bench {
+        let bench: StoreBench
+        let folder: TemporaryFolder
+        let file: SQLiteRun
+        let home: SharedLedger
+
+        init(of audience: Int) throws {
+            bench = try StoreBench(PostgresServer.shared.get())
+            folder = try TemporaryFolder()
+            file = try StoreBench.file(SharedMembersTests.plan(audience), SharedMembersTests.recipients(audience), in: folder.path)
+            home = try bench.store.publish(file)
+            try home.takeUp(life: "1-a", at: SharedMembersTests.noon)
+        }
+
+        func member() throws -> SharedLedger {
+            let ledger = try bench.another().open(file.plan.id, in: RunFolder(folder.path))
+            try ledger.join()
+            return ledger
+        }
+    }
+
+    private static func plan(_ audience: Int) -> RunPlan {
+        let settings = RunSettings(environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
+        return RunPlan(
+            id: "run", campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml", campaignSource: "name: spring-sale\n",
+            projectFile: "/x/volley.yaml", seed: RunSeed(high: 1, low: 2), fields: ["first_name"], plannedAt: noon, planHash: "abc",
+            rows: audience, audience: audience, skipped: [:], settings: .success(settings), preview: .object([]))
+    }
+
+    private static func recipients(_ audience: Int) -> [Recipient] {
+        (0..<audience).map { id in
+            let digits = String(id, radix: 16)
+            return Recipient(
+                token: Target(normalized: String(repeating: "a", count: 64 - digits.count) + digits), registrationID: "reg\(id)",
+                alias: id.isMultiple(of: 3) ? "" : "user\(id)", language: "de", fields: ["name \"\(id)\" ä"])
+        }
+    }
+
+    private func settled(_ id: Int, _ outcome: Outcome = .accepted) -> Settlement {
+        Settlement(recipient: id, outcome: outcome, status: 200, attempts: 1, latencyMilliseconds: 30, settledAt: Self.noon)
+    }
+
+    @Test("members that take turns come to everybody once, and the run's file gets all that they recorded")
+    func turns() throws {
+        let bench = try Bench(of: 9_500)
+        let members = [bench.home, try bench.member(), try bench.member()]
+        for member in members { _ = try member.beat(answers: [:]) }
+        var seen: [Int] = [], isOver = [false, false, false]
+        while isOver.contains(false) {
+            for (number, member) in members.enumerated() {
+                guard let range = try member.lease(atMost: 300 + 100 * number, of: 0..<9_500) else {
+                    isOver[number] = true
+                    continue
+                }
+                try member.claim(range, at: Self.noon)
+                var read: [Int] = []
+                try member.forEachPush(in: range, withTraits: true) { push in
+                    #expect(String(decoding: push.token, as: UTF8.self).hasSuffix("a\(String(push.id, radix: 16))"))
+                    read.append(push.id)
+                }
+                #expect(read == Array(range))
+                try member.record(range.map { settled($0) })
+                seen += range
+            }
+        }
+        #expect(seen.sorted() == Array(0..<9_500))
+        try bench.home.fetch()
+        #expect(try bench.file.figures().outcomes.filter { $0.value > 0 } == [.accepted: 9_500])
+        #expect(try bench.file.claims().ranges == [0..<9_500])
+        // Taking over once more changes nothing, also from another process.
+        try bench.home.fetch()
+        try SQLiteRun(path: bench.file.path).checkIntegrity()
+    }
+
+    @Test("of a member that is declared dead nothing more is written; what it had not claimed comes back, and the rest is lost")
+    func death() throws {
+        let bench = try Bench(of: 3_000)
+        let other = try bench.member()
+        let range = try #require(try other.lease(atMost: 800, of: 0..<3_000))
+        try other.claim(range.prefix(500), at: Self.noon)
+        try other.record(range.prefix(200).map { settled($0) })
+        let news = try #require(try bench.home.beat(answers: [:])), silent = try #require(news.others.first)
+        #expect(try bench.home.declareDead(silent.number, beat: silent.beat))
+        #expect(throws: NotSending(isCancelled: false)) { try other.claim(range.suffix(100), at: Self.noon) }
+        #expect(throws: NotSending(isCancelled: false)) { try other.record([settled(range.lowerBound + 300)]) }
+        #expect(throws: NotSending(isCancelled: false)) { _ = try other.lease(atMost: 10, of: 0..<3_000) }
+        #expect(try other.beat(answers: [:]) == nil)
+        #expect(try bench.home.lost() == [range.lowerBound + 200..<range.lowerBound + 500])
+        var rest: [Int] = []
+        while let next = try bench.home.lease(atMost: 700, of: 0..<3_000) {
+            try bench.home.claim(next, at: Self.noon)
+            rest += next
+        }
+        #expect(rest.sorted() == (0..<3_000).filter { !range.prefix(500).contains($0) })
+        #expect(try bench.home.recordLost(at: Self.noon) == 300)
+    }
+
+    @Test("a member that beats again is not declared dead")
+    func alive() throws {
+        let bench = try Bench(of: 10)
+        let other = try bench.member()
+        let silent = try #require(try bench.home.beat(answers: [:])?.others.first)
+        _ = try other.beat(answers: [0: [.accepted: 3]])
+        #expect(try !bench.home.declareDead(silent.number, beat: silent.beat))
+        #expect(try bench.home.beat(answers: [:])?.elsewhere == [0: [.accepted: 3]])
+    }
+
+    @Test("whoever is claimed by one member is claimed by no other, even without a lease")
+    func overlap() throws {
+        let bench = try Bench(of: 100)
+        let other = try bench.member()
+        try bench.home.claim(10..<30, at: Self.noon)
+        for range in [0..<11, 29..<31, 15..<20, 0..<100] {
+            #expect(throws: Diagnostic.self) { try other.claim(range, at: Self.noon) }
+        }
+        try other.claim(30..<100, at: Self.noon)
+        #expect(try other.claims().ranges == [10..<100])
+    }
+
+    @Test("whoever conducts and dies is followed by another, and only by one")
+    func conductor() throws {
+        let bench = try Bench(of: 10)
+        let (first, second) = (try bench.member(), try bench.member())
+        #expect(try !first.becomeConductor())
+        let silent = try #require(try bench.home.beat(answers: [:]).map { _ in try first.beat(answers: [:]) }??.others.first)
+        #expect(try first.declareDead(silent.number, beat: silent.beat))
+        #expect(try first.beat(answers: [:])?.lacksConductor == true)
+        #expect(try first.becomeConductor())
+        #expect(try !second.becomeConductor())
+        #expect(try first.beat(answers: [:])?.isConductor == true)
+    }
+
+    @Test("who was given back is sent to again by another member, once, with what was recorded")
+    func again() throws {
+        let bench = try Bench(of: 50)
+        let other = try bench.member()
+        try other.claim(0..<50, at: Self.noon)
+        let back = [3, 7, 40].map {
+            Settlement(recipient: $0, outcome: .unsent, reason: OwnReason.paused.rawValue, attempts: 2, settledAt: Self.noon)
+        }
+        try other.record((0..<50).filter { ![3, 7, 40].contains($0) }.map { settled($0) } + back)
+        #expect(try bench.home.offerAgain(resendsUnknown: [false], closing: [.frequencyCap]) == 3)
+        #expect(try bench.home.offerAgain(resendsUnknown: [false], closing: [.frequencyCap]) == 0, "they are offered already")
+        #expect(try !bench.home.isSettled(closing: [.frequencyCap]))
+        #expect(try other.claimedBefore(of: 0..<50) == [3..<41])
+        #expect(try bench.home.claimedBefore(of: 0..<50) == [])
+        var pushes: [String] = []
+        try other.forEachUnsettledPush(in: 3..<41, resendsUnknown: false, closing: [], withTraits: false) {
+            pushes.append("\($0.id) \($0.attempts) \($0.mayHaveArrived)")
+        }
+        #expect(pushes == ["3 2 false", "7 2 false", "40 2 false"])
+        #expect(try other.reopen([3, 7, 40], resendsUnknown: false) == [3: 2, 7: 2, 40: 2])
+        try other.record([3, 7, 40].map { settled($0) })
+        #expect(try bench.home.offerAgain(resendsUnknown: [false], closing: [.frequencyCap]) == 0)
+        try other.returnLeases()
+        #expect(try bench.home.isSettled(closing: [.frequencyCap]))
+    }
+
+    @Test("a run is published once; another plan of its id is refused")
+    func publishing() throws {
+        let bench = try Bench(of: 2_345)
+        #expect(try bench.bench.another().publish(bench.file).run == bench.home.run)
+        let folder = try TemporaryFolder()
+        let other = try StoreBench.file(Self.plan(3), Self.recipients(3), in: folder.path)
+        #expect(throws: Diagnostic.self) { _ = try bench.bench.store.publish(other) }
+    }
+}
