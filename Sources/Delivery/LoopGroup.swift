@@ -85,7 +85,7 @@ final class LoopGroup: Sendable {
     /// Adds a loop and returns its place among the tallies.
     /// - Parameter wakeup: ends the loop's sleep when there is news for all loops.
     func join(_ wakeup: Wakeup) -> Int {
-        control.wakeWhenInterrupted(wakeup)
+        control.wakeForNews(wakeup)
         return state.withLock { state in
             state.wakeups.append(wakeup)
             state.tallies.append(AnswerTally())
@@ -93,11 +93,12 @@ final class LoopGroup: Sendable {
         }
     }
 
-    /// Stores what a loop has counted and returns what all others have counted.
+    /// Stores what a loop has counted and returns what all others have counted: other loops, and other members of the run.
     func exchange(_ tally: AnswerTally, of loop: Int) -> AnswerTally {
-        state.withLock { state in
+        let elsewhere = control.tallyElsewhere
+        return state.withLock { state in
             state.tallies[loop] = tally
-            return state.tallies.indices.reduce(AnswerTally()) { $1 == loop ? $0 : $0 + state.tallies[$1] }
+            return state.tallies.indices.reduce(elsewhere) { $1 == loop ? $0 : $0 + state.tallies[$1] }
         }
     }
 

@@ -27,6 +27,8 @@ struct PaceShares {
 
     /// A loop that waits for its turn sleeps until it may ask again. One that asks later than this after that time loses its turn.
     private static let patienceNanoseconds: Int64 = 60_000_000
+    /// A member that waits for a larger part of the pace asks again after this (`SenderLoop.longestSleep`).
+    private static let longestRestNanoseconds: Int64 = 500_000_000
     /// A member that gave way to another asks again after this.
     private static let yieldNanoseconds: Int64 = 1_000_000
     private static let burstSeconds = 0.02
@@ -34,6 +36,8 @@ struct PaceShares {
     private var pacer: Pacer
     private var members: [Int: Member] = [:]
     private var joined = 0
+    /// What the largest request counted for that was asked for.
+    private var largestAsked = 1
     /// How many pushes one member may be ahead of the others.
     private let slack: Double
 
@@ -55,11 +59,33 @@ struct PaceShares {
 
     mutating func restartRamp() { pacer.restartRamp() }
 
+    /// The part of the pace that all members together may use (`Pacer.setPart`).
+    var part: Int? { pacer.part }
+
+    /// Lets members use only a part of the pace. Who waits asks again within `longestRestNanoseconds`, and does not keep its turn for longer.
+    mutating func setPart(_ part: Int?) {
+        pacer.setPart(part)
+        for number in members.keys {
+            guard let member = members[number], member.askedAt > .min else { continue }
+            members[number]?.returnsAt = min(member.returnsAt, member.askedAt + Self.longestRestNanoseconds)
+        }
+    }
+
+    /// The most that may leave within one of the pace's intervals that ends later than now, as long as no larger part is given.
+    func used(at nanoseconds: Int64) -> Int { pacer.used(at: nanoseconds) }
+
+    /// The smallest part with which every request may leave that was asked for so far.
+    var leastPart: Int { pacer.leastPart(for: largestAsked) }
+
     /// When a member may ask again, in monotonic nanoseconds; nil if at once.
     mutating func nextTime(for number: Int) -> Int64? {
         guard var member = members[number] else { return nil }
         guard let next = pacer.nextTime(for: max(1, member.waitsFor)) else { return nil }
         guard member.waitsFor > 0 else { return next }
+        guard next < Pacer.never else {
+            members[number]?.returnsAt = member.askedAt + Self.longestRestNanoseconds
+            return next
+        }
         member.returnsAt = yieldsTo(number, member) ? max(next, member.askedAt + Self.yieldNanoseconds) : next
         members[number] = member
         return member.returnsAt
@@ -74,6 +100,7 @@ struct PaceShares {
             member.taken = max(member.taken, others.values.map(\.taken).max() ?? 0)
         }
         member.askedAt = nanoseconds
+        largestAsked = max(largestAsked, count)
         let isAllowed = !yieldsTo(number, member) && pacer.mayTake(count, at: nanoseconds)
         member.waitsFor = isAllowed ? 0 : count
         members[number] = member
@@ -90,10 +117,10 @@ struct PaceShares {
         return true
     }
 
-    /// Whether another member that has had less of its part is waiting.
+    /// Whether another member that has had less of its part is waiting. One whose request needs a larger part of the pace holds up nobody.
     private func yieldsTo(_ number: Int, _ member: Member) -> Bool {
         members.contains { other in
-            other.key != number && other.value.waitsFor > 0 && other.value.isPresent(at: member.askedAt)
+            other.key != number && other.value.waitsFor > 0 && pacer.fits(other.value.waitsFor) && other.value.isPresent(at: member.askedAt)
                 && other.value.taken + slack / max(other.value.weight, member.weight) <= member.taken
         }
     }

@@ -27,7 +27,12 @@ public final class SendControl: Sendable {
     private let settled = Atomic(0)
     /// What each loop waits for, by the loop's place.
     private let waits = Mutex<[Int: SendWait?]>([:])
-    /// Woken by `interrupt`.
+    /// What other members of the run were answered.
+    private let elsewhere = Mutex(AnswerTally())
+    private let isOverWithCanary = Atomic(false)
+    /// Until when the gate is open, in nanoseconds of the clock that counts on while the machine sleeps.
+    private let openUntil = Atomic(Int64.max)
+    /// Woken by requests, and by what is told from elsewhere.
     private let listeners = Mutex<[Wakeup]>([])
 
     /// A control without requests.
@@ -38,11 +43,13 @@ public final class SendControl: Sendable {
     public func interrupt(_ request: StopRequest = .interrupted) {
         self.request.withLock { $0 = $0 ?? request }
         interrupted.store(true, ordering: .releasing)
-        for listener in listeners.withLock({ $0 }) { listener.wake() }
+        wakeListeners()
     }
 
-    /// Wakes `wakeup` when `interrupt` is called; at once if it already was.
-    func wakeWhenInterrupted(_ wakeup: Wakeup) {
+    private func wakeListeners() { for listener in listeners.withLock({ $0 }) { listener.wake() } }
+
+    /// Wakes `wakeup` when `interrupt` is called, and at once if it already was; also when the gate opens, and when others were answered.
+    func wakeForNews(_ wakeup: Wakeup) {
         listeners.withLock { $0.append(wakeup) }
         if isInterrupted { wakeup.wake() }
     }
@@ -52,6 +59,52 @@ public final class SendControl: Sendable {
 
     /// The request; nil while there is none.
     public var requested: StopRequest? { isInterrupted ? request.withLock { $0 } : nil }
+
+    // MARK: Other members of the run
+
+    /// Tells what all other members of the run together have been answered so far by this service. The campaign's limits (`stop_when`) judge the
+    /// sum of that and of this sender's own answers, before the next push leaves. Each call replaces what the last one told.
+    /// - Parameter outcomes: answers by outcome; what is unknown or unsent is no answer.
+    public func noteElsewhere(_ outcomes: [Outcome: Int]) {
+        let tally = AnswerTally(outcomes)
+        let isNew = elsewhere.withLock { known in
+            defer { known = tally }
+            return known != tally
+        }
+        if isNew { wakeListeners() }
+    }
+
+    /// What other members were answered.
+    var tallyElsewhere: AnswerTally { elsewhere.withLock { $0 } }
+
+    /// Whether the sender's first pushes, which go ahead of all others, have been answered and judged well, or there are none. It stays true
+    /// until the sender ends, and beyond. A sender that has fewer pushes than that never says so.
+    public var canaryIsOver: Bool { isOverWithCanary.load(ordering: .acquiring) }
+
+    /// Notes that the canary was judged well.
+    func noteCanaryOver() { if !canaryIsOver { isOverWithCanary.store(true, ordering: .releasing) } }
+
+    // MARK: The gate
+
+    /// Lets nothing more be submitted until the gate is opened. What is in flight goes on, and answers count. Each loop looks at the gate
+    /// whenever it decides what to submit: what it has decided before, in the turn that is under way, still leaves.
+    public func closeGate() { openUntil.store(.min, ordering: .releasing) }
+
+    /// Lets pushes be submitted again: until the gate is closed, or until a moment that may be put off by the next call. Then it closes by
+    /// itself, also if the thread that would close it is held up.
+    /// - Parameter end: nanoseconds of CLOCK_BOOTTIME, which counts on while the machine sleeps.
+    public func openGate(until end: Int64 = .max) {
+        let before = openUntil.exchange(end, ordering: .acquiringAndReleasing)
+        if before < .max, before <= bootNanoseconds() { wakeListeners() }
+    }
+
+    /// Whether pushes may be submitted now.
+    public var isGateOpen: Bool {
+        let end = openUntil.load(ordering: .acquiring)
+        return end == .max || bootNanoseconds() < end
+    }
+
+    // MARK: Progress
 
     /// Pushes whose outcome the sender knows, whether or not it has reported it yet.
     public var pushesSettled: Int { settled.load(ordering: .acquiring) }

@@ -2,6 +2,8 @@ public import Base
 
 /// What holds a sender up right now. Facts only: the code that shows them chooses the words.
 public enum SendWait: Hashable, Sendable {
+    /// The store that the run is shared through does not answer, so nothing more is submitted.
+    case store
     /// There is no connection to the server yet, or none since the last one was lost.
     case connection
     /// The service has taken nothing for this many seconds.
@@ -27,6 +29,8 @@ extension SendWait {
     /// - Parameter waits: what each loop waits for; nil for a loop that nothing holds up.
     package static func together(_ waits: [SendWait?]) -> SendWait? {
         let known = waits.compactMap(\.self)
+        // The gate is the whole sender's.
+        if known.contains(.store) { return .store }
         // All loops wait for the same token.
         let fetches = known.compactMap { if case .credential(let seconds, let trouble) = $0 { (seconds, trouble) } else { nil } }
         if let (seconds, trouble) = fetches.max(by: { $0.0 < $1.0 }) { return .credential(seconds: seconds, trouble: trouble) }
@@ -51,7 +55,9 @@ extension SendWait {
 extension DeliveryMachine {
     /// What keeps pushes from leaving, or the run from ending; nil if nothing does.
     func wait(at now: Moment) -> SendWait? {
-        guard end == nil, openPushes > 0 else { return nil }
+        guard end == nil else { return nil }
+        if waitsAtGate { return .store }
+        guard openPushes > 0 else { return nil }
         if let hold = hold(at: now) { return hold }
         if let since = serviceHealth.lastsSince { return .outage(seconds: Int((now.nanoseconds - since) / 1_000_000_000)) }
         if let since = namesMissingSince { return .outage(seconds: Int((now.nanoseconds - since) / 1_000_000_000)) }
@@ -63,9 +69,14 @@ extension DeliveryMachine {
         }
         if inFlightCount == 0, !connections.contains(where: { $0.state == .open }) { return restsForPace(at: now) ? .pace : .connection }
         if !canaryAllowsNext { return .canary(answers: canary.awaited) }
-        if let rate = throttle.rate, rate < settings.pace?.perSecond ?? .infinity { return .throttle(perSecond: rate) }
+        if let rate = throttle.rate, rate < settings.slowestPace { return .throttle(perSecond: rate) }
         if connectionWithRoom() == nil { return .server }
         return pacer == nil && paceShares.isEmpty ? nil : .pace
+    }
+
+    /// Whether there is or may be something to submit, and the gate is closed.
+    private var waitsAtGate: Bool {
+        gateClosedSince != nil && ending == nil && !isExpired && !(isSourceEnded && fresh.isEmpty && again.isEmpty)
     }
 
     /// What the quota makes the sender wait for; nil if nothing. A hold that outlasts the run's patience is an outage.

@@ -65,6 +65,7 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
             takeNames(at: now)
             takeBatches(at: now)
             machine.advance(to: now)
+            if machine.canary.isJudged, machine.ending == nil { team.control.noteCanaryOver() }
             carryOut(at: now)
             flush(at: now)
             tellPushesStarted()
@@ -90,6 +91,7 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
         if machine.hasEverAnswered { team.noteAnswer() } else if team.hasAnswered { machine.hasEverAnswered = true }
         if machine.hasEverAccepted { team.noteAccepted() } else if team.hasAccepted { machine.hasEverAccepted = true }
         machine.quota.join(until: team.hold(until: machine.quota.until), at: now.nanoseconds)
+        machine.noteGate(isOpen: team.control.isGateOpen, at: now)
         if settings.stopLimits != nil { machine.tallyOfOthers = team.exchange(machine.tally, of: place) }
         askForHelpIfNeeded(at: now)
     }

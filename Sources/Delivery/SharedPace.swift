@@ -5,6 +5,14 @@ import Synchronization
 /// A pace that several senders of a process share: together they never push faster (`PaceShares`).
 ///
 /// Each `Sender` whose settings name this pace takes part while it runs.
+///
+/// Several machines keep it together when each is given a part of it (`setPart`), by somebody who adds up what they use (`used`):
+/// 1. a machine takes a smaller part as soon as it is given, and tells what it uses from then on, no sooner;
+/// 2. nobody gets a larger part than the pace less the sum of what each of the others was given or says that it uses, whichever is more.
+///
+/// Then no more leaves all of them than the pace within any of its intervals, for the reason that `Pacer` states: seconds for `100/s`,
+/// minutes for `6000/min`, hours. Of a pace by minute or hour, each machine keeps within any second to its part of that second, rounded up:
+/// together they may exceed the second's share by less than one push for each machine.
 public final class SharedPace: Sendable {
     /// The limit for all members together.
     public let pace: Pace
@@ -22,6 +30,26 @@ public final class SharedPace: Sendable {
         self.unit = unit
         shares = Mutex(PaceShares(pace, counting: unit, spare: spare, rampSeconds: rampSeconds))
     }
+
+    /// The part of the pace that may be used here, in each of its intervals; nil for all of it.
+    public var part: Int? { shares.withLock { $0.part } }
+
+    /// Lets only a part of the pace be used from now on. When this returns, no request leaves faster than that: those that left under a larger
+    /// part are counted, and a larger part does not make up for what did not leave before. Senders that wait notice a larger part within
+    /// half a second.
+    /// - Parameter part: what leaves in each of the pace's intervals (of `6000/min`, 0 to 6000); 0 for nothing until another part is given,
+    ///   nil for all of the pace. Set one before the first sender takes part: of what left earlier it is known only that it left.
+    public func setPart(_ part: Int?) { shares.withLock { $0.setPart(part) } }
+
+    /// What the other machines must leave to this one, in each of the pace's intervals: the larger of its part and of what has left within
+    /// the last interval, as long as no larger part is given.
+    public var used: Int { used(at: monotonicNanoseconds()) }
+
+    func used(at nanoseconds: Int64) -> Int { shares.withLock { $0.used(at: nanoseconds) } }
+
+    /// The smallest part with which every request may leave that senders have asked to send so far: a request with several targets does not
+    /// leave with a part that has no room for it within a second. From 1 to the pace; it never falls.
+    public var leastPart: Int { shares.withLock { $0.leastPart } }
 
     /// Adds a member.
     /// - Parameter weight: its part, in relation to those of the others.

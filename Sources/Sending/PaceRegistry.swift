@@ -4,7 +4,9 @@ import PushServices
 import Runs
 import Synchronization
 
-/// The paces of apps: all runs of an app that are sent at the same time keep them together.
+/// The paces of apps, which all runs of an app that are sent at the same time keep together, and those of campaigns.
+///
+/// Each pace has a key, under which several machines divide it: the same text on each of them, whatever they started first.
 final class PaceRegistry: Sendable {
     private struct App: Hashable {
         var name: String
@@ -16,29 +18,96 @@ final class PaceRegistry: Sendable {
         var pace: Pace
         /// Only runs without a pace of their own share the service's, which begins slowly.
         var rises: Bool
+
+        /// For example `app apns production 5000/s steady shop`. The name, which may be any text, comes last.
+        var key: String {
+            let places = environments.map(\.name).joined(separator: ",")
+            return "app \(service ?? "devices") \(places) \(pace) \(rises ? "rising" : "steady") \(name)"
+        }
     }
 
+    /// A pace that lives as long as its run is sent.
+    private struct Campaign { weak var pace: SharedPace? }
+
     private let paces = Mutex<[App: SharedPace]>([:])
+    /// By key.
+    private let campaigns = Mutex<[String: Campaign]>([:])
 
     /// The pace that the runs of an app share at a service: the app's for it, or else the service's own; nil if there is none.
     /// - Parameter settings: of the service.
     func ofService(byRunsOf name: String, _ settings: RunSettings) -> SharedPace? {
-        let account = settings.firstService, usual = settings.usualPace, batching = account.service.batching
-        guard let pace = account.appPace ?? usual?.pace else { return nil }
-        return shared(
-            App(
-                name: name, service: account.service.accountName, environments: [account.environment], pace: pace, rises: usual != nil),
-            counting: batching.paceUnit, spare: batching.paceUnit == .targets ? settings.paces.largestRequest - 1 : 0,
-            rampSeconds: usual?.rampSeconds ?? 0)
+        app(named: name, settings).map { shared($0, counting: settings.unit, spare: settings.spare, rampSeconds: settings.rampSeconds) }
     }
 
     /// The pace of devices that the runs of an app share, through whichever services; nil if there is none.
     /// - Parameter settings: of all services.
     func ofDevices(byRunsOf name: String, _ settings: RunSettings) -> SharedPace? {
-        guard let pace = settings.appDevicePace else { return nil }
-        return shared(
-            App(name: name, service: nil, environments: settings.services.map(\.environment), pace: pace, rises: false),
-            counting: .targets)
+        devices(ofApp: name, settings).map { shared($0, counting: .targets) }
+    }
+
+    /// The pace that a campaign sets for a service; nil if it sets none. It lasts as long as the caller, or another one, keeps it.
+    /// - Parameters:
+    ///   - run: the run's id.
+    ///   - settings: of the service.
+    func ofService(ofRun run: String, _ settings: RunSettings) -> SharedPace? {
+        guard let pace = settings.firstService.pace else { return nil }
+        return kept(Self.key(run, settings.firstService.serviceName, pace)) {
+            SharedPace(pace, counting: settings.unit, spare: settings.spare)
+        }
+    }
+
+    /// The pace of devices that a campaign sets, through whichever services; nil if it sets none. It lasts as long as the caller, or another
+    /// one, keeps it.
+    /// - Parameters:
+    ///   - run: the run's id.
+    ///   - settings: of all services.
+    func ofDevices(ofRun run: String, _ settings: RunSettings) -> SharedPace? {
+        guard let pace = settings.devicePace else { return nil }
+        return kept(Self.key(run, "devices", pace)) { SharedPace(pace, counting: .targets) }
+    }
+
+    /// All paces that a run keeps, with the keys under which machines divide them. They are those that its senders get, as long as the caller
+    /// keeps them: so a part that is set before the first sender begins holds for its first push.
+    /// - Parameters:
+    ///   - run: the run's id.
+    ///   - name: its app's.
+    ///   - settings: of all services.
+    func paces(ofRun run: String, ofApp name: String, _ settings: RunSettings) -> [(key: String, pace: SharedPace)] {
+        var all: [(key: String, pace: SharedPace?)] = []
+        for own in settings.services.indices.map(settings.ofService) {
+            if let app = app(named: name, own) { all.append((app.key, ofService(byRunsOf: name, own))) }
+            if let pace = own.firstService.pace {
+                all.append((Self.key(run, own.firstService.serviceName, pace), ofService(ofRun: run, own)))
+            }
+        }
+        if let app = devices(ofApp: name, settings) { all.append((app.key, ofDevices(byRunsOf: name, settings))) }
+        if let pace = settings.devicePace { all.append((Self.key(run, "devices", pace), ofDevices(ofRun: run, settings))) }
+        return all.compactMap { entry in entry.pace.map { (entry.key, $0) } }
+    }
+
+    private func app(named name: String, _ settings: RunSettings) -> App? {
+        let account = settings.firstService, usual = settings.usualPace
+        guard let pace = account.appPace ?? usual?.pace else { return nil }
+        return App(
+            name: name, service: account.service.accountName, environments: [account.environment], pace: pace, rises: usual != nil)
+    }
+
+    private func devices(ofApp name: String, _ settings: RunSettings) -> App? {
+        settings.appDevicePace.map {
+            App(name: name, service: nil, environments: settings.services.map(\.environment), pace: $0, rises: false)
+        }
+    }
+
+    private static func key(_ run: String, _ what: String, _ pace: Pace) -> String { "run \(run) \(what) \(pace)" }
+
+    private func kept(_ key: String, make: () -> SharedPace) -> SharedPace {
+        campaigns.withLock { campaigns in
+            if let pace = campaigns[key]?.pace { return pace }
+            campaigns = campaigns.filter { $0.value.pace != nil }
+            let pace = make()
+            campaigns[key] = Campaign(pace: pace)
+            return pace
+        }
     }
 
     private func shared(_ app: App, counting unit: Batching.PaceUnit, spare: Int = 0, rampSeconds: Double = 0) -> SharedPace {
@@ -48,4 +117,12 @@ final class PaceRegistry: Sendable {
             return shared
         }
     }
+}
+
+/// What a pace of requests to a service, as the settings of that service have it, needs to know.
+extension RunSettings {
+    fileprivate var unit: Batching.PaceUnit { firstService.service.batching.paceUnit }
+    /// Where targets count, one request may arrive late.
+    fileprivate var spare: Int { unit == .targets ? paces.largestRequest - 1 : 0 }
+    fileprivate var rampSeconds: Double { usualPace?.rampSeconds ?? 0 }
 }

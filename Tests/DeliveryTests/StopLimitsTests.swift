@@ -1,5 +1,6 @@
 import PushServices
 import Base
+import Glibc
 import Reports
 import Testing
 
@@ -96,6 +97,54 @@ struct StopLimitsTests {
         bench.machine.tallyOfOthers = AnswerTally(accepted: 458, rejected: 42)
         bench.advance()
         #expect(reason(bench)?.contains("102 of 1,000") == true)
+    }
+
+    @Test("a limit that neither of two members passes alone is passed by the sum")
+    func members() throws {
+        let control = SendControl(), team = LoopGroup(control: control, largest: 1)
+        let loop = try team.join(Wakeup())
+        var bench = busy(limits(.rejected, 10, after: 1000))
+        for push in 1...60 { bench.answer(push, 413, "PayloadTooLarge") }
+        for push in 61...499 { bench.answer(push, 200) }
+        // What has been told before is replaced, not added to.
+        for told in [[Outcome.accepted: 300, .rejected: 35], [.accepted: 458, .rejected: 40, .unknown: 70, .unsent: 9]] {
+            control.noteElsewhere(told)
+            bench.machine.tallyOfOthers = team.exchange(bench.machine.tally, of: loop)
+            bench.advance()
+            #expect(reason(bench) == nil, "100 of 998")
+        }
+        control.noteElsewhere([.accepted: 458, .rejected: 42])
+        bench.machine.tallyOfOthers = team.exchange(bench.machine.tally, of: loop)
+        #expect(submitted(bench.advance()).isEmpty, "judged before the next push")
+        #expect(reason(bench)?.contains("102 of 1,000") == true)
+    }
+
+    @Test("a limit that others passed stops a sender that has seen no such answer, and no reason is made up")
+    func elsewhere() {
+        var bench = busy(limits(.rejected, 10, after: 100))
+        bench.machine.tallyOfOthers = AnswerTally(accepted: 100, rejected: 100)
+        bench.advance()
+        #expect(reason(bench)?.contains("allows 10%. Check the campaign's content") == true)
+    }
+
+    @Test("news from others wakes the loops, once for each")
+    func news() throws {
+        let control = SendControl(), wakeup = try Wakeup()
+        control.wakeForNews(wakeup)
+        func isWoken() -> Bool {
+            var watched = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
+            return poll(&watched, 1, 0) == 1
+        }
+        #expect(!isWoken())
+        control.noteElsewhere([.accepted: 1])
+        #expect(isWoken())
+        wakeup.clear()
+        control.noteElsewhere([.accepted: 1])
+        #expect(!isWoken(), "nothing new")
+        control.closeGate()
+        #expect(!isWoken())
+        control.openGate()
+        #expect(isWoken())
     }
 
     @Test("what the loops count is told to all others")

@@ -12,7 +12,7 @@ extension MemberWorld {
 
     mutating func beat(_ name: String) {
         members[name]?.lastBeat = now
-        let used = breakage == .partRaisedEarly ? members[name]?.use.current ?? 0 : used(name)
+        let used = breakage == .partRaisedEarly ? members[name]?.part ?? 0 : used(name)
         let member = members[name]
         let wants =
             member.map { !$0.toSubmit.isEmpty || $0.stretch != nil || $0.claiming != nil || next < audience || !returned.isEmpty } ?? false
@@ -63,7 +63,7 @@ extension MemberWorld {
     mutating func submit(_ name: String) {
         guard var member = members[name], !member.toSubmit.isEmpty, member.gate.isOpen(at: now) else { return }
         member.recent.removeAll { now - $0.at >= 1 }
-        let room = member.use.current - member.recent.reduce(0) { $0 + $1.count }
+        let room = member.part - member.recent.reduce(0) { $0 + $1.count }
         let part = Array(member.toSubmit.prefix(max(0, room)))
         guard !part.isEmpty else { return }
         member.toSubmit.removeFirst(part.count)
@@ -121,16 +121,17 @@ extension MemberWorld {
         case (.beat(_, _, _, let start), .beat(let granted, let others, let isOver)):
             let moment = now
             members[name]?.gate.beat(begunAt: breakage == .gateFromAnswer ? moment : start)
-            members[name]?.use.take(granted, at: moment)
+            members[name]?.part = granted
             members[name]?.isOver = isOver
             mourn(name, others)
         default: break
         }
     }
 
-    mutating func used(_ name: String) -> Int {
-        let moment = now
-        return members[name]?.use.used(at: moment) ?? 0
+    /// What the others have to leave it, as `SharedPace.used` tells it.
+    func used(_ name: String) -> Int {
+        guard let member = members[name] else { return 0 }
+        return max(member.part, member.recent.reduce(0) { now - $1.at < 1 ? $0 + $1.count : $0 })
     }
 
     mutating func mourn(_ name: String, _ others: [String: Int64]) {

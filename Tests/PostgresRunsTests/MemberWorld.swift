@@ -83,7 +83,8 @@ struct MemberWorld {
         var frozenUntil = -1.0
         var watch = MemberWatch()
         var gate = SubmissionGate()
-        var use = PaceUse()
+        /// The part of the pace that is in force.
+        var part = 0
         var worker = JournalNumbers(), recorder = JournalNumbers()
         /// What each thread waits for: 0 works, 1 records, 2 beats, 3 buries.
         var waiting: [Int: Int] = [:]

@@ -71,4 +71,46 @@ struct PaceRegistryTests {
         #expect(calls.pace == Pace(pushes: 540, intervalSeconds: 60) && calls.unit == .requests)
         #expect(settings.ofService(1).paces.largestRequest == 111)
     }
+
+    @Test("a campaign's own paces last as long as somebody keeps them, and are those of one run")
+    func campaigns() {
+        let paces = PaceRegistry()
+        var settings = settings(pace: nil)
+        #expect(paces.ofService(ofRun: "r1", settings) == nil && paces.ofDevices(ofRun: "r1", settings) == nil)
+        settings.firstService.pace = Pace(pushes: 20, intervalSeconds: 1)
+        settings.devicePace = Pace(pushes: 10, intervalSeconds: 1)
+        var kept: SharedPace? = paces.ofService(ofRun: "r1", settings)
+        #expect(kept?.pace == settings.firstService.pace && kept?.unit == .requests)
+        #expect(paces.ofService(ofRun: "r1", settings) === kept && paces.ofService(ofRun: "r2", settings) !== kept)
+        #expect(paces.ofDevices(ofRun: "r1", settings)?.unit == .targets)
+        weak let gone = kept
+        kept = nil
+        #expect(gone == nil, "nobody keeps it")
+        #expect(paces.ofService(ofRun: "r1", settings) != nil)
+    }
+
+    @Test("all paces of a run have keys that are the same on each machine, and are those that its senders get")
+    func keys() throws {
+        let paces = PaceRegistry()
+        var settings = settings(.production, pace: 5000)
+        settings.services.append(settings.firstService)
+        settings.services[1].serviceName = "fcm"
+        settings.services[1].appPace = nil
+        settings.services[0].pace = Pace(pushes: 100, intervalSeconds: 1)
+        #expect(
+            paces.paces(ofRun: "r1", ofApp: "my shop", settings).map(\.key) == [
+                "app apns production 5000/s steady my shop", "run r1 apns 100/s", "app fcm production 600000/min rising my shop",
+            ])
+        settings.appDevicePace = Pace(pushes: 1000, intervalSeconds: 1)
+        settings.devicePace = Pace(pushes: 6000, intervalSeconds: 60)
+        let all = paces.paces(ofRun: "r1", ofApp: "shop", settings)
+        #expect(
+            all.map(\.key) == [
+                "app apns production 5000/s steady shop", "run r1 apns 100/s", "app devices production,production 1000/s steady shop",
+                "run r1 devices 6000/min",
+            ])
+        let own = settings.ofService(0)
+        #expect(all[0].pace === paces.ofService(byRunsOf: "shop", own) && all[1].pace === paces.ofService(ofRun: "r1", own))
+        #expect(all[2].pace === paces.ofDevices(byRunsOf: "shop", settings) && all[3].pace === paces.ofDevices(ofRun: "r1", settings))
+    }
 }

@@ -33,6 +33,16 @@ extension DeliveryMachine {
         canary.resolve(Int(pushes[request].count))
     }
 
+    // MARK: The gate
+
+    /// Notes whether requests may be submitted. While they may not, what is in flight goes on, and nothing counts as the service's trouble.
+    /// Called before `advance`, which decides what to submit.
+    mutating func noteGate(isOpen: Bool, at now: Moment) {
+        guard isOpen == (gateClosedSince != nil) else { return }
+        if let since = gateClosedSince { serviceHealth.excuse(now.nanoseconds - since) }
+        gateClosedSince = isOpen ? nil : now.nanoseconds
+    }
+
     // MARK: Judging
 
     /// Judges the canary once it is over, and the whole run by the campaign's limits. Called before anything is submitted, so that

@@ -72,9 +72,10 @@ extension DeliveryMachine {
         }
     }
 
-    /// Whether another push may leave: the canary goes first, and while the service has trouble only a few pushes are tried at a time.
+    /// Whether another push may leave: the gate is open, the canary goes first, and while the service has trouble only a few pushes are tried
+    /// at a time.
     var nextPushIsAllowed: Bool {
-        guard canaryAllowsNext else { return false }
+        guard gateClosedSince == nil, canaryAllowsNext else { return false }
         guard serviceHealth.troubleSince != nil, again.isEmpty else { return true }
         return openPushes - untriedPushes < ServiceHealth.pushesTriedInTrouble
     }
@@ -155,7 +156,7 @@ extension DeliveryMachine {
         stopIfQuotaStaysUsedUp(at: now)
         stopIfNamesStayAway(at: now)
         guard let since = serviceHealth.lastsSince else { return }
-        let lasted = now.nanoseconds - since
+        let lasted = (gateClosedSince ?? now.nanoseconds) - since
         guard lasted > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) else { return }
         stopForService(.outage(lastReason: lastServiceReason, seconds: Double(lasted) / 1e9), at: now)
     }

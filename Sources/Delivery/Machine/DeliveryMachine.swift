@@ -145,7 +145,7 @@ struct DeliveryMachine: ~Copyable {
     var probeAt: Int64 = 0
     var canary: Canary
     var tally = AnswerTally()
-    /// What the other loops of the run have counted.
+    /// What the other loops and the other members of the run have counted.
     var tallyOfOthers = AnswerTally()
     /// What other machines of the run counted before.
     private(set) var earlierTally: AnswerTally
@@ -156,6 +156,8 @@ struct DeliveryMachine: ~Copyable {
     var lastServiceReason = ""
     /// Set once nothing more will be submitted. The driver then closes its source, adds what is left there, and calls `sourceEnded`.
     var ending: Ending?
+    /// Since when nothing may be submitted (`noteGate`): monotonic nanoseconds.
+    var gateClosedSince: Int64?
     var isExpired = false
     var lastAdvance: Int64?
     var timeoutsResumeAt: Int64 = 0

@@ -93,6 +93,12 @@ struct MachineSettings: Sendable {
         return paces
     }
 
+    /// What the slowest pace that counts what the service's own counts lets leave in a second; infinity without one.
+    var slowestPace: Double {
+        let unit = service.batching.paceUnit
+        return sharedPaces.reduce(pace?.perSecond ?? .infinity) { $1.unit == unit ? min($0, $1.pace.perSecond) : $0 }
+    }
+
     /// Returns how many pushes to keep ready so that no stream waits for the source.
     /// - Parameter mostAhead: as many as the paces allow (`RequestPaces.pushesAhead`); nil without a pace.
     func readyTarget(connections: Int, mostAhead: Int?) -> Int {

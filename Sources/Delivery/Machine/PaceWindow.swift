@@ -9,7 +9,8 @@ struct PaceWindow {
 
     private static let parts: Int64 = 200
 
-    private let limit: Int
+    /// The most that may leave within the while, at least 1.
+    var limit: Int
     private let nanoseconds: Int64
     /// Ascending; those before `start` have been forgotten.
     private var entries: [Entry] = []
@@ -23,6 +24,9 @@ struct PaceWindow {
         self.limit = max(1, limit)
         self.nanoseconds = nanoseconds
     }
+
+    /// How many have left within the while before a moment.
+    func total(at now: Int64) -> Int { entries[start...].reduce(0) { $1.last > now - nanoseconds ? $0 + $1.count : $0 } }
 
     /// When this many may leave at once, in monotonic nanoseconds. More than the limit may leave when nothing else has.
     func nextTime(for count: Int) -> Int64 {

@@ -14,14 +14,28 @@ import PushServices
 ///
 /// With a ramp the rate rises in a straight line from `ServicePace.rampStart` of the pace to all of it. A ramp begins with the first push,
 /// and again with the first one after a rest that is as long as the ramp.
+///
+/// Where machines divide the pace, each uses a part of it: whole pushes in an interval (`setPart`). Spaces are wider by what the part is
+/// smaller, and what has left within the last interval is counted as well: no push leaves that would be one more than the part that is in
+/// force then. So of any interval, whatever parts were in force in it, no more leaves here than the part with which its last push left; and
+/// of one that ends later than now, no more than the larger of today's part and what has left in the interval before now (`used`), as
+/// long as no larger part is given. Who gives parts so that these numbers never add up to more than the pace keeps it, in any interval.
 struct Pacer {
     private static let stretch = 1.015
     private static let catchUpShare = 0.005
+    /// A time that does not come.
+    static let never = Int64.max / 2
 
     private let spacingNanoseconds: Double
     private let catchUpNanoseconds: Double
-    /// When the next push would leave if every push left exactly on time. Not rounded, so that the mean does not drift.
-    private var nextIdeal: Double?
+    private let pace: Pace
+    /// How much of the pace may be used, in each of its intervals; nil for all of it.
+    private(set) var part: Int?
+    /// What the spaces are multiplied by while only a part may be used.
+    private var widening = 1.0
+    /// When the latest push would have left if every push left exactly on time, and the space behind it at the whole pace. Not rounded, so
+    /// that the mean does not drift.
+    private var latest: (ideal: Double, space: Double)?
     /// What has left lately, where several pushes may leave at one moment: in a second, and in the pace's own interval if that is longer.
     private var windows: [PaceWindow] = []
     private let rampNanoseconds: Double
@@ -32,6 +46,7 @@ struct Pacer {
     ///   - unit: whether what is taken at one moment may count for more than 1.
     ///   - spare: how many fewer leave in a second than the pace allows.
     init(_ pace: Pace, counting unit: Batching.PaceUnit = .requests, spare: Int = 0, rampSeconds: Double = 0) {
+        self.pace = pace
         rampNanoseconds = max(0, rampSeconds) * 1e9
         let seconds = max(1, pace.intervalSeconds)
         spacingNanoseconds = Double(seconds) * 1e9 * Self.stretch / Double(max(1, pace.pushes - spare * seconds))
@@ -46,12 +61,16 @@ struct Pacer {
         }
     }
 
+    /// When the next push would leave if every push left exactly on time; nil if none has left.
+    private var nextIdeal: Double? { latest.map { $0.ideal + $0.space * widening } }
+
     /// When the next push may leave, in monotonic nanoseconds; nil if at once.
     var nextTime: Int64? { nextTime(for: 1) }
 
-    /// When the next request may leave, in monotonic nanoseconds; nil if at once.
+    /// When the next request may leave, in monotonic nanoseconds; nil if at once, `never` if not with this part of the pace.
     /// - Parameter count: what it counts for.
     func nextTime(for count: Int) -> Int64? {
+        guard fits(count) else { return Self.never }
         guard let nextIdeal else { return nil }
         let even = Int64((nextIdeal - catchUpNanoseconds).rounded(.up))
         return windows.reduce(even) { max($0, $1.nextTime(for: count)) }
@@ -66,9 +85,11 @@ struct Pacer {
         let now = Double(nanoseconds)
         // The first push must not have catching up left over, which would allow a burst.
         let ideal = nextIdeal ?? now + catchUpNanoseconds
-        guard now >= ideal - catchUpNanoseconds, windows.allSatisfy({ $0.nextTime(for: count) <= nanoseconds }) else { return false }
-        let behind = windows.isEmpty ? 0 : spacingNanoseconds * Double(count - 1)
-        nextIdeal = max(ideal, now - behind) + spacing(restedFor: now - ideal, at: now) * Double(count)
+        guard fits(count), now >= ideal - catchUpNanoseconds, windows.allSatisfy({ $0.nextTime(for: count) <= nanoseconds }) else {
+            return false
+        }
+        let behind = windows.isEmpty ? 0 : spacingNanoseconds * widening * Double(count - 1)
+        latest = (max(ideal, now - behind), spacing(restedFor: now - ideal, at: now) * Double(count))
         for index in windows.indices { windows[index].add(count, at: nanoseconds) }
         return true
     }
@@ -76,7 +97,44 @@ struct Pacer {
     /// Lets the ramp begin with the next push.
     mutating func restartRamp() { rampBegan = nil }
 
-    /// The time that a push takes up now, in nanoseconds.
+    // MARK: Parts
+
+    /// Lets only a part of the pace be used from now on. A smaller one holds for the next push; a larger one does not make up for what did
+    /// not leave before.
+    /// - Parameter part: pushes in each of the pace's intervals, from 0 (nothing leaves) to the pace; nil for all of it.
+    mutating func setPart(_ part: Int?) {
+        if part != nil, windows.isEmpty { countInterval() }
+        self.part = part.map { min(max(0, $0), pace.pushes) }
+        widening = self.part.map { Double(pace.pushes) / Double(max(1, $0)) } ?? 1
+        let seconds = max(1, pace.intervalSeconds)
+        for index in windows.indices {
+            let span = index == windows.indices.last ? seconds : 1
+            windows[index].limit = max(1, ((self.part ?? pace.pushes) * span + seconds - 1) / seconds)
+        }
+    }
+
+    /// Begins to count what leaves in the pace's interval. Of what has left before only the time of the latest is known.
+    private mutating func countInterval() {
+        let seconds = Double(max(1, pace.intervalSeconds))
+        windows = [PaceWindow(limit: pace.pushes, nanoseconds: Int64(seconds * 1e9 * (Self.stretch - Self.catchUpShare)))]
+        if let latest { windows[0].add(pace.pushes, at: Int64(latest.ideal.rounded(.up))) }
+    }
+
+    /// The most that may leave within one of the pace's intervals that ends later than now, as long as no larger part is given.
+    func used(at nanoseconds: Int64) -> Int {
+        guard let part else { return pace.pushes }
+        return max(part, windows.last?.total(at: nanoseconds) ?? 0)
+    }
+
+    /// The smallest part of the pace with which a request may leave. Its targets leave at one moment, and even a second must have room for
+    /// them: otherwise small parts on many machines would add up to more than a second's.
+    /// - Parameter count: what it counts for.
+    func leastPart(for count: Int) -> Int { count <= 1 ? 1 : min(pace.pushes, count * max(1, pace.intervalSeconds)) }
+
+    /// Whether a request may leave at all with the part that is in force.
+    func fits(_ count: Int) -> Bool { part.map { $0 >= leastPart(for: count) } ?? true }
+
+    /// The time that a push takes up now, in nanoseconds, at the whole pace.
     private mutating func spacing(restedFor rest: Double, at now: Double) -> Double {
         guard rampNanoseconds > 0 else { return spacingNanoseconds }
         if rest >= rampNanoseconds { rampBegan = nil }

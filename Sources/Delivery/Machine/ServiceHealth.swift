@@ -57,6 +57,12 @@ struct ServiceHealth {
         if probes > 0, outageSince == nil { outageSince = nanoseconds }
     }
 
+    /// Does not count a time in which nothing was tried as the service's trouble.
+    mutating func excuse(_ nanoseconds: Int64) {
+        troubleSince = troubleSince.map { $0 + nanoseconds }
+        outageSince = outageSince.map { $0 + nanoseconds }
+    }
+
     /// Returns whether a push whose attempts are used up may fail, and counts it if so.
     /// - Parameter firstSubmitted: when its first attempt began, in monotonic nanoseconds.
     mutating func mayFail(firstSubmitted: Int64, at nanoseconds: Int64) -> Bool {

@@ -1,24 +1,38 @@
-/// How members share a pace so that together they are never faster than it, in any second, whatever messages are lost.
+/// How members share a pace so that together they are never faster than it, within any of its intervals, whatever messages are lost.
 ///
-/// The database keeps of each member what it was *granted*, and what it says that it *uses*. A member takes a smaller part at once, and says so with its next
-/// beat; a larger one is granted only from what the others neither have nor use. So who shrinks does so first. This is one row of the table as a value: the
-/// database runs the same arithmetic within one transaction.
+/// The database keeps of each member what it was *granted*, and what it says that it *uses*: the larger of the part that is in force with it and of what
+/// has left within the last interval (`SharedPace.used`). A member takes a smaller part at once, and says so with its next beat; a larger one is granted only
+/// from what the others neither have nor use. So who shrinks does so first. A member takes a grant only from the answer to its latest beat: an older one may
+/// have been taken back. This is the rows of one pace as a value: the database runs the same arithmetic within one transaction.
+///
+/// Where not everybody can have a part (a push a second on three machines, or requests that are a third of a second's devices), members take turns: those
+/// that have had a part for a while go to the end of the line.
 struct PaceParts {
-    /// Of one member; in what the pace counts, per second.
+    /// Of one member; in what the pace counts, in each of its intervals.
     struct Part: Hashable {
         var granted = 0
         var used = 0
         /// The number of the beat that said so.
         var beat: Int64 = 0
-        var wants = true
+        var wants = false
+        /// The smallest part with which it can send anything: from 1 to the pace.
+        var least = 1
+        /// Its place in the line: those with smaller numbers are served first.
+        var turn: Int64 = 0
+        /// How many of its beats were granted a part in this turn.
+        var served = 0
 
         /// What it may be using, for all that others know.
         var mostUsed: Int { max(granted, used) }
     }
 
-    /// Together never faster than this per second.
+    /// After so many beats with a part, a member gives way to those that have none. Each change of turns costs about two beats in which nobody has the part.
+    static let beatsInTurn = 10
+
+    /// Together never faster than this in each of its intervals.
     let pace: Int
     private(set) var parts: [String: Part] = [:]
+    private var turns: Int64 = 0
 
     /// - Parameter pace: at least 1.
     init(pace: Int) { self.pace = pace }
@@ -29,43 +43,53 @@ struct PaceParts {
     /// A member's beat.
     /// - Parameters:
     ///   - number: larger than that of each beat before.
-    ///   - used: the largest part that was in force with it within the last second (`PaceUse`).
+    ///   - used: what it uses (`SharedPace.used`), looked up after the part that it was granted last had come into force.
     ///   - wants: whether it has something to send.
+    ///   - least: the smallest part with which it can send anything (`SharedPace.leastPart`).
     /// - Returns: what it is granted from now on; nil for a beat that comes after a later one, and says what held once.
-    mutating func beat(of member: String, number: Int64, used: Int, wants: Bool) -> Int? {
-        guard number > parts[member, default: Part()].beat else { return nil }
-        let others = parts.filter { $0.key != member }
-        let free = pace - others.values.reduce(0) { $0 + $1.mostUsed }
-        // Those that have nothing yet count, or the first one would keep everything.
-        let sharers = others.values.count { $0.mostUsed > 0 || $0.wants } + 1
-        let granted = wants ? max(0, min(max(1, pace / sharers), free)) : 0
-        parts[member] = Part(granted: granted, used: used, beat: number, wants: wants)
-        return granted
+    mutating func beat(of member: String, number: Int64, used: Int, wants: Bool, least: Int = 1) -> Int? {
+        var part = parts[member] ?? Part()
+        guard number > part.beat else { return nil }
+        if wants, !part.wants { queue(&part) }
+        (part.beat, part.used, part.wants, part.least) = (number, used, wants, min(max(1, least), pace))
+        parts[member] = part
+        if part.served >= Self.beatsInTurn, isSomebodyLeftOut { queue(&part) }
+        parts[member] = part
+        let free = pace - parts.reduce(0) { $1.key == member ? $0 : $0 + $1.value.mostUsed }
+        let granted = min(share(of: member), free)
+        // Less than that would only be kept from others.
+        part.granted = granted < part.least ? 0 : granted
+        part.served += part.granted > 0 ? 1 : 0
+        parts[member] = part
+        return part.granted
     }
 
     /// A member is on record as dead, and its last pushes are over: its part is free.
     mutating func remove(_ member: String) { parts[member] = nil }
-}
 
-/// The part of a pace that is in force with a member, and what it has to tell of it.
-struct PaceUse {
-    /// A window of the pace; seconds.
-    static let windowSeconds = 1.0
-
-    /// In what the pace counts, per second.
-    private(set) var current = 0
-    private var former: [(part: Int, until: Double)] = []
-
-    /// Takes what was granted. At once, larger or smaller: the database granted it only once nobody else may use it.
-    mutating func take(_ granted: Int, at now: Double) {
-        guard granted != current else { return }
-        former.append((current, now))
-        current = granted
+    private mutating func queue(_ part: inout Part) {
+        turns += 1
+        (part.turn, part.served) = (turns, 0)
     }
 
-    /// The largest part that was in force within the last second: what the others have to leave it.
-    mutating func used(at now: Double) -> Int {
-        former.removeAll { now - $0.until >= Self.windowSeconds }
-        return former.reduce(current) { max($0, $1.part) }
+    /// Those that can have a part at the same time, by their places in the line. They count also while they have nothing yet, or the first one would keep
+    /// everything.
+    private var seated: [String: Part] {
+        var left = pace
+        let line = parts.filter(\.value.wants).sorted { $0.value.turn < $1.value.turn }
+        let first = line.prefix { entry in
+            left -= entry.value.least
+            return left >= 0
+        }
+        return Dictionary(uniqueKeysWithValues: first.map { ($0.key, $0.value) })
+    }
+
+    private var isSomebodyLeftOut: Bool { seated.count < parts.values.count(where: \.wants) }
+
+    /// What a member gets when the others use no more than what is theirs: what it needs at least, and as much of the rest as each of the others.
+    private func share(of member: String) -> Int {
+        let seated = seated
+        guard let part = seated[member] else { return 0 }
+        return part.least + (pace - seated.values.reduce(0) { $0 + $1.least }) / seated.count
     }
 }

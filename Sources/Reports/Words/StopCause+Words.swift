@@ -60,7 +60,8 @@ extension StopCause {
     private static func sentence(_ passed: PassedLimit, _ service: ServiceWords) -> String {
         "\(TextFormat.percent(Double(passed.count) / Double(passed.answers))) of the answers so far were \(passed.outcome) "
             + "(\(TextFormat.count(passed.count)) of \(TextFormat.count(passed.answers))), and delivery.stop_when in the campaign allows "
-            + "\(passed.limit). The last reason was \(passed.lastReason)" + advice(about: passed.outcome, service)
+            + "\(passed.limit)" + (passed.lastReason.isEmpty ? "" : ". The last reason was \(passed.lastReason)")
+            + advice(about: passed.outcome, service)
     }
 
     private static func advice(about outcome: Outcome, _ service: ServiceWords) -> String {

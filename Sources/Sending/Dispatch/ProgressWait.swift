@@ -11,7 +11,7 @@ public enum ProgressWait: Hashable, Sendable {
     /// Whether the run makes no progress until the wait ends.
     public var isTrouble: Bool {
         switch self {
-        case .delivery(.outage), .delivery(.connection), .delivery(.quota), .delivery(.credential), .runFile: true
+        case .delivery(.store), .delivery(.outage), .delivery(.connection), .delivery(.quota), .delivery(.credential), .runFile: true
         case .delivery: false
         }
     }

@@ -40,7 +40,7 @@ extension RunSender {
                 let earlier = rounds.answers(of: leg.leg.service, figures)
                 var settings = senderSettings(leg.access, startingAt: start)
                 let part = Double(leg.leg.ids.count) / Double(max(1, legs.reduce(0) { $0 + $1.leg.ids.count }))
-                settings.sharedPaces += rounds.devicePaces.map { SharedPart(of: $0, weight: part) }
+                settings.sharedPaces += rounds.paces.parts(ofService: leg.leg.service, weight: part)
                 settings.heldUntil = holds[leg.leg.service]
                 if leg.access.service.statistics != nil { settings.receipts = leg.receipts }
                 if leg.access.isProtected { settings.commitCalls = { commit($0, of: leg, state, legs) } }
@@ -200,15 +200,13 @@ extension RunSender {
 struct SendRounds {
     /// Why services stopped, by their numbers.
     var stopped: [Int: StopCause] = [:]
-    /// The paces of devices that all services keep together. Those of one round after another are the same, or a second that two rounds share
-    /// would have too many.
-    let devicePaces: [SharedPace]
+    let paces: RoundPaces
     private var earlier: [EarlierSendings?]
     private let services: [ServiceAccess]
 
-    init(_ services: [ServiceAccess], devicePaces: [SharedPace]) {
+    init(_ services: [ServiceAccess], _ paces: RoundPaces) {
         self.services = services
-        self.devicePaces = devicePaces
+        self.paces = paces
         earlier = services.map { _ in nil }
     }
 
@@ -223,6 +221,21 @@ struct SendRounds {
 
     /// Notes that a sender to a service has ended.
     mutating func noteEnd(of service: Int, _ figures: RunFigures?) { earlier[service]?.noteEnd(figures?.figures(ofService: service)) }
+}
+
+/// The paces of a life of a run. Those of one round after another are the same, or a second that two rounds share would have too many.
+struct RoundPaces {
+    /// What the campaign sets for each service, by their numbers.
+    let ofServices: [SharedPace?]
+    /// What all services keep together: the app's pace of devices, and the campaign's.
+    let ofDevices: [SharedPace]
+
+    /// The paces that a sender to a service keeps.
+    /// - Parameter weight: the service's part of the devices.
+    func parts(ofService service: Int, weight: Double) -> [SharedPart] {
+        let own = ofServices[service].map { [SharedPart(of: $0)] } ?? []
+        return own + ofDevices.map { SharedPart(of: $0, weight: weight) }
+    }
 }
 
 /// The threads of a round.

@@ -60,7 +60,7 @@ package struct RunSender: Sendable {
         return recorded(run.plan.waves.isEmpty ? try sendUntilEnd() : try sendWaves())
     }
 
-    /// The settings for a sender of the run to one of its services.
+    /// The settings for a sender of the run to one of its services, without the paces of a round (`roundPaces`).
     /// - Parameter start: the moment from which the expiry counts. An expiry "after 4 hours" counts from the beginning of the run, however often
     ///   it is resumed; in waves, from the beginning of each wave.
     func senderSettings(_ access: ServiceAccess, startingAt start: Timestamp) -> SenderSettings {
@@ -68,7 +68,6 @@ package struct RunSender: Sendable {
         var sender = SenderSettings(
             access.service, endpoint: access.endpoint, credentials: access.credentials,
             options: settings.options(startingAt: start, label: run.plan.id), runSeed: run.plan.seed)
-        sender.pace = settings.firstService.pace
         sender.sharedPaces = attendance.context.paces.ofService(byRunsOf: run.plan.app, settings).map { [SharedPart(of: $0)] } ?? []
         sender.deadline = settings.deadline(startingAt: start)
         sender.resendsUnknown = access.resendsUnknown
@@ -78,10 +77,18 @@ package struct RunSender: Sendable {
         return sender
     }
 
-    /// The paces of devices through all services together, for one life: the app's and the campaign's.
-    var devicePaces: [SharedPace] {
-        let own = settings.devicePace.map { SharedPace($0, counting: .targets) }
-        return [attendance.context.paces.ofDevices(byRunsOf: run.plan.app, settings), own].compactMap(\.self)
+    /// The paces of one life that its rounds keep together.
+    var roundPaces: RoundPaces {
+        let registry = attendance.context.paces
+        return RoundPaces(
+            ofServices: services.map { registry.ofService(ofRun: run.plan.id, $0.settings) },
+            ofDevices: [registry.ofDevices(byRunsOf: run.plan.app, settings), registry.ofDevices(ofRun: run.plan.id, settings)]
+                .compactMap(\.self))
+    }
+
+    /// All paces that the run keeps, with the keys under which machines divide them. To divide them, keep them until the run's end.
+    var paces: [(key: String, pace: SharedPace)] {
+        attendance.context.paces.paces(ofRun: run.plan.id, ofApp: run.plan.app, settings)
     }
 
     /// Records claimed devices without an outcome as unknown, unless they are sent to again. No other process sends this run now, so a
@@ -153,7 +160,7 @@ package struct RunSender: Sendable {
 
     /// Sends in rounds, with a pause between them.
     private func sendUntilEnd() throws -> RunEnd {
-        var rounds = SendRounds(services, devicePaces: devicePaces)
+        var rounds = SendRounds(services, roundPaces)
         let start = try run.status().startedAt ?? clock.now()
         while true {
             let calls = try recordLost()

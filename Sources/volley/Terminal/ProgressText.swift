@@ -32,6 +32,7 @@ extension ProgressWait {
     ) -> String {
         switch self {
         case .runFile: "waiting for the disk, or a lock on the run file"
+        case .delivery(.store): "waiting: the database that this run is shared through does not answer"
         case .delivery(.connection): "waiting for a connection to \(service)"
         case .delivery(.outage(let seconds)): "\(service) has taken no push for \(TextFormat.span(seconds: Int64(seconds))); trying again"
         case .delivery(.credential(let seconds, let trouble)):

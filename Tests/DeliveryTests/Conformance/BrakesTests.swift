@@ -3,6 +3,7 @@ import Simulators
 import Base
 import Cryptography
 import Glibc
+import Synchronization
 import Testing
 
 @testable import Delivery
@@ -54,6 +55,90 @@ struct BrakesTests {
             $0.retry.maximumAttempts = 20
         }.run()
         result.expectAllAccepted()
+    }
+
+    @Test("whether the canary is over can be seen from outside")
+    func canaryIsOver() throws {
+        func run(_ pushes: Int, bad: Int = 0) throws -> SendControl {
+            let controls = BoundedQueue<SendControl>(capacity: 1)
+            var run = SimulatorRun(faults: answers(0..<bad, 400, "BadDeviceToken"), pushes: pushes)
+            run.meanwhile = { controls.put($0) }
+            _ = try run.run()
+            return try #require(controls.take())
+        }
+        #expect(try run(300).canaryIsOver)
+        #expect(try !run(300, bad: 60).canaryIsOver, "judged badly")
+        #expect(try !run(60).canaryIsOver, "smaller than a canary")
+    }
+
+    // MARK: Members of a run
+
+    /// Waits until a sender has started so many pushes.
+    private static func wait(for pushes: Int, _ control: SendControl) {
+        guard let wakeup = try? Wakeup() else { return }
+        control.started.wake(wakeup, when: pushes)
+        wakeup.wait(atMost: 30)
+    }
+
+    /// Lets time pass in which nothing must happen.
+    private static func pass(seconds: Double) { (try? Wakeup())?.wait(atMost: seconds) }
+
+    @Test("answers that other members got stop a sender that waits for its pace")
+    func elsewhere() throws {
+        var run = SimulatorRun(pushes: 100) {
+            // The next push is due in an hour.
+            $0.pace = Pace(pushes: 1, intervalSeconds: 3600)
+            $0.stopLimits = StopLimits()
+            $0.stopLimits?.after = 100
+            $0.stopLimits?.shares[.rejected] = StopShare(millionths: 100_000)
+        }
+        run.meanwhile = { control in
+            Self.wait(for: 1, control)
+            control.noteElsewhere([.accepted: 100, .rejected: 100])
+            // A sender that does not notice must not hang the tests.
+            Self.pass(seconds: 20)
+            control.interrupt()
+        }
+        let result = try run.run()
+        result.expectStop(saying: "rejected", "(100 of 20")
+        #expect(result.ledger.requests <= 1)
+    }
+
+    @Test("nothing leaves while the gate is closed, and everything once it is open")
+    func gate() throws {
+        let parts = Mutex<[Int]>([])
+        var run = SimulatorRun(pushes: 3000) { $0.sharedPaces = [SharedPart(of: SharedPace(Pace(pushes: 2000, intervalSeconds: 1)))] }
+        run.meanwhile = { control in
+            Self.wait(for: 500, control)
+            control.closeGate()
+            // The turn that is under way ends.
+            Self.pass(seconds: 0.2)
+            let closed = control.started.value
+            Self.pass(seconds: 0.5)
+            parts.withLock { $0 = [closed, control.started.value, control.wait == .store ? 1 : 0] }
+            control.openGate()
+        }
+        try run.run().expectAllAcceptedOnce()
+        let seen = parts.withLock { $0 }
+        #expect(seen.count == 3 && seen[0] == seen[1] && seen[0] < 1500 && seen[2] == 1, "\(seen)")
+    }
+
+    @Test("a sender that has no part of its pace sends nothing, and all of it within half a second of getting one")
+    func part() throws {
+        let shared = SharedPace(Pace(pushes: 3600, intervalSeconds: 3600))
+        shared.setPart(0)
+        var run = SimulatorRun(pushes: 1) { $0.sharedPaces = [SharedPart(of: shared)] }
+        let before = Mutex(-1), granted = Mutex<Timestamp?>(nil)
+        run.meanwhile = { control in
+            Self.pass(seconds: 0.7)
+            before.withLock { $0 = control.started.value }
+            granted.withLock { $0 = .now() }
+            shared.setPart(1)
+        }
+        let result = try run.run()
+        result.expectAllAcceptedOnce()
+        let wait = (result.settlements[0].settledAt.epochMilliseconds) - (granted.withLock { $0 }?.epochMilliseconds ?? 0)
+        #expect(before.withLock { $0 } == 0 && (0..<1_500).contains(wait), "\(wait) ms, with the time for the connection")
     }
 
     // MARK: Limits
