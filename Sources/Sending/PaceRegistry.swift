@@ -72,7 +72,7 @@ final class PaceRegistry: Sendable {
     ///   - run: the run's id.
     ///   - name: its app's.
     ///   - settings: of all services.
-    func paces(ofRun run: String, ofApp name: String, _ settings: RunSettings) -> [(key: String, pace: SharedPace)] {
+    func paces(ofRun run: String, ofApp name: String, _ settings: RunSettings) -> [Keyed] {
         var all: [(key: String, pace: SharedPace?)] = []
         for own in settings.services.indices.map(settings.ofService) {
             if let app = app(named: name, own) { all.append((app.key, ofService(byRunsOf: name, own))) }
@@ -82,7 +82,13 @@ final class PaceRegistry: Sendable {
         }
         if let app = devices(ofApp: name, settings) { all.append((app.key, ofDevices(byRunsOf: name, settings))) }
         if let pace = settings.devicePace { all.append((Self.key(run, "devices", pace), ofDevices(ofRun: run, settings))) }
-        return all.compactMap { entry in entry.pace.map { (entry.key, $0) } }
+        return all.compactMap { entry in entry.pace.map { Keyed(key: entry.key, pace: $0) } }
+    }
+
+    /// A pace with the key under which machines divide it.
+    struct Keyed {
+        var key: String
+        var pace: SharedPace
     }
 
     private func app(named name: String, _ settings: RunSettings) -> App? {

@@ -120,10 +120,13 @@ extension SharedLedger {
     // MARK: - Beats
 
     /// Says that this member is there, and looks at the run. Once, without patience: a beat that fails is followed by another.
-    /// - Parameter answers: this member's so far, by the numbers of services.
+    /// - Parameters:
+    ///   - answers: this member's so far, by the numbers of services.
+    ///   - paces: those that it keeps with others; each takes the part that it gets.
+    ///   - wants: whether it has something to send.
     /// - Returns: nil if this member was declared dead: nothing that it writes counts any more.
     /// - Throws: `Diagnostic`: the store cannot be asked.
-    public func beat(answers: [Int: [Outcome: Int]]) throws -> MemberNews? {
+    public func beat(answers: [Int: [Outcome: Int]], dividing paces: [DividedPace] = [], wants: Bool = true) throws -> MemberNews? {
         guard let me = state.withLock({ $0.sender }) else { return nil }
         let beat = state.withLock { state in
             state.beat += 1
@@ -136,6 +139,7 @@ extension SharedLedger {
                     "UPDATE volley_sender SET beat = $2, tallies = $3 WHERE number = $1 AND dead_at IS NULL AND beat < $2",
                     [.int(me), .int(beat), .text(Tallies.text(answers))], within: beating.answerSeconds)
                 guard count == 1 else { return nil }
+                for pace in paces { if let part = try part(of: pace, wants: wants, connection) { pace.take(part) } }
                 return try look(as: me, connection)
             }
         }

@@ -9,6 +9,8 @@ public final class Membership: Sendable {
 
     public let ledger: SharedLedger
     private let answers: @Sendable () -> [Int: [Outcome: Int]]
+    private let paces: [DividedPace]
+    private let isSending = Atomic(true)
     private let onBeat: @Sendable (Membership) -> Void
     private let state = Mutex(State())
     private let ending: Cancellation
@@ -29,13 +31,16 @@ public final class Membership: Sendable {
     /// Joins, and beats for the first time: nothing may be handed over before that.
     /// - Parameters:
     ///   - answers: this member's so far, by the numbers of services.
+    ///   - paces: those that it keeps with other members.
     ///   - onBeat: called after each beat, whether it succeeded or not, on a thread of its own.
     /// - Throws: `Diagnostic`: the store cannot be reached, or has the run no longer; no thread can be started.
     public init(
-        _ ledger: SharedLedger, answers: @escaping @Sendable () -> [Int: [Outcome: Int]],
+        _ ledger: SharedLedger, answers: @escaping @Sendable () -> [Int: [Outcome: Int]], dividing paces: [DividedPace] = [],
         onBeat: @escaping @Sendable (Membership) -> Void = { _ in }
     ) throws {
-        (self.ledger, self.answers, self.onBeat) = (ledger, answers, onBeat)
+        (self.ledger, self.answers, self.paces, self.onBeat) = (ledger, answers, paces, onBeat)
+        // Nothing leaves before the store has given a part.
+        for pace in paces { pace.take(0) }
         ending = try Cancellation()
         beaten = try Wakeup()
         try ledger.join()
@@ -76,6 +81,9 @@ public final class Membership: Sendable {
     /// Until when pushes may be handed over, in nanoseconds of the clock that counts while the machine sleeps (CLOCK_BOOTTIME).
     public var handsOverUntil: Int64 { state.withLock { $0.gate.closesAt.map { Int64($0 * 1e9) } ?? 0 } }
 
+    /// Says whether this member has something to send: otherwise others get its parts of the paces.
+    public func note(isSending: Bool) { self.isSending.store(isSending, ordering: .releasing) }
+
     /// Members that this one has declared dead since the last call.
     public func takeDeaths() -> [MemberNews.Other] {
         state.withLock { state in
@@ -92,7 +100,8 @@ public final class Membership: Sendable {
     private func beat() {
         let start = Self.now()
         do {
-            guard let news = try ledger.beat(answers: answers()) else {
+            let wants = isSending.load(ordering: .acquiring)
+            guard let news = try ledger.beat(answers: answers(), dividing: paces, wants: wants) else {
                 state.withLock { $0.isDead = true }
                 return ring()
             }

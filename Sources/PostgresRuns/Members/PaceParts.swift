@@ -32,10 +32,15 @@ struct PaceParts {
     /// Together never faster than this in each of its intervals.
     let pace: Int
     private(set) var parts: [String: Part] = [:]
-    private var turns: Int64 = 0
+    private(set) var turns: Int64 = 0
 
     /// - Parameter pace: at least 1.
     init(pace: Int) { self.pace = pace }
+
+    /// - Parameters:
+    ///   - parts: as they were.
+    ///   - turns: as it was.
+    init(pace: Int, parts: [String: Part], turns: Int64) { (self.pace, self.parts, self.turns) = (pace, parts, turns) }
 
     /// What all of them may be using.
     var mostUsed: Int { parts.values.reduce(0) { $0 + $1.mostUsed } }
@@ -63,6 +68,9 @@ struct PaceParts {
         parts[member] = part
         return part.granted
     }
+
+    /// A member has left or is on record as dead. What it used counts until `remove`.
+    mutating func leave(_ member: String) { parts[member]?.wants = false }
 
     /// A member is on record as dead, and its last pushes are over: its part is free.
     mutating func remove(_ member: String) { parts[member] = nil }

@@ -96,6 +96,12 @@ public enum StoreSchema {
             )
             """,
             "ALTER TABLE volley_journal ALTER COLUMN data SET STORAGE EXTERNAL",
+            """
+            CREATE TABLE volley_pace (                  -- how members divide a pace, of an app or a run
+                key text PRIMARY KEY,
+                parts text NOT NULL                     -- JSON
+            )
+            """,
             "INSERT INTO volley_store VALUES (1)",
         ]
     ]

@@ -87,7 +87,7 @@ package struct RunSender: Sendable {
     }
 
     /// All paces that the run keeps, with the keys under which machines divide them. To divide them, keep them until the run's end.
-    var paces: [(key: String, pace: SharedPace)] {
+    var paces: [PaceRegistry.Keyed] {
         attendance.context.paces.paces(ofRun: run.plan.id, ofApp: run.plan.app, settings)
     }
 

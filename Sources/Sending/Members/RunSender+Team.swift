@@ -32,7 +32,7 @@ extension RunSender {
     }
 
     private func sendRounds(_ team: TeamPlace) throws -> RunEnd {
-        var rounds = SendRounds(services, devicePaces: devicePaces)
+        var rounds = SendRounds(services, roundPaces)
         let start = try run.status().startedAt ?? clock.now()
         while true {
             if attendance.cancellation.isRequested { return .interrupted }

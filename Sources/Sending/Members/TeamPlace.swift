@@ -26,14 +26,18 @@ final class TeamPlace: Sendable {
     /// Joins.
     /// - Parameters:
     ///   - file: the run's own file, where this machine has it.
+    ///   - paces: those that members keep together.
     ///   - cancellation: the request to end.
     ///   - givingUp: ends every wait for the store.
     /// - Throws: `Diagnostic`: the store cannot be reached, or has the run no longer.
-    init(_ ledger: SharedLedger, file: (any RunLedger)?, _ cancellation: Cancellation, _ givingUp: Cancellation) throws {
+    init(
+        _ ledger: SharedLedger, file: (any RunLedger)?, dividing paces: [DividedPace], _ cancellation: Cancellation,
+        _ givingUp: Cancellation
+    ) throws {
         let answers = MemberAnswers(ledger.plan), asked = Mutex<ContinuousClock.Instant?>(nil)
         (self.ledger, self.answers) = (ledger, answers)
         mirror = file.map(OrderMirror.init)
-        member = try Membership(ledger, answers: { answers.counts }) { member in
+        member = try Membership(ledger, answers: { answers.counts }, dividing: paces) { member in
             guard cancellation.isRequested else { return }
             let since = asked.withLock { asked in
                 let since = asked ?? .now

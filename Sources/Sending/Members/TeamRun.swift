@@ -2,6 +2,7 @@ import Base
 import Campaigns
 import Delivery
 import PostgresRuns
+import PushServices
 import Runs
 
 /// Sending a run through the store, from the machine that has its file.
@@ -36,12 +37,23 @@ extension RunSender {
     ///   - file: the run's own, where this machine has it.
     ///   - givingUp: ends every wait for the store; requested once a person has waited long enough.
     func send(through ledger: SharedLedger, file: (any RunLedger)?, _ givingUp: Cancellation) throws -> RunEnd {
-        let place = try TeamPlace(ledger, file: file, attendance.cancellation, givingUp)
+        let paces = paces
+        let place = try TeamPlace(ledger, file: file, dividing: paces.map(\.divided), attendance.cancellation, givingUp)
         defer { place.leave() }
         var stage = self
         stage.run = ledger
         stage.team = place
         stage.clock = place.clock
         return stage.send()
+    }
+}
+
+extension PaceRegistry.Keyed {
+    /// The pace as members divide it.
+    fileprivate var divided: DividedPace {
+        let pace = pace
+        return DividedPace(
+            key: key, limit: pace.pace.pushes, intervalSeconds: pace.pace.intervalSeconds, used: { pace.used }, least: { pace.leastPart },
+            take: { pace.setPart($0) })
     }
 }

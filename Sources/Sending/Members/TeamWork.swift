@@ -1,5 +1,5 @@
 public import Base
-public import Campaigns
+import Campaigns
 import Content
 import Delivery
 import PostgresRuns

@@ -1,0 +1,87 @@
+import Base
+import Postgres
+import Synchronization
+
+/// Paces that members divide: the rows of one pace are a `PaceParts`, changed by one member at a time.
+extension SharedLedger {
+    /// Says what this member uses of a pace, and learns its part of it.
+    /// - Parameter wants: whether it has something to send.
+    /// - Returns: its part from now on; nil if there is none to be taken.
+    func part(of pace: DividedPace, wants: Bool, _ connection: PostgresConnection) throws -> Int? {
+        let seconds = beating.answerSeconds
+        let (sender, beat) = state.withLock { ($0.sender, $0.beat) }
+        guard let me = sender else { return nil }
+        return try connection.transaction(within: seconds) {
+            try connection.run(
+                "INSERT INTO volley_pace (key, parts) VALUES ($1, '') ON CONFLICT DO NOTHING", [.text(pace.key)], within: seconds)
+            var stored = DividedParts(text: "", limit: pace.limit), now = 0
+            try connection.run(
+                "SELECT parts FROM volley_pace WHERE key = $1 FOR UPDATE", [.text(pace.key)], within: seconds
+            ) { stored = DividedParts(text: $0.text(0), limit: pace.limit) }
+            // Once the row is locked: the moment must not be one from before a wait.
+            try connection.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", within: seconds) { now = $0.int(0) }
+            stored.free(try gone(stored.parts.parts.keys.compactMap(Int.init), connection), at: now, after: pace.intervalSeconds)
+            let granted = stored.parts.beat(of: "\(me)", number: Int64(beat), used: pace.used(), wants: wants, least: pace.least())
+            try connection.run(
+                "UPDATE volley_pace SET parts = $2 WHERE key = $1", [.text(pace.key), .text(stored.text)], within: seconds)
+            return granted
+        }
+    }
+
+    /// Which of some members left or died.
+    private func gone(_ members: [Int], _ connection: PostgresConnection) throws -> Set<String> {
+        var there: Set<Int> = []
+        try connection.run(
+            "SELECT number FROM volley_sender WHERE number = ANY ($1::bigint[]) AND dead_at IS NULL", [.ints(members)],
+            within: beating.answerSeconds
+        ) { there.insert($0.int(0)) }
+        return Set(members.filter { !there.contains($0) }.map { "\($0)" })
+    }
+}
+
+/// The parts of a pace as the store keeps them, and since when members are gone whose last pushes may still count.
+struct DividedParts {
+    var parts: PaceParts
+    /// By members, in milliseconds of the database's clock.
+    private(set) var goneSince: [String: Int] = [:]
+
+    /// - Parameter text: blank for none. What cannot be read counts as none: only `text` writes it.
+    init(text: String, limit: Int) {
+        parts = PaceParts(pace: max(1, limit))
+        guard let json = try? JSONValue(parsing: text), case .object(let members)? = json["members"] else { return }
+        var known: [String: PaceParts.Part] = [:]
+        for member in members {
+            guard case .array(let cells) = member.value else { continue }
+            let numbers = cells.compactMap(\.integerValue)
+            guard numbers.count == 8 else { continue }
+            known[member.name] = PaceParts.Part(
+                granted: Int(numbers[0]), used: Int(numbers[1]), beat: numbers[2], wants: numbers[3] == 1, least: Int(numbers[4]),
+                turn: numbers[5], served: Int(numbers[6]))
+            if numbers[7] > 0 { goneSince[member.name] = Int(numbers[7]) }
+        }
+        parts = PaceParts(pace: max(1, limit), parts: known, turns: json["turns"]?.integerValue ?? 0)
+    }
+
+    /// Frees the parts of members that are gone for as long as the interval.
+    mutating func free(_ gone: Set<String>, at now: Int, after intervalSeconds: Int) {
+        for member in gone {
+            let since = goneSince[member] ?? now
+            goneSince[member] = since
+            parts.leave(member)
+            guard now - since > (intervalSeconds + 1) * 1000 else { continue }
+            parts.remove(member)
+            goneSince[member] = nil
+        }
+    }
+
+    var text: String {
+        let members = parts.parts.sorted { $0.key < $1.key }.map { member, part in
+            let numbers = [
+                Int64(part.granted), Int64(part.used), part.beat, part.wants ? 1 : 0, Int64(part.least), part.turn, Int64(part.served),
+                Int64(goneSince[member] ?? 0),
+            ]
+            return (member, JSONValue.array(numbers.map { .integer($0) }))
+        }
+        return JSONValue.object(pairs: [("turns", .integer(parts.turns)), ("members", .object(pairs: members))]).text
+    }
+}
