@@ -49,6 +49,7 @@ extension SharedLedger {
     public func lease(atMost limit: Int, of leg: Range<Int>) throws -> Range<Int>? {
         let leg = leg.clamped(to: 0..<plan.audience)
         while !leg.isEmpty {
+            if state.withLock({ $0.isFenced }) { throw NotSending(isCancelled: false) }
             if let next = state.withLock({ $0.stretches.next(atMost: limit, of: leg) }) {
                 try readBlocks(of: next)
                 return next
@@ -70,7 +71,6 @@ extension SharedLedger {
 
     /// - Returns: false if nothing of the leg is left to be leased.
     private func takeStretch(of leg: Range<Int>, atLeast limit: Int) throws -> Bool {
-        if state.withLock({ $0.isFenced }) { throw NotSending(isCancelled: false) }
         let me = try join()
         let length = stretchLength(atLeast: limit), members = state.withLock { max(1, $0.members) }
         let lane = claiming.lane
