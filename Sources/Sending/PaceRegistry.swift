@@ -19,7 +19,8 @@ final class PaceRegistry: Sendable {
         /// Only runs without a pace of their own share the service's, which begins slowly.
         var rises: Bool
 
-        /// For example `app apns production 5000/s steady shop`. The name, which may be any text, comes last.
+        /// `app`, the service or `devices`, where the pushes go, the pace, whether it begins slowly, and the app's name: `app devices production
+        /// 5000/s steady shop`. The name, which may be any text, comes last.
         var key: String {
             let places = environments.map(\.name).joined(separator: ",")
             return "app \(service ?? "devices") \(places) \(pace) \(rises ? "rising" : "steady") \(name)"

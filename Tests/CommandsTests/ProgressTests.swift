@@ -15,6 +15,7 @@ struct ProgressTests {
         "each thing that a run waits for has its words",
         arguments: [
             (.delivery(.connection), "waiting for a connection to APNs"),
+            (.delivery(.store), "waiting: the database that this run is shared through does not answer"),
             (.delivery(.outage(seconds: 75)), "APNs has taken no push for 1 min; trying again"),
             (.delivery(.credential(seconds: 3)), "waiting for a new token for APNs"),
             (.delivery(.credential(seconds: 75)), "waiting for a new token for APNs, for 1 min now"),

@@ -75,6 +75,7 @@ enum Happening {
     case commit
     case interrupt
     case helperStarts
+    case gateCloses, gateOpens
     case wallClockSteps
     case machineSleeps
 }

@@ -16,6 +16,7 @@ enum Invariant: String, CaseIterable {
     case tokenRefusals = "a refused token is renewed; if the new one is refused before it ever passed, the run stops"
     case connectionUse = "nothing is submitted where nothing may be"
     case afterEnd = "nothing is submitted after deadline, interrupt or stop"
+    case gate = "nothing is submitted while the gate is closed"
     case stops = "a run stops for a reason, and whenever there is one"
     case accounts = "every push is accounted for at any time"
     case awake = "never sleeps while something is due"

@@ -68,6 +68,8 @@ struct Nature {
     var outageIsOfGateway: Bool
     /// When the quota is used up for every push.
     var quotaOutage: Range<Int64> = 0..<0
+    /// When nothing may be submitted, counted from the beginning of a life; nil for never.
+    var gateClosed: Range<Int64>?
     var serverSkewSeconds: Int64
     var expiresTokens: Int
     /// On some connections a token of this age, 15 to 45 minutes, is called expired.
@@ -173,6 +175,10 @@ struct Nature {
         drawQuota(from: &own)
         if own.oneIn(4) { recognizeRepeats(&own) }
         if own.oneIn(service.batching.isPacedByCalls ? 3 : 12) { paceDevices(&own) }
+        if own.oneIn(10) {
+            let start = own.span(0, own.oneIn(4) ? Span.minute : 2 * Span.second)
+            gateClosed = start..<start + own.span(Span.millisecond, (own.oneIn(3) ? 1200 : 10) * Span.second)
+        }
     }
 
     /// A pace that counts devices, whatever the service's own counts. A sender with a pace has one loop.

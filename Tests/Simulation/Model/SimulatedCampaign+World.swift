@@ -7,6 +7,10 @@ extension SimulatedCampaign {
     func scheduleWorld() {
         let now = clock.now
         if life == 0 || random.oneIn(3), let after = nature.interruptAfter { agenda.add(.interrupt, at: now + after) }
+        if let gate = nature.gateClosed {
+            agenda.add(.gateCloses, at: now + gate.lowerBound)
+            agenda.add(.gateOpens, at: now + gate.upperBound)
+        }
         for _ in 0..<nature.wallSteps { agenda.add(.wallClockSteps, at: now + random.span(0, 10 * Span.second)) }
         for _ in 0..<nature.sleeps { agenda.add(.machineSleeps, at: now + random.span(0, 20 * Span.second)) }
     }
@@ -35,6 +39,14 @@ extension SimulatedCampaign {
             team.control.interrupt()
             wakeAll(within: SimulatedLoop.wakeDelay)
         case .helperStarts: startHelper()
+        case .gateCloses:
+            trace("the gate closes")
+            tally.note(.gateClosed)
+            team.control.closeGate()
+        case .gateOpens:
+            trace("the gate opens")
+            team.control.openGate()
+            wakeAll(within: SimulatedLoop.wakeDelay)
         case .wallClockSteps:
             let step = Int64(random.between(-3_600_000, 3_600_000))
             trace("the wall clock steps by \(step / 1000) s")

@@ -46,6 +46,7 @@ extension SimulatedLoop {
     private func judgeSubmission(of recipient: Int, at now: Moment) {
         judgeLeave(for: recipient, at: now)
         if endsSince != nil { campaign.violate(.afterEnd, "recipient \(recipient) is submitted although the run is ending") }
+        if !campaign.team.control.isGateOpen { campaign.violate(.gate, "recipient \(recipient) is submitted behind the closed gate") }
         if hasSeenDeadline { campaign.violate(.afterEnd, "recipient \(recipient) is submitted past the deadline") }
         // What an earlier process sent is no part of the canary.
         if campaign.fates[recipient].submissions == 0, !campaign.fates[recipient].isInDoubt { judgeCanary(before: recipient) }

@@ -196,6 +196,8 @@ final class SimulatedLoop {
         if machine.hasEverAnswered { campaign.team.noteAnswer() } else if campaign.team.hasAnswered { machine.hasEverAnswered = true }
         if machine.hasEverAccepted { campaign.team.noteAccepted() } else if campaign.team.hasAccepted { machine.hasEverAccepted = true }
         machine.quota.join(until: campaign.team.hold(until: machine.quota.until), at: now.nanoseconds)
+        machine.noteGate(isOpen: campaign.team.control.isGateOpen, at: now)
+        if machine.wait(at: now) == .store { campaign.tally.note(.heldAtGate) }
     }
 
     /// From here on, nothing may be submitted.

@@ -14,6 +14,7 @@ enum Encounter: Int, CaseIterable {
     case together, targetsRefused, halved, targetsNamed, eachAnswered, probedWithOne
     case connectRefused, connectSlow, connectHopeless, certificateRefusedLate, outage
     case wallClockStepped, machineSlept, heldUp, sourcePaused, interrupted, deadlinePassed
+    case gateClosed, heldAtGate
     case secondConnection, troubled, alarmed, stoppedForConnections, helperStarted, stoppedByOther, killed, killedAgain, resumedAfterStop,
         resent, duplicateAccepted, unknownAfterCrash, paced, pacedByDevices
     case settingsWrong, stoppedAtTheEnd, stoppedAgain, stoppedForLastLife, spared, suppressedGone, suppressedDoubtful, retried, stoppedRetry
