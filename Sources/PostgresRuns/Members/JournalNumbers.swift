@@ -33,7 +33,7 @@ struct JournalNumbers {
         (state, confirmed) = (.idle, number)
     }
 
-    /// The connection was lost before the answer.
+    /// The connection was lost before the answer, or the answer was that the entry cannot be taken now. What follows has the same number.
     mutating func lost() {
         guard case .sent(let number) = state else { return }
         state = .unsure(number)
