@@ -21,7 +21,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo console test oracle test-servers test-browser sanitize faults races fuzz simulate simulate-breakages bench lint format install clean
+.PHONY: help setup servers build demo console test oracle test-servers test-browser sanitize faults races fuzz simulate simulate-members simulate-breakages bench lint format install clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns through APNs, FCM, Getui, JPush and RongCloud. What can be done here:"
@@ -170,19 +170,26 @@ fuzz: setup ## Fuzz the readers of files from outside, FUZZ_SECONDS=60 for each 
 	done; \
 	if [ -n "$$failed" ]; then ls $(FUZZ)/findings; exit 1; fi
 
-# A separate program, optimised, from the sources of the tests; it needs a separate scratch path because its objects enable testing.
+# Separate programs, optimised, from the sources of the tests; they need a separate scratch path because their objects enable testing.
 SIMULATE := .build/simulate
 SEEDS ?= 1000000
 FIRST ?= 0
 SEED ?=
-SIMULATION_FLAGS := -c release --product volley-simulate -Xswiftc -enable-testing -Xswiftc -enforce-exclusivity=unchecked
+SIMULATION_FLAGS := -c release -Xswiftc -enable-testing -Xswiftc -enforce-exclusivity=unchecked
 
-simulate: setup ## Simulate SEEDS=1000000 campaigns with every fault, or SEED=123 for one campaign with all its events
-	VOLLEY_SIMULATION=1 $(SWIFT) build $(SIMULATION_FLAGS) --scratch-path $(SIMULATE) $(STRICT)
-	@$(SIMULATE)/release/volley-simulate $(if $(SEED),--seed $(SEED),--seeds $(SEEDS) --first $(FIRST))
+PLAYED = $(if $(SEED),--seed $(SEED),--seeds $(SEEDS) --first $(FIRST))
+
+simulate: setup ## Simulate SEEDS=1000000 campaigns with every fault, then as many shared runs; SEED=123 shows one campaign
+	VOLLEY_SIMULATION=1 $(SWIFT) build $(SIMULATION_FLAGS) --product volley-simulate --scratch-path $(SIMULATE) $(STRICT)
+	@$(SIMULATE)/release/volley-simulate $(PLAYED)
+	@$(if $(SEED),,$(MAKE) --no-print-directory simulate-members)
+
+simulate-members: setup ## Simulate SEEDS=1000000 runs that several members send, or SEED=123 for one with all its events
+	VOLLEY_SIMULATION=1 $(SWIFT) build $(SIMULATION_FLAGS) --product volley-simulate-members --scratch-path $(SIMULATE) $(STRICT)
+	@$(SIMULATE)/release/volley-simulate-members $(PLAYED)
 
 simulate-breakages: setup ## Break the delivery machine on purpose, in one way after the other, and check that the simulation notices
-	@SWIFT="$(SWIFT)" SIMULATION_FLAGS="$(SIMULATION_FLAGS) $(STRICT)" Tests/Simulation/Breakages/run $(BREAKAGES)
+	@SWIFT="$(SWIFT)" SIMULATION_FLAGS="$(SIMULATION_FLAGS) --product volley-simulate $(STRICT)" Tests/Simulation/Breakages/run $(BREAKAGES)
 
 bench: setup ## Compare Volley's speed with other tools (minutes; see docs/performance.md)
 	@$(call install,$(BENCH_PACKAGES))

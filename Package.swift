@@ -41,6 +41,17 @@ let simulation =
         name: "SimulationTests", dependencies: simulated, path: "Tests/Simulation", exclude: ["Program", "Breakages"],
         sources: ["Model", "Runs"], swiftSettings: strict)
 
+/// What members of a shared run decide is simulated likewise: Tests/PostgresRunsTests/Simulation is in the tests, and in a program for `make simulate`.
+let memberSimulation =
+    isSimulation
+    ? Target.executableTarget(
+        name: "volley-simulate-members", dependencies: ["Base", "PostgresRuns", "TestSupport"],
+        path: "Tests/PostgresRunsTests/Simulation", swiftSettings: strict)
+    : Target.testTarget(
+        name: "PostgresRunsTests",
+        dependencies: ["Base", "LedgerConformance", "Postgres", "PostgresRuns", "PushServices", "Runs", "TestServers", "TestSupport"],
+        path: "Tests/PostgresRunsTests", exclude: ["Simulation/Program"], swiftSettings: strict)
+
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 /// SQLite's own interface, as GRDB brings it.
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -197,9 +208,6 @@ let package = Package(
             name: "LedgerConformance", dependencies: ["Base", "PushServices", "Runs"], path: "Tests/LedgerConformance",
             swiftSettings: strict),
         tests("Runs", ["Base", "LedgerConformance", "PushServices", "Runs", "Scheduling", "TestSupport"]),
-        tests(
-            "PostgresRuns",
-            ["Base", "LedgerConformance", "Postgres", "PostgresRuns", "PushServices", "Runs", "TestServers", "TestSupport"]),
         .testTarget(
             name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports", "Scheduling"], exclude: ["stop_causes.tsv"],
             swiftSettings: strict),
@@ -254,14 +262,25 @@ let package = Package(
             path: "Tests/ForeignServers", exclude: ["StandIns", "install"], swiftSettings: strict),
         fuzzing,
         simulation,
+        memberSimulation,
     ],
     swiftLanguageModes: [.v6]
 )
 
 // The simulation needs nothing but what it simulates, so that a copy of a few folders can be built in seconds.
 if isSimulation {
-    let needed: Set = ["volley-simulate", "Base", "Cryptography", "HTTP2", "PushServices", "Delivery", "CCurl", "COpenSSL", "CNghttp2"]
+    let needed: Set = [
+        "volley-simulate", "volley-simulate-members", "Base", "Cryptography", "HTTP2", "PushServices", "Delivery", "CCurl", "COpenSSL",
+        "CNghttp2",
+    ]
     package.targets.removeAll { !needed.contains($0.name) }
+    // Of these rooms, no more than what is simulated: they would bring the libraries of databases.
+    package.targets += [
+        .target(name: "PostgresRuns", path: "Sources/PostgresRuns", sources: ["Members"], swiftSettings: strict),
+        .target(
+            name: "TestSupport", path: "Tests/TestSupport",
+            exclude: ["AccountService.swift", "OtherService.swift", "ReferenceCSV.swift", "StoredGzip.swift"], swiftSettings: strict),
+    ]
     package.products.removeAll()
     package.dependencies.removeAll()
 }

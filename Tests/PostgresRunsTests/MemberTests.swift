@@ -1,42 +1,9 @@
-import Foundation
 import Testing
 
 @testable import PostgresRuns
 
 @Suite("members of a run")
 struct MemberTests {
-    /// `VOLLEY_HISTORIES` plays more of them.
-    private static let histories = ProcessInfo.processInfo.environment["VOLLEY_HISTORIES"].flatMap(UInt64.init) ?? 60
-
-    @Test("in broken connections, frozen members and outages nobody is pushed to twice, the pace holds, and everybody is settled")
-    func histories() {
-        var (deaths, freezes, fences, lateCommits, returns, outages) = (0, 0, 0, 0, 0, 0)
-        for seed in 0..<Self.histories {
-            var world = MemberWorld(seed: seed)
-            world.run()
-            #expect(world.failures.isEmpty, "seed \(seed)")
-            (deaths, freezes, outages) = (deaths + world.deaths, freezes + world.freezes, outages + world.outages)
-            (fences, lateCommits, returns) = (fences + world.fences, lateCommits + world.lateCommits, returns + world.returns)
-        }
-        // A simulation in which nothing happens proves nothing.
-        #expect(deaths > 20 && freezes > 20 && outages > 20 && fences > 5 && lateCommits > 100 && returns > 100)
-    }
-
-    @Test(
-        "each rule is needed: without it, one of these histories ends badly",
-        arguments: [
-            (.keyShare, [83, 147, 251]), (.repeatableRead, [83, 147, 251]), (.gateFromAnswer, [110, 231, 294]),
-            (.partRaisedEarly, [290, 306, 388]), (.retryWithoutNumber, [0, 1, 2]), (.watchesWhileAway, [2, 3, 6]),
-        ] as [(MemberWorld.Breakage, [UInt64])])
-    func breakages(breakage: MemberWorld.Breakage, seeds: [UInt64]) {
-        let caught = seeds.filter { seed in
-            var world = MemberWorld(seed: seed, breakage: breakage)
-            world.run()
-            return !world.failures.isEmpty
-        }
-        #expect(!caught.isEmpty, "\(breakage.rawValue)")
-    }
-
     @Test("a member is dead when its beat stood still for half a minute of the observer's own, connected time")
     func watch() {
         var watch = MemberWatch()
@@ -48,6 +15,15 @@ struct MemberTests {
         watch.disconnected()
         #expect(watch.look(at: ["a": 2, "b": 30], 7_231).isEmpty)
         #expect(watch.look(at: ["b": 30], 7_232).isEmpty && watch.look(at: ["a": 2, "b": 30], 7_233).isEmpty, "gone, and there again")
+    }
+
+    @Test("in another life of the database silences begin anew, as beats may have been forgotten")
+    func watchAcrossLives() {
+        var watch = MemberWatch()
+        for second in 0..<30 { #expect(watch.look(at: ["a": 1], life: 1, Double(second)).isEmpty) }
+        #expect(watch.look(at: ["a": 1], life: 2, 30).isEmpty)
+        for second in 31..<60 { #expect(watch.look(at: ["a": 1], life: 2, Double(second)).isEmpty) }
+        #expect(watch.look(at: ["a": 1], life: 2, 60) == [.init(member: "a", beat: 1)])
     }
 
     @Test("nothing is handed over ten seconds after the last beat was sent, however late its answer came")

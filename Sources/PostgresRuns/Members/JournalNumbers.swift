@@ -36,7 +36,7 @@ struct JournalNumbers {
     /// The database did not take the entry, by this attempt or an earlier one.
     mutating func refused() { state = .idle }
 
-    /// The connection was lost before the answer.
+    /// The connection was lost before the answer, or the answer was that the entry cannot be taken now. What follows has the same number.
     mutating func lost() {
         guard case .sent(let number) = state else { return }
         state = .unsure(number)

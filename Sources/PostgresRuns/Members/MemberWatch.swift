@@ -17,15 +17,19 @@ struct MemberWatch {
 
     private var silences: [String: (beat: Int64, seconds: Double)] = [:]
     private var lastLook: Double?
+    private var life: Int64 = 0
 
     /// Takes the beats of the others as the database shows them.
     /// - Parameters:
     ///   - beats: of those that are not on record as dead.
+    ///   - life: of the database (`RollCall`). In another one beats may have been forgotten, and who seems to stand still may have moved: silences begin anew.
     ///   - seconds: the observer's own time.
     /// - Returns: those that are silent for too long, sorted.
-    mutating func look(at beats: [String: Int64], _ seconds: Double) -> [Silence] {
+    mutating func look(at beats: [String: Int64], life: Int64 = 0, _ seconds: Double) -> [Silence] {
         let step = lastLook.map { min(max(0, seconds - $0), Self.longestStepSeconds) } ?? 0
         lastLook = seconds
+        if life != self.life { silences = [:] }
+        self.life = life
         silences = beats.reduce(into: [:]) { next, entry in
             let (member, beat) = entry
             let known = silences[member].flatMap { $0.beat == beat ? $0.seconds + step : nil } ?? 0

@@ -1,0 +1,48 @@
+import Testing
+
+@testable import PostgresRuns
+
+@Suite("a database that forgets")
+struct ForgettingTests {
+    private typealias Row = CommitMemory.Row
+
+    @Test("a member misses what was acknowledged to it before the beat began, each thread by itself")
+    func own() {
+        var memory = CommitMemory()
+        memory.beatBegins(of: "a", acknowledged: Row(claims: 2, outcomes: 1))
+        #expect(memory.look(at: ["a": Row(claims: 3, outcomes: 1)], changes: 1) == 0, "one that is not acknowledged yet")
+        memory.beatBegins(of: "a", acknowledged: Row(claims: 2, outcomes: 3))
+        #expect(memory.look(at: ["a": Row(claims: 3, outcomes: 2)], changes: 1) == 1, "the claim does not make up for the outcomes")
+        #expect(memory.look(at: ["a": Row(claims: 2, outcomes: 3)], changes: 1) == 1, "it has seen the claim")
+        #expect(memory.look(at: [:], changes: 1) == 7, "its row, and everything of it")
+        #expect(memory.look(at: ["a": Row(claims: 3, outcomes: 3)], changes: 1) == 0)
+    }
+
+    @Test("a member is a witness for others, for deaths and for what was ordered")
+    func others() {
+        var memory = CommitMemory()
+        memory.beatBegins(of: "a", acknowledged: Row())
+        #expect(memory.look(at: ["a": Row(), "b": Row(claims: 5), "c": Row(isDead: true)], changes: 4) == 0)
+        #expect(memory.look(at: ["a": Row(), "b": Row(claims: 3), "c": Row(isDead: true)], changes: 4) == 2)
+        #expect(memory.look(at: ["a": Row(), "b": Row(claims: 5), "c": Row()], changes: 4) == 1, "it lives again")
+        #expect(memory.look(at: ["a": Row(), "b": Row(claims: 5), "c": Row(isDead: true)], changes: 3) == 1, "an order is gone")
+        #expect(memory.look(at: ["a": Row(), "b": Row(claims: 5), "c": Row(isDead: true), "d": Row()], changes: 5) == 0)
+    }
+
+    @Test("after a database came up again nobody goes on before all living members have confirmed, and eleven seconds have passed")
+    func rollCall() {
+        var first = RollCall(publishedIn: 1)
+        first.join("a")
+        #expect(first.isOver(living: ["a"], at: 0), "nothing can have been forgotten")
+        var call = RollCall()
+        #expect(!call.isOver(living: [], at: 100), "nobody has looked")
+        #expect(call.look(new: 7, at: 100) == 7 && call.look(new: 8, at: 101) == 7)
+        call.confirm("a", life: 1)
+        #expect(!call.present.contains("a"), "that was another life")
+        call.confirm("a", life: 7)
+        #expect(!call.isOver(living: ["a", "b"], at: 200), "b has not confirmed")
+        #expect(call.isOver(living: ["a"], at: 111) && !call.isOver(living: ["a"], at: 110.9), "b is on record as dead")
+        call.join("c")
+        #expect(call.isOver(living: ["a", "c"], at: 111), "who joins has nothing to miss")
+    }
+}

@@ -1,0 +1,120 @@
+@testable import PostgresRuns
+
+extension MemberWorld.Statement {
+    /// Holds its member's row `FOR SHARE`.
+    var needsShare: Bool {
+        switch request {
+        case .lease, .claim, .record, .reopen, .end: true
+        case .beat, .declareDead, .leave, .stop: false
+        }
+    }
+
+    /// The member whose row it holds, together with others or alone.
+    var lockedRow: Int? {
+        switch request {
+        case .declareDead(let other, _): other
+        case .stop: nil
+        default: member
+        }
+    }
+}
+
+/// The database of a `MemberWorld`: what statements wait for, and in which order they commit.
+extension MemberWorld {
+    mutating func begin(_ id: Int) {
+        guard isConnected(id) else { return }
+        let member = statements[id].member
+        statements[id].sawAlive = tables.lives(member)
+        statements[id].order = tables.state
+        if case .declareDead(let other, _) = statements[id].request, other < tables.rows.count {
+            statements[id].snapshot = tables.rows[other]
+        }
+        proceed(id)
+    }
+
+    /// What was sent to a server that is no longer there is lost, and its sender hears of it.
+    private mutating func isConnected(_ id: Int) -> Bool {
+        if statements[id].incarnation == incarnation { return true }
+        if statements[id].isAnswered { at(now + between(0.01, 5), .lost(id)) }
+        return false
+    }
+
+    /// Goes on once nobody holds a lock that it must wait for.
+    mutating func proceed(_ id: Int) {
+        guard isConnected(id) else { return }
+        if let row = statements[id].lockedRow {
+            let isShared = statements[id].needsShare
+            let ignoresSharers = isShared || breakage == .keyShare
+            if owners[row] != nil && !(isShared && breakage == .keyShare) || !(ignoresSharers || sharers[row].isEmpty) {
+                blocked.append((row, id))
+                // Nobody waits for long.
+                if statements[id].isAnswered { at(now + 5, .lost(id)) }
+                return
+            }
+            if isShared { sharers[row].insert(id) } else { owners[row] = id }
+        }
+        at(now + statements[id].execution, .commit(id))
+    }
+
+    private mutating func unlock(_ id: Int) {
+        guard let row = statements[id].lockedRow else { return }
+        sharers[row].remove(id)
+        if owners[row] == id { owners[row] = nil }
+        guard blocked.contains(where: { $0.member == row }) else { return }
+        let free = blocked.filter { $0.member == row }
+        blocked.removeAll { $0.member == row }
+        for (_, other) in free { at(now, .proceed(other)) }
+    }
+
+    mutating func commit(_ id: Int) {
+        guard isConnected(id) else { return }
+        let statement = statements[id]
+        // The row was locked when the statement began: nobody can have changed it since.
+        let isFenced = breakage == .keyShare ? !statement.sawAlive : !tables.lives(statement.member)
+        statements[id].answer = statement.needsShare && isFenced ? .dead : perform(statement)
+        tell("\(members[statement.member].name) \(statement.request): \(statements[id].answer)")
+        unlock(id)
+        if statement.isAnswered { at(now + statement.answerDelay, .answer(id)) }
+    }
+
+    private mutating func perform(_ statement: Statement) -> Answer {
+        let member = statement.member
+        switch statement.request {
+        case .lease(let most): return lease(member, most)
+        case .claim(let number, let stretch): return claim(number, stretch, statement)
+        case .record(let number, let record): return self.record(number, record, of: member)
+        case .beat(let beat): return self.beat(beat, of: member)
+        case .declareDead(let other, let beat):
+            guard tables.lives(other), tables.rows[other].beat == beat else { return .done }
+            bury(other, breakage == .repeatableRead ? statement.snapshot ?? tables.rows[other] : tables.rows[other])
+            return .done
+        case .leave: return leave(member)
+        case .reopen: return reopen(member)
+        case .end: return end(member)
+        case .stop(let missing):
+            stop(missing: missing)
+            return .done
+        }
+    }
+
+    /// Entries are missing.
+    mutating func stop(missing: Int64) {
+        guard tables.state != .ended else { return }
+        tables.missing = max(tables.missing, missing)
+        if tables.state != .stopped { tables.version += 1 }
+        tables.state = .stopped
+        truth.stoppedAt = truth.stoppedAt ?? now
+        truth.noticedAt = truth.noticedAt ?? now
+    }
+
+    /// Whether a member has confirmed this life of the database.
+    func hasConfirmed(_ member: Int) -> Bool {
+        breakage == .claimsBeforeComparing || rollCall.present.contains(members[member].name)
+    }
+
+    /// Whether the roll is over, for one who would lease or claim.
+    func isCalm(for member: Int) -> Bool {
+        guard hasConfirmed(member), breakage != .claimsBeforeComparing, breakage != .awaitsNobody else { return hasConfirmed(member) }
+        return rollCall.isOver(living: members.indices.lazy.filter { tables.lives($0) }.map { members[$0].name }, at: now)
+    }
+}

@@ -1,0 +1,191 @@
+@testable import PostgresRuns
+
+/// What really happened, whatever the database remembers.
+struct Truth {
+    var submitted: [Int8]
+    var accepted: [Bool]
+    /// The member whose claim was forgotten, the server that forgot it, and whether that one knows the lease.
+    var forgotten: [(member: Int, incarnation: Int, wasLeased: Bool)?]
+    /// Pushed to again because nobody was left who knew.
+    var isUnprevented: [Bool]
+    /// The last member that claimed a recipient.
+    var claimant: [Int?]
+    var beatAt: [Int: Double] = [:]
+    var window: [(at: Double, count: Int)] = []
+    /// Entries that were committed and forgotten, of all writers.
+    var forgottenEntries: Int64 = 0
+    /// Members that have to notice, each with the server that forgot what it had acknowledged.
+    var mustNotice: [Int: Int] = [:]
+    var noticedAt: Double?, stoppedAt: Double?, cancelledAt: Double?, overAt: Double?
+    var endedCancelled = false, wasOverlooked = false
+    var isCanaryOver = false
+    var canaryHolders = 0, canarySubmissions = 0
+
+    init(audience: Int) {
+        submitted = Array(repeating: 0, count: audience)
+        accepted = Array(repeating: false, count: audience)
+        isUnprevented = accepted
+        forgotten = Array(repeating: nil, count: audience)
+        claimant = Array(repeating: nil, count: audience)
+    }
+}
+
+/// What a history can meet.
+enum Situation: Int, CaseIterable {
+    case deaths, burials, freezes, fences, losses, lateCommits, returns, outages, takeovers, lagging, departures, unsent, orders
+    case refusals, stops, cancelled, unprevented
+}
+
+/// How often things happened: a simulation in which nothing happens proves nothing.
+struct Counts {
+    private var numbers = Array(repeating: 0, count: Situation.allCases.count)
+
+    subscript(situation: Situation) -> Int {
+        get { numbers[situation.rawValue] }
+        set { numbers[situation.rawValue] = newValue }
+    }
+
+    mutating func add(_ other: Counts) { for situation in Situation.allCases { self[situation] += other[situation] } }
+}
+
+/// What is judged while a history is played, and at its end.
+extension MemberWorld {
+    mutating func noteBurial(_ member: Int) {
+        let name = members[member].name
+        let since = truth.beatAt[member] ?? 0
+        let silent = now - since - outageTimes.reduce(0) { $0 + max(0, min(now, $1.upperBound) - max(since, $1.lowerBound)) }
+        if silent < MemberWatch.silenceSeconds - 3 { fail("\(name) was declared dead \(silent) s after it could be heard") }
+        let last = now - members[member].lastSubmission
+        if !members[member].isGone, last < SubmissionGate.settlingSeconds {
+            fail("\(name) was declared dead \(last) s after it had handed something over")
+        }
+    }
+
+    /// The constraint on overlapping claims is the last wall: nothing may need it.
+    mutating func noteClaim(_ stretch: Stretch, of member: Int, order: SharedTables.State) {
+        for id in stretch.range {
+            if tables.claimed[id] >= stretch.redo { fail("only the constraint keeps \(members[member].name) from claiming \(id)") }
+            truth.claimant[id] = member
+        }
+        if order != .sending { fail("\(members[member].name) claims although the run is \(order)") }
+    }
+
+    mutating func noteSubmission(_ ids: [Int], by member: Int) {
+        let name = members[member].name
+        tell("\(name) submits \(ids)")
+        if member < tables.rows.count, tables.rows[member].isDead { fail("\(name) submits after it was declared dead") }
+        let moment = now
+        truth.window.removeAll { moment - $0.at >= 1 }
+        truth.window.append((now, ids.count))
+        let sum = truth.window.reduce(0) { $0 + $1.count }
+        if sum > pace { fail("\(sum) pushes within a second, at a pace of \(pace)") }
+        for after in [truth.stoppedAt, truth.cancelledAt] {
+            if let after, now > after + SubmissionGate.longestAgeSeconds { fail("\(name) submits \(now - after) s after the order") }
+        }
+        if !truth.isCanaryOver { noteCanary(ids.count, by: member) }
+        for id in ids {
+            truth.submitted[id] += 1
+            if truth.submitted[id] > 1 { noteSecond(id, by: member) }
+        }
+    }
+
+    private mutating func noteCanary(_ count: Int, by member: Int) {
+        truth.canarySubmissions += count
+        if truth.canarySubmissions > Self.canarySize * truth.canaryHolders {
+            fail("\(truth.canarySubmissions) pushes before the canary is over")
+        }
+        if incarnation == 0, tables.canary != member { fail("\(members[member].name) sends beside the canary") }
+    }
+
+    /// A second push is only for what was leased and claimed in what was forgotten, by a member that has not told since, and is on record as dead or
+    /// not known at all; and only until others could notice.
+    private mutating func noteSecond(_ id: Int, by member: Int) {
+        guard let forgotten = truth.forgotten[id], !forgotten.wasLeased, !tables.lives(forgotten.member),
+            hasNotTold(forgotten.member, forgotten.incarnation),
+            members[member].answeredBeatStart <= truth.stoppedAt ?? now
+        else {
+            return fail("\(id) was pushed to \(truth.submitted[id]) times")
+        }
+        counts[.unprevented] += 1
+        truth.isUnprevented[id] = true
+    }
+
+    /// Whether a member has not come back since, or has, and could not say so.
+    private func hasNotTold(_ member: Int, _ incarnation: Int) -> Bool {
+        let owner = members[member]
+        return owner.lookedIncarnation < incarnation || owner.missing > 0
+    }
+
+    // MARK: - A database that forgets
+
+    /// A standby takes over that has only this.
+    mutating func noteForgotten(_ standby: SharedTables) {
+        var forgotten = tables.version - standby.version
+        for member in tables.rows.indices {
+            let kept = standby.entries(of: member)
+            forgotten += tables.entries(of: member)?.missing(in: kept) ?? 0
+            if !members[member].isGone, members[member].hasJoined, members[member].acknowledged.missing(in: kept) > 0 {
+                truth.mustNotice[member] = incarnation
+            }
+        }
+        for id in 0..<audience where tables.claimed[id] > standby.claimed[id] {
+            guard let claimant = truth.claimant[id] else { continue }
+            if let former = truth.forgotten[id], !former.wasLeased, hasNotTold(former.member, former.incarnation) { continue }
+            let isKnown = claimant < standby.rows.count && standby.rows[claimant].open.contains { $0.range.contains(id) }
+            truth.forgotten[id] = (claimant, incarnation, isKnown)
+        }
+        if forgotten > 0 { counts[.lagging] += 1 }
+        truth.forgottenEntries += forgotten
+        if standby.state != .cancelled { truth.cancelledAt = nil }
+    }
+
+    /// A member has compared.
+    mutating func noteLook(_ member: Int, missing: Int64, state: SharedTables.State) {
+        if missing > truth.forgottenEntries {
+            fail("\(members[member].name) misses \(missing) entries; \(truth.forgottenEntries) are forgotten")
+        }
+        if missing > 0 { truth.noticedAt = truth.noticedAt ?? now }
+        if missing == 0, state != .ended, state != .stopped, let since = truth.mustNotice[member],
+            since <= members[member].lookedIncarnation
+        {
+            truth.wasOverlooked = true
+        }
+    }
+
+    // MARK: - The end
+
+    mutating func noteEnd() {
+        if !truth.endedCancelled, !tables.hasSettledAll {
+            fail("the end is recorded while \(tables.settledCount) of \(audience) are settled")
+        }
+        if tables.ends > 1 { fail("the end is recorded \(tables.ends) times") }
+    }
+
+    mutating func judge() {
+        guard failures.isEmpty else { return }
+        guard let over = truth.overAt else {
+            return fail("not settled in the end: \(tables.state), \(tables.next) leased, \(tables.settledCount) of \(audience) settled")
+        }
+        if over > lastTrouble + 300 { fail("ended \(over - lastTrouble) s after the last trouble") }
+        if truth.wasOverlooked { fail("a member has compared, and did not miss what was forgotten") }
+        if tables.state == .stopped {
+            counts[.stops] += 1
+            if tables.missing < 1 || tables.missing > truth.forgottenEntries {
+                fail("\(tables.missing) entries are said to be missing, of \(truth.forgottenEntries)")
+            }
+            return
+        }
+        if truth.endedCancelled { counts[.cancelled] += 1 }
+        for id in 0..<audience { judge(id) }
+    }
+
+    private mutating func judge(_ id: Int) {
+        let settled = tables.settled[id]
+        if settled > 1 { fail("\(id) is settled \(settled) times") }
+        if settled == 0, !truth.endedCancelled || (truth.submitted[id] > 0 && truth.forgotten[id] == nil) { fail("\(id) is not settled") }
+        if tables.recordedAccepted[id], !truth.accepted[id] { fail("\(id) is recorded as accepted without having been") }
+        if truth.accepted[id], !tables.recordedAccepted[id], !tables.unknown[id], truth.forgotten[id] == nil {
+            fail("\(id) was accepted, and is neither recorded nor unknown")
+        }
+    }
+}

@@ -1,0 +1,284 @@
+import TestSupport
+
+@testable import PostgresRuns
+
+/// A run that several members send, in a world where connections break before and after the database has done what it was asked, answers come late, members
+/// join, leave, freeze and are killed, people pause and cancel, and a standby takes over that has everything or lags. The database is a few tables, and what
+/// it does for others is seen in the order in which transactions commit. A seed decides all.
+///
+/// What is judged (`MemberWorld+Judging`): nobody is pushed to twice, but for what `RollCall` says that nothing can prevent; a member that is on record as
+/// dead submits nothing; the pace holds in every second; only one member sends until the canary is over; nothing is claimed after a cancel; everybody is
+/// settled in the end, and soon after the last trouble; the end is recorded once; a run stops if entries are missing, and only then.
+struct MemberWorld {
+    /// A rule that is broken on purpose.
+    enum Breakage: String, CaseIterable {
+        /// `FOR KEY SHARE`: who is declared dead is not waited for.
+        case keyShare
+        /// The transaction that declares a member dead reads what was there when it began.
+        case repeatableRead
+        /// A beat is dated from its answer.
+        case gateFromAnswer
+        /// A part of the pace counts as free as soon as it is no longer in force.
+        case partRaisedEarly
+        /// What may have been written is written again under another number.
+        case retryWithoutNumber
+        /// The observer's time goes on while it is not connected.
+        case watchesWhileAway
+        /// Silences go on when another server has taken over.
+        case countsAcrossLives
+        /// Members do not compare what the database has with what it acknowledged.
+        case comparesNothing
+        /// Members compare with what was acknowledged when the answer came.
+        case comparesLate
+        /// Members claim and record before they have compared, on a new connection, and nobody waits for the others.
+        case claimsBeforeComparing
+        /// Each member confirms for itself, and goes on.
+        case awaitsNobody
+        /// What a member had leased that died without having confirmed is leased again.
+        case trustsTheUnconfirmed
+        /// A member does not ask for what it already has.
+        case leasesAnew
+        /// A member leaves while its last second counts.
+        case leavesAtOnce
+        /// Claims do not look at the order.
+        case claimsWhateverTheOrder
+        /// The end is recorded without its condition.
+        case endsUnconditionally
+        /// The role of the canary is not given up by the dead.
+        case canaryDies
+    }
+
+    enum Record {
+        case outcomes([(id: Int, isAccepted: Bool)])
+        case unsent([(id: Int, redo: Int)])
+    }
+
+    struct Beat {
+        var number: Int64
+        var used: Int
+        var wants: Bool
+        var confirms: Int64?
+        /// Of its own entries: what it misses, the database notices with the beat, even if the answer never arrives.
+        var acknowledged: CommitMemory.Row
+        var judgesCanary: Bool
+        /// After a cancel: it has nothing in hand, and what it has claimed is recorded.
+        var isDone: Bool
+        var start: Double
+    }
+
+    /// What a member asks of the database.
+    enum Request {
+        case lease(most: Int)
+        case claim(number: Int64, Stretch)
+        case record(number: Int64, Record)
+        case beat(Beat)
+        case declareDead(member: Int, beat: Int64)
+        case leave, reopen, end
+        case stop(missing: Int64)
+    }
+
+    /// What a beat sees of the run.
+    struct Sight {
+        var state = SharedTables.State.paused
+        var isCanary = false, isConductor = false, isReopened = false
+        var isCanaryOver = true
+        var answered = 0
+        var canEnd = false
+        var isCalm = false
+    }
+
+    struct BeatAnswer {
+        var granted: Int?
+        var others: [String: Int64]
+        var entries: [String: CommitMemory.Row]
+        var changes: Int64
+        var life: Int64
+        /// The member is not on record as dead.
+        var lives: Bool
+        var sight: Sight
+    }
+
+    enum Answer {
+        case leased(Stretch?)
+        case done
+        /// The roll is being called, or the order does not allow it.
+        case notNow
+        /// The stretch is leased to another, or to nobody.
+        case notYours
+        case beat(BeatAnswer)
+        /// The fence: the member is on record as dead.
+        case dead
+    }
+
+    /// A statement on its way: it begins, waits for locks, and commits.
+    struct Statement {
+        var member: Int
+        var request: Request
+        var thread: Int
+        /// The connection's end of the database; what was sent to another one is lost.
+        var incarnation: Int
+        /// Whether the answer gets back.
+        var isAnswered = true
+        var answerDelay: Double
+        var execution: Double
+        var answer = Answer.done
+        /// What it saw when it began.
+        var snapshot: SharedTables.Row?
+        var sawAlive = false
+        var order = SharedTables.State.sending
+    }
+
+    enum Event {
+        case tick(Int)
+        case begin(Int), proceed(Int), commit(Int), answer(Int), lost(Int)
+        case outcome(member: Int, id: Int)
+        case trouble, watchman, takeover, goOn
+    }
+
+    let seed: UInt64
+    let audience: Int
+    /// Pushes a second, all members together.
+    let pace: Int
+    let breakage: Breakage?
+    /// Takes what happens, to be read.
+    let trace: (@Sendable (String) -> Void)?
+    var random: SeededRandom
+    /// Seconds. All members read the same clock, and none of them tells another what it shows.
+    var now = 0.0
+    var queue = EventQueue<Event>()
+    var statements: [Statement] = []
+
+    // The database.
+    var tables: SharedTables
+    var rollCall = RollCall(publishedIn: 1)
+    var lives: Int64 = 1
+    /// Statements that hold a member's row: together, and alone.
+    var sharers: [Set<Int>] = []
+    var owners: [Int?] = []
+    var blocked: [(member: Int, statement: Int)] = []
+    /// Raised when another server takes over.
+    var incarnation = 0
+    /// What a standby has that lags, while it does.
+    var standby: SharedTables?
+    var isTakeoverPending = false
+    /// The database cannot be reached until then.
+    var awayUntil = -1.0
+    var outageTimes: [ClosedRange<Double>] = []
+
+    // The processes, the service, and the truth.
+    var members: [SimulatedMember] = []
+    var truth: Truth
+    var counts = Counts()
+    var failures: [String] = []
+    var lastTrouble = 0.0
+
+    init(seed: UInt64, breakage: Breakage? = nil, trace: (@Sendable (String) -> Void)? = nil) {
+        self.trace = trace
+        self.seed = seed
+        random = SeededRandom(seed)
+        self.breakage = breakage
+        audience = Int.random(in: 60...600, using: &random)
+        pace = Int.random(in: 4...30, using: &random)
+        let former = Bool.random(using: &random) ? 0 : Int.random(in: 1...30, using: &random)
+        tables = SharedTables(audience: audience, pace: pace, former: former, hasCanary: Bool.random(using: &random))
+        truth = Truth(audience: audience)
+        truth.isCanaryOver = tables.isCanaryOver
+    }
+
+    mutating func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
+    mutating func between(_ low: Double, _ high: Double) -> Double { Double.random(in: low...high, using: &random) }
+    mutating func fail(_ what: String) { if failures.count < 10 { failures.append("\(now): \(what)") } }
+    func tell(_ what: @autoclosure () -> String) { trace?("\((now * 1_000).rounded() / 1_000) \(what())") }
+    mutating func at(_ moment: Double, _ event: Event) { queue.add(event, at: moment) }
+
+    // MARK: - Life
+
+    mutating func run() {
+        for _ in 0..<3 { join() }
+        at(between(1, 5), .trouble)
+        at(15, .watchman)
+        while let entry = queue.next(), entry.at < 1_200, failures.isEmpty {
+            now = entry.at
+            handle(entry.event)
+            if let over = truth.overAt, now > over + 3 { break }
+        }
+        judge()
+    }
+
+    mutating func join() {
+        members.append(SimulatedMember(name: "m\(members.count)"))
+        sharers.append([])
+        owners.append(nil)
+        at(now + between(0, 0.5), .tick(members.count - 1))
+    }
+
+    mutating func handle(_ event: Event) {
+        switch event {
+        case .trouble: trouble()
+        case .watchman: watchman()
+        case .takeover: takeOver()
+        case .goOn: order(.sending)
+        case .tick(let member):
+            guard !members[member].isGone else { return }
+            guard members[member].frozenUntil < now else {
+                return at(members[member].frozenUntil + between(0, 0.05), event)
+            }
+            tick(member)
+            at(now + 0.1, event)
+        case .begin(let id): begin(id)
+        case .proceed(let id): proceed(id)
+        case .commit(let id): commit(id)
+        case .answer(let id): if reaches(statements[id].member, event) { answered(id) }
+        case .lost(let id): if reaches(statements[id].member, event) { wasLost(id) }
+        case .outcome(let member, let id):
+            guard reaches(member, event) else { return }
+            members[member].outcomes.append((id, truth.accepted[id]))
+            members[member].inFlight -= 1
+        }
+    }
+
+    /// What reaches a process that is frozen reaches it when it goes on.
+    mutating func reaches(_ member: Int, _ event: Event) -> Bool {
+        guard !members[member].isGone else { return false }
+        guard members[member].frozenUntil >= now else { return true }
+        at(members[member].frozenUntil + between(0, 0.05), event)
+        return false
+    }
+
+    // MARK: - Messages
+
+    mutating func send(_ request: Request, from member: Int, thread: Int, patience: Double = 5) {
+        let id = statements.count
+        var statement = Statement(
+            member: member, request: request, thread: thread, incarnation: incarnation,
+            answerDelay: between(0.001, 0.03), execution: between(0.001, 0.02))
+        members[member].waiting[thread] = id
+        var arrival = now + between(0.001, 0.03)
+        var isSent = true
+        if arrival < awayUntil {
+            counts[.losses] += 1
+            at(now + (chance(0.5) ? between(0.01, 1) : patience), .lost(id))
+            isSent = false
+        } else if chance(0.03) {
+            counts[.losses] += 1
+            statement.isAnswered = false
+            at(now + (chance(0.5) ? between(0.01, 1) : patience), .lost(id))
+            // Never arrives, or arrives, at once or long after it was given up.
+            if chance(0.3) {
+                isSent = false
+            } else if chance(0.4) {
+                counts[.lateCommits] += 1
+                arrival += between(1, 40)
+                // Locks and disks take their time as well.
+                if chance(0.5) { statement.execution += between(0.1, 5) }
+            }
+        } else if chance(0.02) {
+            // A slow network.
+            statement.answerDelay += between(0.5, patience - 0.5)
+        } else if chance(0.02) {
+            statement.execution += between(0.1, 3)
+        }
+        statements.append(statement)
+        if isSent { at(arrival, .begin(id)) }
+    }
+}
