@@ -30,6 +30,10 @@ public struct MemberNews: Sendable {
     public var stoppedLegs: Set<Int> = []
     /// The first ids of legs of which something can be leased: nobody has it yet, or it came back.
     public var legsWithWork: Set<Int> = []
+    /// The life of the database, and whether all members have confirmed that nothing is missing in it.
+    public var databaseLife = 0, isCalm = true
+    /// Entries that the database has forgotten, though it had confirmed them.
+    public var missing = 0
     /// The database's clock minus this machine's, in seconds, and half of the time that asking took, which is its error.
     public var clockOffsetSeconds = 0.0, clockErrorSeconds = 0.0
 }

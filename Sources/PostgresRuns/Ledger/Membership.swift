@@ -10,13 +10,15 @@ public final class Membership: Sendable {
     public let ledger: SharedLedger
     private let answers: @Sendable () -> [Int: [Outcome: Int]]
     private let paces: [DividedPace]
-    private let isSending = Atomic(true)
+    private let isSending = Atomic(false)
     private let onBeat: @Sendable (Membership) -> Void
     private let state = Mutex(State())
     private let ending: Cancellation
     private let thread = Mutex<WorkerThread<Void>?>(nil)
     /// Rung after each beat, for one thread that waits for news.
     private let beaten: Wakeup
+    /// Rung when the next beat should come at once.
+    private let hurry: Wakeup
 
     private struct State {
         var gate = SubmissionGate()
@@ -43,12 +45,13 @@ public final class Membership: Sendable {
         for pace in paces { pace.take(0) }
         ending = try Cancellation()
         beaten = try Wakeup()
+        hurry = try Wakeup()
         try ledger.join()
         beat()
         if let trouble = state.withLock({ $0.trouble }) { throw trouble }
         let thread = try WorkerThread("beat") { [self] in
             while !ending.isRequested {
-                ending.wait(milliseconds: Self.beatMilliseconds)
+                ending.wait(milliseconds: Self.beatMilliseconds, orUntil: hurry)
                 if !ending.isRequested { beat() }
             }
         }
@@ -82,7 +85,11 @@ public final class Membership: Sendable {
     public var handsOverUntil: Int64 { state.withLock { $0.gate.closesAt.map { Int64($0 * 1e9) } ?? 0 } }
 
     /// Says whether this member has something to send: otherwise others get its parts of the paces.
-    public func note(isSending: Bool) { self.isSending.store(isSending, ordering: .releasing) }
+    public func note(isSending: Bool) {
+        let before = self.isSending.exchange(isSending, ordering: .acquiringAndReleasing)
+        // Its part of a pace comes with the next beat.
+        if isSending, !before { hurry.wake() }
+    }
 
     /// Members that this one has declared dead since the last call.
     public func takeDeaths() -> [MemberNews.Other] {
@@ -106,9 +113,9 @@ public final class Membership: Sendable {
                 return ring()
             }
             let silent = state.withLock { state in
-                state.gate.beat(begunAt: start)
+                if news.isCalm { state.gate.beat(begunAt: start) }
                 (state.news, state.trouble) = (news, nil)
-                return state.watch.look(at: Dictionary(uniqueKeysWithValues: news.others.map { ("\($0.number)", $0.beat) }), start)
+                return state.watch.look(at: Dictionary(uniqueKeysWithValues: news.others.map { ("\($0.number)", $0.beat) }), life: Int64(news.databaseLife), start)
             }
             for silence in silent { try declareDead(silence, news) }
             if news.lacksConductor, try ledger.becomeConductor() { state.withLock { $0.news?.isConductor = true } }

@@ -94,18 +94,11 @@ extension SharedLedger {
     /// - Returns: ranges that they are in, ascending; none when there are none.
     private func leaseAgain(of leg: Range<Int>) throws -> [Range<Int>] {
         guard let me = state.withLock({ $0.sender }) else { return [] }
-        let lane = claiming.lane
-        let rows = try StoreError.explaining {
-            try lane.patiently(until: { state.withLock { $0.isFenced } }) { connection -> [LeasedRow]? in
-                try connection.transaction(within: lane.answerSeconds) {
-                    guard try holdFence(me, connection) else { return nil }
-                    let lost = try unknownLeases(of: me, connection).filter { $0.again != nil }
-                    if !lost.isEmpty { return lost }
-                    return try takeAgain(of: leg, me, connection).map { [$0] } ?? []
-                }
-            }
+        let rows = try leasing { connection in
+            let lost = try unknownLeases(of: me, connection).filter { $0.again != nil }
+            if !lost.isEmpty { return lost }
+            return try takeAgain(of: leg, me, connection).map { [$0] } ?? []
         }
-        guard let rows else { throw NotSending(isCancelled: false) }
         state.withLock { state in for row in rows { state.stretches.take(.init(ids: row.ids, again: row.again)) } }
         return rows.map(\.ids)
     }

@@ -37,7 +37,8 @@ extension SharedLedger {
         guard range.lowerBound >= 0, range.upperBound <= plan.audience else {
             throw broken("recipients \(range.lowerBound) to \(range.upperBound - 1) were claimed, of \(plan.audience)")
         }
-        try append(JournalEntry(.claim(range, unsent: unsent, at: now), at: now), through: claiming, .isSending)
+        let isLeased = state.withLock { $0.stretches.contain(range) }
+        try append(JournalEntry(.claim(range, unsent: unsent, at: now), at: now), through: claiming, isLeased ? .hasLease : .isSending)
         state.withLock { state in
             state.stretches.remove(range)
             state.claimedSinceLease += range.count
@@ -73,25 +74,38 @@ extension SharedLedger {
     private func takeStretch(of leg: Range<Int>, atLeast limit: Int) throws -> Bool {
         let me = try join()
         let length = stretchLength(atLeast: limit), members = state.withLock { max(1, $0.members) }
-        let lane = claiming.lane
-        let found = try StoreError.explaining {
-            try lane.patiently(until: { state.withLock { $0.isFenced } }) { connection -> [LeasedRow]? in
-                try connection.transaction(within: lane.answerSeconds) {
-                    guard try holdFence(me, connection) else { return nil }
-                    try forgetExhausted(me, connection)
-                    let lost = try unknownLeases(of: me, connection).filter { $0.again == nil }
-                    if !lost.isEmpty { return lost }
-                    if let row = try takeReturned(of: leg, atMost: length, me, connection) { return [row] }
-                    return try takeNext(of: leg, atMost: length, atLeast: limit, members: members, me, connection).map { [$0] } ?? []
-                }
-            }
-        }
-        guard let found else {
-            state.withLock { $0.isFenced = true }
-            throw NotSending(isCancelled: false)
+        let found = try leasing { connection in
+            try forgetExhausted(me, connection)
+            let lost = try unknownLeases(of: me, connection).filter { $0.again == nil }
+            if !lost.isEmpty { return lost }
+            if let row = try takeReturned(of: leg, atMost: length, me, connection) { return [row] }
+            return try takeNext(of: leg, atMost: length, atLeast: limit, members: members, me, connection).map { [$0] } ?? []
         }
         state.withLock { state in for row in found { state.stretches.take(.init(ids: row.ids, again: row.again), besides: row.claimed) } }
         return !found.isEmpty
+    }
+
+    /// Runs a transaction that leases, once the roll is not called.
+    /// - Throws: `NotSending` if this member was declared dead.
+    func leasing(_ body: (PostgresConnection) throws -> [LeasedRow]) throws -> [LeasedRow] {
+        let me = try join(), lane = claiming.lane
+        while true {
+            enum Result { case done([LeasedRow]), isDead, waits }
+            let result = try StoreError.explaining {
+                try lane.patiently(until: { state.withLock { $0.isFenced } }) { connection -> Result in
+                    try connection.transaction(within: lane.answerSeconds) {
+                        guard try holdFence(me, connection) else { return .isDead }
+                        return try isCalm(connection) ? .done(try body(connection)) : .waits
+                    }
+                }
+            }
+            switch result {
+            case .done(let rows): return rows
+            case .isDead: state.withLock { $0.isFenced = true }
+            case .waits: _ = store.givingUp.wait(milliseconds: 300)
+            }
+            if state.withLock({ $0.isFenced }) || store.givingUp.isRequested { throw NotSending(isCancelled: false) }
+        }
     }
 
     /// A row of the table of leases.

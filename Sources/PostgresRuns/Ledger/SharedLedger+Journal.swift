@@ -5,13 +5,39 @@ import Synchronization
 
 /// The journal: what this member appends, and what the replica takes over.
 extension SharedLedger {
-    /// What a member may write.
+    /// What must hold for a member to write.
     enum Fence {
-        /// It is not declared dead.
+        /// It is not declared dead, and has forgotten nothing that the database knows, nor the other way round.
         case isAlive
-        /// The run goes on besides, and in its life.
+        /// Besides, the run goes on in its life, and no roll is called.
         case isSending
+        /// Besides, the recipients are in a stretch that is still its own.
+        case hasLease
+
+        /// As the statements have it, with `r` the run, `s` the member, `$8` its life of the run, and `$4` and `$5` the bounds of the recipients.
+        var condition: String {
+            switch self {
+            // Of a run that was stopped because something is missing, what can be recorded is.
+            case .isAlive: "$8::text IS NOT NULL AND (r.state = 'stopped' OR \(DatabaseLife.hasConfirmed))"
+            case .isSending: "r.life = $8 AND r.state IN ('running', 'paused') AND \(DatabaseLife.isCalm)"
+            case .hasLease:
+                """
+                \(Self.isSending.condition) AND EXISTS (SELECT 1 FROM volley_lease v
+                    WHERE v.run = r.number AND v.sender = s.number AND v.first <= $4 AND v.last >= $5)
+                """
+            }
+        }
     }
+
+    /// Why an entry was not written.
+    private enum Refusal {
+        case isOver(NotSending)
+        /// It may be written soon: the database has come up again, and not all members have confirmed.
+        case waits
+    }
+
+    /// How long a member waits before it tries again while the roll is called; milliseconds.
+    private static let rollCallMilliseconds = 300
 
     /// Appends an entry, and takes it over into the replica.
     func append(_ entry: FetchedEntry, at now: Timestamp) throws { try append(JournalEntry(entry, at: now), through: recording, .isAlive) }
@@ -21,30 +47,37 @@ extension SharedLedger {
     func append(_ entry: JournalEntry, through lane: JournalLane, _ fence: Fence) throws {
         let (sender, life) = state.withLock { ($0.sender, $0.life) }
         guard let me = sender else { throw NotSending(isCancelled: false) }
-        let isThere = try StoreError.explaining {
-            try lane.append(until: { state.withLock { $0.isFenced } }) { connection, number in
-                try write(entry, number, of: me, fence == .isSending ? life ?? "" : nil, connection)
+        while true {
+            let isThere = try StoreError.explaining {
+                try lane.append(until: { state.withLock { $0.isFenced } }) { connection, number in
+                    try write(entry, number, of: me, life ?? "", fence, connection)
+                }
             }
+            if isThere { return }
+            if case .isOver(let end) = try refusal(fence) { throw end }
+            _ = store.givingUp.wait(milliseconds: Self.rollCallMilliseconds)
+            if store.givingUp.isRequested { throw NotSending(isCancelled: false) }
         }
-        if !isThere { throw try refusal() }
     }
 
-    /// - Parameter life: of the run that must go on; nil where that does not matter.
-    private func write(_ entry: JournalEntry, _ number: Int, of me: Int, _ life: String?, _ connection: PostgresConnection) throws -> Bool {
+    /// - Parameter life: of the run, in which this member takes part.
+    private func write(
+        _ entry: JournalEntry, _ number: Int, of me: Int, _ life: String, _ fence: Fence, _ connection: PostgresConnection
+    ) throws -> Bool {
         var isThere = false
         do {
             try connection.run(
                 """
                 WITH fence AS (
                     SELECT s.run FROM volley_sender s JOIN volley_run r ON r.number = s.run
-                    WHERE s.number = $1 AND s.dead_at IS NULL AND ($8::text IS NULL OR r.life = $8 AND r.state IN ('running', 'paused'))
+                    WHERE s.number = $1 AND s.dead_at IS NULL AND \(fence.condition)
                     FOR SHARE OF s)
                 INSERT INTO volley_journal (run, sender, number, kind, first, last, at, data)
                 SELECT run, $1, $2, $3, $4, $5, $6, $7 FROM fence ON CONFLICT (run, sender, number) DO NOTHING RETURNING 1
                 """,
                 [
                     .int(me), .int(number), .int(entry.kind.rawValue), .int(entry.ids.lowerBound), .int(entry.ids.upperBound),
-                    .int(Int(entry.at.epochMilliseconds)), .bytes(entry.data), life.map { .text($0) } ?? .null,
+                    .int(Int(entry.at.epochMilliseconds)), .bytes(entry.data), .text(life),
                 ], within: asking.answerSeconds
             ) { _ in isThere = true }
         } catch let error as PostgresError where error.sqlState == "23P01" {
@@ -60,10 +93,27 @@ extension SharedLedger {
     }
 
     /// Why this member may not write.
-    private func refusal() throws -> any Error {
+    private func refusal(_ fence: Fence) throws -> Refusal {
         let row = try ask { try self.row($0) }, isDead = try ask { try self.isDead($0) }
-        if isDead { state.withLock { $0.isFenced = true } }
-        return NotSending(isCancelled: row.state == .cancelled && !isDead)
+        if isDead {
+            state.withLock { $0.isFenced = true }
+            return .isOver(NotSending(isCancelled: false))
+        }
+        guard fence != .isAlive else { return .waits }
+        let life = state.withLock { $0.life }
+        if row.state == .cancelled { return .isOver(NotSending(isCancelled: true)) }
+        if row.life != life ?? "" || ![.running, .paused].contains(row.state) { return .isOver(NotSending(isCancelled: false)) }
+        if fence == .hasLease, try !ask({ try isCalm($0) }) { return .waits }
+        return fence == .hasLease ? .isOver(NotSending(isCancelled: false)) : .waits
+    }
+
+    /// Whether the database has forgotten nothing, as far as all members have looked.
+    func isCalm(_ connection: PostgresConnection) throws -> Bool {
+        var isCalm = false
+        try connection.run(
+            "SELECT \(DatabaseLife.isCalm) FROM volley_run r WHERE r.number = $1", [.int(run)], within: asking.answerSeconds
+        ) { isCalm = $0.int(0) == 1 }
+        return isCalm
     }
 
     private func isDead(_ connection: PostgresConnection) throws -> Bool {
@@ -76,6 +126,16 @@ extension SharedLedger {
     }
 
     // MARK: - The replica
+
+    /// Whether the database may have forgotten claims whose outcomes it got afterwards.
+    private func hasForgotten(_ connection: PostgresConnection) throws -> Bool {
+        var isSame = false
+        try connection.run(
+            "SELECT published_in = (SELECT number FROM volley_life) FROM volley_run WHERE number = $1", [.int(run)],
+            within: asking.answerSeconds
+        ) { isSame = $0.int(0) == 1 }
+        return !isSame
+    }
 
     /// Entries that are taken over at a time.
     private static let pageEntries = 1000
@@ -115,7 +175,11 @@ extension SharedLedger {
             }
         }
         guard count > 0 else { return 0 }
-        try replica.apply(entries, marks: next.map { FetchMark(sender: $0.key.sender, lane: $0.key.lane, number: $0.value) })
+        let taken = next.map { FetchMark(sender: $0.key.sender, lane: $0.key.lane, number: $0.value) }
+        do { try replica.apply(entries, marks: taken) } catch {
+            guard try ask({ try hasForgotten($0) }) else { throw error }
+            try replica.apply(entries, marks: taken, claimingWhoIsSettled: true)
+        }
         return count
     }
 }

@@ -119,7 +119,7 @@ extension SharedLedger {
                 }
                 try connection.run(
                     """
-                    UPDATE volley_run SET state = $2, cause = $3,
+                    UPDATE volley_run SET state = $2, cause = $3, changes = changes + 1,
                         started_at = CASE WHEN $4 THEN coalesce(started_at, $6) ELSE started_at END,
                         ended_at = CASE WHEN $5 THEN $6 WHEN $4 THEN NULL ELSE ended_at END
                     WHERE number = $1

@@ -11,16 +11,21 @@ extension SharedLedger {
     @discardableResult
     public func join() throws -> Int {
         if let me = state.withLock({ $0.sender }) { return me }
-        let me = try ask { connection in
-            var number = 0
-            try connection.run(
-                """
-                INSERT INTO volley_sender (run, machine, beat, tallies, joined_at) SELECT number, $2, 0, '{}', clock_timestamp()
-                FROM volley_run WHERE number = $1 RETURNING number
-                """, [.int(run), .text(Self.machine)], within: asking.answerSeconds
-            ) { number = $0.int(0) }
-            guard number > 0 else { throw isGone }
-            return number
+        let (me, databaseLife) = try ask { connection in
+            try connection.transaction(within: asking.answerSeconds) {
+                var number = 0
+                try connection.run(
+                    """
+                    INSERT INTO volley_sender (run, machine, beat, tallies, joined_at) SELECT number, $2, 0, '{}', clock_timestamp()
+                    FROM volley_run WHERE number = $1 RETURNING number
+                    """, [.int(run), .text(Self.machine)], within: asking.answerSeconds
+                ) { number = $0.int(0) }
+                guard number > 0 else { throw isGone }
+                // It has nothing that could be missing.
+                let life = try DatabaseLife.current(connection)
+                try DatabaseLife.confirm(number, life: life, connection)
+                return (number, life)
+            }
         }
         let life = try ask { try row($0).life }
         claiming.restart()
@@ -29,6 +34,7 @@ extension SharedLedger {
             state = State()
             state.sender = me
             state.life = life.isEmpty ? nil : life
+            state.comparedLife = databaseLife
         }
         return me
     }
@@ -94,9 +100,19 @@ extension SharedLedger {
         try connection.run(
             "SELECT first, last FROM volley_lease WHERE run = $1 AND sender = $2 AND redo IS NULL", [.int(run), .int(member)], within: seconds
         ) { leases.append($0.int(0)..<$0.int(1)) }
+        // A member that has not confirmed this life of the database may have made claims that were forgotten: what it had leased stays with it, as unknown.
+        guard try hasConfirmed(member, connection) else { return }
         for lease in leases { try giveBack(try claimed(of: lease, connection).gaps(in: lease), connection) }
         // Who was to be sent to again is found again by the conductor, who knows whom this member reopened.
         try connection.run("DELETE FROM volley_lease WHERE run = $1 AND sender = $2", [.int(run), .int(member)], within: seconds)
+    }
+
+    private func hasConfirmed(_ member: Int, _ connection: PostgresConnection) throws -> Bool {
+        var hasConfirmed = false
+        try connection.run(
+            "SELECT \(DatabaseLife.hasConfirmed) FROM volley_sender s WHERE s.number = $1", [.int(member)], within: asking.answerSeconds
+        ) { hasConfirmed = $0.int(0) == 1 }
+        return hasConfirmed
     }
 
     /// Takes over what is done once for all, if nobody does it.
@@ -132,15 +148,30 @@ extension SharedLedger {
             state.beat += 1
             return state.beat
         }
+        let (row, comparedLife) = (acknowledged, state.withLock { $0.comparedLife })
+        state.withLock { $0.memory.beatBegins(of: "\(me)", acknowledged: row) }
         let news = try StoreError.explaining {
             try beating.once { connection -> MemberNews? in
-                // A beat that comes late must not overwrite a later one.
-                let count = try connection.run(
-                    "UPDATE volley_sender SET beat = $2, tallies = $3 WHERE number = $1 AND dead_at IS NULL AND beat < $2",
-                    [.int(me), .int(beat), .text(Tallies.text(answers))], within: beating.answerSeconds)
-                guard count == 1 else { return nil }
-                for pace in paces { if let part = try part(of: pace, wants: wants, connection) { pace.take(part) } }
-                return try look(as: me, connection)
+                let isAlive = try connection.transaction(within: beating.answerSeconds) {
+                    // Whether or not the answer arrives: the run stops with the beat that finds something missing.
+                    let missing = row.missing(in: try rows(connection)["\(me)"])
+                    if missing > 0 { try stop(missing: missing, connection) }
+                    // A beat that comes late must not overwrite a later one.
+                    let count = try connection.run(
+                        "UPDATE volley_sender SET beat = $2, tallies = $3 WHERE number = $1 AND dead_at IS NULL AND beat < $2",
+                        [.int(me), .int(beat), .text(Tallies.text(answers))], within: beating.answerSeconds)
+                    if count == 1, let comparedLife { try DatabaseLife.confirm(me, life: comparedLife, connection) }
+                    return count == 1
+                }
+                guard isAlive else { return nil }
+                var parts: [Int?] = []
+                for pace in paces { parts.append(try part(of: pace, wants: wants, connection)) }
+                let news = try look(as: me, connection)
+                for (pace, part) in zip(paces, parts) {
+                    // What the others have may have been forgotten while the roll is called.
+                    if let part { pace.take(news.isCalm ? part : min(part, pace.used())) }
+                }
+                return news
             }
         }
         state.withLock { state in
@@ -149,6 +180,45 @@ extension SharedLedger {
             if news == nil { state.isFenced = true }
         }
         return news
+    }
+
+    /// The last entries that the database has confirmed to this member.
+    private var acknowledged: CommitMemory.Row {
+        CommitMemory.Row(claims: Int64(claiming.confirmed), outcomes: Int64(recording.confirmed))
+    }
+
+    /// What the database has of each member.
+    private func rows(_ connection: PostgresConnection) throws -> [String: CommitMemory.Row] {
+        var rows: [String: CommitMemory.Row] = [:]
+        func last(_ lane: Int) -> String {
+            """
+            coalesce((SELECT j.number / \(JournalLane.count) FROM volley_journal j WHERE j.run = s.run AND j.sender = s.number
+                AND j.number % \(JournalLane.count) = \(lane) ORDER BY j.number DESC LIMIT 1), 0)
+            """
+        }
+        try connection.run(
+            "SELECT s.number, \(last(0)), \(last(1)), s.dead_at IS NOT NULL FROM volley_sender s WHERE s.run = $1", [.int(run)],
+            within: beating.answerSeconds
+        ) { cells in
+            rows["\(cells.int(0))"] = CommitMemory.Row(
+                claims: Int64(cells.int(1)), outcomes: Int64(cells.int(2)), isDead: cells.int(3) == 1)
+        }
+        return rows
+    }
+
+    /// Stops the run, as the database has forgotten what it had confirmed.
+    private func stop(missing: Int64, _ connection: PostgresConnection) throws {
+        let cause = StopCause.ledger(.unusable("\(Self.forgot(missing))"))
+        try connection.run(
+            """
+            UPDATE volley_run SET state = 'stopped', cause = $2, changes = changes + 1,
+                ended_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+            WHERE number = $1 AND state IN ('running', 'paused')
+            """, [.int(run), .text(StoredCause.text(cause))], within: beating.answerSeconds)
+    }
+
+    private static func forgot(_ missing: Int64) -> String {
+        "the store has forgotten \(TextFormat.counted(Int(missing), one: "entry", many: "entries")) that it had confirmed"
     }
 
     private func look(as me: Int, _ connection: PostgresConnection) throws -> MemberNews {
@@ -181,7 +251,26 @@ extension SharedLedger {
             news.clockOffsetSeconds = Double(Int64(cells.int(4)) - here.epochMilliseconds) / 1000
         }
         news.clockErrorSeconds = (.now - start) / .seconds(1) / 2
+        try compare(&news, connection)
         return news
+    }
+
+    /// Compares what the database has with what this member knows that it had.
+    private func compare(_ news: inout MemberNews, _ connection: PostgresConnection) throws {
+        news.databaseLife = try DatabaseLife.current(connection)
+        news.isCalm = try isCalm(connection)
+        var changes = 0
+        try connection.run("SELECT changes FROM volley_run WHERE number = $1", [.int(run)], within: beating.answerSeconds) {
+            changes = $0.int(0)
+        }
+        let rows = try rows(connection)
+        let missing = state.withLock { $0.memory.look(at: rows, changes: Int64(changes)) }
+        guard missing == 0 else {
+            news.missing = Int(missing)
+            return try stop(missing: missing, connection)
+        }
+        let life = news.databaseLife
+        state.withLock { $0.comparedLife = life }
     }
 
     /// Lets all members send a leg: its canary was judged.
@@ -190,6 +279,7 @@ extension SharedLedger {
             try connection.run(
                 "UPDATE volley_leg SET is_open = true WHERE run = $1 AND first <= $2 AND last > $2", [.int(run), .int(leg.ids.lowerBound)],
                 within: asking.answerSeconds)
+            try connection.run("UPDATE volley_run SET changes = changes + 1 WHERE number = $1", [.int(run)], within: asking.answerSeconds)
         }
     }
 }

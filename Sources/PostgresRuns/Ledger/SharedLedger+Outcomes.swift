@@ -66,6 +66,32 @@ extension SharedLedger {
         }
     }
 
+    /// Claims what members had leased that died before they had confirmed a life of the database: they may have pushed to these, in claims that were forgotten.
+    /// They count as unknown. For the conductor alone.
+    public func claimDoubtful(at now: Timestamp) throws {
+        var doubtful: [(sender: Int, ids: Range<Int>)] = []
+        try ask { connection in
+            doubtful = []
+            try connection.run(
+                """
+                SELECT l.sender, l.first, l.last FROM volley_lease l JOIN volley_sender s ON s.number = l.sender
+                WHERE l.run = $1 AND s.dead_at IS NOT NULL ORDER BY l.first
+                """, [.int(run)], within: asking.answerSeconds
+            ) { doubtful.append(($0.int(0), $0.int(1)..<$0.int(2))) }
+        }
+        for (sender, ids) in doubtful {
+            for gap in try ask({ try claimed(of: ids, $0) }).gaps(in: ids) {
+                try claim(gap, unsent: [], at: now)
+                try record([gap.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }])
+            }
+            try ask { connection in
+                try connection.run(
+                    "DELETE FROM volley_lease WHERE run = $1 AND sender = $2 AND first = $3", [.int(run), .int(sender), .int(ids.lowerBound)],
+                    within: asking.answerSeconds)
+            }
+        }
+    }
+
     public func recordLost(at now: Timestamp) throws -> Int {
         try refresh()
         var count = 0

@@ -49,6 +49,10 @@ public final class SharedLedger: RunLedger {
         /// What the last beat brought.
         var news: MemberNews?
         var beat = 0
+        /// What the database had of all members, as far as this one knows.
+        var memory = CommitMemory()
+        /// The life of the database in which nothing is missing; nil before the first look.
+        var comparedLife: Int?
         /// Why nothing may be written any more: it was declared dead.
         var isFenced = false
     }

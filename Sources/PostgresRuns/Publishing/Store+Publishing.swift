@@ -55,12 +55,13 @@ extension Store {
         var number = 0
         try connection.run(
             """
-            INSERT INTO volley_run (id, digest, app, campaign, plan, audience, is_published, state, cause, life, noted, conducts_sending)
-            VALUES ($1, $2, $3, $4, $5, $6, true, 'planned', '', '', '', false) RETURNING number
+            INSERT INTO volley_run (id, digest, app, campaign, plan, audience, is_published, state, cause, life, noted, conducts_sending,
+                published_in, changes)
+            VALUES ($1, $2, $3, $4, $5, $6, true, 'planned', '', '', '', false, $7, 0) RETURNING number
             """,
             [
                 .text(plan.id), .text(file.planDigest), .text(plan.app), .text(plan.campaign), .bytes(try file.bareFile()),
-                .int(plan.audience),
+                .int(plan.audience), .int(try DatabaseLife.current(connection)),
             ], within: 60
         ) { number = $0.int(0) }
         for leg in plan.legs where !leg.ids.isEmpty {

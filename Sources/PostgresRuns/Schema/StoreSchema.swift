@@ -27,7 +27,9 @@ public enum StoreSchema {
                 noted text NOT NULL,                    -- JSON: the life that is about to begin
                 started_at bigint, ended_at bigint,
                 conductor bigint,                       -- the member that does what is done once for all
-                conducts_sending boolean NOT NULL
+                conducts_sending boolean NOT NULL,
+                published_in bigint NOT NULL,           -- the life of the database: nothing can have been forgotten in it
+                changes bigint NOT NULL                 -- how often this row was changed
             )
             """,
             """
@@ -96,6 +98,16 @@ public enum StoreSchema {
             )
             """,
             "ALTER TABLE volley_journal ALTER COLUMN data SET STORAGE EXTERNAL",
+            // Not logged: empty after a crash, on a standby that took over and after a backup was brought back. That is when acknowledged commits may be
+            // missing (`RollCall`).
+            """
+            CREATE UNLOGGED TABLE volley_life (
+                one boolean PRIMARY KEY CHECK (one),
+                number bigint NOT NULL,
+                began_at timestamptz NOT NULL
+            )
+            """,
+            "CREATE UNLOGGED TABLE volley_present (sender bigint PRIMARY KEY, life bigint NOT NULL)",
             """
             CREATE TABLE volley_pace (                  -- how members divide a pace, of an app or a run
                 key text PRIMARY KEY,

@@ -65,6 +65,7 @@ extension RunSender {
         if legs.isEmpty { state.ended.wake() }
         watch(state, legs, until: moment)
         let (ends, leftover) = threads.end(legs)
+        team?.endRound()
         giveBack(leftover, because: legs.requested?.reason ?? .stopped, state)
         if state.capped > 0 { attendance.observer(.capped(state.capped)) }
         let now = try figuresSoFar()

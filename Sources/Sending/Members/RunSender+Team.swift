@@ -70,6 +70,7 @@ extension RunSender {
 
     /// Looks after those that members left behind, and finds out whether everybody is settled. For whoever conducts.
     private func hasNothingLeft(_ ledger: SharedLedger) throws -> Bool {
+        try ledger.claimDoubtful(at: clock.now())
         let skipping = services.indices.filter { !services[$0].resendsUnknown }
         if skipping.count == services.count {
             _ = try run.recordLost(at: clock.now())

@@ -97,7 +97,11 @@ final class TeamPlace: Sendable {
             }
         }
         for leg in legs { leg.control.openGate(until: member.handsOverUntil) }
+        member.note(isSending: !legs.isEmpty)
     }
+
+    /// Notes that a round has ended: this member sends nothing for now.
+    func endRound() { member.note(isSending: false) }
 
     /// Passes on what the last beat brought, and what must not go on any longer. Called several times a second.
     func steer(_ legs: [LegSending], _ state: SendState) {

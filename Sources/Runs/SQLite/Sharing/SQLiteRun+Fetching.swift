@@ -21,9 +21,11 @@ extension SQLiteRun {
     }
 
     /// Takes over entries, in one transaction with how far that is.
-    /// - Parameter entries: in the order of the store.
+    /// - Parameters:
+    ///   - entries: in the order of the store.
+    ///   - claimingWhoIsSettled: whether recipients with an outcome count as claimed, as the store has forgotten their claims.
     /// - Throws: `Diagnostic` when they do not add up with what is there; nothing is taken over then.
-    package func apply(_ entries: [FetchedEntry], marks: [FetchMark]) throws {
+    package func apply(_ entries: [FetchedEntry], marks: [FetchMark], claimingWhoIsSettled: Bool = false) throws {
         defer { forgetClaims() }
         try write { db in
             try checkOwner(db)
@@ -31,6 +33,7 @@ extension SQLiteRun {
             var outcomes: [[Settlement]] = []
             for entry in entries {
                 if case .outcomes(let settlements) = entry {
+                    if claimingWhoIsSettled { try claimMissing(settlements, db) }
                     outcomes.append(settlements)
                     continue
                 }
@@ -43,6 +46,14 @@ extension SQLiteRun {
                 try db.execute(sql: "INSERT OR REPLACE INTO fetched VALUES (?, ?, ?)", arguments: [mark.sender, mark.lane, mark.number])
             }
         }
+    }
+
+    private func claimMissing(_ settlements: [Settlement], _ db: Database) throws {
+        guard let ids = try bounds(of: [settlements]) else { return }
+        let claims = try claims(db, around: ids)
+        let missing = ClaimSet(
+            settlements.lazy.filter { $0.outcome != .unsent && !claims.contains($0.recipient) }.map { $0.recipient..<$0.recipient + 1 })
+        for range in missing.ranges { try claim(range, unsent: [], at: settlements[0].settledAt, db) }
     }
 
     private func record(collected parts: inout [[Settlement]], _ db: Database) throws {
