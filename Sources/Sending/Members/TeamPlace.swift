@@ -10,6 +10,8 @@ final class TeamPlace: Sendable {
     let member: Membership
     /// Carries orders between the run's file and the store; nil on machines that do not have the file.
     let mirror: OrderMirror?
+    /// The database's clock: all members go by the same, however their own are set.
+    let clock: WaitClock
     private let answers: MemberAnswers
     private let round = Mutex(Round())
 
@@ -27,17 +29,20 @@ final class TeamPlace: Sendable {
     /// - Parameters:
     ///   - file: the run's own file, where this machine has it.
     ///   - paces: those that members keep together.
-    ///   - cancellation: the request to end.
+    ///   - attendance: its cancellation is the request to end; its context's clock is set by the store's.
     ///   - givingUp: ends every wait for the store.
     /// - Throws: `Diagnostic`: the store cannot be reached, or has the run no longer.
     init(
-        _ ledger: SharedLedger, file: (any RunLedger)?, dividing paces: [DividedPace], _ cancellation: Cancellation,
+        _ ledger: SharedLedger, file: (any RunLedger)?, dividing paces: [DividedPace], _ attendance: RunAttendance,
         _ givingUp: Cancellation
     ) throws {
         let answers = MemberAnswers(ledger.plan), asked = Mutex<ContinuousClock.Instant?>(nil)
+        let (cancellation, clock) = (attendance.cancellation, attendance.context.clock)
         (self.ledger, self.answers) = (ledger, answers)
+        self.clock = WaitClock(now: { clock.now() }, rest: WaitClock.system.rest)
         mirror = file.map(OrderMirror.init)
         member = try Membership(ledger, answers: { answers.counts }, dividing: paces) { member in
+            Self.set(clock, by: member.news)
             guard cancellation.isRequested else { return }
             let since = asked.withLock { asked in
                 let since = asked ?? .now
@@ -54,11 +59,13 @@ final class TeamPlace: Sendable {
         ledger.unlock()
     }
 
-    /// The database's clock, as far as it is known: all members go by the same, however their own are set.
-    var clock: WaitClock {
-        let member = member
-        return WaitClock(
-            now: { Timestamp.now().adding(seconds: member.news?.clockOffsetSeconds ?? 0) }, rest: WaitClock.system.rest)
+    /// Less is not worth a correction: members that ask at the same moment get answers so far apart.
+    private static let leastSeconds = 0.05
+
+    /// Sets a clock by the database's, unless what a beat showed may be the time that it took.
+    private static func set(_ clock: CommonClock, by news: MemberNews?) {
+        guard let news, abs(news.clockOffsetSeconds - clock.offsetSeconds) > max(leastSeconds, news.clockErrorSeconds) else { return }
+        clock.correct(bySeconds: news.clockOffsetSeconds)
     }
 
     /// Counts what this member has recorded.

@@ -8,9 +8,17 @@ import Runs
 /// Sending a run through the store, from the machine that has its file.
 extension RunToSend {
     /// Whether other machines may help to send the run: volley.yaml names a store, and the run goes to servers that they can reach as well.
-    var isForTeam: Bool {
-        project.store != nil && !run.plan.isTest && !run.plan.services[0].choosesDevices
+    static func isForTeam(_ plan: RunPlan, _ project: Project, _ settings: RunSettings) -> Bool {
+        project.store != nil && !plan.isTest && !plan.services[0].choosesDevices
             && !settings.services.contains { $0.environment.isSimulator }
+    }
+
+    /// Sets this process's clock by the store's: before the first token is dated.
+    /// - Throws: `Diagnostic`: the store cannot be used. Nothing was sent.
+    static func setClock(_ context: SendingContext, by project: Project) throws {
+        guard let settings = project.store else { return }
+        let store = try StoreAddress(variable: settings.variable).open(givingUp: try Cancellation())
+        context.clock.correct(bySeconds: try store.clockOffsetSeconds())
     }
 
     /// Publishes the run, sends it until it has ended for all, and brings back what became of it.
@@ -23,7 +31,7 @@ extension RunToSend {
             let givingUp = try Cancellation()
             let store = try StoreAddress(variable: settings.variable).open(givingUp: givingUp)
             ledger = try store.publish(file)
-            try ledger.takeUp(life: run.life(), at: .now())
+            try ledger.takeUp(life: run.life(), at: attendance.context.clock.now())
             end = try stage.send(through: ledger, file: run, givingUp)
         } catch { return stage.recorded(.stopped(.ledger(.unusable("\(error)")))) }
         do { try ledger.fetch() } catch { return stage.recorded(.stopped(.ledger(.recordingFailed("\(error)")))) }
@@ -38,7 +46,7 @@ extension RunSender {
     ///   - givingUp: ends every wait for the store; requested once a person has waited long enough.
     func send(through ledger: SharedLedger, file: (any RunLedger)?, _ givingUp: Cancellation) throws -> RunEnd {
         let paces = paces
-        let place = try TeamPlace(ledger, file: file, dividing: paces.map(\.divided), attendance.cancellation, givingUp)
+        let place = try TeamPlace(ledger, file: file, dividing: paces.map(\.divided), attendance, givingUp)
         defer { place.leave() }
         var stage = self
         stage.run = ledger

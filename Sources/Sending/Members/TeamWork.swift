@@ -59,6 +59,8 @@ public final class TeamWork: Sendable {
         let givingUp = try Cancellation()
         guard let variable = project.store?.variable else { return }
         let store = try StoreAddress(variable: variable).open(givingUp: givingUp)
+        // Tokens are dated before this machine takes part in anything.
+        attendance.context.clock.correct(bySeconds: try store.clockOffsetSeconds())
         if let run { return try help(with: run, store, givingUp) }
         observer(.waiting(apps: project.apps.map(\.name.value)))
         var threads: [String: WorkerThread<Void>] = [:], pauses: [String: Int] = [:], isAway = false
