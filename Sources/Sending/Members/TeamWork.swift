@@ -13,8 +13,8 @@ public enum TeamWorkEvent: Sendable {
     case waiting(apps: [String])
     /// It takes part in a run.
     case joined(run: String, campaign: String, devices: Int)
-    /// It takes part no longer, as the run has ended, or it was asked to end.
-    case left(run: String, words: String)
+    /// It takes part no longer: the run has ended for all, or, where it has not, for this machine.
+    case left(run: String, RunEnd, isOver: Bool)
     /// It cannot take part in a run: another machine has to send it.
     case refused(run: String, Diagnostic)
     /// The store cannot be asked, or can be again.
@@ -96,16 +96,8 @@ public final class TeamWork: Sendable {
             let end = try stage.sender.send(through: ledger, file: nil, givingUp)
             // Who stood still for too long and was declared dead takes part again, as another member.
             if case .stopped(.ledger(.takenOver)) = end, !attendance.cancellation.isRequested { continue }
-            return observer(.left(run: id, words: Self.words(end)))
-        }
-    }
-
-    private static func words(_ end: RunEnd) -> String {
-        switch end {
-        case .finished: "it is finished"
-        case .stopped: "it was stopped"
-        case .interrupted: "this machine was asked to end; the others go on"
-        case .cancelled: "it was cancelled"
+            let state = try? ledger.status().state
+            return observer(.left(run: id, end, isOver: state?.hasEnded ?? false))
         }
     }
 }
