@@ -37,7 +37,7 @@ extension SharedLedger {
     }
 
     /// How long a member waits before it tries again while the roll is called; milliseconds.
-    private static let rollCallMilliseconds = 300
+    static let rollCallMilliseconds = 300
 
     /// Appends an entry, and takes it over into the replica.
     func append(_ entry: FetchedEntry, at now: Timestamp) throws { try append(JournalEntry(entry, at: now), through: recording, .isAlive) }
@@ -55,8 +55,8 @@ extension SharedLedger {
             }
             if isThere { return }
             if case .isOver(let end) = try refusal(fence) { throw end }
-            _ = store.givingUp.wait(milliseconds: Self.rollCallMilliseconds)
-            if store.givingUp.isRequested { throw NotSending(isCancelled: false) }
+            if store.patience.isOver() { throw NotSending(isCancelled: false) }
+            store.patience.pause(milliseconds: Self.rollCallMilliseconds)
         }
     }
 

@@ -51,7 +51,6 @@ extension SharedLedger {
     public func leave() throws {
         guard let me = state.withLock({ $0.sender }) else { return }
         defer { state.withLock { $0 = State() } }
-        guard !store.givingUp.isRequested else { return }
         try ask { connection in _ = try end(me, ifBeatIs: nil, connection) }
     }
 

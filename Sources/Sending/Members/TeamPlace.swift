@@ -20,32 +20,16 @@ final class TeamPlace: Sendable {
         var opened: Set<Int> = []
     }
 
-    /// How long a person who asked for the end waits for a store that is away; seconds. What is not recorded by then stays unknown.
-    private static let patienceSeconds = 20.0
-
     /// Joins.
     /// - Parameters:
     ///   - file: the run's own file, where this machine has it.
     ///   - paces: those that members keep together.
-    ///   - cancellation: the request to end.
-    ///   - givingUp: ends every wait for the store.
     /// - Throws: `Diagnostic`: the store cannot be reached, or has the run no longer.
-    init(
-        _ ledger: SharedLedger, file: (any RunLedger)?, dividing paces: [DividedPace], _ cancellation: Cancellation,
-        _ givingUp: Cancellation
-    ) throws {
-        let answers = MemberAnswers(ledger.plan), asked = Mutex<ContinuousClock.Instant?>(nil)
+    init(_ ledger: SharedLedger, file: (any RunLedger)?, dividing paces: [DividedPace]) throws {
+        let answers = MemberAnswers(ledger.plan)
         (self.ledger, self.answers) = (ledger, answers)
         mirror = file.map(OrderMirror.init)
-        member = try Membership(ledger, answers: { answers.counts }, dividing: paces) { member in
-            guard cancellation.isRequested else { return }
-            let since = asked.withLock { asked in
-                let since = asked ?? .now
-                asked = since
-                return since
-            }
-            if member.trouble != nil, (.now - since) / .seconds(1) > Self.patienceSeconds { givingUp.request() }
-        }
+        member = try Membership(ledger, answers: { answers.counts }, dividing: paces)
     }
 
     /// Takes part no longer.

@@ -20,11 +20,10 @@ extension RunToSend {
         let ledger: SharedLedger, end: RunEnd
         do {
             guard let settings = project.store, let file = run as? SQLiteRun else { return stage.send() }
-            let givingUp = try Cancellation()
-            let store = try StoreAddress(variable: settings.variable).open(givingUp: givingUp)
+            let store = try StoreAddress(variable: settings.variable).open(asked: attendance.cancellation)
             ledger = try store.publish(file)
             try ledger.takeUp(life: run.life(), at: .now())
-            end = try stage.send(through: ledger, file: run, givingUp)
+            end = try stage.send(through: ledger, file: run)
         } catch { return stage.recorded(.stopped(.ledger(.unusable("\(error)")))) }
         do { try ledger.fetch() } catch { return stage.recorded(.stopped(.ledger(.recordingFailed("\(error)")))) }
         return stage.recorded(end)
@@ -33,12 +32,10 @@ extension RunToSend {
 
 extension RunSender {
     /// Sends as a member until the run has ended for all, or for this process, which is a member no longer then.
-    /// - Parameters:
-    ///   - file: the run's own, where this machine has it.
-    ///   - givingUp: ends every wait for the store; requested once a person has waited long enough.
-    func send(through ledger: SharedLedger, file: (any RunLedger)?, _ givingUp: Cancellation) throws -> RunEnd {
+    /// - Parameter file: the run's own, where this machine has it.
+    func send(through ledger: SharedLedger, file: (any RunLedger)?) throws -> RunEnd {
         let paces = paces
-        let place = try TeamPlace(ledger, file: file, dividing: paces.map(\.divided), attendance.cancellation, givingUp)
+        let place = try TeamPlace(ledger, file: file, dividing: paces.map(\.divided))
         defer { place.leave() }
         var stage = self
         stage.run = ledger

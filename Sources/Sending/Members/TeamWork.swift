@@ -56,17 +56,16 @@ public final class TeamWork: Sendable {
     /// - Parameter run: the only run to help with; nil for all. With a run, it ends when that run has ended.
     /// - Throws: `Diagnostic`: the store cannot be reached, or has no such run.
     public func work(on run: String? = nil) throws {
-        let givingUp = try Cancellation()
         guard let variable = project.store?.variable else { return }
-        let store = try StoreAddress(variable: variable).open(givingUp: givingUp)
-        if let run { return try help(with: run, store, givingUp) }
+        let store = try StoreAddress(variable: variable).open(asked: attendance.cancellation)
+        if let run { return try help(with: run, store) }
         observer(.waiting(apps: project.apps.map(\.name.value)))
         var threads: [String: WorkerThread<Void>] = [:], pauses: [String: Int] = [:], isAway = false
         while !attendance.cancellation.isRequested {
             do {
                 for id in try store.runsToSend(ofApps: project.apps.map(\.name.value)) where threads[id] == nil && pauses[id, default: 0] == 0 {
                     threads[id] = try WorkerThread("work") { [self] in
-                        do { try help(with: id, store, givingUp) } catch { observer(.refused(run: id, Diagnostic(explaining: error))) }
+                        do { try help(with: id, store) } catch { observer(.refused(run: id, Diagnostic(explaining: error))) }
                     }
                 }
                 if isAway { observer(.storeBack) }
@@ -87,13 +86,13 @@ public final class TeamWork: Sendable {
     }
 
     /// Takes part in a run until it has ended.
-    private func help(with id: String, _ store: Store, _ givingUp: Cancellation) throws {
+    private func help(with id: String, _ store: Store) throws {
         let catalog = try Project.catalog(choice), ledger = try store.open(id, in: catalog)
         let stage = try TeamStage(ledger, catalog, project, attendance)
         defer { stage.close() }
         observer(.joined(run: id, campaign: ledger.plan.campaign, devices: ledger.plan.audience))
         while true {
-            let end = try stage.sender.send(through: ledger, file: nil, givingUp)
+            let end = try stage.sender.send(through: ledger, file: nil)
             // Who stood still for too long and was declared dead takes part again, as another member.
             if case .stopped(.ledger(.takenOver)) = end, !attendance.cancellation.isRequested { continue }
             let state = try? ledger.status().state
