@@ -65,6 +65,25 @@ struct StoreTests {
         #expect(try place.volley("doctor", "--json").json()["store"]?["ok"] == .bool(true))
     }
 
+    @Test("runs that are not in the store are neither listed, fetched nor removed, and what to do is said") func runs() throws {
+        let place = try Place("store_runs")
+        let before = try place.volley("store", "list")
+        #expect(before.status == 2 && before.errors.contains("Run `volley store migrate` once, on one machine."), "\(before)")
+        #expect(try place.volley("store", "migrate").status == 0)
+        let list = try place.volley("store", "list")
+        #expect(list.status == 0 && list.output == "There are no runs in the store.\n", "\(list)")
+        #expect(try place.volley("store", "list", "--json").json()["runs"] == .array([]))
+        let says = "there is no run no-run in the store. `volley store list` shows the runs that are there."
+        for words in ["fetch no-run", "fetch no-run --into copies", "remove no-run", "remove no-run --force"] {
+            let arguments = words.split(separator: " ").map(String.init)
+            let result = try VolleyBinary.run(
+                ["store"] + arguments, in: place.folder.url, environment: ["VOLLEY_DATABASE": place.server.address(user: place.role)])
+            #expect(result.status == 2 && result.output.isEmpty, "\(result)")
+            #expect(result.errors.contains(says), "\(result)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: place.folder.url.appendingPathComponent("copies").path))
+    }
+
     @Test("two that migrate at the same moment do not disturb one another") func together() throws {
         let place = try Place("store_together")
         let environment = ["VOLLEY_DATABASE": place.server.address(user: place.role)]
