@@ -1,4 +1,4 @@
-package import Base
+public import Base
 import GRDB
 
 /// A run file that was made again from the store: it says how the run was when it was fetched, and is read like any other, but never sent.
@@ -9,8 +9,8 @@ extension SQLiteRun {
         )
         """
 
-    /// When this file was made from the store; nil for the file that was planned.
-    package func copiedAt() throws -> Timestamp? {
+    /// When this file was made from the store; nil for the file that was planned. Notes are in the table `fetched_copy`.
+    public func copiedAt() throws -> Timestamp? {
         try read { db in
             guard try db.tableExists("fetched_copy") else { return nil }
             return try Int64.fetchOne(db, sql: "SELECT fetched_at FROM fetched_copy").map(Timestamp.init(epochMilliseconds:))
@@ -53,8 +53,7 @@ extension SQLiteRun {
         guard let moment = try copiedAt() else { return }
         throw Diagnostic(
             "this file was fetched from the store at \(moment), and is not the run's own", file: path,
-            remedy:
-                "Send the run where it was planned. If that machine is gone, `volley retry \(plan.id)` here sends to the devices that are left.",
-            [.retry(run: plan.id)])
+            remedy: "Send the run where it was planned. If that machine is gone, `volley cancel \(plan.id)` ends the run here; then "
+                + "`volley retry \(plan.id) --outcome unsent` sends to the rest.", [.cancelThenRetry(run: plan.id)])
     }
 }
