@@ -14,4 +14,9 @@ extension Store {
         }
         return runs
     }
+
+    /// Whether it has a run, published or not.
+    package func holds(_ id: String) throws -> Bool {
+        try StoreError.explaining { try looking.patiently { try Self.find(id, $0) != nil } }
+    }
 }

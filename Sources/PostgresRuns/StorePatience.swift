@@ -24,6 +24,12 @@ final class StorePatience: Sendable {
         none = try Cancellation()
     }
 
+    /// Whether a person asked for the end.
+    var isAsked: Bool { asked.isRequested }
+
+    /// Waits until a person asks for the end.
+    func rest(atMost seconds: Double) { asked.waitForRequest(atMost: seconds) }
+
     /// The database answered.
     func answered() { state.withLock { $0.awaySince = nil } }
 

@@ -15,7 +15,7 @@ struct HelpTests {
             "runs", "orders",
             "report", "prune",
             "suppression", "suppression list", "suppression import", "suppression export", "suppression remove", "store", "store migrate",
-            "store check", "push",
+            "store check", "store list", "store fetch", "store remove", "push",
             "doctor",
             "notify", "schema", "simulate",
         ])

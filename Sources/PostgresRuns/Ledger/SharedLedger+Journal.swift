@@ -141,13 +141,16 @@ extension SharedLedger {
     private static let pageEntries = 1000
 
     /// Brings the replica up to what is in the store now.
-    func refresh() throws {
+    /// - Parameter progress: called with the outcomes that were taken over so far.
+    func refresh(progress: (Int) -> Void = { _ in }) throws {
         try refreshing.withLock { _ in
-            while try refreshPage() == Self.pageEntries {}
+            var outcomes = 0
+            while try refreshPage(&outcomes) == Self.pageEntries { progress(outcomes) }
+            if outcomes > 0 { progress(outcomes) }
         }
     }
 
-    private func refreshPage() throws -> Int {
+    private func refreshPage(_ outcomes: inout Int) throws -> Int {
         let marks = try replica.fetchMarks()
         var entries: [FetchedEntry] = [], next: [FetchMark.Key: Int] = [:], count = 0
         try ask { connection in
@@ -180,6 +183,7 @@ extension SharedLedger {
             guard try ask({ try hasForgotten($0) }) else { throw error }
             try replica.apply(entries, marks: taken, claimingWhoIsSettled: true)
         }
+        for case .outcomes(let settlements) in entries { outcomes += settlements.count }
         return count
     }
 }

@@ -21,6 +21,8 @@ extension RunToSend {
         do {
             guard let settings = project.store, let file = run as? SQLiteRun else { return stage.send() }
             let store = try StoreAddress(variable: settings.variable).open(asked: attendance.cancellation)
+            // A run that was begun without the store goes on without it.
+            if try run.claimCount() > 0, try !store.holds(run.plan.id) { return stage.send() }
             ledger = try store.publish(file)
             try ledger.takeUp(life: run.life(), at: .now())
             end = try stage.send(through: ledger, file: run)
