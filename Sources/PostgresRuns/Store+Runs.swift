@@ -41,4 +41,9 @@ extension Store {
         let middle = (before.epochMilliseconds + Timestamp.now().epochMilliseconds) / 2
         return Double(Int64(milliseconds) - middle) / 1000
     }
+
+    /// Whether it has a run, published or not.
+    package func holds(_ id: String) throws -> Bool {
+        try StoreError.explaining { try looking.patiently { try Self.find(id, $0) != nil } }
+    }
 }

@@ -12,15 +12,15 @@ final class StoreLane: @unchecked Sendable {
     private static let pauseMilliseconds = 250
 
     private let address: PostgresAddress
-    private let givingUp: Cancellation
+    private let patience: StorePatience
     private let lock = Mutex(())
     private var connection: PostgresConnection?
     /// How long a statement may take.
     let answerSeconds: Double
     private let opened = Atomic(0)
 
-    init(_ address: PostgresAddress, _ givingUp: Cancellation, answerSeconds: Double = usualAnswerSeconds) {
-        (self.address, self.givingUp) = (address, givingUp)
+    init(_ address: PostgresAddress, _ patience: StorePatience, answerSeconds: Double = usualAnswerSeconds) {
+        (self.address, self.patience) = (address, patience)
         self.answerSeconds = answerSeconds
     }
 
@@ -38,8 +38,8 @@ final class StoreLane: @unchecked Sendable {
         try locked {
             while true {
                 do { return try attempt(body) } catch let error as PostgresError where error.isPassing {
-                    if isOver() || givingUp.isRequested { throw error }
-                    _ = givingUp.wait(milliseconds: Self.pauseMilliseconds)
+                    if isOver() || patience.isOver() { throw error }
+                    patience.pause(milliseconds: Self.pauseMilliseconds)
                 }
             }
         }
@@ -58,6 +58,7 @@ final class StoreLane: @unchecked Sendable {
         do {
             let value = try body(connection)
             self.connection = connection
+            patience.answered()
             return value
         } catch {
             // A transaction that was left open ends with its connection.
@@ -67,8 +68,9 @@ final class StoreLane: @unchecked Sendable {
     }
 
     private func open() throws -> PostgresConnection {
-        let connection = try PostgresConnection.open(address, givingUp)
-        // What was answered must be on the disk, whatever the database is set to. A member that stands still in the middle of a transaction would hold its row against those who declare it dead.
+        let connection = try PostgresConnection.open(address, patience.none)
+        // What was answered must be on the disk, whatever the database is set to. A member that stands still in the middle of a transaction would hold its
+        // row against those who declare it dead.
         try connection.execute(
             """
             SET idle_in_transaction_session_timeout = '5s'; SET default_transaction_isolation = 'read committed'; SET lock_timeout = '10s';

@@ -11,11 +11,11 @@ struct HelpTests {
     @Test(
         "reads as it did",
         arguments: [
-            "volley", "init", "check", "preview", "plan", "approve", "send", "schedule", "serve", "resume", "pause", "cancel", "retry",
+            "volley", "init", "check", "preview", "plan", "approve", "send", "schedule", "serve", "work", "resume", "pause", "cancel", "retry",
             "runs", "orders",
             "report", "prune",
             "suppression", "suppression list", "suppression import", "suppression export", "suppression remove", "store", "store migrate",
-            "store check", "push",
+            "store check", "store list", "store fetch", "store remove", "push",
             "doctor",
             "notify", "schema", "simulate",
         ])
@@ -40,7 +40,7 @@ struct HelpTests {
         let script = try VolleyBinary.run(["--generate-completion-script", shell], in: FileManager.default.temporaryDirectory)
         #expect(script.status == 0)
         for command in [
-            "init", "check", "preview", "plan", "approve", "send", "schedule", "serve", "resume", "pause", "cancel", "retry", "runs",
+            "init", "check", "preview", "plan", "approve", "send", "schedule", "serve", "work", "resume", "pause", "cancel", "retry", "runs",
             "orders",
             "report",
             "prune",

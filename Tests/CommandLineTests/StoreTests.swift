@@ -65,6 +65,47 @@ struct StoreTests {
         #expect(try place.volley("doctor", "--json").json()["store"]?["ok"] == .bool(true))
     }
 
+    @Test("runs that are not in the store are neither listed, fetched nor removed, and what to do is said") func runs() throws {
+        let place = try Place("store_runs")
+        let before = try place.volley("store", "list")
+        #expect(before.status == 2 && before.errors.contains("Run `volley store migrate` once, on one machine."), "\(before)")
+        #expect(try place.volley("store", "migrate").status == 0)
+        let list = try place.volley("store", "list")
+        #expect(list.status == 0 && list.output == "There are no runs in the store.\n", "\(list)")
+        #expect(try place.volley("store", "list", "--json").json()["runs"] == .array([]))
+        let says = "there is no run no-run in the store. `volley store list` shows the runs that are there."
+        for words in ["fetch no-run", "fetch no-run --into copies", "remove no-run", "remove no-run --force"] {
+            let arguments = words.split(separator: " ").map(String.init)
+            let result = try VolleyBinary.run(
+                ["store"] + arguments, in: place.folder.url, environment: ["VOLLEY_DATABASE": place.server.address(user: place.role)])
+            #expect(result.status == 2 && result.output.isEmpty, "\(result)")
+            #expect(result.errors.contains(says), "\(result)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: place.folder.url.appendingPathComponent("copies").path))
+    }
+
+    @Test("a file that was fetched is reported and retried, and neither approved, sent nor resumed") func copy() throws {
+        let server = try LedgeredServer(devices: 20), folder = server.folder
+        try folder.writeCampaign()
+        let planned = try folder.volley("plan", "campaign.yaml")
+        #expect(planned.status == 0, "\(planned)")
+        try folder.editRun("CREATE TABLE fetched_copy (fetched_at INTEGER NOT NULL)", "INSERT INTO fetched_copy VALUES (1796126400000)")
+        func refuses(_ arguments: [String]) throws {
+            let result = try VolleyBinary.run(arguments, in: folder.url)
+            #expect(result.status == 2, "\(result)")
+            #expect(result.errors.contains("this file was fetched from the store at 2026-12-01T12:00:00Z"), "\(result)")
+        }
+        try refuses(["send", "--plan", "last", "--yes"])
+        try refuses(["approve", "last", "--by", "Ada", "--yes"])
+        try folder.editRun("UPDATE run SET state = 'stopped', started_at = planned_at, finished_at = planned_at + 1")
+        try refuses(["resume", "last"])
+        #expect(try folder.volley("report", "last").status == 0)
+        let cancelled = try folder.volley("cancel", "last")
+        #expect(cancelled.status == 0, "\(cancelled)")
+        let retried = try folder.volley("retry", "last", "--outcome", "unsent", "--yes", "--json")
+        #expect(try retried.json()["outcomes"]?.int("accepted") == 20, "\(retried)")
+    }
+
     @Test("two that migrate at the same moment do not disturb one another") func together() throws {
         let place = try Place("store_together")
         let environment = ["VOLLEY_DATABASE": place.server.address(user: place.role)]

@@ -14,6 +14,9 @@ struct RemedyTests {
         "Runs/SQLite/RunPruning.swift",
         // `store`, which only the people who run the machines set up.
         "PostgresRuns/Schema/StoreSchema+Version.swift",
+        // `store fetch` and `store remove`.
+        "PostgresRuns/Publishing/Store+Fetching.swift", "PostgresRuns/Publishing/Store+Removing.swift",
+        "Runs/SQLite/Sharing/RebuiltRun.swift",
         // What keeps a process from starting.
         "Runs/SQLite/ScheduleLock.swift", "volley-console/Server/ListenAddress.swift", "volley-console/Site.swift",
         "Planning/Reading/CampaignContext.swift",

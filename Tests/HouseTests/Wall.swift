@@ -63,8 +63,9 @@ struct Wall {
                 name: "serves-the-web", pattern: #"\bimport (?:Hummingbird\w*|NIO\w*|HTTPTypes|Logging)\b"#, rooms: ["volley-console"]),
             // Only one place decides how runs are stored.
             Wall(
+                // What several machines send begins as a run file and ends as one.
                 name: "addresses-runs-by-path", pattern: #"\b(?:SQLiteRun|RunFolder)\b"#,
-                rooms: ["Runs/SQLite", "Benchmarks", "Workspace/ProjectChoice.swift"]),
+                rooms: ["Runs/SQLite", "PostgresRuns", "Benchmarks", "Workspace/ProjectChoice.swift"]),
         ] + services.filter { !["APNs", "FCM"].contains($0) }.map(around)
     }
 

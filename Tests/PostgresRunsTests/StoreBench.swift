@@ -22,11 +22,11 @@ struct StoreBench {
         address = try PostgresAddress(server.address() + " options='-c search_path=\(schema)'", of: "VOLLEY_TEST_STORE")
         let connection = try PostgresConnection.open(address, Cancellation())
         for statement in StoreSchema.steps.joined() { try connection.execute(statement, within: 30) }
-        store = try Store.open(address, givingUp: Cancellation())
+        store = try Store.open(address, asked: Cancellation())
     }
 
     /// The same store as another process sees it.
-    func another() throws -> Store { try Store.open(address, givingUp: Cancellation()) }
+    func another() throws -> Store { try Store.open(address, asked: Cancellation()) }
 
     /// Writes a plan as a run file.
     static func file(_ plan: RunPlan, _ recipients: [Recipient], in folder: String) throws -> SQLiteRun {

@@ -29,6 +29,14 @@ struct ByteWriter {
     mutating func put(byte: UInt8) { bytes.append(byte) }
 
     mutating func put(raw other: some Sequence<UInt8>) { bytes.append(contentsOf: other) }
+
+    /// How many bytes there are.
+    var count: Int { bytes.count }
+
+    /// Writes a number over bytes that are there, the highest byte first.
+    mutating func replace(at place: Int, bigEndian number: some FixedWidthInteger) {
+        withUnsafeBytes(of: number.bigEndian) { bytes.replaceSubrange(place..<place + $0.count, with: $0) }
+    }
 }
 
 /// Reads what `ByteWriter` wrote. Once something cannot be read, everything after it is 0 and blank, and `isIntact` is false.

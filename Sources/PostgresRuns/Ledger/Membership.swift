@@ -11,7 +11,6 @@ public final class Membership: Sendable {
     private let answers: @Sendable () -> [Int: [Outcome: Int]]
     private let paces: [DividedPace]
     private let isSending = Atomic(false)
-    private let onBeat: @Sendable (Membership) -> Void
     private let state = Mutex(State())
     private let ending: Cancellation
     private let thread = Mutex<WorkerThread<Void>?>(nil)
@@ -34,13 +33,11 @@ public final class Membership: Sendable {
     /// - Parameters:
     ///   - answers: this member's so far, by the numbers of services.
     ///   - paces: those that it keeps with other members.
-    ///   - onBeat: called after each beat, whether it succeeded or not, on a thread of its own.
     /// - Throws: `Diagnostic`: the store cannot be reached, or has the run no longer; no thread can be started.
     public init(
-        _ ledger: SharedLedger, answers: @escaping @Sendable () -> [Int: [Outcome: Int]], dividing paces: [DividedPace] = [],
-        onBeat: @escaping @Sendable (Membership) -> Void = { _ in }
+        _ ledger: SharedLedger, answers: @escaping @Sendable () -> [Int: [Outcome: Int]], dividing paces: [DividedPace] = []
     ) throws {
-        (self.ledger, self.answers, self.paces, self.onBeat) = (ledger, answers, paces, onBeat)
+        (self.ledger, self.answers, self.paces) = (ledger, answers, paces)
         // Nothing leaves before the store has given a part.
         for pace in paces { pace.take(0) }
         ending = try Cancellation()
@@ -135,10 +132,7 @@ public final class Membership: Sendable {
         state.withLock { $0.deaths.append(member) }
     }
 
-    private func ring() {
-        onBeat(self)
-        beaten.wake()
-    }
+    private func ring() { beaten.wake() }
 
     /// Seconds on a clock that cannot be set, and that counts on while the machine sleeps.
     private static func now() -> Double {

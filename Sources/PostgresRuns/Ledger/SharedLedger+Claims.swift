@@ -102,9 +102,9 @@ extension SharedLedger {
             switch result {
             case .done(let rows): return rows
             case .isDead: state.withLock { $0.isFenced = true }
-            case .waits: _ = store.givingUp.wait(milliseconds: 300)
+            case .waits: if !store.patience.isOver() { store.patience.pause(milliseconds: Self.rollCallMilliseconds) }
             }
-            if state.withLock({ $0.isFenced }) || store.givingUp.isRequested { throw NotSending(isCancelled: false) }
+            if state.withLock({ $0.isFenced }) || store.patience.isOver() { throw NotSending(isCancelled: false) }
         }
     }
 

@@ -37,7 +37,7 @@ extension SharedLedger {
     }
 
     /// How long a member waits before it tries again while the roll is called; milliseconds.
-    private static let rollCallMilliseconds = 300
+    static let rollCallMilliseconds = 300
 
     /// Appends an entry, and takes it over into the replica.
     func append(_ entry: FetchedEntry, at now: Timestamp) throws { try append(JournalEntry(entry, at: now), through: recording, .isAlive) }
@@ -55,8 +55,8 @@ extension SharedLedger {
             }
             if isThere { return }
             if case .isOver(let end) = try refusal(fence) { throw end }
-            _ = store.givingUp.wait(milliseconds: Self.rollCallMilliseconds)
-            if store.givingUp.isRequested { throw NotSending(isCancelled: false) }
+            if store.patience.isOver() { throw NotSending(isCancelled: false) }
+            store.patience.pause(milliseconds: Self.rollCallMilliseconds)
         }
     }
 
@@ -141,13 +141,16 @@ extension SharedLedger {
     private static let pageEntries = 1000
 
     /// Brings the replica up to what is in the store now.
-    func refresh() throws {
+    /// - Parameter progress: called with the outcomes that were taken over so far.
+    func refresh(progress: (Int) -> Void = { _ in }) throws {
         try refreshing.withLock { _ in
-            while try refreshPage() == Self.pageEntries {}
+            var outcomes = 0
+            while try refreshPage(&outcomes) == Self.pageEntries { progress(outcomes) }
+            if outcomes > 0 { progress(outcomes) }
         }
     }
 
-    private func refreshPage() throws -> Int {
+    private func refreshPage(_ outcomes: inout Int) throws -> Int {
         let marks = try replica.fetchMarks()
         var entries: [FetchedEntry] = [], next: [FetchMark.Key: Int] = [:], count = 0
         try ask { connection in
@@ -180,6 +183,7 @@ extension SharedLedger {
             guard try ask({ try hasForgotten($0) }) else { throw error }
             try replica.apply(entries, marks: taken, claimingWhoIsSettled: true)
         }
+        for case .outcomes(let settlements) in entries { outcomes += settlements.count }
         return count
     }
 }

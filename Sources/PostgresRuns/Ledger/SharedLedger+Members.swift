@@ -17,7 +17,7 @@ extension SharedLedger {
                 try connection.run(
                     """
                     INSERT INTO volley_sender (run, machine, beat, tallies, joined_at) SELECT number, $2, 0, '{}', clock_timestamp()
-                    FROM volley_run WHERE number = $1 RETURNING number
+                    FROM volley_run WHERE number = $1 AND is_published FOR KEY SHARE RETURNING number
                     """, [.int(run), .text(Self.machine)], within: asking.answerSeconds
                 ) { number = $0.int(0) }
                 guard number > 0 else { throw isGone }
@@ -51,7 +51,6 @@ extension SharedLedger {
     public func leave() throws {
         guard let me = state.withLock({ $0.sender }) else { return }
         defer { state.withLock { $0 = State() } }
-        guard !store.givingUp.isRequested else { return }
         try ask { connection in _ = try end(me, ifBeatIs: nil, connection) }
     }
 

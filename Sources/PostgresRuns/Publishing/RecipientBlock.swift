@@ -9,6 +9,9 @@ enum RecipientBlock {
     /// The block that an id is in.
     static func number(of id: Int) -> Int { id / recipients }
 
+    /// How many blocks an audience has.
+    static func count(of audience: Int) -> Int { (audience + recipients - 1) / recipients }
+
     /// The ids of a block.
     static func ids(of number: Int, audience: Int) -> Range<Int> {
         number * recipients..<min((number + 1) * recipients, audience)
@@ -27,22 +30,32 @@ extension ByteWriter {
 
     /// Twice its length, and one more for a target of hex digits.
     private mutating func put(target: UnsafeBufferPointer<UInt8>) {
-        guard target.count % 2 == 0, !target.isEmpty, target.allSatisfy({ Self.value(ofDigit: $0) != nil }) else {
+        guard target.count % 2 == 0, !target.isEmpty, putHex(target) else {
             put(target.count << 1)
             return put(raw: target)
         }
-        put(target.count << 1 | 1)
-        for place in stride(from: 0, to: target.count, by: 2) {
-            put(byte: (Self.value(ofDigit: target[place]) ?? 0) << 4 | (Self.value(ofDigit: target[place + 1]) ?? 0))
+    }
+
+    /// - Returns: false, and nothing was put, if not all of it are hex digits.
+    private mutating func putHex(_ target: UnsafeBufferPointer<UInt8>) -> Bool {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: target.count / 2) { packed in
+            var flaws: UInt8 = 0
+            for place in packed.indices {
+                let (high, low) = (Self.value(ofDigit: target[2 * place]), Self.value(ofDigit: target[2 * place + 1]))
+                flaws |= high | low
+                packed.initializeElement(at: place, to: high << 4 | low & 0xF)
+            }
+            guard flaws < 16 else { return false }
+            put(target.count << 1 | 1)
+            put(raw: UnsafeBufferPointer(packed))
+            return true
         }
     }
 
-    @inline(__always) private static func value(ofDigit byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        default: nil
-        }
+    /// 16 and more for what is no lower-case hex digit.
+    @inline(__always) private static func value(ofDigit byte: UInt8) -> UInt8 {
+        let (digit, letter) = (byte &- UInt8(ascii: "0"), byte &- UInt8(ascii: "a"))
+        return digit < 10 ? digit : letter < 6 ? letter + 10 : 16
     }
 }
 

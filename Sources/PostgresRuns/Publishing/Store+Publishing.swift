@@ -4,28 +4,29 @@ package import Runs
 
 /// Plans into the store.
 extension Store {
-    /// How long copying may take altogether.
-    private static let copySeconds = 3600.0
-    /// Blocks that are copied at a time.
-    private static let blocksAtATime = 8
-
     /// Copies a plan into the store, unless it is there, and opens it as this machine's.
-    /// - Parameter progress: called with recipients that were copied so far.
-    /// - Throws: `Diagnostic`: another plan has its id there; it cannot be written. Then nothing of it is in the store.
-    package func publish(_ file: SQLiteRun, progress: (Int) -> Void = { _ in }) throws -> SharedLedger {
-        let lane = lane(answerSeconds: 60)
-        let number = try StoreError.explaining {
-            try lane.patiently { connection in
-                if let known = try Self.find(file.plan.id, connection) {
-                    guard known.digest == file.planDigest else { throw Self.isAnother(file) }
-                    if known.isPublished { return known.number }
-                    // A process that is gone began to publish it.
-                    try connection.run("DELETE FROM volley_run WHERE number = $1 AND NOT is_published", [.int(known.number)], within: 60)
-                }
-                return try connection.transaction(within: 60) { try copy(file, connection, progress) }
+    ///
+    /// Blocks are committed in parts, and nobody uses them before all are there (`is_published`). What they hold follows from the plan's digest: a process
+    /// that publishes a plan that another one left in the middle, or publishes at the same moment, copies what is missing.
+    /// - Parameter progress: called with the recipients that this call has found or copied so far, ascending, from several threads, one at a time.
+    /// - Throws: `Diagnostic`: another plan has its id there; the file was changed; it cannot be written. Then what is in the store is not used.
+    package func publish(_ file: SQLiteRun, progress: @escaping @Sendable (Int) -> Void = { _ in }) throws -> SharedLedger {
+        guard file.hasDigest else {
+            throw Diagnostic(
+                "a plan of this older format cannot be sent by several machines", file: file.place, remedy: "Plan the campaign again.",
+                [.planAgain])
+        }
+        let lane = lane(answerSeconds: Self.answerSeconds)
+        let known = try StoreError.explaining { try lane.patiently { try enter(file, $0) } }
+        guard known.digest == file.planDigest else { throw Self.isAnother(file) }
+        if !known.isPublished {
+            try file.checkUnchanged()
+            try StoreError.explaining {
+                try removedMeanwhile(file) { try BlockCopy(self, file, run: known.number, progress).run() }
+                try lane.patiently { try confirm(file, known.number, $0) }
             }
         }
-        return SharedLedger(self, run: number, replica: file, scratch: nil)
+        return SharedLedger(self, run: known.number, replica: file, scratch: nil)
     }
 
     /// Opens a run as this machine's, if it was published.
@@ -35,6 +36,10 @@ extension Store {
         return SharedLedger(self, run: known.number, replica: file, scratch: nil)
     }
 
+    /// How long the store may take for what it does at once; seconds.
+    static let answerSeconds = 60.0
+
+    /// A run of the store.
     struct Known {
         var number: Int
         var digest: String
@@ -43,7 +48,7 @@ extension Store {
 
     static func find(_ id: String, _ connection: PostgresConnection) throws -> Known? {
         var known: Known?
-        try connection.run("SELECT number, digest, is_published FROM volley_run WHERE id = $1", [.text(id)], within: 60) {
+        try connection.run("SELECT number, digest, is_published FROM volley_run WHERE id = $1", [.text(id)], within: answerSeconds) {
             known = Known(number: $0.int(0), digest: $0.text(1), isPublished: $0.int(2) == 1)
         }
         return known
@@ -55,34 +60,67 @@ extension Store {
             remedy: "Two projects share the store, or this file was changed. Plan again: the next plan gets a new id.")
     }
 
-    private func copy(_ file: SQLiteRun, _ connection: PostgresConnection, _ progress: (Int) -> Void) throws -> Int {
+    /// The run's row; it and those of its legs are made if there is none.
+    private func enter(_ file: SQLiteRun, _ connection: PostgresConnection) throws -> Known {
+        if let known = try Self.find(file.plan.id, connection) { return known }
         let plan = file.plan
-        // The server would end a transaction in which nothing is asked while a block is packed.
-        try connection.execute("SET LOCAL idle_in_transaction_session_timeout = '60s'", within: 60)
-        var number = 0
-        try connection.run(
-            """
-            INSERT INTO volley_run (id, digest, app, campaign, plan, audience, is_published, state, cause, life, noted, conducts_sending,
-                published_in, changes)
-            VALUES ($1, $2, $3, $4, $5, $6, true, 'planned', '', '', '', false, $7, 0) RETURNING number
-            """,
-            [
-                .text(plan.id), .text(file.planDigest), .text(plan.app), .text(plan.campaign), .bytes(try file.bareFile()),
-                .int(plan.audience), .int(try DatabaseLife.current(connection)),
-            ], within: 60
-        ) { number = $0.int(0) }
-        for leg in plan.legs where !leg.ids.isEmpty {
+        // The store would hand out again who was claimed before.
+        guard try file.claimCount() == 0 else { throw Self.hasBegun(file) }
+        let bare = try file.bareFile()
+        try connection.transaction(within: Self.answerSeconds) {
+            var number: Int?
             try connection.run(
-                "INSERT INTO volley_leg (run, first, last, next, is_open, cause) VALUES ($1, $2, $3, $2, false, '')",
-                [.int(number), .int(leg.ids.lowerBound), .int(leg.ids.upperBound)], within: 60)
+                """
+                INSERT INTO volley_run (id, digest, app, campaign, plan, audience, is_published, state, cause, life, noted, conducts_sending,
+                    published_in, changes)
+                VALUES ($1, $2, $3, $4, $5, $6, false, 'planned', '', '', '', false, $7, 0) ON CONFLICT (id) DO NOTHING RETURNING number
+                """,
+                [
+                    .text(plan.id), .text(file.planDigest), .text(plan.app), .text(plan.campaign), .bytes(bare), .int(plan.audience),
+                    .int(try DatabaseLife.current(connection)),
+                ], within: Self.answerSeconds
+            ) { number = $0.int(0) }
+            // Another process was quicker.
+            guard let number else { return }
+            for leg in plan.legs where !leg.ids.isEmpty {
+                try connection.run(
+                    "INSERT INTO volley_leg (run, first, last, next, is_open, cause) VALUES ($1, $2, $3, $2, false, '')",
+                    [.int(number), .int(leg.ids.lowerBound), .int(leg.ids.upperBound)], within: Self.answerSeconds)
+            }
         }
-        var packer = BlockPacker(file, run: number)
-        try connection.copyIn("COPY volley_block (run, number, data) FROM STDIN (FORMAT binary)", within: Self.copySeconds) {
-            let bytes = try packer.next(blocks: Self.blocksAtATime)
-            progress(packer.packed)
-            return bytes
+        guard let known = try Self.find(file.plan.id, connection) else { throw Self.isRemoved(file) }
+        return known
+    }
+
+    private static func hasBegun(_ file: SQLiteRun) -> Diagnostic {
+        Diagnostic(
+            "sending this run was begun, and it is not in the store", file: file.place,
+            remedy: "Only a plan can be put there. `volley retry \(file.plan.id)` makes one of the devices that are left.",
+            [.retry(run: file.plan.id)])
+    }
+
+    /// Lets members use the run, if all of its blocks are there.
+    private func confirm(_ file: SQLiteRun, _ number: Int, _ connection: PostgresConnection) throws {
+        let count = try connection.transaction(within: Self.answerSeconds) {
+            // Counted by a statement that begins once nobody removes blocks.
+            _ = try Self.hold(number, connection)
+            return try connection.run(
+                """
+                UPDATE volley_run SET is_published = true
+                WHERE number = $1 AND (SELECT count(*) FROM volley_block WHERE run = $1) = $2
+                """, [.int(number), .int(RecipientBlock.count(of: file.plan.audience))], within: Self.answerSeconds)
         }
-        return number
+        if count != 1 { throw Self.isRemoved(file) }
+    }
+
+    /// Blocks refer to the run's row: without it none can be written.
+    private func removedMeanwhile(_ file: SQLiteRun, _ body: () throws -> Void) throws {
+        do { try body() } catch let error as PostgresError where error.sqlState == "23503" { throw Self.isRemoved(file) }
+    }
+
+    private static func isRemoved(_ file: SQLiteRun) -> Diagnostic {
+        Diagnostic(
+            "the run was removed from the store while it was copied there", file: file.place, remedy: "Nothing was sent; try again.")
     }
 
     /// Opens a run that another machine published.
@@ -99,56 +137,9 @@ extension Store {
             }
         }
         guard let found else {
-            throw Diagnostic("there is no run \(id) in the store", remedy: "`volley work --list` shows what is being sent through it.")
+            throw Self.isMissing(id)
         }
         let scratch = try catalog.scratchFolder()
         return SharedLedger(self, run: found.number, replica: try SQLiteRun(bare: found.bare, in: scratch), scratch: scratch)
-    }
-}
-
-/// Turns a run file's recipients into rows of `volley_block` in PostgreSQL's binary form of COPY. Source: its manual, COPY, "Binary Format".
-struct BlockPacker {
-    private let file: SQLiteRun
-    private let run: Int
-    private var block = 0
-    private var isEnded = false
-    /// Recipients that were packed so far.
-    private(set) var packed = 0
-
-    init(_ file: SQLiteRun, run: Int) { (self.file, self.run) = (file, run) }
-
-    /// The next rows; nil after the last.
-    mutating func next(blocks: Int) throws -> [UInt8]? {
-        guard !isEnded else { return nil }
-        var bytes: [UInt8] = []
-        if block == 0 {
-            bytes += Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0] + [UInt8](repeating: 0, count: 8)
-        }
-        for _ in 0..<blocks {
-            guard packed < file.plan.audience else {
-                isEnded = true
-                bytes += [0xFF, 0xFF]
-                break
-            }
-            let ids = RecipientBlock.ids(of: block, audience: file.plan.audience)
-            var writer = ByteWriter()
-            writer.reserve(100 * ids.count)
-            try file.forEachStoredRecipient(in: ids) { _, recipient in writer.put(recipient) }
-            append(writer.bytes, to: &bytes)
-            block += 1
-            packed = ids.upperBound
-        }
-        return bytes
-    }
-
-    private func append(_ data: [UInt8], to bytes: inout [UInt8]) {
-        func put(_ number: some FixedWidthInteger) { withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) } }
-        put(Int16(3))
-        for field in [run, block] {
-            put(Int32(8))
-            put(Int64(field))
-        }
-        put(Int32(data.count))
-        bytes.append(contentsOf: data)
     }
 }

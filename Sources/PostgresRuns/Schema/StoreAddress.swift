@@ -14,11 +14,11 @@ public struct StoreAddress: Sendable {
     static let stepSeconds = 30.0
 
     /// Opens the store to work with it.
-    /// - Parameter givingUp: ends every wait for the database.
+    /// - Parameter asked: a person's request to end, after which the database is waited for some seconds more.
     /// - Throws: a `Diagnostic`: the variable is not set, the store cannot be reached, or its tables are missing or of another version.
-    public func open(givingUp: Cancellation) throws -> Store {
+    public func open(asked: Cancellation) throws -> Store {
         let address = try resolved()
-        return try explaining { try Store.open(address, givingUp: givingUp) }
+        return try explaining { try Store.open(address, asked: asked) }
     }
 
     /// Connects. The tables are not looked at.

@@ -68,6 +68,7 @@ extension SQLiteRun {
     public func checkPlace(home: String?) throws {
         try checkNotReplaced()
         if let misnamed { throw misnamed }
+        try checkIsNoCopy()
         let names = RunFile.names(of: path)
         guard names == 1 else {
             throw Diagnostic(

@@ -78,6 +78,7 @@ extension RunSender {
     private func roundEnd(_ ends: [(leg: RunLeg, end: SendEnd)], _ rounds: inout SendRounds) throws -> SendEnd {
         for (leg, end) in ends {
             guard case .stopped(let cause) = end else { continue }
+            if concernsOnlyThisMachine(cause) { return end }
             if let held = cause.heldUntil { try run.setState(LegState(heldUntil: held), of: leg) }
             guard services.count > 1, cause.isOfService else { return end }
             rounds.stopped[leg.service] = cause

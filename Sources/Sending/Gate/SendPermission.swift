@@ -140,7 +140,11 @@ struct SendPermission {
         look.facts.hasBegun = try run.hasBegun() || entry.map { $0.previousLife != look.life } ?? false
         let isOlder = try entry?.isNewer(than: run, life: look.life, reached: look.reached, claimed: look.claimed) ?? false
         look.facts.isOutdated = try isOlder || status.state == .planned && record.isCancelled(run.plan.id)
-        look.facts.isInPlace = look.keep(.isMisplaced) { try run.checkPlace(home: settings.runsFolder) }
+        look.facts.isInPlace = look.keep(.isMisplaced) {
+            // Whom the run has reached is known as well from a copy that was fetched, and its retry is a run of this machine.
+            if try step == .retry && run.copiedAt() != nil { return try run.checkNotReplaced() }
+            try run.checkPlace(home: settings.runsFolder)
+        }
         guard SendGate.refusal(of: step, look.facts) == nil else { return look }
         let presents = try CurrentProject.all(of: run, in: choice)
         look.facts.isUnchanged = look.keep(.isChanged) {

@@ -27,9 +27,14 @@ extension RunSender {
         switch end {
         case .interrupted: attendance.endsTeamRuns && team?.mirror != nil
         case .stopped(.ledger): false
+        case .stopped(let cause) where concernsOnlyThisMachine(cause): false
         case .finished, .stopped, .cancelled: true
         }
     }
+
+    /// Whether a stop is a reason for a machine that helps to leave, while the others go on: it has no connection, its clock is wrong, its key is refused.
+    /// On the machine that has the run's file every stop is one of the run.
+    func concernsOnlyThisMachine(_ cause: StopCause) -> Bool { team != nil && team?.mirror == nil && cause.isOfMachine }
 
     private func sendRounds(_ team: TeamPlace) throws -> RunEnd {
         var rounds = SendRounds(services, roundPaces)
@@ -80,5 +85,23 @@ extension RunSender {
         let closing = Set(OwnReason.allCases).subtracting(Self.givenBack)
         guard try ledger.offerAgain(resendsUnknown: services.map(\.resendsUnknown), closing: closing) == 0 else { return false }
         return try ledger.isSettled(closing: closing)
+    }
+}
+
+extension StopCause {
+    /// Whether it may have to do with the machine rather than with the run: others may still be able to send it.
+    fileprivate var isOfMachine: Bool {
+        switch self {
+        case .connection, .notSent, .ledger, .described: true
+        case .limit, .interrupted, .cancelled, .rejected: false
+        case .services(let partial): partial.stopped.contains { $0.cause.isOfMachine }
+        case .service(_, let stop):
+            switch stop {
+            case .mostTargetsRefused, .targetsRefused, .mostRejected, .quotaUsedUp: false
+            case .refused, .certificateExpired, .tokenExpired, .namesRefused, .namesMissing, .tokenRefused, .tokenMissing, .notTheService,
+                .notHTTP2, .outage:
+                true
+            }
+        }
     }
 }

@@ -12,7 +12,7 @@ public import Workspace
 /// - Throws: `Diagnostic`: nobody sends it, or it is in a state in which the order makes no sense; the store cannot be asked.
 public func give(_ order: RunOrder, toSharedRun id: String, in choice: ProjectChoice) throws -> Bool {
     guard let project = try Project.find(with: choice), let settings = project.store else { return false }
-    let store = try StoreAddress(variable: settings.variable).open(givingUp: try Cancellation())
+    let store = try StoreAddress(variable: settings.variable).open(asked: try Cancellation())
     let now = Timestamp.now().adding(seconds: try store.clockOffsetSeconds())
     return try store.give(order, toRun: id, in: project.catalog(choice), at: now)
 }
@@ -23,7 +23,5 @@ func cancelInStore(_ run: any RecordedRun, in choice: ProjectChoice) throws {
     guard let file = run as? SQLiteRun, try file.hasBegun(), let project = try? CurrentProject(of: run, in: choice).project,
         let settings = project.store, RunToSend.isForTeam(run.plan, project, try run.plan.settings.get())
     else { return }
-    let waiting = try Cancellation()
-    let store = try StoreAddress(variable: settings.variable).open(givingUp: waiting)
-    try store.reopen(file)?.cancelAndFetch(waiting)
+    try StoreAddress(variable: settings.variable).open(asked: try Cancellation()).reopen(file)?.cancelAndFetch()
 }

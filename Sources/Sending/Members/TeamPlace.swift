@@ -10,8 +10,7 @@ final class TeamPlace: Sendable {
     let member: Membership
     /// Carries orders between the run's file and the store; nil on machines that do not have the file.
     let mirror: OrderMirror?
-    /// The database's clock: all members go by the same, however their own are set.
-    let clock: WaitClock
+    private let commonClock: CommonClock
     private let answers: MemberAnswers
     private let round = Mutex(Round())
 
@@ -22,35 +21,18 @@ final class TeamPlace: Sendable {
         var opened: Set<Int> = []
     }
 
-    /// How long a person who asked for the end waits for a store that is away; seconds. What is not recorded by then stays unknown.
-    private static let patienceSeconds = 20.0
-
     /// Joins.
     /// - Parameters:
     ///   - file: the run's own file, where this machine has it.
     ///   - paces: those that members keep together.
-    ///   - attendance: its cancellation is the request to end; its context's clock is set by the store's.
-    ///   - givingUp: ends every wait for the store.
+    ///   - clock: set by the store's, as beats show it.
     /// - Throws: `Diagnostic`: the store cannot be reached, or has the run no longer.
-    init(
-        _ ledger: SharedLedger, file: (any RunLedger)?, dividing paces: [DividedPace], _ attendance: RunAttendance,
-        _ givingUp: Cancellation
-    ) throws {
-        let answers = MemberAnswers(ledger.plan), asked = Mutex<ContinuousClock.Instant?>(nil)
-        let (cancellation, clock) = (attendance.cancellation, attendance.context.clock)
+    init(_ ledger: SharedLedger, file: (any RunLedger)?, dividing paces: [DividedPace], setting clock: CommonClock) throws {
+        let answers = MemberAnswers(ledger.plan)
         (self.ledger, self.answers) = (ledger, answers)
-        self.clock = WaitClock(now: { clock.now() }, rest: WaitClock.system.rest)
+        commonClock = clock
         mirror = file.map(OrderMirror.init)
-        member = try Membership(ledger, answers: { answers.counts }, dividing: paces) { member in
-            Self.set(clock, by: member.news)
-            guard cancellation.isRequested else { return }
-            let since = asked.withLock { asked in
-                let since = asked ?? .now
-                asked = since
-                return since
-            }
-            if member.trouble != nil, (.now - since) / .seconds(1) > Self.patienceSeconds { givingUp.request() }
-        }
+        member = try Membership(ledger, answers: { answers.counts }, dividing: paces)
     }
 
     /// Takes part no longer.
@@ -61,6 +43,15 @@ final class TeamPlace: Sendable {
 
     /// Less is not worth a correction: members that ask at the same moment get answers so far apart.
     private static let leastSeconds = 0.05
+
+    /// The database's clock: all members go by the same, however their own are set.
+    var clock: WaitClock {
+        WaitClock(
+            now: { [commonClock, member] in
+                Self.set(commonClock, by: member.news)
+                return commonClock.now()
+            }, rest: WaitClock.system.rest)
+    }
 
     /// Sets a clock by the database's, unless what a beat showed may be the time that it took.
     private static func set(_ clock: CommonClock, by news: MemberNews?) {
@@ -112,6 +103,7 @@ final class TeamPlace: Sendable {
 
     /// Passes on what the last beat brought, and what must not go on any longer. Called several times a second.
     func steer(_ legs: [LegSending], _ state: SendState) {
+        Self.set(commonClock, by: member.news)
         for leg in legs { leg.control.openGate(until: member.handsOverUntil) }
         if member.isDead {
             legs.interrupt(.cancelled)

@@ -17,7 +17,7 @@ extension RunToSend {
     /// - Throws: `Diagnostic`: the store cannot be used. Nothing was sent.
     static func setClock(_ context: SendingContext, by project: Project) throws {
         guard let settings = project.store else { return }
-        let store = try StoreAddress(variable: settings.variable).open(givingUp: try Cancellation())
+        let store = try StoreAddress(variable: settings.variable).open(asked: try Cancellation())
         context.clock.correct(bySeconds: try store.clockOffsetSeconds())
     }
 
@@ -28,11 +28,12 @@ extension RunToSend {
         let ledger: SharedLedger, end: RunEnd
         do {
             guard let settings = project.store, let file = run as? SQLiteRun else { return stage.send() }
-            let givingUp = try Cancellation()
-            let store = try StoreAddress(variable: settings.variable).open(givingUp: givingUp)
+            let store = try StoreAddress(variable: settings.variable).open(asked: attendance.cancellation)
+            // A run that was begun without the store goes on without it.
+            if try run.claimCount() > 0, try !store.holds(run.plan.id) { return stage.send() }
             ledger = try store.publish(file)
             try ledger.takeUp(life: run.life(), at: attendance.context.clock.now())
-            end = try stage.send(through: ledger, file: run, givingUp)
+            end = try stage.send(through: ledger, file: run)
         } catch { return stage.recorded(.stopped(.ledger(.unusable("\(error)")))) }
         do { try ledger.fetch() } catch { return stage.recorded(.stopped(.ledger(.recordingFailed("\(error)")))) }
         return stage.recorded(end)
@@ -41,12 +42,10 @@ extension RunToSend {
 
 extension RunSender {
     /// Sends as a member until the run has ended for all, or for this process, which is a member no longer then.
-    /// - Parameters:
-    ///   - file: the run's own, where this machine has it.
-    ///   - givingUp: ends every wait for the store; requested once a person has waited long enough.
-    func send(through ledger: SharedLedger, file: (any RunLedger)?, _ givingUp: Cancellation) throws -> RunEnd {
+    /// - Parameter file: the run's own, where this machine has it.
+    func send(through ledger: SharedLedger, file: (any RunLedger)?) throws -> RunEnd {
         let paces = paces
-        let place = try TeamPlace(ledger, file: file, dividing: paces.map(\.divided), attendance, givingUp)
+        let place = try TeamPlace(ledger, file: file, dividing: paces.map(\.divided), setting: attendance.context.clock)
         defer { place.leave() }
         var stage = self
         stage.run = ledger

@@ -13,8 +13,8 @@ public enum TeamWorkEvent: Sendable {
     case waiting(apps: [String])
     /// It takes part in a run.
     case joined(run: String, campaign: String, devices: Int)
-    /// It takes part no longer, as the run has ended, or it was asked to end.
-    case left(run: String, words: String)
+    /// It takes part no longer: the run has ended for all, or, where it has not, for this machine.
+    case left(run: String, RunEnd, isOver: Bool)
     /// It cannot take part in a run: another machine has to send it.
     case refused(run: String, Diagnostic)
     /// The store cannot be asked, or can be again.
@@ -56,19 +56,18 @@ public final class TeamWork: Sendable {
     /// - Parameter run: the only run to help with; nil for all. With a run, it ends when that run has ended.
     /// - Throws: `Diagnostic`: the store cannot be reached, or has no such run.
     public func work(on run: String? = nil) throws {
-        let givingUp = try Cancellation()
         guard let variable = project.store?.variable else { return }
-        let store = try StoreAddress(variable: variable).open(givingUp: givingUp)
+        let store = try StoreAddress(variable: variable).open(asked: attendance.cancellation)
         // Tokens are dated before this machine takes part in anything.
         attendance.context.clock.correct(bySeconds: try store.clockOffsetSeconds())
-        if let run { return try help(with: run, store, givingUp) }
+        if let run { return try help(with: run, store) }
         observer(.waiting(apps: project.apps.map(\.name.value)))
         var threads: [String: WorkerThread<Void>] = [:], pauses: [String: Int] = [:], isAway = false
         while !attendance.cancellation.isRequested {
             do {
                 for id in try store.runsToSend(ofApps: project.apps.map(\.name.value)) where threads[id] == nil && pauses[id, default: 0] == 0 {
                     threads[id] = try WorkerThread("work") { [self] in
-                        do { try help(with: id, store, givingUp) } catch { observer(.refused(run: id, Diagnostic(explaining: error))) }
+                        do { try help(with: id, store) } catch { observer(.refused(run: id, Diagnostic(explaining: error))) }
                     }
                 }
                 if isAway { observer(.storeBack) }
@@ -89,25 +88,17 @@ public final class TeamWork: Sendable {
     }
 
     /// Takes part in a run until it has ended.
-    private func help(with id: String, _ store: Store, _ givingUp: Cancellation) throws {
+    private func help(with id: String, _ store: Store) throws {
         let catalog = try Project.catalog(choice), ledger = try store.open(id, in: catalog)
         let stage = try TeamStage(ledger, catalog, project, attendance)
         defer { stage.close() }
         observer(.joined(run: id, campaign: ledger.plan.campaign, devices: ledger.plan.audience))
         while true {
-            let end = try stage.sender.send(through: ledger, file: nil, givingUp)
+            let end = try stage.sender.send(through: ledger, file: nil)
             // Who stood still for too long and was declared dead takes part again, as another member.
             if case .stopped(.ledger(.takenOver)) = end, !attendance.cancellation.isRequested { continue }
-            return observer(.left(run: id, words: Self.words(end)))
-        }
-    }
-
-    private static func words(_ end: RunEnd) -> String {
-        switch end {
-        case .finished: "it is finished"
-        case .stopped: "it was stopped"
-        case .interrupted: "this machine was asked to end; the others go on"
-        case .cancelled: "it was cancelled"
+            let state = try? ledger.status().state
+            return observer(.left(run: id, end, isOver: state?.hasEnded ?? false))
         }
     }
 }

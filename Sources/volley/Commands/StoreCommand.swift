@@ -33,6 +33,11 @@ public enum StoreCommand {
     }
 
     private static func setup(_ options: CommonOptions, _ console: Console) throws -> StoreSetup {
+        StoreSetup(try settings(options, console), Interruption.process)
+    }
+
+    /// The store that volley.yaml names.
+    static func settings(_ options: CommonOptions, _ console: Console) throws -> StoreSettings {
         guard let path = options.project.file ?? Project.find(startingAt: ".") else {
             throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
         }
@@ -42,7 +47,7 @@ public enum StoreCommand {
             throw Diagnostic(
                 "there is no store in this file", file: project.file, remedy: "Write at its top level: \(StoreSettings.example).")
         }
-        return StoreSetup(store, Interruption.process)
+        return store
     }
 
     private static func words(_ migration: StoreSetup.Migration) -> String {

@@ -6,7 +6,7 @@ import Glibc
 /// where the first one is gone.
 extension SQLiteRun {
     /// The tables whose rows are part of the plan.
-    private static let planned = ["run", "wave", "leg", "outcome_name"]
+    private static let planned = ["run", "wave", "leg", "outcome_name", "approval"]
 
     /// The bytes of the bare file.
     package func bareFile() throws -> [UInt8] {
@@ -47,14 +47,17 @@ extension SQLiteRun {
     /// - Parameter folder: where it is kept; goes with the folder.
     package convenience init(bare bytes: [UInt8], in folder: ScratchFolder) throws {
         let path = RunFile.join(folder.path, name: "bare" + RunFile.suffix)
-        guard let file = fopen(path, "w") else {
-            throw RunDiagnostics.system("cannot write a run's plan", path: path, errno: errno, activity: .planning)
-        }
-        let written = fwrite(bytes, 1, bytes.count, file)
-        guard fclose(file) == 0, written == bytes.count else {
-            throw RunDiagnostics.system("cannot write a run's plan", path: path, errno: errno, activity: .planning)
-        }
+        try Self.write(bytes, to: path)
         try self.init(path: path)
+    }
+
+    /// Writes a file that only its owner may read.
+    static func write(_ bytes: [UInt8], to path: String) throws {
+        func failure() -> Diagnostic { RunDiagnostics.system("cannot write a run's plan", path: path, errno: errno, activity: .planning) }
+        let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+        guard descriptor >= 0, let file = fdopen(descriptor, "w") else { throw failure() }
+        let written = fwrite(bytes, 1, bytes.count, file)
+        guard fclose(file) == 0, written == bytes.count else { throw failure() }
     }
 
     private static func contents(of path: String) throws -> [UInt8] {
@@ -100,7 +103,11 @@ package struct StoredRecipient {
         token: UnsafeBufferPointer<UInt8>, registrationID: UnsafeBufferPointer<UInt8>, alias: UnsafeBufferPointer<UInt8>,
         language: UnsafeBufferPointer<UInt8>, variant: UnsafeBufferPointer<UInt8>, fields: UnsafeBufferPointer<UInt8>
     ) {
-        (self.token, self.registrationID, self.alias) = (token, registrationID, alias)
-        (self.language, self.variant, self.fields) = (language, variant, fields)
+        self.token = token
+        self.registrationID = registrationID
+        self.alias = alias
+        self.language = language
+        self.variant = variant
+        self.fields = fields
     }
 }

@@ -1,0 +1,105 @@
+import Base
+import Postgres
+public import Runs
+
+/// A run in the store.
+public struct StoredRun: Hashable, Sendable {
+    /// A process that sends it.
+    public struct Member: Hashable, Sendable {
+        /// Its number in the store.
+        public var number: Int
+        /// Its machine and process.
+        public var machine: String
+        /// Whether it does what is done once for all.
+        public var isConductor: Bool
+        /// Whether its beat stood still while it was looked at (`Store.watchedSeconds`): it may be gone.
+        public var isSilent: Bool
+        var beat: Int64
+    }
+
+    /// Its id, its campaign's name and its app's.
+    public var id: String, campaign: String, app: String
+    /// Whether all of its recipients are there. If not, nobody can send it.
+    public var isComplete: Bool
+    /// Its state, why it stopped, when it began and ended. One that says it is running while it has no members was cut off: it is stopped, without an end.
+    public var status: RunStatus
+    /// Recipients, and how many of them were claimed.
+    public var audience: Int, claimed: Int
+    /// Those that are there.
+    public var members: [Member]
+    /// What its recipients and its journal take, without indexes.
+    public var bytes: Int
+}
+
+extension Store {
+    /// How long members are watched to see who beats; seconds. They beat once a second.
+    public static let watchedSeconds = 2.5
+
+    /// All runs, in the order in which they were published. Where there are members it takes `watchedSeconds`.
+    /// - Throws: `Diagnostic`; `CancellationError`.
+    public func runs() throws -> [StoredRun] {
+        let lane = lane(answerSeconds: Self.answerSeconds)
+        var (runs, members) = try StoreError.explaining { try lane.patiently { (try Self.runs($0), try Self.members($0)) } }
+        if !members.isEmpty {
+            patience.rest(atMost: Self.watchedSeconds)
+            if patience.isAsked { throw CancellationError() }
+            let later = try StoreError.explaining { try lane.patiently { try Self.members($0) } }
+            // Who has left meanwhile is no longer there.
+            members = later.mapValues { list in
+                list.map { member in
+                    var member = member
+                    member.isSilent = members.values.joined().contains { $0.number == member.number && $0.beat == member.beat }
+                    return member
+                }
+            }
+        }
+        return runs.map { number, run in
+            var run = run
+            run.members = members[number] ?? []
+            if run.status.state == .running, run.members.isEmpty {
+                (run.status.state, run.status.cause) = (.stopped, .ledger(.processGone))
+            }
+            return run
+        }
+    }
+
+    private static func runs(_ connection: PostgresConnection) throws -> [(number: Int, run: StoredRun)] {
+        var runs: [(number: Int, run: StoredRun)] = []
+        // The lengths of what is stored apart are known without reading it.
+        try connection.run(
+            """
+            SELECT r.number, r.id, r.campaign, r.app, r.is_published, r.state, r.cause, r.started_at, r.ended_at, r.audience,
+                (SELECT coalesce(sum(last - first), 0)::bigint FROM volley_journal j WHERE j.run = r.number AND kind = 1),
+                octet_length(r.plan) + (SELECT coalesce(sum(octet_length(data)), 0) FROM volley_block b WHERE b.run = r.number)
+                    + (SELECT coalesce(sum(octet_length(data)), 0) FROM volley_journal j WHERE j.run = r.number)
+            FROM volley_run r ORDER BY r.number
+            """, within: answerSeconds
+        ) { cells in
+            let status = RunStatus(
+                state: RunState(rawValue: cells.text(5)) ?? .stopped, cause: StoredCause.read(cells.text(6)),
+                startedAt: cells.optionalInt(7).map { Timestamp(epochMilliseconds: Int64($0)) },
+                finishedAt: cells.optionalInt(8).map { Timestamp(epochMilliseconds: Int64($0)) })
+            let run = StoredRun(
+                id: cells.text(1), campaign: cells.text(2), app: cells.text(3), isComplete: cells.int(4) == 1, status: status,
+                audience: cells.int(9), claimed: cells.int(10), members: [], bytes: cells.int(11))
+            runs.append((cells.int(0), run))
+        }
+        return runs
+    }
+
+    /// Members that are there, by the numbers of runs.
+    private static func members(_ connection: PostgresConnection) throws -> [Int: [StoredRun.Member]] {
+        var members: [Int: [StoredRun.Member]] = [:]
+        try connection.run(
+            """
+            SELECT s.run, s.number, s.machine, s.beat, s.number = r.conductor FROM volley_sender s JOIN volley_run r ON r.number = s.run
+            WHERE s.dead_at IS NULL ORDER BY s.number
+            """, within: answerSeconds
+        ) { cells in
+            let member = StoredRun.Member(
+                number: cells.int(1), machine: cells.text(2), isConductor: cells.int(4) == 1, isSilent: false, beat: Int64(cells.int(3)))
+            members[cells.int(0), default: []].append(member)
+        }
+        return members
+    }
+}

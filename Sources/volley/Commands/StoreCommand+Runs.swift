@@ -1,0 +1,60 @@
+import Base
+import Campaigns
+import Runs
+import Sending
+import Workspace
+
+/// The runs in the store.
+extension StoreCommand {
+    /// Lists them.
+    public static func list(options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        let list = try StoreRuns(settings(options, console), Interruption.process).list()
+        try console.out(options.isJSON ? list.json.indentedText : list.text)
+        return .done
+    }
+
+    /// Makes the file of a run from what the store has of it.
+    /// - Parameter folder: the folder of runs that it is put into; nil for the project's.
+    public static func fetch(_ run: String, into folder: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        let runs = try StoreRuns(settings(options, console), Interruption.process)
+        let choice = ProjectChoice(file: options.project.file, runs: folder ?? options.project.runs)
+        let fetched = try runs.fetch(run, into: try Project.catalog(choice), observer(console))
+        console.clearProgress()
+        let text =
+            "\(fetched.isNew ? "made" : "brought up to date:") \(fetched.place) (\(fetched.status.state.rawValue), "
+            + "\(TextFormat.count(fetched.claimed)) of \(TextFormat.counted(fetched.audience, one: "device")) claimed)"
+        return console.answer(options.isJSON ? document(run, fetched).indentedText : text, done: "The run was fetched: \(text).")
+    }
+
+    /// Removes a run from the store.
+    /// - Parameter isForced: whether it is removed also if its file does not hold all that the store knows.
+    public static func remove(_ run: String, isForced: Bool, options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        let runs = try StoreRuns(settings(options, console), Interruption.process)
+        try runs.remove(run, evenIfUnfetched: isForced, fetchedInto: try Project.catalog(options.project), observer(console))
+        console.clearProgress()
+        let answer = JSONValue.object(pairs: [("run", .string(run)), ("removed", .bool(true))])
+        return console.answer(options.isJSON ? answer.indentedText : "removed \(run) from the store", done: "The run was removed.")
+    }
+
+    private static func observer(_ console: Console) -> Observer<StoreRuns.Event> {
+        Observer { event in
+            switch event {
+            case .waiting(let machines):
+                console.progress("waiting to see whether \(machines.joined(separator: "; ")) still sends it (half a minute)")
+            case .recipients(let count): console.progress("fetching \(TextFormat.counted(count, one: "device"))")
+            case .outcomes(let count): console.progress("fetching \(TextFormat.counted(count, one: "outcome"))")
+            }
+        }
+    }
+
+    private static func document(_ run: String, _ fetched: StoreRuns.Fetched) -> JSONValue {
+        .object(pairs: [
+            ("run", .string(run)), ("file", .string(fetched.place)), ("is_new", .bool(fetched.isNew)),
+            ("state", .string(fetched.status.state.rawValue)), ("audience", .integer(Int64(fetched.audience))),
+            ("claimed", .integer(Int64(fetched.claimed))),
+        ])
+    }
+}

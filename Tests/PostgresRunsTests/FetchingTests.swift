@@ -1,0 +1,202 @@
+import Base
+import Postgres
+import Runs
+import TestServers
+import TestSupport
+import Testing
+
+@testable import PostgresRuns
+
+@Suite("Runs out of the store", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+struct FetchingTests {
+    private static let audience = 5000
+
+    /// A run that one member has sent in part, and another one besides.
+    private struct Place {
+        let bench: StoreBench
+        let home: TemporaryFolder
+        let elsewhere: TemporaryFolder
+        let atHome: SharedLedger
+        var away: RunFolder { RunFolder(elsewhere.path) }
+
+        init(waves: [Int] = []) throws {
+            (bench, home, elsewhere) = (try StoreBench(PostgresServer.shared.get()), try TemporaryFolder(), try TemporaryFolder())
+            let plan = SharedRun.plan(audience, waves: waves)
+            let file = try StoreBench.file(plan, SharedRun.recipients(audience), in: home.path)
+            try file.approve(RunApproval(name: "Ada", approvedAt: SharedRun.noon))
+            atHome = try bench.store.publish(file)
+        }
+
+        func open() throws -> SharedLedger { try bench.another().open("run", in: RunFolder("\(home.path)/member")) }
+
+        /// Claims a few thousand, settles most of them, and ends.
+        func send(_ state: RunState = .stopped, cause: StopCause? = .cancelled) throws {
+            let ledger = try open()
+            try ledger.begin(life: "a", at: SharedRun.noon, from: [.planned])
+            let other = try open()
+            try other.join()
+            for part in 0..<6 {
+                let sender = part % 2 == 0 ? ledger : other
+                guard let ids = try sender.lease(atMost: 500, of: sender.plan.legs[0].ids) else { break }
+                try sender.claim(ids, unsent: [], at: SharedRun.noon)
+                try sender.record([
+                    ids.dropLast(part).map { id in
+                        Settlement(
+                            recipient: id, outcome: id % 7 == 0 ? .invalidToken : .accepted, status: id % 7 == 0 ? 410 : 200,
+                            reason: id % 7 == 0 ? "Unregistered" : "", attempts: 1, latencyMilliseconds: id % 50, settledAt: SharedRun.noon,
+                            invalidSince: id % 7 == 0 ? SharedRun.noon : nil)
+                    }
+                ])
+            }
+            try ledger.setState(
+                LegState(heldUntil: SharedRun.noon.adding(seconds: 60), cause: .cancelled), of: ledger.plan.legs[ledger.plan.legs.count - 1]
+            )
+            try ledger.setState(state, cause: cause, at: SharedRun.noon.adding(seconds: 9), from: nil)
+            try other.leave()
+            try ledger.leave()
+        }
+
+        func results(_ run: any RunLedger) throws -> [Line] {
+            var lines: [Line] = []
+            try run.forEachResult { lines.append(Line(id: $0, recipient: $1, outcome: $2, isClaimed: $3)) }
+            return lines
+        }
+    }
+
+    private struct Line: Equatable {
+        var id: Int
+        var recipient: Recipient
+        var outcome: Settlement?
+        var isClaimed: Bool
+    }
+
+    @Test("a machine that did not plan the run gets all of its file, states and causes too", arguments: [[], [2000, 3000]])
+    func equal(waves: [Int]) throws {
+        let place = try Place(waves: waves)
+        try place.send()
+        let fetched = try place.bench.another().fetch("run", into: place.away)
+        #expect(fetched.isNew && fetched.place == place.away.place(of: "run") && fetched.audience == Self.audience)
+        let run = try SQLiteRun(path: fetched.place, readOnly: true), home = place.atHome
+        try run.checkUnchanged()
+        #expect(run.plan == home.plan && run.planDigest == home.replica.planDigest)
+        #expect(try run.approval()?.name == "Ada")
+        #expect(try place.results(run) == place.results(home))
+        #expect(try run.claims() == home.claims() && fetched.claimed == home.claims().count)
+        #expect(try run.figures(withGroups: true) == home.figures(withGroups: true))
+        #expect(try run.status() == home.status() && run.status() == fetched.status)
+        #expect(try run.legStates() == home.legStates() && !run.legStates().isEmpty)
+        // One file, and nothing beside it.
+        #expect(try Folder.names(in: place.elsewhere.path) == ["run.sqlite"])
+    }
+
+    @Test("a run that was cut off says so, and a plan that was never sent is a plan", arguments: [RunState.running, .planned])
+    func unfinished(state: RunState) throws {
+        let place = try Place()
+        if state == .running { try place.send(.running, cause: nil) }
+        let run = try SQLiteRun(path: place.bench.store.fetch("run", into: place.away).place, readOnly: true)
+        #expect(try run.status().state == (state == .running ? .stopped : .planned))
+        #expect(try run.status().cause == (state == .running ? .ledger(.processGone) : nil))
+    }
+
+    @Test("a fetched file is never sent: only the one that was planned is") func copy() throws {
+        let place = try Place()
+        try place.send()
+        let run = try SQLiteRun(path: place.bench.store.fetch("run", into: place.away).place)
+        for home in [nil, place.home.path, place.elsewhere.path, "/nowhere"] {
+            let error = #expect(throws: Diagnostic.self) { try run.checkPlace(home: home) }
+            #expect(error?.message.hasPrefix("this file was fetched from the store at ") == true)
+        }
+        try place.atHome.replica.checkPlace(home: place.home.path)
+    }
+
+    @Test("a file that is there is brought up to date and never replaced") func upToDate() throws {
+        let place = try Place()
+        #expect(try place.bench.store.fetch("run", into: place.away).claimed == 0)
+        try place.send(.finished, cause: nil)
+        let later = try place.bench.store.fetch("run", into: place.away)
+        #expect(!later.isNew && later.claimed > 0 && later.status.state == .finished)
+        #expect(try place.bench.store.fetch("run", into: RunFolder(place.home.path)).claimed == later.claimed)
+        let other = try TemporaryFolder()
+        try StoreBench.file(SharedRun.plan(3), SharedRun.recipients(3), in: other.path).close()
+        let error = #expect(throws: Diagnostic.self) { try place.bench.store.fetch("run", into: RunFolder(other.path)) }
+        #expect(error?.message == "there is another run with this id")
+        #expect(throws: Diagnostic.self) { try place.bench.store.fetch("no-run", into: place.away) }
+    }
+
+    @Test("a run that members send is neither fetched nor removed, and one whose members are silent for long is") func members() throws {
+        let place = try Place()
+        let member = try place.open()
+        try member.begin(life: "a", at: SharedRun.noon, from: [.planned])
+        let watcher = try place.open()
+        // Another look each time sees another beat.
+        let error = #expect(throws: Diagnostic.self) {
+            try watcher.requireAbsence(for: "fetched", silent: { _ in _ = try? member.beat(answers: [:]) }, pauseSeconds: 0)
+        }
+        #expect(error?.message.hasSuffix("and cannot be fetched meanwhile") == true)
+        #expect(throws: Diagnostic.self) { try place.bench.store.remove(place.atHome.run, "run") }
+        var now = 0.0, looks = 0
+        try watcher.requireAbsence(for: "fetched", silent: { looks += $0.count }, pauseSeconds: 0) {
+            now += 1
+            return now
+        }
+        #expect(looks == 31)
+        #expect(try place.bench.store.runs()[0].members.isEmpty)
+        #expect(throws: NotSending.self) { try member.claim(0..<10, unsent: [], at: SharedRun.noon) }
+        #expect(try place.bench.store.fetch("run", into: place.away).status.state == .stopped)
+    }
+
+    @Test("the list shows what is in the store") func list() throws {
+        let place = try Place()
+        #expect(try place.bench.store.runs()[0].status.state == .planned)
+        try place.send(.running, cause: nil)
+        let member = try place.open()
+        try member.join()
+        let run = try #require(try place.bench.store.runs().first)
+        #expect(run.id == "run" && run.campaign == "spring-sale" && run.app == "shop" && run.isComplete)
+        #expect(run.status.state == .running && run.audience == Self.audience)
+        #expect(run.claimed == (try place.atHome.claims().count))
+        #expect(run.members.count == 1 && run.members[0].isSilent && !run.members[0].isConductor)
+        #expect(run.bytes > Self.audience * 30)
+        try member.leave()
+        #expect(try place.bench.store.runs()[0].status.cause == .ledger(.processGone))
+    }
+
+    // MARK: - Removing
+
+    @Test("a run is removed once its file holds everything, or by force") func removed() throws {
+        let place = try Place(), store = place.bench.store
+        try place.send()
+        let error = #expect(throws: Diagnostic.self) { try store.remove("run", evenIfUnfetched: false, fetchedInto: place.away) }
+        #expect(error?.remedy?.hasPrefix("Fetch it before, with `volley store fetch run`.") == true)
+        #expect(throws: Diagnostic.self) { try store.remove("run", evenIfUnfetched: false, fetchedInto: RunFolder(place.home.path)) }
+        _ = try store.fetch("run", into: place.away)
+        try store.remove("run", evenIfUnfetched: false, fetchedInto: place.away)
+        #expect(try store.runs().isEmpty)
+        #expect(throws: Diagnostic.self) { try store.remove("run", evenIfUnfetched: true, fetchedInto: place.away) }
+        let server = try PostgresServer.shared.get()
+        for table in StoreSchema.tables { #expect(try server.sql("SELECT count(*) FROM \(place.bench.schema).\(table)") == "0") }
+        let again = try Place()
+        try again.send()
+        try again.bench.store.remove("run", evenIfUnfetched: true, fetchedInto: again.away)
+        #expect(try again.bench.store.runs().isEmpty)
+    }
+
+    @Test("a removal that was cut off leaves claims and outcomes, with which a plan that is published again goes on") func cutOff() throws {
+        let place = try Place(), server = try PostgresServer.shared.get()
+        try place.send()
+        let claims = try place.atHome.claims()
+        try server.sql(
+            """
+            SET search_path = \(place.bench.schema);
+            UPDATE volley_run SET is_published = false; DELETE FROM volley_block WHERE number > 1
+            """)
+        #expect(throws: Diagnostic.self) { try place.bench.store.fetch("run", into: place.away) }
+        let late = try place.bench.another()
+        let member = SharedLedger(late, run: place.atHome.run, replica: place.atHome.replica, scratch: nil)
+        let error = #expect(throws: Diagnostic.self) { try member.join() }
+        #expect(error?.message == "the run is no longer in the store")
+        _ = try late.publish(SQLiteRun(path: "\(place.home.path)/run.sqlite"))
+        #expect(try place.open().claims() == claims)
+        #expect(try place.bench.store.fetch("run", into: place.away).claimed == claims.count)
+    }
+}

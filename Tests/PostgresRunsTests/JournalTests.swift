@@ -1,0 +1,178 @@
+import Base
+import PushServices
+import Runs
+import TestSupport
+import Testing
+
+@testable import PostgresRuns
+
+@Suite("what members write")
+struct JournalTests {
+    private static let noon = Timestamp(epochSeconds: 1_796_126_400)
+
+    private func roundTrip(_ entry: FetchedEntry, sequence: Int = 7) -> FetchedEntry? {
+        JournalEntry(entry, at: Self.noon).fetched(sequence: sequence)
+    }
+
+    private func settlements(_ random: inout SeededRandom, from first: Int) -> [Settlement] {
+        (0..<Int.random(in: 0...300, using: &random)).map { _ in
+            var settled = Settlement(
+                recipient: first + Int.random(in: 0..<5000, using: &random), outcome: Outcome.allCases.randomElement(using: &random) ?? .failed,
+                status: [0, 200, 410, 503].randomElement(using: &random) ?? 0,
+                reason: ["", "Unregistered", "BadDeviceToken", "ä „“"].randomElement(using: &random) ?? "",
+                attempts: Int.random(in: 0...9, using: &random), latencyMilliseconds: Int.random(in: 0...100_000, using: &random),
+                settledAt: Self.noon.adding(seconds: Double(Int.random(in: -90_000...90_000, using: &random))))
+            if Bool.random(using: &random) { settled.invalidSince = Self.noon.adding(seconds: -86_400) }
+            return settled
+        }
+    }
+
+    @Test("entries are read as they were written")
+    func entries() {
+        var random = SeededRandom(1)
+        for _ in 0..<200 {
+            let outcomes = settlements(&random, from: 1 << Int.random(in: 0...39, using: &random))
+            #expect(roundTrip(.outcomes(outcomes)) == .outcomes(outcomes))
+            let first = Int.random(in: 0..<1_000_000, using: &random)
+            let claim = FetchedEntry.claim(first..<first + 9000, unsent: settlements(&random, from: first), at: Self.noon)
+            #expect(roundTrip(claim) == claim)
+            let ids = Set((0..<50).map { _ in Int.random(in: 0..<100_000, using: &random) }).sorted()
+            #expect(roundTrip(.reopened(ids, resendsUnknown: true, at: Self.noon)) == .reopened(ids, resendsUnknown: true, at: Self.noon))
+        }
+        for entry in [
+            .life, .rest, .forgotten([3, 1 << 40]), .receipts(["a", "", "ä"], service: 2),
+            .deferred(4..<9, .quietHours, isTooLate: true, at: Self.noon),
+        ] as [FetchedEntry] { #expect(roundTrip(entry) == entry) }
+    }
+
+    @Test("calls get numbers from their place in the journal")
+    func calls() {
+        let calls = [
+            NamedCall(service: 1, name: "x", namedAt: Self.noon, recipients: [9, 3, 4]),
+            NamedCall(service: 0, name: "", namedAt: Self.noon.adding(seconds: -5), recipients: [1]),
+        ]
+        guard case .calls(let read)? = roundTrip(.calls(calls), sequence: 5) else {
+            Issue.record("no calls")
+            return
+        }
+        #expect(read.map(\.number) == [5 * 4096 + 1, 5 * 4096 + 2])
+        #expect(read.map(\.recipients) == calls.map(\.recipients) && read.map(\.name) == ["x", ""])
+    }
+
+    @Test("an entry that was cut off or changed is not read as another, and crashes nobody")
+    func damage() {
+        var random = SeededRandom(2)
+        let entry = JournalEntry(.outcomes(settlements(&random, from: 0) + [Settlement(recipient: 1, outcome: .accepted, settledAt: Self.noon)]), at: Self.noon)
+        for length in 0..<entry.data.count {
+            var cut = entry
+            cut.data = Array(entry.data.prefix(length))
+            #expect(cut.fetched(sequence: 1) == nil, "\(length)")
+        }
+        for _ in 0..<2000 {
+            var changed = entry
+            changed.data[Int.random(in: 0..<entry.data.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            changed.kind = [.claim, .outcomes, .reopened, .deferred, .calls, .forgotten, .receipts].randomElement(using: &random) ?? .claim
+            _ = changed.fetched(sequence: 1)
+        }
+    }
+
+    @Test("recipients are read from a block as they were packed, also after others were left out")
+    func blocks() {
+        let recipients = [
+            ["00ff" + String(repeating: "a", count: 60), "reg", "alias", "zh-Hans", "short", "[\"a \\\" b\"]"],
+            ["", "", "", "", "", "[]"], ["not hex", "ä", "x", "", "", "[\"\"]"], ["ABCD", "", "", "de", "", "[]"], ["abc", "", "", "", "", "[]"],
+        ]
+        var writer = ByteWriter()
+        for texts in recipients { lend(texts) { writer.put($0) } }
+        writer.bytes.withUnsafeBytes { bytes in
+            var reader = RecipientBlockReader(bytes)
+            for texts in recipients { #expect(reader.next(Self.texts) == texts) }
+            #expect(reader.isIntact && reader.isAtEnd)
+            reader = RecipientBlockReader(bytes)
+            for (number, texts) in recipients.enumerated() {
+                if number.isMultiple(of: 2) { reader.skip() } else { #expect(reader.next(Self.texts) == texts) }
+            }
+            #expect(reader.isIntact && reader.isAtEnd)
+        }
+    }
+
+    private static func texts(_ recipient: StoredRecipient) -> [String] {
+        [recipient.token, recipient.registrationID, recipient.alias, recipient.language, recipient.variant, recipient.fields].map {
+            String(decoding: $0, as: UTF8.self)
+        }
+    }
+
+    private func lend(_ texts: [String], _ body: (StoredRecipient) -> Void) {
+        func lent(_ place: Int, _ buffers: [UnsafeBufferPointer<UInt8>]) {
+            guard place < texts.count else {
+                return body(
+                    StoredRecipient(
+                        token: buffers[0], registrationID: buffers[1], alias: buffers[2], language: buffers[3], variant: buffers[4],
+                        fields: buffers[5]))
+            }
+            Array(texts[place].utf8).withUnsafeBufferPointer { lent(place + 1, buffers + [$0]) }
+        }
+        lent(0, [])
+    }
+
+    @Test("of a stretch is given what was not claimed, the lowest first, and it is exhausted once all is claimed")
+    func stretches() {
+        var stretches = Stretches()
+        stretches.take(.init(ids: 10..<30, again: nil), besides: ClaimSet([14..<16]))
+        stretches.take(.init(ids: 50..<60, again: [SentAgain(id: 55, attempts: 2, mayHaveArrived: true)]))
+        #expect(stretches.next(atMost: 100, of: 0..<100) == 10..<14)
+        #expect(stretches.contain(16..<30) && !stretches.contain(10..<17))
+        stretches.remove(10..<14)
+        #expect(stretches.next(atMost: 5, of: 0..<100) == 16..<21 && stretches.next(atMost: 5, of: 28..<100) == 28..<30)
+        #expect(stretches.exhausted == [])
+        stretches.remove(16..<30)
+        stretches.removeAgain([55])
+        #expect(stretches.next(atMost: 5, of: 0..<100) == nil && stretches.exhausted == [10, 50])
+    }
+
+    @Test("a member may settle what it has open, once; whom it gave back it may settle later")
+    func own() {
+        func settled(_ id: Int, _ outcome: Outcome = .accepted) -> Settlement {
+            Settlement(recipient: id, outcome: outcome, settledAt: Self.noon)
+        }
+        var own = OwnPushes()
+        own.open(1000..<1100)
+        #expect(own.contain([settled(1000), settled(1099)]) && !own.contain([settled(999)]) && !own.contain([settled(1000), settled(1000)]))
+        own.settle([settled(1000), settled(1050, .unsent)])
+        #expect(!own.contain([settled(1000)]) && own.contain([settled(1050)]) && !own.isIdle)
+        own.settle((1000..<1100).filter { $0 != 1050 }.map { settled($0) })
+        #expect(own.isIdle && own.contain([settled(1050)]))
+        own.open([1050])
+        #expect(!own.isIdle)
+    }
+
+    @Test("parts of a pace are the same after they were stored, and those of a member that is gone are free after the pace's interval")
+    func parts() {
+        var stored = DividedParts(text: "", limit: 90)
+        #expect(stored.parts.beat(of: "1", number: 1, used: 0, wants: true) == 90)
+        #expect(stored.parts.beat(of: "2", number: 1, used: 0, wants: true) == 0)
+        let again = DividedParts(text: stored.text, limit: 90)
+        #expect(again.parts.parts == stored.parts.parts && again.parts.turns == stored.parts.turns)
+        stored.free(["1"], at: 1_000_000, after: 60)
+        stored = DividedParts(text: stored.text, limit: 90)
+        stored.free(["1"], at: 1_050_000, after: 60)
+        #expect(stored.parts.beat(of: "2", number: 2, used: 0, wants: true) == 0)
+        stored.free(["1"], at: 1_061_001, after: 60)
+        #expect(stored.parts.beat(of: "2", number: 3, used: 0, wants: true) == 90)
+    }
+}
+
+@Suite("patience with the store")
+struct StorePatienceTests {
+    @Test("the database is waited for without an end, and for twenty seconds once a person has asked for the end")
+    func patience() throws {
+        let asked = try Cancellation(), patience = try StorePatience(asked), start = ContinuousClock.now
+        #expect(!patience.isOver(at: start) && !patience.isOver(at: start + .seconds(3600)))
+        asked.request()
+        #expect(!patience.isOver(at: start + .seconds(3600)) && !patience.isOver(at: start + .seconds(3619)))
+        #expect(patience.isOver(at: start + .seconds(3621)))
+        patience.answered()
+        #expect(!patience.isOver(at: start + .seconds(3622)), "it was there meanwhile")
+        #expect(patience.isOver(at: start + .seconds(3643)))
+    }
+}
