@@ -44,6 +44,7 @@ public final class Membership: Sendable {
         beaten = try Wakeup()
         hurry = try Wakeup()
         try ledger.join()
+        ledger.state.withLock { $0.isBeating = true }
         beat()
         if let trouble = state.withLock({ $0.trouble }) { throw trouble }
         let thread = try WorkerThread("beat") { [self] in

@@ -56,6 +56,9 @@ extension SharedLedger {
             if isThere { return }
             if case .isOver(let end) = try refusal(fence) { throw end }
             if store.patience.isOver() { throw NotSending(isCancelled: false) }
+            // A process that is about to take part has nobody yet who beats for it: unless it confirmed by itself that nothing of its own is missing, it would wait
+            // for itself until the others declare it dead.
+            if !state.withLock({ $0.isBeating }) { _ = try? beat(answers: [:], wants: false) }
             store.patience.pause(milliseconds: Self.rollCallMilliseconds)
         }
     }

@@ -49,6 +49,8 @@ public final class SharedLedger: RunLedger {
         /// What the last beat brought.
         var news: MemberNews?
         var beat = 0
+        /// Whether a `Membership` beats for this process.
+        var isBeating = false
         /// What the database had of all members, as far as this one knows.
         var memory = CommitMemory()
         /// The life of the database in which nothing is missing; nil before the first look.

@@ -34,6 +34,8 @@ extension RunToSend {
             ledger = try store.publish(file)
             try ledger.takeUp(life: run.life(), at: attendance.context.clock.now())
             end = try stage.send(through: ledger, file: run)
+        } catch is NotSending {
+            return stage.recorded(.stopped(.ledger(.takenOver)))
         } catch { return stage.recorded(.stopped(.ledger(.unusable("\(error)")))) }
         do { try ledger.fetch() } catch { return stage.recorded(.stopped(.ledger(.recordingFailed("\(error)")))) }
         return stage.recorded(end)
