@@ -54,6 +54,16 @@ struct ProviderTokenTests {
         #expect(key.verificationKey.isValid(decode(parts[2]), for: Array("\(parts[0]).\(parts[1])".utf8)))
     }
 
+    @Test("machines that send together date tokens by their common clock, in whatever way this machine's is set")
+    func commonClock() throws {
+        let common = CommonClock(), source = SignedTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", clock: common)
+        common.correct(bySeconds: -3600.25)
+        let parts = source.current().value.dropFirst("bearer ".count).split(separator: ".")
+        let issued = try #require(try JSONValue(parsing: decode(parts[1]))["iat"]?.integerValue)
+        #expect(abs(issued - (Timestamp.now().epochSeconds - 3600)) < 60)
+        #expect(common.offsetSeconds == -3600.25)
+    }
+
     @Test(
         "base64url follows RFC 4648",
         arguments: [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("??>>", "Pz8-Pg")])

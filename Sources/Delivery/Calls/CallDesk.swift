@@ -29,7 +29,8 @@ final class CallDesk: Sendable {
         case .derived:
             let keeper = settings.request.keptTexts.map { TextKeeper(settings, $0) }
             try self.init(
-                protection, fetch: { _, _ in .cancelled }, keep: { keeper?.keep($0, until: $1) ?? .cancelled }, commit: settings.commitCalls,
+                protection, fetch: { _, _ in .cancelled }, keep: { keeper?.keep($0, until: $1) ?? .cancelled },
+                commit: settings.commitCalls,
                 clock: settings.clock)
         case .fetched(let names):
             try self.init(protection, fetch: NameFetcher(settings, names).fetch, commit: settings.commitCalls, clock: settings.clock)

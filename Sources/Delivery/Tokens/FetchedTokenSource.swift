@@ -34,7 +34,8 @@ public final class FetchedTokenSource: Sendable {
         var route: ProxyAddress?
         if let proxy { do throws(Mistake) { route = try ProxyAddress(proxy, .asInEnvironment) } catch { throw Diagnostic(error) } }
         let fetcher = TokenFetcher(
-            address: question.address, authority: server?.certificateAuthorityFile.map(CurlAuthority.init), proxy: route, question: question,
+            address: question.address, authority: server?.certificateAuthorityFile.map(CurlAuthority.init), proxy: route,
+            question: question,
             clock: clock)
         try self.init(exchange, at: question.address, fetch: fetcher.fetch)
     }

@@ -64,7 +64,7 @@ extension RunSender {
         if isConducting, try hasNothingLeft(team.ledger) { return true }
         attendance.observer(.tick)
         if try !hasWork(team) { team.member.waitForNews(attendance.cancellation) }
-        team.mirror?.carry(team.member.news, team.ledger)
+        team.carryOrders()
         return false
     }
 

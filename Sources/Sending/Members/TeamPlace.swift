@@ -59,6 +59,9 @@ final class TeamPlace: Sendable {
         clock.correct(bySeconds: news.clockOffsetSeconds)
     }
 
+    /// Carries orders between the run's file and the store, where this machine has the file.
+    func carryOrders() { mirror?.carry(member.news, ledger) }
+
     /// Counts what this member has recorded.
     func count(_ settlements: [Settlement]) { answers.add(settlements) }
 
@@ -76,7 +79,9 @@ final class TeamPlace: Sendable {
 
     /// Whether this member may send a leg: whoever conducts goes first, with the canary.
     func mayBegin(_ leg: RunLeg) -> Bool {
-        guard let news = member.news, let whole = ledger.plan.legs.first(where: { $0.ids.contains(leg.ids.lowerBound) }) else { return false }
+        guard let news = member.news, let whole = ledger.plan.legs.first(where: { $0.ids.contains(leg.ids.lowerBound) }) else {
+            return false
+        }
         let first = whole.ids.lowerBound
         return !news.stoppedLegs.contains(first) && (news.isConductor || news.openLegs.contains(first))
     }
@@ -109,7 +114,7 @@ final class TeamPlace: Sendable {
             legs.interrupt(.cancelled)
             return state.fail(.ledger(.takenOver))
         }
-        mirror?.carry(member.news, ledger)
+        carryOrders()
         guard let news = member.news else { return }
         if news.state.hasEnded, news.state != .cancelled { legs.interrupt(.interrupted) }
         for leg in legs where isStopped(leg.leg, news) { leg.control.interrupt(.interrupted) }

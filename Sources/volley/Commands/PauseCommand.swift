@@ -39,7 +39,9 @@ enum SharedOrder {
     /// - Throws: `Diagnostic`: there is no such run here, nor in the store; the order cannot be given.
     static func run(_ argument: String, givingElsewhere order: RunOrder, _ options: CommonOptions) throws -> (any RecordedRun)? {
         do { return try Project.catalog(options.project).open(named: argument, readOnly: false) } catch {
-            guard argument != "last", !argument.contains("/"), try give(order, toSharedRun: argument, in: options.project) else { throw error }
+            guard argument != "last", !argument.contains("/"), try give(order, toSharedRun: argument, in: options.project) else {
+                throw error
+            }
             return nil
         }
     }
