@@ -21,7 +21,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo console test oracle test-servers test-browser sanitize faults races fuzz simulate simulate-members simulate-breakages bench lint format install clean
+.PHONY: help setup servers build demo console test oracle test-servers test-browser sanitize faults races machines fuzz simulate simulate-members simulate-breakages bench lint format install clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns through APNs, FCM, Getui, JPush and RongCloud. What can be done here:"
@@ -149,6 +149,21 @@ RACE ?=
 races: setup ## Start any two commands at the same moment, RACES=100 times each, and compare reports and ledger (hours)
 	VOLLEY_RACES=$(RACES) VOLLEY_RACE=$(RACE) VOLLEY_RACE_SEED=$(SEED) \
 	    $(SWIFT) test $(STRICT) -c release -Xswiftc -enable-testing --scratch-path .build/faults --filter "CommandLineTests\.RaceTests"
+
+# Like `faults`, a separate optimised build. Each history is one run of three processes; FAULT=kill-home,stop-helper selects faults, ROUND=7 repeats one
+# round. Histories measure time, so a few at a time at most.
+MACHINE_ROUNDS ?= 20
+MACHINE_RECIPIENTS ?= 300000
+MACHINE_PACE ?= 6000
+MACHINE_TOGETHER ?= 1
+FAULT ?=
+ROUND ?=
+
+machines: servers ## Send one run over three machines, MACHINE_ROUNDS=20 times with each fault, and compare report and ledger (hours)
+	@$(call install,libfaketime)
+	VOLLEY_MACHINE_ROUNDS=$(MACHINE_ROUNDS) VOLLEY_MACHINE_RECIPIENTS=$(MACHINE_RECIPIENTS) VOLLEY_MACHINE_PACE=$(MACHINE_PACE) \
+	    VOLLEY_MACHINE_TOGETHER=$(MACHINE_TOGETHER) VOLLEY_MACHINE_FAULT=$(FAULT) VOLLEY_MACHINE_SEED=$(ROUND) \
+	    $(SWIFT) test $(STRICT) -c release -Xswiftc -enable-testing --scratch-path .build/faults --filter "MachinesTests\.MachineFaultTests"
 
 # A separate scratch path: libFuzzer and the address sanitizer need their traces in every object. The corpus that grows during a run
 # stays below it; put a finding into Tests/Fuzzing/Corpus/TARGET, where `make test` repeats it.

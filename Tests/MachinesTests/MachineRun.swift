@@ -87,7 +87,8 @@ enum MachineRun: String, CaseIterable, Sendable {
     private static func replaceKey(of name: Machines.Name, _ machines: Machines) throws {
         let folder = machines.folder(name).url
         let made = try RunningVolley(
-            executable: "/bin/sh", ["-ec", "openssl ecparam -genkey -name prime256v1 -noout | openssl pkcs8 -topk8 -nocrypt -out other.p8"],
+            executable: "/bin/sh",
+            ["-ec", "openssl ecparam -genkey -name prime256v1 -noout | openssl pkcs8 -topk8 -nocrypt -out other.p8"],
             in: folder, environment: [:], input: nil
         ).finish()
         guard made.status == 0 else { throw CommandFailure(what: made.errors) }
@@ -111,7 +112,9 @@ enum MachineRun: String, CaseIterable, Sendable {
         machines.wait(atMost: 5) { false }
         let before = machines.answered
         machines.wait(atMost: 2) { false }
-        if machines.answered != before || before > 1900 { found.append("\(machines.answered - before) were sent while it was paused, after \(before)") }
+        if machines.answered != before || before > 1900 {
+            found.append("\(machines.answered - before) were sent while it was paused, after \(before)")
+        }
         try give("resume", from: .second)
         if !machines.wait(atMost: 20, until: { machines.answered > before + 100 }) { found.append("it does not go on") }
         try give("cancel", from: .third)

@@ -17,7 +17,9 @@ struct Play: Sendable {
             startThread {
                 while let number = results.next(of: plays.count) {
                     let start = Date(), found = plays[number].body()
-                    if MachineScale.isThorough { print("\(plays[number].name): \(found), \(Int(-start.timeIntervalSinceNow)) s") }
+                    if MachineScale.rounds > 1 {
+                        print("\(plays[number].name): \(found.first ?? "well"), \(Int(-start.timeIntervalSinceNow)) s")
+                    }
                     results.note(found, of: number)
                 }
                 done.signal()

@@ -80,7 +80,10 @@ public final class PostgresServer: @unchecked Sendable {
         do {
             try Self.run(
                 "\(programs)/pg_basebackup",
-                ["-D", "\(folder)/data", "-h", primary.folder, "-p", "\(primary.port)", "-U", "postgres", "-X", "stream", "-c", "fast", "-R"])
+                [
+                    "-D", "\(folder)/data", "-h", primary.folder, "-p", "\(primary.port)", "-U", "postgres", "-X", "stream", "-c", "fast",
+                    "-R",
+                ])
             try Self.makeCertificates(folder)
             try append(place, to: "data/postgresql.conf")
             try start()
@@ -159,7 +162,9 @@ public final class PostgresServer: @unchecked Sendable {
     /// - Returns: what psql prints: rows with | between cells.
     @discardableResult
     public func sql(_ text: String, database: String = "postgres") throws -> String {
-        try Self.run("\(programs)/psql", ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text, address(user: "postgres", database: database)])
+        try Self.run(
+            "\(programs)/psql",
+            ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text, address(user: "postgres", database: database)])
     }
 
     // MARK: - Making a cluster
@@ -195,13 +200,13 @@ public final class PostgresServer: @unchecked Sendable {
     private func configure(_ settings: String) throws {
         try append(
             place + """
-            fsync = off
-            logging_collector = off
-            max_connections = 40
-            shared_buffers = 32MB
-            \(settings)
+                fsync = off
+                logging_collector = off
+                max_connections = 40
+                shared_buffers = 32MB
+                \(settings)
 
-            """, to: "data/postgresql.conf")
+                """, to: "data/postgresql.conf")
         let rules = "local all all trust\nlocal replication all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n"
         guard let file = fopen("\(folder)/data/pg_hba.conf", "w") else { throw ServerUnavailable(what: "pg_hba.conf cannot be written") }
         fputs(rules, file)
