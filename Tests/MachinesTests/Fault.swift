@@ -21,6 +21,8 @@ enum Fault: String, CaseIterable, Sendable {
     case killDuringRestart = "kill-during-restart"
     /// The database takes no more connections, or takes the role's rights away, for some seconds.
     case noConnections = "no-connections", noRights = "no-rights"
+    /// There is no more room on the database's disk, and then there is.
+    case fullDisk = "full-disk"
 
     /// What the machines need for it.
     func prepare(_ setup: inout Machines.Setup) {
@@ -28,6 +30,7 @@ enum Fault: String, CaseIterable, Sendable {
         case .restartDatabase, .freezeDatabase, .killDuringRestart, .noConnections: setup.hasOwnServer = true
         case .promoteStandby: setup.hasStandby = true
         case .freezeRelay: setup.relayed = .third
+        case .fullDisk: setup.hasSmallDisk = true
         case .clocksApart: setup.clocks = [.home: 3600, .second: -3600]
         case .none, .killHelper, .killBothHelpers, .killHome, .killAndResumeHome, .stopHelper, .stopHome, .noRights: break
         }
@@ -40,9 +43,21 @@ enum Fault: String, CaseIterable, Sendable {
         case .killHelper, .killHome, .killAndResumeHome, .stopHelper, .stopHome, .freezeRelay, .killDuringRestart: 1
         case .killBothHelpers: 2
         // Nobody can record anything.
-        case .noRights: 3
+        case .noRights, .fullDisk: 3
         }
     }
+
+    /// Whether it can be played on this machine.
+    var canBePlayed: Bool {
+        switch self {
+        case .clocksApart: Machines.faketime != nil
+        case .fullDisk: SmallDisk.canBeMade
+        default: true
+        }
+    }
+
+    /// Whether the database refuses what is recorded, so that the run stops, and has to be resumed.
+    var stopsRun: Bool { self == .noRights || self == .fullDisk }
 
     /// Whether home needs `volley resume` to learn how the run ended.
     var endsHome: Bool { [.killHome, .killAndResumeHome, .stopHome].contains(self) }
@@ -79,6 +94,10 @@ enum Fault: String, CaseIterable, Sendable {
             pass(Self.silenceSeconds)
             machines.database.freezeRelays(false)
         case .noConnections: try withoutConnections(machines) { pass(8) }
+        case .fullDisk:
+            try machines.database.fillDisk(true)
+            pass(5)
+            try machines.database.fillDisk(false)
         case .noRights:
             try machines.database.sql("ALTER TABLE volley_journal OWNER TO postgres")
             pass(3)

@@ -57,7 +57,7 @@ struct History: Sendable, CustomStringConvertible {
     /// - Returns: the exit code of the last command at home.
     private func finish(_ machines: Machines, _ found: inout [String]) throws -> Int32 {
         var status: Int32 = fault == .killHome || fault == .killAndResumeHome ? 3 : machines.finishHome(within: 250)
-        if fault.endsHome || fault == .noRights, ![0, 1].contains(status) {
+        if fault.endsHome || fault.stopsRun, ![0, 1].contains(status) {
             try machines.start(.home, "resume", "last")
             status = machines.finishHome(within: 250)
         }

@@ -15,6 +15,8 @@ final class MachineDatabase {
     private(set) var standby: PostgresServer?
     private var relays: [TestRelay] = []
     let name: String
+    /// A file system of its own, which is small, with all tables.
+    private var disk: SmallDisk?
 
     /// For all histories in which the database does not fail.
     private static let calm = Result { try PostgresServer(settings: "max_connections = 400") }
@@ -22,10 +24,16 @@ final class MachineDatabase {
     /// - Parameters:
     ///   - isOwn: whether it has a server of its own.
     ///   - hasStandby: whether commits wait for a standby.
-    init(isOwn: Bool, hasStandby: Bool = false) throws {
-        server = isOwn ? try PostgresServer() : try Self.calm.get()
+    ///   - hasSmallDisk: whether its tables are in a file system that can be filled.
+    init(isOwn: Bool, hasStandby: Bool = false, hasSmallDisk: Bool = false) throws {
+        server = isOwn || hasStandby || hasSmallDisk ? try PostgresServer() : try Self.calm.get()
         name = "m" + UUID().uuidString.prefix(8).lowercased()
-        try server.sql("CREATE DATABASE \(name) OWNER volley")
+        if hasSmallDisk {
+            let small = try SmallDisk("\(server.folder)/disk")
+            try server.sql("CREATE TABLESPACE small LOCATION '\(small.tables)'")
+            disk = small
+        }
+        try server.sql("CREATE DATABASE \(name) OWNER volley" + (hasSmallDisk ? " TABLESPACE small" : ""))
         if hasStandby { standby = try server.standby() }
     }
 
@@ -44,6 +52,9 @@ final class MachineDatabase {
             return server.tlsAddress(port: relay.port, database: name)
         }
     }
+
+    /// Leaves no room on the disk, or makes room again.
+    func fillDisk(_ isFull: Bool) throws { try disk?.fill(isFull) }
 
     func freezeRelays(_ isFrozen: Bool) { for relay in relays { relay.freeze(isFrozen) } }
 

@@ -6,7 +6,8 @@ import TestCommands
 /// Runs over three machines without a fault: the smallest, those of several services, in waves, and what people ask for on the way.
 enum MachineRun: String, CaseIterable, Sendable {
     case one, sixty, otherKey = "another key", services = "several services", waves, brake = "stop_when"
-    case orders, cancelledAfterDeath = "cancelled at home after its process was killed"
+    case homeKilledBetweenWaves = "home killed between two waves", orders
+    case cancelledAfterDeath = "cancelled at home after its process was killed"
 
     private static let pace = 250
 
@@ -28,7 +29,7 @@ enum MachineRun: String, CaseIterable, Sendable {
             setup.hasFCM = true
             let fcm = (0..<1000).map { "fcm\($0):APA91b" + String(repeating: "x", count: 134) + ",android\n" }
             setup.export = "device_token,platform\n" + (0..<1000).map { "\(Machines.token($0)),ios\n" }.joined() + fcm.joined()
-        case .waves:
+        case .waves, .homeKilledBetweenWaves:
             // The first wave is due at once, the other one within a minute or two.
             let zones = ["UTC", "Etc/GMT-1"]
             setup.export = "device_token,timezone\n" + (0..<2000).map { "\(Machines.token($0)),\(zones[$0 % 2])\n" }.joined()
@@ -65,6 +66,12 @@ enum MachineRun: String, CaseIterable, Sendable {
             if !machines.wait(atMost: 60, until: { machines.said(.third).contains("is left to other machines") }) {
                 found.append("the machine with another key does not say that it cannot help")
             }
+        case .homeKilledBetweenWaves:
+            machines.wait(atMost: 60) { machines.answered >= machines.setup.recipients / 2 }
+            machines.kill(.home)
+            machines.wait(atMost: 150) { !["running", "paused"].contains(machines.database.runState) }
+            try machines.start(.home, "resume", "last")
+            limits.unknown = Self.pace
         case .brake: (expected, limits.unsent) = (3, machines.setup.recipients)
         case .orders:
             (expected, limits.unsent) = (3, machines.setup.recipients)

@@ -20,7 +20,7 @@ final class Machines {
         var hasFCM = false
         /// Options of the simulator of APNs.
         var simulator: [String] = []
-        var hasOwnServer = false, hasStandby = false
+        var hasOwnServer = false, hasStandby = false, hasSmallDisk = false
         /// The machine that comes to the database through a relay.
         var relayed: Name?
         /// How far the clocks of machines are from the right one, in seconds.
@@ -42,7 +42,8 @@ final class Machines {
 
     init(_ setup: Setup) throws {
         self.setup = setup
-        database = try MachineDatabase(isOwn: setup.hasOwnServer || setup.hasStandby, hasStandby: setup.hasStandby)
+        database = try MachineDatabase(
+            isOwn: setup.hasOwnServer, hasStandby: setup.hasStandby, hasSmallDisk: setup.hasSmallDisk)
         simulators = try [MachineSimulator("apns", setup.simulator)] + (setup.hasFCM ? [MachineSimulator("fcm")] : [])
         for name in Name.allCases {
             let folder = try ProjectFolder(export: "")
