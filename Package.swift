@@ -260,6 +260,8 @@ let package = Package(
             name: "ForeignServersTests",
             dependencies: ["Base", "Cryptography", "PushServices", "Simulators", "TestCommands", "TestServers", "volley"],
             path: "Tests/ForeignServers", exclude: ["StandIns", "install"], swiftSettings: strict),
+        // Three processes that send one run, and what befalls them.
+        tests("Machines", ["Base", "TestCommands", "TestServers", "TestSupport", "volley"]),
         fuzzing,
         simulation,
         memberSimulation,

@@ -46,7 +46,7 @@ public struct Sender: Sendable {
     ) -> SendEnd {
         defer { if closingResults { results.close() } }
         let team = LoopGroup(control: control, largest: largestTeam)
-        if let seconds = settings.heldUntil.map({ Double($0.epochMilliseconds - Timestamp.now().epochMilliseconds) / 1000 }), seconds > 0 {
+        if let seconds = settings.heldUntil.map({ Double($0.epochMilliseconds - settings.clock.now().epochMilliseconds) / 1000 }), seconds > 0 {
             _ = team.hold(until: monotonicNanoseconds() + Int64(nanosecondsFromSeconds: seconds))
         }
         let shares = settings.sharedPaces.map { $0.pace.join(weight: $0.weight) }

@@ -59,7 +59,7 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
 
     mutating func run() -> SendEnd {
         while true {
-            let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
+            let now = Moment(nanoseconds: monotonicNanoseconds(), wall: settings.clock.now())
             listenToTeam(at: now)
             checkToken(at: now)
             takeNames(at: now)
@@ -198,7 +198,7 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
 
     private mutating func deliverEvents() {
         guard !transport.events.isEmpty else { return }
-        let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
+        let now = Moment(nanoseconds: monotonicNanoseconds(), wall: settings.clock.now())
         for event in transport.events {
             // Consumed: a copy for each case would retain all that an answer may carry.
             switch consume event {

@@ -87,6 +87,8 @@ public struct SenderSettings: Sendable {
     public var heldUntil: Timestamp?
     /// Gets the receipts of the service's answers, each before the settlements that came with it are in the queue of results; nil for nobody.
     public var receipts: ReceiptBook?
+    /// Dates settlements, and says when something has expired.
+    public var clock = CommonClock()
     /// A proxy (`http://user:password@host:3128`, `socks5h://host:1080`; user and password percent-encoded); nil for none, whatever the
     /// environment says.
     public var proxy: String?

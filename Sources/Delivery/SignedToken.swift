@@ -22,12 +22,13 @@ public final class SignedTokenSource: Sendable {
     ///   - teamID: claim `iss`, 10 characters.
     ///   - history: shared by all sources that sign with the same key.
     ///   - facts: what the service that receives the tokens demands of them.
+    ///   - clock: dates the tokens.
     public convenience init(
         key: SigningKey, keyID: String, teamID: String, history: SignedTokenHistory = SignedTokenHistory(),
-        facts: SignedTokenFacts = .standard
+        facts: SignedTokenFacts = .standard, clock: CommonClock = CommonClock()
     ) {
         self.init(key: key, keyID: keyID, teamID: teamID, history: history, facts: facts) {
-            Moment(nanoseconds: bootNanoseconds(), wall: .now())
+            Moment(nanoseconds: bootNanoseconds(), wall: clock.now())
         }
     }
 

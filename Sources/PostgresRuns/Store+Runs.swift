@@ -1,4 +1,6 @@
+package import Base
 import Postgres
+package import Runs
 
 extension Store {
     /// Runs of some apps that are being sent, or are paused, the oldest first, by their ids.
@@ -13,6 +15,31 @@ extension Store {
             }
         }
         return runs
+    }
+
+    /// Gives an order to the members that send a run, from a machine that need not have its file.
+    /// - Parameter now: of the store's clock.
+    /// - Returns: false if the store has no such run.
+    /// - Throws: `Diagnostic`: nobody sends it, or it is in a state in which the order makes no sense; the store cannot be asked.
+    package func give(_ order: RunOrder, toRun id: String, in catalog: any RunCatalog, at now: Timestamp) throws -> Bool {
+        let isThere = try StoreError.explaining { try looking.once { try Self.find(id, $0)?.isPublished ?? false } }
+        guard isThere else { return false }
+        try open(id, in: catalog).give(order, at: now)
+        return true
+    }
+
+    /// The database's clock minus this machine's, in seconds.
+    /// - Throws: `Diagnostic`: the store cannot be asked.
+    package func clockOffsetSeconds() throws -> Double {
+        var milliseconds = 0
+        let before = Timestamp.now()
+        try StoreError.explaining {
+            try looking.once { connection in
+                try connection.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", within: 30) { milliseconds = $0.int(0) }
+            }
+        }
+        let middle = (before.epochMilliseconds + Timestamp.now().epochMilliseconds) / 2
+        return Double(Int64(milliseconds) - middle) / 1000
     }
 
     /// Whether it has a run, published or not.

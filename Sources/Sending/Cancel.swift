@@ -1,4 +1,4 @@
-import Workspace
+public import Workspace
 public import Base
 import Campaigns
 public import Runs
@@ -6,12 +6,14 @@ public import Runs
 /// Ends a run for good: devices without a push stay unsent. A process that sends it waits for the outstanding answers, and ends.
 /// - Parameter cause: what the run's file says of it, if no process sends the run.
 /// - Returns: warnings, in sentences; the run is cancelled anyway.
-/// - Throws: `Diagnostic`: the run is over, or another command holds it.
-public func cancel(_ run: any RecordedRun, because cause: StopCause = .cancelled) throws -> [String] {
+/// - Throws: `Diagnostic`: the run is over, or another command holds it; other machines may send it, and the store cannot be asked.
+public func cancel(
+    _ run: any RecordedRun, because cause: StopCause = .cancelled, in choice: ProjectChoice = ProjectChoice()
+) throws -> [String] {
     var warnings: [String] = []
     // Another command may hold the run this long without sending it: while it begins, retries or prunes the run.
     var retries = Retries(atMost: 250, milliseconds: 20)
-    while try !cancel(run, because: cause, isLast: retries.left == 0, warnings: &warnings) { _ = retries.pause() }
+    while try !cancel(run, because: cause, in: choice, isLast: retries.left == 0, warnings: &warnings) { _ = retries.pause() }
     return warnings
 }
 
@@ -19,7 +21,9 @@ public func cancel(_ run: any RecordedRun, because cause: StopCause = .cancelled
 /// - Parameter isLast: whether this is the last try.
 /// - Returns: false if another command holds the run at the moment.
 /// - Throws: why the run cannot be cancelled; on the last try, also that another command holds it.
-private func cancel(_ run: any RecordedRun, because cause: StopCause, isLast: Bool, warnings: inout [String]) throws -> Bool {
+private func cancel(
+    _ run: any RecordedRun, because cause: StopCause, in choice: ProjectChoice, isLast: Bool, warnings: inout [String]
+) throws -> Bool {
     let state = try run.status().state
     guard state != .finished, state != .cancelled else {
         throw Diagnostic(
@@ -40,6 +44,7 @@ private func cancel(_ run: any RecordedRun, because cause: StopCause, isLast: Bo
         throw error
     }
     try run.checkNotReplaced()
+    try cancelInStore(run, in: choice)
     noteCancelled(run, warnings: &warnings)
     // A killed process left `running` behind.
     try run.setState(.cancelled, cause: cause, at: .now(), from: [.planned, .running, .paused, .stopped])

@@ -37,6 +37,7 @@ struct RunToSend {
         messages = try MessageCatalog(frozenIn: run.plan)
         let present = try CurrentProject(of: run, in: choice)
         project = present.project
+        if Self.isForTeam(run.plan, project, settings) { try Self.setClock(context, by: project) }
         (services, gateways) = try Self.open(present, settings, context)
         warnings = present.warnings + gateways.flatMap(\.warnings)
     }
@@ -116,7 +117,7 @@ struct RunToSend {
         let pass = try gate.pass(step)
         stage.refusal = { try gate.refusal(of: .goOn).map { Diagnostic(explaining: $0) } }
         attendance.observer(.started(run))
-        let end = isForTeam ? sendInTeam(stage, attendance) : stage.send()
+        let end = Self.isForTeam(run.plan, project, settings) ? sendInTeam(stage, attendance) : stage.send()
         pass.end(attendance.observer)
         attendance.observer(.ended(run))
         return end

@@ -5,6 +5,8 @@ import Delivery
 public struct SendingContext: Sendable {
     let paces = PaceRegistry()
     let signedTokens = SignedTokenHistory()
+    /// This machine's clock, or the store's once one was asked: machines that send a run together go by the same, however their own are set.
+    let clock = CommonClock()
     /// The most threads that deliver a run; nil for one per core.
     let threads: Int?
     /// Ends what happens before a run begins, such as the fetch of a token.

@@ -53,7 +53,8 @@ public final class PostgresServer: @unchecked Sendable {
     }
 
     /// Makes a cluster, and starts its server.
-    public init() throws {
+    /// - Parameter settings: further lines of postgresql.conf.
+    public init(settings: String = "") throws {
         guard let programs = Self.programs else { throw ServerUnavailable(what: "PostgreSQL is missing") }
         self.programs = programs
         folder = try Self.makeFolder()
@@ -62,7 +63,7 @@ public final class PostgresServer: @unchecked Sendable {
             try Self.run(
                 "\(programs)/initdb", ["-D", "\(folder)/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"])
             try Self.makeCertificates(folder)
-            try configure()
+            try configure(settings)
             try start()
             try sql("CREATE ROLE volley LOGIN PASSWORD '\(Self.password)'")
         } catch {
@@ -71,7 +72,38 @@ public final class PostgresServer: @unchecked Sendable {
         }
     }
 
+    /// Makes a standby of a server that runs, and waits until commits wait for it.
+    private init(follows primary: PostgresServer) throws {
+        programs = primary.programs
+        folder = try Self.makeFolder()
+        port = try Sockets.freePort()
+        do {
+            try Self.run(
+                "\(programs)/pg_basebackup",
+                ["-D", "\(folder)/data", "-h", primary.folder, "-p", "\(primary.port)", "-U", "postgres", "-X", "stream", "-c", "fast", "-R"])
+            try Self.makeCertificates(folder)
+            try append(place, to: "data/postgresql.conf")
+            try start()
+            try primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            try primary.sql("SELECT pg_reload_conf()")
+            for _ in 0..<200 {
+                if try primary.sql("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1" { return }
+                usleep(50_000)
+            }
+            throw ServerUnavailable(what: "the standby does not follow")
+        } catch {
+            remove()
+            throw error
+        }
+    }
+
     deinit { remove() }
+
+    /// A standby of this server, for which its commits wait from now on (`synchronous_standby_names`).
+    public func standby() throws -> PostgresServer { try PostgresServer(follows: self) }
+
+    /// Makes a standby a primary.
+    public func promote() throws { try sql("SELECT pg_promote(true, 60)") }
 
     private func remove() {
         stop()
@@ -100,15 +132,23 @@ public final class PostgresServer: @unchecked Sendable {
     public func freeze(_ isFrozen: Bool) { process?.signalAll(isFrozen ? SIGSTOP : SIGCONT) }
 
     /// The address by the socket, without a password.
-    public func address(user: String = "volley") -> String { "host=\(folder) port=\(port) dbname=postgres user=\(user)" }
+    /// - Parameter standby: another server, which counts where it is the primary of the two.
+    public func address(user: String = "volley", database: String = "postgres", or standby: PostgresServer? = nil) -> String {
+        guard let standby else { return "host=\(folder) port=\(port) dbname=\(database) user=\(user)" }
+        return "host=\(folder),\(standby.folder) port=\(port),\(standby.port) dbname=\(database) user=\(user) "
+            + "target_session_attrs=read-write"
+    }
 
     /// The address by TLS.
     /// - Parameters:
     ///   - host: the certificate is for `localhost` alone.
     ///   - authority: the file of an authority; nil for the server's.
-    public func tlsAddress(host: String = "localhost", authority: String? = nil) -> String {
+    ///   - port: of a relay; nil for the server's.
+    public func tlsAddress(
+        host: String = "localhost", authority: String? = nil, port: Int? = nil, database: String = "postgres"
+    ) -> String {
         let escaped = Self.password.split(separator: " ").joined(separator: "%20")
-        return "postgresql://volley:\(escaped)@\(host):\(port)/postgres?hostaddr=127.0.0.1&sslmode=verify-full"
+        return "postgresql://volley:\(escaped)@\(host):\(port ?? self.port)/\(database)?hostaddr=127.0.0.1&sslmode=verify-full"
             + "&sslrootcert=\(authority ?? folder + "/authority.pem")"
     }
 
@@ -118,8 +158,8 @@ public final class PostgresServer: @unchecked Sendable {
     /// Runs SQL as the superuser.
     /// - Returns: what psql prints: rows with | between cells.
     @discardableResult
-    public func sql(_ text: String) throws -> String {
-        try Self.run("\(programs)/psql", ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text, address(user: "postgres")])
+    public func sql(_ text: String, database: String = "postgres") throws -> String {
+        try Self.run("\(programs)/psql", ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text, address(user: "postgres", database: database)])
     }
 
     // MARK: - Making a cluster
@@ -139,22 +179,30 @@ public final class PostgresServer: @unchecked Sendable {
         return folder
     }
 
-    private func configure() throws {
+    /// Where a server listens; a standby gets the lines of its primary, and then these.
+    private var place: String {
+        """
+        listen_addresses = '127.0.0.1'
+        port = \(port)
+        unix_socket_directories = '\(folder)'
+        ssl = on
+        ssl_cert_file = '\(folder)/server.pem'
+        ssl_key_file = '\(folder)/server.key'
+
+        """
+    }
+
+    private func configure(_ settings: String) throws {
         try append(
-            """
-            listen_addresses = '127.0.0.1'
-            port = \(port)
-            unix_socket_directories = '\(folder)'
-            ssl = on
-            ssl_cert_file = '\(folder)/server.pem'
-            ssl_key_file = '\(folder)/server.key'
+            place + """
             fsync = off
             logging_collector = off
             max_connections = 40
             shared_buffers = 32MB
+            \(settings)
 
             """, to: "data/postgresql.conf")
-        let rules = "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n"
+        let rules = "local all all trust\nlocal replication all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n"
         guard let file = fopen("\(folder)/data/pg_hba.conf", "w") else { throw ServerUnavailable(what: "pg_hba.conf cannot be written") }
         fputs(rules, file)
         fclose(file)

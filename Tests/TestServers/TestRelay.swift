@@ -9,7 +9,7 @@ public final class TestRelay: Sendable {
 
     private final class State: Sendable {
         let target = Atomic(0), connections = Atomic(0)
-        let isStopped = Atomic(false)
+        let isStopped = Atomic(false), isFrozen = Atomic(false)
     }
 
     /// Listens from now on.
@@ -35,6 +35,9 @@ public final class TestRelay: Sendable {
     /// Sets where connections lead; until then they are closed.
     public func lead(to port: Int) { state.target.store(port, ordering: .relaxed) }
 
+    /// Passes nothing on, in either direction, and closes nothing; or goes on with what has come meanwhile.
+    public func freeze(_ isFrozen: Bool) { state.isFrozen.store(isFrozen, ordering: .relaxed) }
+
     /// Connections so far.
     public var connections: Int { state.connections.load(ordering: .relaxed) }
 
@@ -44,6 +47,10 @@ public final class TestRelay: Sendable {
         defer { close(server) }
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while !state.isStopped.load(ordering: .relaxed) {
+            guard !state.isFrozen.load(ordering: .relaxed) else {
+                usleep(10_000)
+                continue
+            }
             let ready = Sockets.waitToRead([client, server])
             for (index, (source, target)) in [(client, server), (server, client)].enumerated() where ready & 1 << index != 0 {
                 let count = recv(source, &chunk, chunk.count, 0)

@@ -17,6 +17,7 @@ final class CallDesk: Sendable {
     private let fetch: @Sendable (Int, FetchCancellation) -> NameFetch
     private let keep: @Sendable ([UInt8], FetchCancellation) -> TextKeeping
     private let commit: @Sendable ([NamedCall]) -> Bool
+    private let clock: CommonClock
     private let thread = Mutex<WorkerThread<Void>?>(nil)
 
     /// - Returns: nil for a service that needs no names.
@@ -28,9 +29,10 @@ final class CallDesk: Sendable {
         case .derived:
             let keeper = settings.request.keptTexts.map { TextKeeper(settings, $0) }
             try self.init(
-                protection, fetch: { _, _ in .cancelled }, keep: { keeper?.keep($0, until: $1) ?? .cancelled }, commit: settings.commitCalls
-            )
-        case .fetched(let names): try self.init(protection, fetch: NameFetcher(settings, names).fetch, commit: settings.commitCalls)
+                protection, fetch: { _, _ in .cancelled }, keep: { keeper?.keep($0, until: $1) ?? .cancelled }, commit: settings.commitCalls,
+                clock: settings.clock)
+        case .fetched(let names):
+            try self.init(protection, fetch: NameFetcher(settings, names).fetch, commit: settings.commitCalls, clock: settings.clock)
         }
     }
 
@@ -38,16 +40,18 @@ final class CallDesk: Sendable {
     ///   - fetch: asks the service for so many names once; returns early when it is cancelled.
     ///   - keep: hands the text of a payload to the service once; returns early when it is cancelled.
     ///   - commit: returns false if the calls could not be committed.
+    ///   - clock: dates what is asked.
     init(
         _ protection: RepeatProtection, fetch: @escaping @Sendable (Int, FetchCancellation) -> NameFetch,
         keep: @escaping @Sendable ([UInt8], FetchCancellation) -> TextKeeping = { _, _ in .cancelled },
-        commit: @escaping @Sendable ([NamedCall]) -> Bool
+        commit: @escaping @Sendable ([NamedCall]) -> Bool, clock: CommonClock
     ) throws(Diagnostic) {
         shared = Mutex(State(schedule: CallSchedule(protection)))
         cancellation = try FetchCancellation()
         self.fetch = fetch
         self.keep = keep
         self.commit = commit
+        self.clock = clock
         let started = try WorkerThread("names") { [weak self] in if let self { self.work() } }
         thread.withLock { $0 = started }
     }
@@ -95,7 +99,7 @@ final class CallDesk: Sendable {
 
     private func work() {
         while !cancellation.isCancelled {
-            let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
+            let now = Moment(nanoseconds: monotonicNanoseconds(), wall: clock.now())
             switch shared.withLock({ $0.schedule.next(at: now) }) {
             case .commit(let answers): if commit(answers.compactMap(\.call)) { deliver(answers) }
             case .fetch(let count): note(fetch(count, cancellation), askedAt: now.wall)
@@ -123,7 +127,7 @@ final class CallDesk: Sendable {
     }
 
     private func failed(_ trouble: NameTrouble) {
-        let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
+        let now = Moment(nanoseconds: monotonicNanoseconds(), wall: clock.now())
         let wakeups = shared.withLock { state in
             state.schedule.failed(trouble, at: now)
             return Array(state.wakeups.values)

@@ -64,7 +64,7 @@ struct ServiceAsker: Sendable {
         }
         let route = CurlRoute(settings, host: host)
         let easy = try CurlEasyHandle(), notes = FetchNotes()
-        let signature = settings.credentials.signer?.lines(at: .now()) ?? []
+        let signature = settings.credentials.signer?.lines(at: settings.clock.now()) ?? []
         let headers = try CurlHeaderList(CurlRoute.headerLines(settings.request, token, signature: signature))
         route.apply(to: easy.pointer)
         switch question {

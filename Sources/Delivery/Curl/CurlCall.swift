@@ -129,7 +129,7 @@ final class CurlCall {
 
     /// Gives the request header lines of its own.
     private func sign(_ signer: RequestSigner) {
-        let lines = CurlRoute.headerLines(setup.template, nil, signature: signer.lines(at: .now()))
+        let lines = CurlRoute.headerLines(setup.template, nil, signature: signer.lines(at: setup.clock.now()))
         // Without memory the last signature stays, which the service refuses.
         guard let own = try? OwnHeaders(lines) else { return }
         idHeader.pointee.next = own.list.first

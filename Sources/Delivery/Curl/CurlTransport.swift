@@ -140,6 +140,8 @@ struct CurlSetup {
     let budgetHeaders: BudgetHeaders?
     /// Signs each request; nil where they are not signed.
     let signer: RequestSigner?
+    /// Dates the signatures.
+    let clock: CommonClock
     /// The most requests at a time, and thus the most sockets.
     let inFlight: Int
     let timeoutMilliseconds: Int
@@ -150,7 +152,7 @@ struct CurlSetup {
     /// - Parameter host: nil for the endpoint's own.
     init(_ settings: SenderSettings, host: String? = nil) {
         route = CurlRoute(settings, host: host)
-        signer = settings.credentials.signer
+        (signer, clock) = (settings.credentials.signer, settings.clock)
         proxy = settings.proxyAddress
         template = settings.request
         answers = AnswerReader(settings.service)

@@ -30,7 +30,7 @@ public struct ServiceQuestion: Sendable {
         let route = CurlRoute(settings, host: question.host)
         let easy = try CurlEasyHandle()
         let template = RequestTemplate(pathPrefix: "", headers: [], idHeader: "")
-        let signature = settings.credentials.signer?.lines(at: .now()) ?? []
+        let signature = settings.credentials.signer?.lines(at: settings.clock.now()) ?? []
         let headers = try CurlHeaderList(
             CurlRoute.headerLines(template, token, signature: signature).filter { $0 != "Accept:" } + ["Accept: application/json"])
         let body = AnswerBytes(limit: CurlEasyHandle.longestAnswer)

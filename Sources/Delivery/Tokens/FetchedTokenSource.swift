@@ -24,16 +24,18 @@ public final class FetchedTokenSource: Sendable {
     ///     system's authorities are trusted.
     ///   - proxy: as `SenderSettings.proxy`; nil for none, whatever the environment says.
     ///   - file: where the key comes from, for messages; nil for no file.
+    ///   - clock: dates what the server is asked.
     /// - Throws: a `Diagnostic` when the private key cannot be used, the proxy is not an address, or no more files can be opened.
     public convenience init(
-        exchange: TokenExchange, identity: TokenIdentity, server: Endpoint? = nil, proxy: String? = nil, file: String? = nil
+        exchange: TokenExchange, identity: TokenIdentity, server: Endpoint? = nil, proxy: String? = nil, file: String? = nil,
+        clock: CommonClock = CommonClock()
     ) throws(Diagnostic) {
         let question = try TokenQuestion(exchange, identity, at: server, file: file)
         var route: ProxyAddress?
         if let proxy { do throws(Mistake) { route = try ProxyAddress(proxy, .asInEnvironment) } catch { throw Diagnostic(error) } }
         let fetcher = TokenFetcher(
-            address: question.address, authority: server?.certificateAuthorityFile.map(CurlAuthority.init), proxy: route, question: question
-        )
+            address: question.address, authority: server?.certificateAuthorityFile.map(CurlAuthority.init), proxy: route, question: question,
+            clock: clock)
         try self.init(exchange, at: question.address, fetch: fetcher.fetch)
     }
 

@@ -31,6 +31,8 @@ struct TokenFetcher: Sendable {
     /// The proxy; nil for none, whatever the environment says.
     let proxy: ProxyAddress?
     let question: TokenQuestion
+    /// Dates what is asked.
+    let clock: CommonClock
 
     /// Asks once. Blocks the calling thread for at most fifteen seconds, or until it is cancelled.
     func fetch(until cancellation: FetchCancellation) -> TokenFetch {
@@ -42,7 +44,7 @@ struct TokenFetcher: Sendable {
     private func ask(until cancellation: FetchCancellation) throws(Diagnostic) -> TokenFetch {
         let easy = try CurlEasyHandle()
         let notes = FetchNotes()
-        let before = Timestamp.now()
+        let before = clock.now()
         let asked = question.asked(at: before)
         let headers = try CurlHeaderList(["Content-Type: \(asked.contentType)", "Accept: application/json", "Expect:"])
         prepare(easy.pointer, notes, form: asked.body)
@@ -53,7 +55,7 @@ struct TokenFetcher: Sendable {
         guard let code = ended else { return .failed(.cancelled) }
         let status = volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE)
         if code != CURLE_OK { return .failed(failure(code, status: status, easy.pointer, notes)) }
-        let after = Timestamp.now()
+        let after = clock.now()
         let middle = Timestamp(epochMilliseconds: (before.epochMilliseconds + after.epochMilliseconds) / 2)
         return answer(easy.pointer, status: status, body: notes.body).read(by: question.reading, hiding: asked.secret, at: middle)
     }

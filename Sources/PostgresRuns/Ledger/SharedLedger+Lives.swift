@@ -87,8 +87,8 @@ extension SharedLedger {
     public func give(_ order: RunOrder, at now: Timestamp) throws {
         guard try ask({ try row($0).members > 0 }) else {
             throw Diagnostic(
-                "no process is sending this run", file: place, remedy: "`volley report \(plan.id)` shows its outcome.",
-                [.readReport(run: plan.id)])
+                "no process is sending this run", file: place,
+                remedy: "On the machine that has its file, `volley report \(plan.id)` shows its outcome.", [.readReport(run: plan.id)])
         }
         try change(to: order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected)
     }

@@ -249,7 +249,9 @@ extension SharedLedger {
             if cells.int(3) == 1 { news.legsWithWork.insert(first) }
             news.clockOffsetSeconds = Double(Int64(cells.int(4)) - here.epochMilliseconds) / 1000
         }
+        // The database told its time in between.
         news.clockErrorSeconds = (.now - start) / .seconds(1) / 2
+        news.clockOffsetSeconds -= news.clockErrorSeconds
         try compare(&news, connection)
         return news
     }

@@ -37,7 +37,8 @@ extension SharedLedger {
     /// By a clock that nobody can set.
     static func seconds() -> Double { (.now - start) / .seconds(1) }
 
-    private func members() throws -> [Int: (machine: String, beat: Int64)] {
+    /// Those that have not left and were not declared dead.
+    func members() throws -> [Int: (machine: String, beat: Int64)] {
         try ask { connection in
             var members: [Int: (machine: String, beat: Int64)] = [:]
             try connection.run(

@@ -39,6 +39,13 @@ extension Store {
         return SharedLedger(self, run: known.number, replica: file, scratch: nil)
     }
 
+    /// Opens a run as this machine's, if it was published.
+    package func reopen(_ file: SQLiteRun) throws -> SharedLedger? {
+        let known = try StoreError.explaining { try looking.once { try Self.find(file.plan.id, $0) } }
+        guard let known, known.isPublished, known.digest == file.planDigest else { return nil }
+        return SharedLedger(self, run: known.number, replica: file, scratch: nil)
+    }
+
     /// How long the store may take for what it does at once; seconds.
     static let answerSeconds = 60.0
 

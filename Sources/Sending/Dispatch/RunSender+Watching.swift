@@ -60,6 +60,7 @@ extension RunSender {
             if attendance.cancellation.isRequested { return .interrupted }
             if let loss = run.loss(during: .paused) { return .stopped(.ledger(loss)) }
             if let end = team?.end { return end }
+            if let team { team.mirror?.carry(team.member.news, team.ledger) }
             switch try? run.order() {
             case .goOn:
                 attendance.observer(.resumed)

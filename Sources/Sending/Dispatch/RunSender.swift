@@ -70,6 +70,7 @@ package struct RunSender: Sendable {
             options: settings.options(startingAt: start, label: run.plan.id), runSeed: run.plan.seed)
         sender.sharedPaces = attendance.context.paces.ofService(byRunsOf: run.plan.app, settings).map { [SharedPart(of: $0)] } ?? []
         sender.deadline = settings.deadline(startingAt: start)
+        sender.clock = attendance.context.clock
         sender.resendsUnknown = access.resendsUnknown
         sender.stopLimits = settings.stopLimits
         if let threads { sender.loops = threads }

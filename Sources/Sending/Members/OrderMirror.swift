@@ -31,8 +31,9 @@ final class OrderMirror: Sendable {
         guard let step = Self.step(file: file, store: store, known: known) else { return self.known.withLock { $0 = file } }
         // What fails is tried again with the next call; the states show then what is left to do.
         switch step {
+        // Both agree once a beat shows it: until then the store's state may be an old one, which says nothing against the file's.
         case .intoStore(let order): try? ledger.give(order, at: .now())
-        case .intoFile(let order): try? self.file.give(order, at: .now())
+        case .intoFile(let order): if (try? self.file.give(order, at: .now())) != nil { self.known.withLock { $0 = order } }
         }
     }
 }

@@ -10,6 +10,7 @@ final class TeamPlace: Sendable {
     let member: Membership
     /// Carries orders between the run's file and the store; nil on machines that do not have the file.
     let mirror: OrderMirror?
+    private let commonClock: CommonClock
     private let answers: MemberAnswers
     private let round = Mutex(Round())
 
@@ -24,10 +25,12 @@ final class TeamPlace: Sendable {
     /// - Parameters:
     ///   - file: the run's own file, where this machine has it.
     ///   - paces: those that members keep together.
+    ///   - clock: set by the store's, as beats show it.
     /// - Throws: `Diagnostic`: the store cannot be reached, or has the run no longer.
-    init(_ ledger: SharedLedger, file: (any RunLedger)?, dividing paces: [DividedPace]) throws {
+    init(_ ledger: SharedLedger, file: (any RunLedger)?, dividing paces: [DividedPace], setting clock: CommonClock) throws {
         let answers = MemberAnswers(ledger.plan)
         (self.ledger, self.answers) = (ledger, answers)
+        commonClock = clock
         mirror = file.map(OrderMirror.init)
         member = try Membership(ledger, answers: { answers.counts }, dividing: paces)
     }
@@ -38,11 +41,22 @@ final class TeamPlace: Sendable {
         ledger.unlock()
     }
 
-    /// The database's clock, as far as it is known: all members go by the same, however their own are set.
+    /// Less is not worth a correction: members that ask at the same moment get answers so far apart.
+    private static let leastSeconds = 0.05
+
+    /// The database's clock: all members go by the same, however their own are set.
     var clock: WaitClock {
-        let member = member
-        return WaitClock(
-            now: { Timestamp.now().adding(seconds: member.news?.clockOffsetSeconds ?? 0) }, rest: WaitClock.system.rest)
+        WaitClock(
+            now: { [commonClock, member] in
+                Self.set(commonClock, by: member.news)
+                return commonClock.now()
+            }, rest: WaitClock.system.rest)
+    }
+
+    /// Sets a clock by the database's, unless what a beat showed may be the time that it took.
+    private static func set(_ clock: CommonClock, by news: MemberNews?) {
+        guard let news, abs(news.clockOffsetSeconds - clock.offsetSeconds) > max(leastSeconds, news.clockErrorSeconds) else { return }
+        clock.correct(bySeconds: news.clockOffsetSeconds)
     }
 
     /// Counts what this member has recorded.
@@ -89,6 +103,7 @@ final class TeamPlace: Sendable {
 
     /// Passes on what the last beat brought, and what must not go on any longer. Called several times a second.
     func steer(_ legs: [LegSending], _ state: SendState) {
+        Self.set(commonClock, by: member.news)
         for leg in legs { leg.control.openGate(until: member.handsOverUntil) }
         if member.isDead {
             legs.interrupt(.cancelled)

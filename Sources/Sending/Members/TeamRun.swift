@@ -8,9 +8,17 @@ import Runs
 /// Sending a run through the store, from the machine that has its file.
 extension RunToSend {
     /// Whether other machines may help to send the run: volley.yaml names a store, and the run goes to servers that they can reach as well.
-    var isForTeam: Bool {
-        project.store != nil && !run.plan.isTest && !run.plan.services[0].choosesDevices
+    static func isForTeam(_ plan: RunPlan, _ project: Project, _ settings: RunSettings) -> Bool {
+        project.store != nil && !plan.isTest && !plan.services[0].choosesDevices
             && !settings.services.contains { $0.environment.isSimulator }
+    }
+
+    /// Sets this process's clock by the store's: before the first token is dated.
+    /// - Throws: `Diagnostic`: the store cannot be used. Nothing was sent.
+    static func setClock(_ context: SendingContext, by project: Project) throws {
+        guard let settings = project.store else { return }
+        let store = try StoreAddress(variable: settings.variable).open(asked: try Cancellation())
+        context.clock.correct(bySeconds: try store.clockOffsetSeconds())
     }
 
     /// Publishes the run, sends it until it has ended for all, and brings back what became of it.
@@ -24,7 +32,7 @@ extension RunToSend {
             // A run that was begun without the store goes on without it.
             if try run.claimCount() > 0, try !store.holds(run.plan.id) { return stage.send() }
             ledger = try store.publish(run)
-            try ledger.takeUp(life: run.life(), at: .now())
+            try ledger.takeUp(life: run.life(), at: attendance.context.clock.now())
             end = try stage.send(through: ledger, file: run)
         } catch { return stage.recorded(.stopped(.ledger(.unusable("\(error)")))) }
         do { try ledger.fetch() } catch { return stage.recorded(.stopped(.ledger(.recordingFailed("\(error)")))) }
@@ -37,7 +45,7 @@ extension RunSender {
     /// - Parameter file: the run's own, where this machine has it.
     func send(through ledger: SharedLedger, file: (any RunLedger)?) throws -> RunEnd {
         let paces = paces
-        let place = try TeamPlace(ledger, file: file, dividing: paces.map(\.divided))
+        let place = try TeamPlace(ledger, file: file, dividing: paces.map(\.divided), setting: attendance.context.clock)
         defer { place.leave() }
         var stage = self
         stage.run = ledger

@@ -58,6 +58,8 @@ public final class TeamWork: Sendable {
     public func work(on run: String? = nil) throws {
         guard let variable = project.store?.variable else { return }
         let store = try StoreAddress(variable: variable).open(asked: attendance.cancellation)
+        // Tokens are dated before this machine takes part in anything.
+        attendance.context.clock.correct(bySeconds: try store.clockOffsetSeconds())
         if let run { return try help(with: run, store) }
         observer(.waiting(apps: project.apps.map(\.name.value)))
         var threads: [String: WorkerThread<Void>] = [:], pauses: [String: Int] = [:], isAway = false

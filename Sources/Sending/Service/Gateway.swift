@@ -54,14 +54,15 @@ package final class Gateway {
             let form = settings.firstService.credential.flatMap { settings.service.account.credential($0.form) }
             return try FetchedTokenSource(
                 exchange: exchange, identity: asking, server: server, proxy: proxy,
-                file: settings.firstService.credential?[form?.files.first])
+                file: settings.firstService.credential?[form?.files.first], clock: context.clock)
         }
         switch identity {
         case .certificate(let certificate): credentials = .certificate(certificate)
         case .key(let key, let id, let issuer):
             credentials = .token(
                 SignedTokenSource(
-                    key: key, keyID: id, teamID: issuer, history: context.signedTokens, facts: settings.service.signedToken ?? .standard))
+                    key: key, keyID: id, teamID: issuer, history: context.signedTokens, facts: settings.service.signedToken ?? .standard,
+                    clock: context.clock))
         case .account(let key, let exchange): credentials = .fetched(try source(.key(key), exchange))
         case .secret(let secret, .fetchedToken(let exchange)): credentials = .fetched(try source(.secret(secret), exchange))
         case .secret(let secret, .signedRequest(let signature)): credentials = .signed(RequestSigner(signature, secret))

@@ -10,10 +10,13 @@ public enum PauseCommand {
     /// Returns at once; the process that sends the run waits for the outstanding answers, and then pauses.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
-        let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
-        try pause(run, at: .now())
-        return RunAnswer.show(
-            run, .paused, text: "\(run.plan.id) is paused. `volley resume \(run.plan.id)` continues it.", options, console)
+        let run = try SharedOrder.run(argument, givingElsewhere: .pause, options)
+        // Others may send a run whose process is gone here.
+        if let run, run.isBeingSent || (try? give(.pause, toSharedRun: run.plan.id, in: options.project)) != true {
+            try pause(run, at: .now())
+        }
+        let id = run?.plan.id ?? argument
+        return RunAnswer.show(id, .paused, text: "\(id) is paused. `volley resume \(id)` continues it.", options, console)
     }
 }
 
@@ -22,16 +25,30 @@ public enum CancelCommand {
     /// Unsent devices stay unsent. A process that sends the run waits for the outstanding answers, and ends.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
-        let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
-        for warning in try cancel(run) { console.warn(warning) }
-        return RunAnswer.show(run, .cancelled, text: "\(run.plan.id) is cancelled: nothing more of it is sent.", options, console)
+        let run = try SharedOrder.run(argument, givingElsewhere: .cancel, options)
+        if let run { for warning in try cancel(run, in: options.project) { console.warn(warning) } }
+        let id = run?.plan.id ?? argument
+        return RunAnswer.show(id, .cancelled, text: "\(id) is cancelled: nothing more of it is sent.", options, console)
+    }
+}
+
+/// Orders to runs whose files are on other machines.
+enum SharedOrder {
+    /// The run that an argument means, if its file is here. If it is not, the order is given to the machines that send the run through the store.
+    /// - Returns: nil if the order was given.
+    /// - Throws: `Diagnostic`: there is no such run here, nor in the store; the order cannot be given.
+    static func run(_ argument: String, givingElsewhere order: RunOrder, _ options: CommonOptions) throws -> (any RecordedRun)? {
+        do { return try Project.catalog(options.project).open(named: argument, readOnly: false) } catch {
+            guard argument != "last", !argument.contains("/"), try give(order, toSharedRun: argument, in: options.project) else { throw error }
+            return nil
+        }
     }
 }
 
 /// The answers of the commands that change a run's state.
 enum RunAnswer {
-    static func show(_ run: any RecordedRun, _ state: RunState, text: String, _ options: CommonOptions, _ console: Console) -> ExitStatus {
-        let answer = JSONValue.object(pairs: [("run", .string(run.plan.id)), ("state", .string(state.rawValue))])
+    static func show(_ run: String, _ state: RunState, text: String, _ options: CommonOptions, _ console: Console) -> ExitStatus {
+        let answer = JSONValue.object(pairs: [("run", .string(run)), ("state", .string(state.rawValue))])
         return console.answer(options.isJSON ? answer.indentedText : text, done: text)
     }
 }

@@ -12,10 +12,12 @@ public enum ResumeCommand {
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
-        let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
+        guard let run = try SharedOrder.run(argument, givingElsewhere: .goOn, options) else {
+            return RunAnswer.show(argument, .running, text: "\(argument) continues on the machines that paused it.", options, console)
+        }
         if run.sendingSince != nil {
             try wake(run, in: options.project)
-            return RunAnswer.show(run, .running, text: "\(run.plan.id) continues in the process that paused it.", options, console)
+            return RunAnswer.show(run.plan.id, .running, text: "\(run.plan.id) continues in the process that paused it.", options, console)
         }
         let attendance = console.running(options)
         let proposal = try proposeToGoOn(run, in: options.project, attendance.context)

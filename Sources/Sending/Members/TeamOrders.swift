@@ -1,0 +1,27 @@
+import Base
+import Campaigns
+import PostgresRuns
+public import Runs
+public import Workspace
+
+// Orders to a run that other machines send.
+
+/// Gives an order to the machines that send a run through the store. This machine need not have its file.
+/// - Parameter id: the run's.
+/// - Returns: false if volley.yaml names no store, or the store has no such run.
+/// - Throws: `Diagnostic`: nobody sends it, or it is in a state in which the order makes no sense; the store cannot be asked.
+public func give(_ order: RunOrder, toSharedRun id: String, in choice: ProjectChoice) throws -> Bool {
+    guard let project = try Project.find(with: choice), let settings = project.store else { return false }
+    let store = try StoreAddress(variable: settings.variable).open(asked: try Cancellation())
+    let now = Timestamp.now().adding(seconds: try store.clockOffsetSeconds())
+    return try store.give(order, toRun: id, in: project.catalog(choice), at: now)
+}
+
+/// Cancels a run in the store that no process of this machine sends, and brings what became of it into its file: others may be sending it. The caller holds
+/// the file.
+func cancelInStore(_ run: any RecordedRun, in choice: ProjectChoice) throws {
+    guard let file = run as? SQLiteRun, try file.hasBegun(), let project = try? CurrentProject(of: run, in: choice).project,
+        let settings = project.store, RunToSend.isForTeam(run.plan, project, try run.plan.settings.get())
+    else { return }
+    try StoreAddress(variable: settings.variable).open(asked: try Cancellation()).reopen(file)?.cancelAndFetch()
+}

@@ -1,0 +1,131 @@
+import Base
+import Foundation
+import Glibc
+import TestCommands
+
+/// Runs over three machines without a fault: the smallest, those of several services, in waves, and what people ask for on the way.
+enum MachineRun: String, CaseIterable, Sendable {
+    case one, sixty, otherKey = "another key", services = "several services", waves, brake = "stop_when"
+    case orders, cancelledAfterDeath = "cancelled at home after its process was killed"
+
+    private static let pace = 250
+
+    /// - Returns: everything that is wrong; blank if nothing is.
+    func play() -> [String] {
+        do {
+            let machines = try Machines(setup)
+            let found = try play(machines)
+            return found.isEmpty ? [] : found + Machines.Name.allCases.map { "\($0.rawValue) said: \(machines.said($0).suffix(1200))" }
+        } catch { return ["\(error)"] }
+    }
+
+    private var setup: Machines.Setup {
+        var setup = Machines.Setup(recipients: 2000, pace: "\(Self.pace)/s")
+        switch self {
+        case .one: setup.recipients = 1
+        case .sixty: (setup.recipients, setup.pace) = (60, "1/s")
+        case .services:
+            setup.hasFCM = true
+            let fcm = (0..<1000).map { "fcm\($0):APA91b" + String(repeating: "x", count: 134) + ",android\n" }
+            setup.export = "device_token,platform\n" + (0..<1000).map { "\(Machines.token($0)),ios\n" }.joined() + fcm.joined()
+        case .waves:
+            // The first wave is due at once, the other one within a minute or two.
+            let zones = ["UTC", "Etc/GMT-1"]
+            setup.export = "device_token,timezone\n" + (0..<2000).map { "\(Machines.token($0)),\(zones[$0 % 2])\n" }.joined()
+            setup.schedule = "schedule: {at: \(Self.nextMinute()), timezone: recipient, fallback_timezone: UTC, late: send}"
+        case .brake:
+            setup.delivery += "\nstop_when: {invalid_token: 20%, after: 400}"
+            let bad = (0..<2000).filter { $0 % 3 == 0 }.map { Machines.token($0) + "\n" }.joined()
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("volley-bad-\(UUID().uuidString)")
+            try? Data(bad.utf8).write(to: file)
+            setup.simulator = ["--bad-tokens", file.path]
+        case .otherKey, .orders, .cancelledAfterDeath: break
+        }
+        return setup
+    }
+
+    /// In UTC, so that there are ten seconds or more until then.
+    private static func nextMinute() -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "UTC")
+        formatter.dateFormat = "yyyy-MM-dd HH:mm"
+        return formatter.string(from: Date(timeIntervalSinceNow: 70))
+    }
+
+    private func play(_ machines: Machines) throws -> [String] {
+        var found: [String] = []
+        var limits = MachineJudge.Limits(pace: self == .sixty ? nil : Self.pace)
+        if self == .otherKey { try Self.replaceKey(of: .third, machines) }
+        try machines.send()
+        var expected: Int32 = 0
+        switch self {
+        case .one, .sixty, .services, .waves: break
+        case .otherKey:
+            if !machines.wait(atMost: 60, until: { machines.said(.third).contains("is left to other machines") }) {
+                found.append("the machine with another key does not say that it cannot help")
+            }
+        case .brake: (expected, limits.unsent) = (3, machines.setup.recipients)
+        case .orders:
+            (expected, limits.unsent) = (3, machines.setup.recipients)
+            found += try Self.giveOrders(machines)
+        case .cancelledAfterDeath:
+            (expected, limits.unsent, limits.unknown) = (128 + SIGKILL, machines.setup.recipients, Self.pace)
+            found += try Self.cancelAfterDeath(machines)
+        }
+        let status = machines.finishHome(within: 200)
+        if status != expected { found.append("home ended with \(status), not \(expected)") }
+        for (name, status) in machines.finishHelpers() where status != 0 { found.append("\(name.rawValue) ended with \(status)") }
+        let judge = try MachineJudge(machines)
+        found += judge.findings(limits, recipients: machines.setup.recipients)
+        if self == .sixty, judge.busiestSecond() > 2 { found.append("\(judge.busiestSecond()) in a second, of a pace of 1/s") }
+        // Four hundred answers, and what left until everybody knew of them.
+        if self == .brake, machines.setup.recipients - judge.count("unsent") > 400 + 4 * Self.pace { found.append("it stopped late") }
+        return found
+    }
+
+    private static func replaceKey(of name: Machines.Name, _ machines: Machines) throws {
+        let folder = machines.folder(name).url
+        let made = try RunningVolley(
+            executable: "/bin/sh", ["-ec", "openssl ecparam -genkey -name prime256v1 -noout | openssl pkcs8 -topk8 -nocrypt -out other.p8"],
+            in: folder, environment: [:], input: nil
+        ).finish()
+        guard made.status == 0 else { throw CommandFailure(what: made.errors) }
+        let file = folder.appendingPathComponent("volley.yaml")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        try Data(text.replacing(machines.simulators[0].key, with: "other.p8").utf8).write(to: file)
+    }
+
+    /// Pauses, continues and cancels from machines that do not have the run's file.
+    private static func giveOrders(_ machines: Machines) throws -> [String] {
+        var found: [String] = []
+        machines.wait(atMost: 60) { machines.answered > 300 }
+        let run = try machines.database.sql("SELECT id FROM volley_run")
+        func give(_ order: String, from name: Machines.Name) throws {
+            let given = try machines.volley(name, order, run)
+            if given.status != 0 { found.append("\(order): \(given.status) \(given.errors)") }
+        }
+        let unknown = try machines.volley(.third, "pause", "20260101-000000-nobody-0000")
+        if unknown.status != 2 || !unknown.errors.contains("there") { found.append("a run that is nowhere: \(unknown)") }
+        try give("pause", from: .third)
+        machines.wait(atMost: 5) { false }
+        let before = machines.answered
+        machines.wait(atMost: 2) { false }
+        if machines.answered != before || before > 1900 { found.append("\(machines.answered - before) were sent while it was paused, after \(before)") }
+        try give("resume", from: .second)
+        if !machines.wait(atMost: 20, until: { machines.answered > before + 100 }) { found.append("it does not go on") }
+        try give("cancel", from: .third)
+        return found
+    }
+
+    private static func cancelAfterDeath(_ machines: Machines) throws -> [String] {
+        machines.wait(atMost: 60) { machines.answered > 500 }
+        machines.kill(.home)
+        let cancelled = try machines.volley(.home, "cancel", "last")
+        var found = cancelled.status == 0 ? [] : ["cancel: \(cancelled.status) \(cancelled.errors)"]
+        let before = machines.answered
+        machines.wait(atMost: 3) { false }
+        if machines.answered != before { found.append("\(machines.answered - before) were sent after it was cancelled") }
+        return found
+    }
+}
