@@ -1,9 +1,11 @@
+public import Base
+
 /// A pace that the members of runs divide, as this process knows it.
 public struct DividedPace: Sendable {
     /// The same on all machines.
     public var key: String
-    /// What may leave all of them within each interval, and how long that is; seconds.
-    public var limit: Int, intervalSeconds: Int
+    /// What may leave all of them within each of its intervals.
+    public var whole: Pace
     /// What this process uses (`SharedPace.used`), and the smallest part with which it can send anything (`SharedPace.leastPart`).
     public var used: @Sendable () -> Int, least: @Sendable () -> Int
     /// Takes a part.
@@ -11,10 +13,10 @@ public struct DividedPace: Sendable {
 
     /// A pace.
     public init(
-        key: String, limit: Int, intervalSeconds: Int, used: @escaping @Sendable () -> Int, least: @escaping @Sendable () -> Int,
+        key: String, whole: Pace, used: @escaping @Sendable () -> Int, least: @escaping @Sendable () -> Int,
         take: @escaping @Sendable (Int) -> Void
     ) {
-        (self.key, self.limit, self.intervalSeconds) = (key, limit, intervalSeconds)
+        (self.key, self.whole) = (key, whole)
         (self.used, self.least, self.take) = (used, least, take)
     }
 }

@@ -114,7 +114,7 @@ extension ByteWriter {
             before = settled.recipient
             put(byte: UInt8(truncatingIfNeeded: settled.outcome.rawValue) | (settled.invalidSince == nil ? 0 : 0x80))
             put(settled.status)
-            if settled.reason != last.0 { last = (settled.reason, settled.reason.isEmpty ? 0 : reasons[settled.reason] ?? -1) }
+            if last.0 != settled.reason { last = (settled.reason, settled.reason.isEmpty ? 0 : reasons[settled.reason] ?? -1) }
             if last.1 < 0 {
                 last.1 = reasons.count + 1
                 reasons[settled.reason] = last.1
@@ -155,11 +155,11 @@ extension ByteReader {
             before += signed()
             let flags = byte()
             guard let outcome = Outcome(rawValue: Int(flags & 0x7F)) else { return nil }
-            let status = number(), reason = number()
-            if reason == reasons.count { reasons.append(string()) }
-            guard reasons.indices.contains(reason) else { return nil }
+            let status = number(), place = number()
+            if place == reasons.count { reasons.append(string()) }
+            guard reasons.indices.contains(place) else { return nil }
             var settled = Settlement(
-                recipient: before, outcome: outcome, status: status, reason: reasons[reason], attempts: number(),
+                recipient: before, outcome: outcome, status: status, reason: reasons[place], attempts: number(),
                 latencyMilliseconds: number(), settledAt: Timestamp(epochMilliseconds: moment.epochMilliseconds + Int64(signed())))
             if flags & 0x80 != 0 { settled.invalidSince = Timestamp(epochMilliseconds: Int64(signed())) }
             settlements.append(settled)

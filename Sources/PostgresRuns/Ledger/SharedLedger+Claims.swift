@@ -72,14 +72,14 @@ extension SharedLedger {
 
     /// - Returns: false if nothing of the leg is left to be leased.
     private func takeStretch(of leg: Range<Int>, atLeast limit: Int) throws -> Bool {
-        let me = try join()
-        let length = stretchLength(atLeast: limit), members = state.withLock { max(1, $0.members) }
+        let me = try join(), members = state.withLock { max(1, $0.members) }
+        let wish = Wish(leg: leg, length: stretchLength(atLeast: limit), least: limit, members: members)
         let found = try leasing { connection in
             try forgetExhausted(me, connection)
             let lost = try unknownLeases(of: me, connection).filter { $0.again == nil }
             if !lost.isEmpty { return lost }
-            if let row = try takeReturned(of: leg, atMost: length, me, connection) { return [row] }
-            return try takeNext(of: leg, atMost: length, atLeast: limit, members: members, me, connection).map { [$0] } ?? []
+            if let row = try takeReturned(wish, me, connection) { return [row] }
+            return try takeNext(wish, me, connection).map { [$0] } ?? []
         }
         state.withLock { state in for row in found { state.stretches.take(.init(ids: row.ids, again: row.again), besides: row.claimed) } }
         return !found.isEmpty
@@ -106,6 +106,14 @@ extension SharedLedger {
             }
             if state.withLock({ $0.isFenced }) || store.patience.isOver() { throw NotSending(isCancelled: false) }
         }
+    }
+
+    /// A stretch that this member would like to have.
+    private struct Wish {
+        var leg: Range<Int>
+        /// How many recipients, if there are as many; and towards the end, when all members should end at the same time, at least so many.
+        var length: Int, least: Int
+        var members: Int
     }
 
     /// A row of the table of leases.
@@ -154,7 +162,8 @@ extension SharedLedger {
     }
 
     /// A stretch that came back from another member.
-    private func takeReturned(of leg: Range<Int>, atMost length: Int, _ me: Int, _ connection: PostgresConnection) throws -> LeasedRow? {
+    private func takeReturned(_ wish: Wish, _ me: Int, _ connection: PostgresConnection) throws -> LeasedRow? {
+        let leg = wish.leg
         var found: (number: Int, ids: Range<Int>)?
         try connection.run(
             """
@@ -163,16 +172,15 @@ extension SharedLedger {
             """, [.int(run), .int(leg.lowerBound), .int(leg.upperBound)], within: claiming.lane.answerSeconds
         ) { found = ($0.int(0), $0.int(1)..<$0.int(2)) }
         guard let found else { return nil }
-        let part = found.ids.clamped(to: leg), ids = part.lowerBound..<min(part.upperBound, part.lowerBound + length)
+        let part = found.ids.clamped(to: leg), ids = part.lowerBound..<min(part.upperBound, part.lowerBound + wish.length)
         try connection.run("DELETE FROM volley_returned WHERE number = $1", [.int(found.number)], within: claiming.lane.answerSeconds)
         try giveBack(ClaimSet([ids]).gaps(in: found.ids), connection)
         return try withClaims(lease(ids, to: me, connection), connection)
     }
 
     /// The stretch that comes next in the order of ids.
-    private func takeNext(
-        of leg: Range<Int>, atMost length: Int, atLeast limit: Int, members: Int, _ me: Int, _ connection: PostgresConnection
-    ) throws -> LeasedRow? {
+    private func takeNext(_ wish: Wish, _ me: Int, _ connection: PostgresConnection) throws -> LeasedRow? {
+        let leg = wish.leg
         var found: (first: Int, last: Int, next: Int)?
         try connection.run(
             """
@@ -183,8 +191,8 @@ extension SharedLedger {
         guard let found else { return nil }
         let first = max(found.next, leg.lowerBound), end = min(found.last, leg.upperBound)
         // Towards the end stretches become shorter, so that all members end at the same time.
-        let fair = max(limit, min(length, (end - first) / (2 * members)))
-        let ids = first..<min(end, first + (members > 1 ? fair : length))
+        let fair = max(wish.least, min(wish.length, (end - first) / (2 * wish.members)))
+        let ids = first..<min(end, first + (wish.members > 1 ? fair : wish.length))
         if found.next < first { try giveBack([found.next..<first], connection) }
         try connection.run(
             "UPDATE volley_leg SET next = $3 WHERE run = $1 AND first = $2", [.int(run), .int(found.first), .int(ids.upperBound)],

@@ -50,7 +50,7 @@ extension SharedLedger {
         while true {
             let isThere = try StoreError.explaining {
                 try lane.append(until: { state.withLock { $0.isFenced } }) { connection, number in
-                    try write(entry, number, of: me, life ?? "", fence, connection)
+                    try write(Writing(entry: entry, number: number, sender: me, life: life ?? "", fence: fence), connection)
                 }
             }
             if isThere { return }
@@ -63,24 +63,31 @@ extension SharedLedger {
         }
     }
 
-    /// - Parameter life: of the run, in which this member takes part.
-    private func write(
-        _ entry: JournalEntry, _ number: Int, of me: Int, _ life: String, _ fence: Fence, _ connection: PostgresConnection
-    ) throws -> Bool {
+    /// An entry on its way into the journal.
+    private struct Writing {
+        var entry: JournalEntry
+        var number: Int, sender: Int
+        /// Of the run, in which this member takes part.
+        var life: String
+        var fence: Fence
+    }
+
+    private func write(_ writing: Writing, _ connection: PostgresConnection) throws -> Bool {
+        let entry = writing.entry, key = [PostgresValue.int(writing.sender), .int(writing.number)]
         var isThere = false
         do {
             try connection.run(
                 """
                 WITH fence AS (
                     SELECT s.run FROM volley_sender s JOIN volley_run r ON r.number = s.run
-                    WHERE s.number = $1 AND s.dead_at IS NULL AND \(fence.condition)
+                    WHERE s.number = $1 AND s.dead_at IS NULL AND \(writing.fence.condition)
                     FOR SHARE OF s)
                 INSERT INTO volley_journal (run, sender, number, kind, first, last, at, data)
                 SELECT run, $1, $2, $3, $4, $5, $6, $7 FROM fence ON CONFLICT (run, sender, number) DO NOTHING RETURNING 1
                 """,
-                [
-                    .int(me), .int(number), .int(entry.kind.rawValue), .int(entry.ids.lowerBound), .int(entry.ids.upperBound),
-                    .int(Int(entry.at.epochMilliseconds)), .bytes(entry.data), .text(life),
+                key + [
+                    .int(entry.kind.rawValue), .int(entry.ids.lowerBound), .int(entry.ids.upperBound),
+                    .int(Int(entry.at.epochMilliseconds)), .bytes(entry.data), .text(writing.life),
                 ], within: asking.answerSeconds
             ) { _ in isThere = true }
         } catch let error as PostgresError where error.sqlState == "23P01" {
@@ -89,7 +96,7 @@ extension SharedLedger {
         if isThere { return true }
         // An earlier try may have arrived without an answer.
         try connection.run(
-            "SELECT 1 FROM volley_journal WHERE run = $1 AND sender = $2 AND number = $3", [.int(run), .int(me), .int(number)],
+            "SELECT 1 FROM volley_journal WHERE run = $3 AND sender = $1 AND number = $2", key + [.int(run)],
             within: asking.answerSeconds
         ) { _ in isThere = true }
         return isThere

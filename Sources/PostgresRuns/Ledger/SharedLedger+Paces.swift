@@ -14,13 +14,13 @@ extension SharedLedger {
         return try connection.transaction(within: seconds) {
             try connection.run(
                 "INSERT INTO volley_pace (key, parts) VALUES ($1, '') ON CONFLICT DO NOTHING", [.text(pace.key)], within: seconds)
-            var stored = DividedParts(text: "", limit: pace.limit), now = 0
+            var stored = DividedParts(text: "", limit: pace.whole.pushes), now = 0
             try connection.run(
                 "SELECT parts FROM volley_pace WHERE key = $1 FOR UPDATE", [.text(pace.key)], within: seconds
-            ) { stored = DividedParts(text: $0.text(0), limit: pace.limit) }
+            ) { stored = DividedParts(text: $0.text(0), limit: pace.whole.pushes) }
             // Once the row is locked: the moment must not be one from before a wait.
             try connection.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", within: seconds) { now = $0.int(0) }
-            stored.free(try gone(stored.parts.parts.keys.compactMap(Int.init), connection), at: now, after: pace.intervalSeconds)
+            stored.free(try gone(stored.parts.parts.keys.compactMap(Int.init), connection), at: now, after: pace.whole.intervalSeconds)
             let granted = stored.parts.beat(of: "\(me)", number: Int64(beat), used: pace.used(), wants: wants, least: pace.least())
             try connection.run(
                 "UPDATE volley_pace SET parts = $2 WHERE key = $1", [.text(pace.key), .text(stored.text)], within: seconds)

@@ -113,7 +113,9 @@ public final class SharedLedger: RunLedger {
     }
 
     var isGone: Diagnostic {
-        Diagnostic("the run is no longer in the store", file: place, remedy: "It was fetched or removed there; `volley report \(plan.id)` shows it.")
+        Diagnostic(
+            "the run is no longer in the store", file: place,
+            remedy: "It was removed there; `volley report \(plan.id)` shows what became of it.", [.readReport(run: plan.id)])
     }
 
     /// Asks the store once; when it is away, for as long as it takes.

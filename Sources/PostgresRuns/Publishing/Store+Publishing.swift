@@ -4,6 +4,16 @@ package import Runs
 
 /// Plans into the store.
 extension Store {
+    /// Copies a plan into the store, as `publish` of a run file does.
+    /// - Throws: a `Diagnostic` also for a run that is no file.
+    package func publish(_ run: any RecordedRun) throws -> SharedLedger {
+        guard let file = run as? SQLiteRun else {
+            throw Diagnostic(
+                "only a run in a file can be sent by several machines", file: run.place, remedy: "Plan the campaign again.", [.planAgain])
+        }
+        return try publish(file)
+    }
+
     /// Copies a plan into the store, unless it is there, and opens it as this machine's.
     ///
     /// Blocks are committed in parts, and nobody uses them before all are there (`is_published`). What they hold follows from the plan's digest: a process

@@ -41,6 +41,10 @@ extension Store {
                 // Journal, legs, leases and members go with it.
                 try connection.run(
                     "DELETE FROM volley_run WHERE number = $1 AND NOT is_published", [.int(number)], within: Self.answerSeconds)
+                // A table that is not logged cannot refer to one that is.
+                try connection.run(
+                    "DELETE FROM volley_present p WHERE NOT EXISTS (SELECT 1 FROM volley_sender s WHERE s.number = p.sender)",
+                    within: Self.answerSeconds)
                 var isThere = false
                 try connection.run("SELECT 1 FROM volley_run WHERE number = $1", [.int(number)], within: Self.answerSeconds) { _ in
                     isThere = true

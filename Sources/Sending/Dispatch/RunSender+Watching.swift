@@ -1,5 +1,6 @@
 import Base
 import Delivery
+import PostgresRuns
 import Runs
 
 /// The watch over a run while it is being sent: its progress, and orders from other processes.

@@ -27,11 +27,11 @@ extension RunToSend {
     func sendInTeam(_ stage: RunSender, _ attendance: RunAttendance) -> RunEnd {
         let ledger: SharedLedger, end: RunEnd
         do {
-            guard let settings = project.store, let file = run as? SQLiteRun else { return stage.send() }
+            guard let settings = project.store else { return stage.send() }
             let store = try StoreAddress(variable: settings.variable).open(asked: attendance.cancellation)
             // A run that was begun without the store goes on without it.
             if try run.claimCount() > 0, try !store.holds(run.plan.id) { return stage.send() }
-            ledger = try store.publish(file)
+            ledger = try store.publish(run)
             try ledger.takeUp(life: run.life(), at: attendance.context.clock.now())
             end = try stage.send(through: ledger, file: run)
         } catch is NotSending {
@@ -62,7 +62,6 @@ extension PaceRegistry.Keyed {
     fileprivate var divided: DividedPace {
         let pace = pace
         return DividedPace(
-            key: key, limit: pace.pace.pushes, intervalSeconds: pace.pace.intervalSeconds, used: { pace.used }, least: { pace.leastPart },
-            take: { pace.setPart($0) })
+            key: key, whole: pace.pace, used: { pace.used }, least: { pace.leastPart }, take: { pace.setPart($0) })
     }
 }

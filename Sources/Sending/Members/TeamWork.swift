@@ -41,7 +41,7 @@ public final class TeamWork: Sendable {
     /// - Throws: `Diagnostic`: volley.yaml cannot be read, or names no store.
     public init(in choice: ProjectChoice, _ attendance: RunAttendance, _ observer: Observer<TeamWorkEvent>) throws {
         guard let path = choice.file ?? Project.find(startingAt: ".") else {
-            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
+            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config FILE.")
         }
         project = try Project.read(file: path).0
         guard project.store != nil else {
