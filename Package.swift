@@ -167,7 +167,7 @@ let package = Package(
         .target(name: "BareCurl", dependencies: ["CCurl"], path: "Sources/Benchmarks/BareCurl"),
         .executableTarget(
             name: "volley-bench",
-            dependencies: ["Base", "Cryptography", "HTTP2", "PushServices", "Content", "Delivery", "Runs", "BareCurl"],
+            dependencies: ["Base", "Cryptography", "HTTP2", "PushServices", "Content", "Delivery", "Runs", "BareCurl", "TestServers"],
             path: "Sources/Benchmarks/VolleyBench",
             swiftSettings: strict),
 

@@ -154,7 +154,7 @@ struct ScheduledRunWork: Sendable {
 
     /// The attendance of sending: it passes events on, gives signs of life, posts notices and counts pushes.
     func sending(_ job: Watchdog.Job, _ plan: RunPlan, _ notices: Notices) -> RunAttendance {
-        RunAttendance(
+        var sending = RunAttendance(
             context: attendance.context,
             observer: Observer { [heartbeats, attendance, counter] event in
                 if case .tick = event { heartbeats.sign(of: job) }
@@ -162,6 +162,9 @@ struct ScheduledRunWork: Sendable {
                 if !plan.isTest { notices.notify(of: event, occurrence: job.key?.occurrence) }
                 attendance.observer(.run(event))
             }, cancellation: attendance.cancellation)
+        // The service may be started again: machines that help go on meanwhile.
+        sending.endsTeamRuns = false
+        return sending
     }
 
     private static func missed(of run: any RecordedRun) -> MissedPushes? { try? Report(run, isSummary: true).missedPushes }

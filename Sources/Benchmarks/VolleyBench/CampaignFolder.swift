@@ -9,11 +9,12 @@ struct CampaignFolder {
     let app: BenchApp
     private let folder: String
 
-    init(_ bench: Workbench, _ server: MeasuredServer, app: BenchApp = .apns) throws {
+    /// - Parameter store: the variable with the address of a store, through which runs are sent; nil for none.
+    init(_ bench: Workbench, _ server: MeasuredServer, app: BenchApp = .apns, store: String? = nil) throws {
         self.bench = bench
         self.server = server
         self.app = app
-        folder = try bench.makeFolder("campaign-\(server.port)")
+        folder = try bench.makeFolder("campaign-\(server.port)\(store == nil ? "" : "-store")")
         try Workbench.write("\(folder)/volley.yaml") {
             $0(
                 """
@@ -24,13 +25,18 @@ struct CampaignFolder {
                       \(app.service.name):
                         environment: {url: "\(server.url)", ca: \(server.authorityFile)}
                         \(app.keys(server.keyFile).joined(separator: "\n        "))
+                \(store.map { "store: {postgres: {url_env: \($0)}}" } ?? "")
 
                 """)
         }
     }
 
+    /// Runs a command of `volley` here.
+    func volley(_ arguments: String...) throws { try bench.run(["\(bench.binaries)/volley"] + arguments, in: folder) }
+
     /// Plans without measuring, then measures sending the plan, from the start of the process to its exit. Removes the run afterwards.
-    func send(recipients: Int, limitSeconds: Double = 300) throws -> Measurement {
+    /// - Parameter look: called with the folder of runs before.
+    func send(recipients: Int, limitSeconds: Double = 300, _ look: (_ runs: String) throws -> Void = { _ in }) throws -> Measurement {
         let campaign = "\(folder)/campaign-\(recipients).yaml"
         if access(campaign, F_OK) != 0 { try write(campaign, recipients: recipients) }
         let volley = "\(bench.binaries)/volley"
@@ -44,6 +50,7 @@ struct CampaignFolder {
         guard accepted == Int64(recipients) else {
             throw Diagnostic("\(accepted ?? 0) of \(recipients) recipients were accepted: \(result.output.prefix(800))")
         }
+        try look("\(folder)/runs")
         Workbench.remove("\(folder)/runs")
         return Measurement(
             pushes: recipients, seconds: result.seconds, cpuSeconds: result.cpuSeconds, peakBytes: result.peakBytes,

@@ -7,7 +7,7 @@ import PushServices
 
 /// `make bench`: compares Volley with other tools, all measured in the same run on the same machine. Prints Markdown for
 /// docs/performance.md. `--sending` and `--planning` (the default), `--calls`, `--services`, `--memory`, `--recording`, `--scaling`, `--rendering`
-/// and `--reports` choose the tables; `--quick` makes them once and small.
+/// `--machines` and `--reports` choose the tables; `--quick` makes them once and small.
 ///
 /// `volley-bench pipeline [RECIPIENTS]`: what a push costs outside the transport; a few seconds.
 ///
@@ -58,13 +58,13 @@ struct VolleyBench {
     private static func measure(_ options: Set<String>) throws {
         let unknown = options.subtracting([
             "--quick", "--sending", "--planning", "--memory", "--scaling", "--recording", "--rendering", "--reports", "--calls",
-            "--services",
+            "--services", "--machines",
         ])
         guard unknown.isEmpty else {
             throw Diagnostic(
                 "unknown: \(unknown.sorted().joined(separator: " "))",
                 remedy:
-                    "Use --sending, --calls, --services, --planning, --memory, --recording, --scaling, --rendering, --reports and --quick, or `pipeline`."
+                    "Use --sending, --calls, --services, --planning, --memory, --recording, --scaling, --rendering, --reports, --machines and --quick, or `pipeline`."
             )
         }
         if options.contains("--rendering") {
@@ -95,6 +95,9 @@ struct VolleyBench {
             try RecordingBenchmark(bench: bench, pushes: isQuick ? 50_000 : 800_000, repeats: repeats).run()
         }
         if options.contains("--reports") { try ReportBenchmark(bench: bench, recipients: isQuick ? 200_000 : 10_000_000).run() }
+        if options.contains("--machines") {
+            try MachinesBenchmark(bench: bench, recipients: isQuick ? 50_000 : 1_000_000, repeats: isQuick ? 1 : 5).run()
+        }
         if options.contains("--memory") {
             try MemoryBenchmark(bench: bench, sizes: isQuick ? [10_000, 100_000] : [1_000_000, 10_000_000]).run()
         }

@@ -83,6 +83,18 @@ final class Workbench {
         return result
     }
 
+    /// The text of a small file, such as those of /proc; nil if it cannot be read.
+    static func text(_ path: String) -> String? {
+        guard let file = fopen(path, "r") else { return nil }
+        defer { fclose(file) }
+        var bytes: [UInt8] = [], buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = fread(&buffer, 1, buffer.count, file)
+            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            bytes += buffer[..<count]
+        }
+    }
+
     /// Writes a file piece by piece, so that its size does not matter.
     static func write(_ file: String, _ body: ((String) -> Void) throws -> Void) throws {
         guard let stream = fopen(file, "w") else { throw Diagnostic("cannot be written: \(String(cString: strerror(errno)))", file: file) }

@@ -14,37 +14,56 @@ extension SharedLedger {
     ///   - closing: reasons for which those who are unsent get nothing any more.
     /// - Returns: how many they are.
     public func offerAgain(resendsUnknown: [Bool], closing: Set<OwnReason>) throws -> Int {
+        let offers = try ask { try self.offers($0) }
+        // Looked at twice, with the question who has them in between, as in `lost`.
         try refresh()
-        let held = try heldByMembers(), skipped = try skipped(), states = try legStates()
-        var count = 0
-        for leg in plan.legs where states[leg.ids.lowerBound]?.cause == nil && !skipped.contains(leg.ids.lowerBound) {
+        let before = ClaimSet(try open(resendsUnknown, closing).map { $0.id..<$0.id + 1 })
+        guard !before.isEmpty else { return 0 }
+        let held = try heldByMembers()
+        try refresh()
+        let again = try open(resendsUnknown, closing).filter { push in
+            // Who may have got the push is not sent to again while a member has it in hand.
+            before.contains(push.id) && !held.offered.contains(push.id) && !(push.mayHaveArrived && held.claimed.contains(push.id))
+        }
+        try offer(again, after: offers)
+        return again.count
+    }
+
+    private func offers(_ connection: PostgresConnection) throws -> Int {
+        var offers = 0
+        try connection.run("SELECT offers FROM volley_run WHERE number = $1", [.int(run)], within: asking.answerSeconds) { offers = $0.int(0) }
+        return offers
+    }
+
+    /// Recipients of the legs that go on who were claimed and are to be sent to again, as the replica knows them.
+    private func open(_ resendsUnknown: [Bool], _ closing: Set<OwnReason>) throws -> [SentAgain] {
+        let skipped = try skipped(), claims = try replica.claims()
+        return try goingLegs().filter { !skipped.contains($0.ids.lowerBound) }.flatMap { leg in
             let resends = resendsUnknown[leg.service]
-            for range in try replica.claims().ranges(in: leg.ids) {
-                for start in stride(from: range.lowerBound, to: range.upperBound, by: 50_000) {
-                    let ids = start..<min(start + 50_000, range.upperBound)
-                    let open = try replica.unsettled(in: ids, resendsUnknown: resends, closing: closing).filter { push in
-                        // Who may have got the push is sent to again where the campaign says so, and never while a member has it in hand.
-                        if push.mayHaveArrived, !resends || held.claimed.contains(push.id) { return false }
-                        return !held.offered.contains(push.id)
-                    }
-                    count += open.count
-                    try offer(open.map { SentAgain(id: $0.id, attempts: $0.attempts, mayHaveArrived: $0.mayHaveArrived) })
+            return try claims.ranges(in: leg.ids).flatMap { range in
+                try replica.unsettled(in: range, resendsUnknown: resends, closing: closing).compactMap { id, attempts, mayHaveArrived in
+                    // Without an outcome it is unknown.
+                    resends || !mayHaveArrived ? SentAgain(id: id, attempts: attempts, mayHaveArrived: mayHaveArrived) : nil
                 }
             }
         }
-        return count
+    }
+
+    private func goingLegs() throws -> [RunLeg] {
+        let states = try legStates()
+        return plan.legs.filter { states[$0.ids.lowerBound]?.cause == nil }
     }
 
     /// Whether nobody of the legs that go on is left: all are claimed, have an outcome, and none of those who were given back waits for another try.
     /// - Parameter closing: reasons for which those who are unsent get nothing any more.
     public func isSettled(closing: Set<OwnReason>) throws -> Bool {
         try refresh()
-        let states = try legStates(), claims = try replica.claims()
-        let going = plan.legs.filter { states[$0.ids.lowerBound]?.cause == nil }
+        let claims = try replica.claims(), going = try goingLegs()
         guard going.allSatisfy({ claims.contains(all: $0.ids) }) else { return false }
-        let open = ClaimSet(try replica.claimedWithoutOutcome())
-        guard going.allSatisfy({ open.ranges(in: $0.ids).isEmpty }) else { return false }
-        return try offeredCount() == 0
+        let unsettled = ClaimSet(try replica.claimedWithoutOutcome())
+        guard going.allSatisfy({ unsettled.ranges(in: $0.ids).isEmpty }), try offeredCount() == 0 else { return false }
+        // Who was given back since it was last looked for.
+        return try open(plan.services.map { _ in false }, closing).isEmpty
     }
 
     /// Stretches that are to be sent to again, and that nobody has finished.
@@ -63,18 +82,34 @@ extension SharedLedger {
 
     private func skipped() throws -> Set<Int> { plan.waves.isEmpty ? [] : try replica.skippedWaves() }
 
-    private func offer(_ open: [SentAgain]) throws {
-        var rest = open[...]
-        while !rest.isEmpty {
-            let part = Array(rest.prefix(Self.largestPart))
-            rest = rest.dropFirst(part.count)
-            try ask { connection in
-                try connection.run(
-                    "INSERT INTO volley_returned (run, first, last, redo) VALUES ($1, $2, $3, $4)",
-                    [.int(run), .int(part[0].id), .int(part[part.count - 1].id + 1), .bytes(SentAgain.bytes(of: part))],
+    /// - Parameter offers: how many were made before this member looked. A repeat after a lost answer finds one more, and offers nothing: who was offered may
+    ///   have been sent to by then.
+    /// - Throws: `NotSending` if another member conducts by now: what this one knows may be outdated.
+    private func offer(_ open: [SentAgain], after offers: Int) throws {
+        guard !open.isEmpty else { return }
+        guard let me = state.withLock({ $0.sender }) else { throw NotSending(isCancelled: false) }
+        let isConducting = try ask { connection in
+            try connection.transaction(within: asking.answerSeconds) {
+                guard try holdFence(me, connection), try row(connection).conductor == me else { return false }
+                let count = try connection.run(
+                    "UPDATE volley_run SET offers = offers + 1 WHERE number = $1 AND offers = $2", [.int(run), .int(offers)],
                     within: asking.answerSeconds)
+                guard count == 1 else { return true }
+                var rest = open[...]
+                while let first = rest.first {
+                    // Those of a part are of one leg.
+                    let end = plan.legs.first { $0.ids.contains(first.id) }?.ids.upperBound ?? .max
+                    let part = Array(rest.prefix(Self.largestPart).prefix { $0.id < end })
+                    rest = rest.dropFirst(part.count)
+                    try connection.run(
+                        "INSERT INTO volley_returned (run, first, last, redo) VALUES ($1, $2, $3, $4)",
+                        [.int(run), .int(part[0].id), .int(part[part.count - 1].id + 1), .bytes(SentAgain.bytes(of: part))],
+                        within: asking.answerSeconds)
+                }
+                return true
             }
         }
+        if !isConducting { throw NotSending(isCancelled: false) }
     }
 
     /// Parts of those who are sent to again that a member takes before others get a turn.

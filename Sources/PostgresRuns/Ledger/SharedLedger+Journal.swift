@@ -91,7 +91,7 @@ extension SharedLedger {
                 ], within: asking.answerSeconds
             ) { _ in isThere = true }
         } catch let error as PostgresError where error.sqlState == "23P01" {
-            throw broken("some of the recipients \(entry.ids.lowerBound) to \(entry.ids.upperBound - 1) are claimed already")
+            throw ClaimedAlready(ids: entry.ids)
         }
         if isThere { return true }
         // An earlier try may have arrived without an answer.
@@ -195,6 +195,19 @@ extension SharedLedger {
         }
         for case .outcomes(let settlements) in entries { outcomes += settlements.count }
         return count
+    }
+}
+
+/// Some of these recipients are claimed already: the database holds claims apart.
+struct ClaimedAlready: ExplainedError {
+    var ids: Range<Int>
+
+    var diagnostics: [Diagnostic] {
+        [
+            Diagnostic(
+                "the account of this run does not add up: some of the recipients \(ids.lowerBound) to \(ids.upperBound - 1) are claimed already",
+                remedy: "Nothing more is sent. Please report this.")
+        ]
     }
 }
 

@@ -96,7 +96,7 @@ extension SharedLedger {
     public func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
         try refresh()
         let cause = objection(try replica.figures(withGroups: isAtHome))
-        try change(to: cause == nil ? .finished : .stopped, cause: cause, at: now, from: nil)
+        try change(to: cause == nil ? .finished : .stopped, cause: cause, at: now, from: [.running, .paused])
         return cause
     }
 

@@ -57,12 +57,12 @@ extension SharedLedger {
 
     /// Claims whoever of a wave is not claimed yet, as unsent, so that nobody else does.
     private func claimForGood(_ ids: Range<Int>, reason: OwnReason, at now: Timestamp) throws {
-        try refresh()
-        for range in try replica.claims().gaps(in: ids) {
-            for start in stride(from: range.lowerBound, to: range.upperBound, by: 10_000) {
-                let part = start..<min(start + 10_000, range.upperBound)
-                try claim(part, unsent: part.map { Settlement(recipient: $0, outcome: .unsent, own: reason, settledAt: now) }, at: now)
-            }
+        while true {
+            let gaps = try claims().gaps(in: ids)
+            guard let part = gaps.first.map({ $0.prefix(10_000) }) else { return }
+            let unsent = part.map { Settlement(recipient: $0, outcome: .unsent, own: reason, settledAt: now) }
+            // Another member may just claim some of them, from a stretch that it had leased before it was too late.
+            do { try claim(part, unsent: unsent, at: now) } catch is ClaimedAlready { continue }
         }
     }
 
@@ -81,8 +81,8 @@ extension SharedLedger {
         }
         for (sender, ids) in doubtful {
             for gap in try ask({ try claimed(of: ids, $0) }).gaps(in: ids) {
-                try claim(gap, unsent: [], at: now)
-                try record([gap.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }])
+                // With their outcome in the same entry: nobody has them in hand.
+                try claim(gap, unsent: gap.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }, at: now)
             }
             try ask { connection in
                 try connection.run(
@@ -108,10 +108,16 @@ extension SharedLedger {
     }
 
     /// Recipients that are claimed without an outcome, and not in the hands of a member that is there.
+    ///
+    /// Looked at twice, with the question who has them in between: whoever claims meanwhile was not in the first look, and what somebody recorded before leaving is
+    /// in the second.
     public func lost() throws -> [Range<Int>] {
         try refresh()
+        let before = try replica.claimedWithoutOutcome()
+        guard !before.isEmpty else { return [] }
         let held = try heldByMembers(), inHands = ClaimSet(held.claimed.ranges + held.offered.ranges)
-        return try replica.claimedWithoutOutcome().flatMap { inHands.gaps(in: $0) }
+        try refresh()
+        return try ClaimSet(replica.claimedWithoutOutcome()).intersection(ClaimSet(before)).ranges.flatMap { inHands.gaps(in: $0) }
     }
 
     /// Whom members that are there have claimed or reopened; and who is offered or leased to be sent to again.

@@ -82,8 +82,8 @@ extension Store {
             try connection.run(
                 """
                 INSERT INTO volley_run (id, digest, app, campaign, plan, audience, is_published, state, cause, life, noted, conducts_sending,
-                    published_in, changes)
-                VALUES ($1, $2, $3, $4, $5, $6, false, 'planned', '', '', '', false, $7, 0) ON CONFLICT (id) DO NOTHING RETURNING number
+                    published_in, changes, offers)
+                VALUES ($1, $2, $3, $4, $5, $6, false, 'planned', '', '', '', false, $7, 0, 0) ON CONFLICT (id) DO NOTHING RETURNING number
                 """,
                 [
                     .text(plan.id), .text(file.planDigest), .text(plan.app), .text(plan.campaign), .bytes(bare), .int(plan.audience),

@@ -29,7 +29,8 @@ public enum StoreSchema {
                 conductor bigint,                       -- the member that does what is done once for all
                 conducts_sending boolean NOT NULL,
                 published_in bigint NOT NULL,           -- the life of the database: nothing can have been forgotten in it
-                changes bigint NOT NULL                 -- how often this row was changed
+                changes bigint NOT NULL,                -- how often this row was changed
+                offers bigint NOT NULL                  -- how often recipients were offered to be sent to again
             )
             """,
             """

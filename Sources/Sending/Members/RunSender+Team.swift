@@ -15,8 +15,11 @@ extension RunSender {
     func sendInTeam(_ team: TeamPlace) throws -> RunEnd {
         do {
             let end = run.plan.waves.isEmpty ? try sendRounds(team) : try sendWaves()
-            // Another member may have recorded how the run ended.
-            return team.end ?? (endsRun(end) ? recorded(end) : end)
+            // Another member may have recorded how the run ended, also at the same moment.
+            if let end = team.end { return end }
+            guard endsRun(end) else { return end }
+            let recorded = recorded(end)
+            return team.endInStore ?? recorded
         } catch let end as NotSending {
             return end.isCancelled ? .cancelled : team.end ?? .stopped(.ledger(.takenOver))
         }

@@ -68,12 +68,18 @@ final class TeamPlace: Sendable {
     /// Why this member sends no more; nil if it goes on.
     var end: RunEnd? {
         if member.isDead { return .stopped(.ledger(.takenOver)) }
-        guard let news = member.news else { return nil }
-        switch news.state {
-        case .finished: return .finished
-        case .stopped: return .stopped(news.cause ?? .interrupted)
-        case .cancelled: return .cancelled
-        case .planned, .running, .paused: return nil
+        return member.news.flatMap { Self.end($0.state, $0.cause) }
+    }
+
+    /// How the run ended, as the store says now; nil if it goes on, or the store cannot be asked.
+    var endInStore: RunEnd? { (try? ledger.status()).flatMap { Self.end($0.state, $0.cause) } }
+
+    private static func end(_ state: RunState, _ cause: StopCause?) -> RunEnd? {
+        switch state {
+        case .finished: .finished
+        case .stopped: .stopped(cause ?? .interrupted)
+        case .cancelled: .cancelled
+        case .planned, .running, .paused: nil
         }
     }
 
