@@ -23,7 +23,7 @@ struct History: Sendable, CustomStringConvertible {
             let machines = try Machines(setup)
             let found = try play(machines)
             guard !found.isEmpty else { return [] }
-            return found + Machines.Name.allCases.map { "\($0.rawValue) said: \(machines.said($0).suffix(1200))" }
+            return found + machines.lastWords
         } catch { return ["\(error)"] }
     }
 

@@ -16,7 +16,7 @@ enum MachineRun: String, CaseIterable, Sendable {
         do {
             let machines = try Machines(setup)
             let found = try play(machines)
-            return found.isEmpty ? [] : found + Machines.Name.allCases.map { "\($0.rawValue) said: \(machines.said($0).suffix(1200))" }
+            return found.isEmpty ? [] : found + machines.lastWords
         } catch { return ["\(error)"] }
     }
 

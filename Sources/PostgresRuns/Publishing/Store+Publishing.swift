@@ -11,7 +11,8 @@ extension Store {
             throw Diagnostic(
                 "only a run in a file can be sent by several machines", file: run.place, remedy: "Plan the campaign again.", [.planAgain])
         }
-        return try publish(file)
+        // Named in full: otherwise this would be a call of itself, as what needs no defaults is preferred.
+        return try publish(file, progress: { _ in })
     }
 
     /// Copies a plan into the store, unless it is there, and opens it as this machine's.
