@@ -30,6 +30,8 @@ public struct MemberNews: Sendable {
     public var stoppedLegs: Set<Int> = []
     /// The first ids of legs of which something can be leased: nobody has it yet, or it came back.
     public var legsWithWork: Set<Int> = []
+    /// Whether it is known who gets nothing because of frequency caps (`SharedLedger.cappedIDs`).
+    public var knowsCapped = false
     /// The database's clock minus this machine's, in seconds, and half of the time that asking took, which is its error.
     public var clockOffsetSeconds = 0.0, clockErrorSeconds = 0.0
 }
