@@ -153,6 +153,19 @@ struct SchedulePairTests {
         #expect(try pair.runs(1) == 0)
     }
 
+    @Test("one that is gone for half a minute is found out by the other, without being told")
+    func silence() throws {
+        let pair = try Pair("pair_silence", app: "environment: simulator\napproval: required")
+        try pair.write("sale", minutesAgo: 1)
+        let first = try pair.start(0)
+        try pair.wait("its plan") { try pair.time(0, "sale").state == "waiting" }
+        _ = try pair.start(1)
+        try pair.wait("the other") { try pair.time(1, "sale").notes.contains("another machine, ") }
+        kill(first.processID, SIGKILL)
+        _ = first.finish()
+        try pair.wait("the other's plan") { try pair.time(1, "sale").state == "waiting" }
+    }
+
     @Test("nothing is sent while the store is away, and it is said")
     func away() throws {
         let pair = try Pair("pair_away")

@@ -27,8 +27,12 @@ extension SuppressionList {
         package var isRemoved: Bool
 
         package init(token: String, reason: String, invalidSince: Int, run: String, changedAt: Int, isRemoved: Bool) {
-            (self.token, self.reason, self.invalidSince, self.run) = (token, reason, invalidSince, run)
-            (self.changedAt, self.isRemoved) = (changedAt, isRemoved)
+            self.token = token
+            self.reason = reason
+            self.invalidSince = invalidSince
+            self.run = run
+            self.changedAt = changedAt
+            self.isRemoved = isRemoved
         }
     }
 
