@@ -118,12 +118,13 @@ struct RunToSend {
         let pass = try pass(step, through: gate, having: time)
         stage.refusal = { try gate.refusal(of: .goOn).map { Diagnostic(explaining: $0) } }
         attendance.observer(.started(run))
-        let isShared = Self.isForTeam(run.plan, project, settings)
-        let end = isShared ? sendInTeam(stage, attendance, for: time?.firing) : stage.send()
+        let end = isForTeam ? sendInTeam(stage, attendance, for: time?.firing) : stage.send()
         pass.end(attendance.observer)
         attendance.observer(.ended(run))
         return end
     }
+
+    private var isForTeam: Bool { Self.isForTeam(run.plan, project, settings) }
 
     /// Passes the gate, and claims the time of a schedule on all machines. Where several machines send the run, its time is begun together with it: until then
     /// another machine may take over.

@@ -66,14 +66,17 @@ extension SharedLedger {
         return try open(plan.services.map { _ in false }, closing).isEmpty
     }
 
-    /// Stretches that are to be sent to again, and that nobody has finished.
+    /// Stretches of the legs that go on that are to be sent to again, and that nobody has finished.
     private func offeredCount() throws -> Int {
         var count = 0
         try ask { connection in
             try connection.run(
                 """
-                SELECT (SELECT count(*) FROM volley_returned WHERE run = $1) + (SELECT count(*) FROM volley_lease l
-                    JOIN volley_sender s ON s.number = l.sender WHERE l.run = $1 AND s.dead_at IS NULL AND redo IS NOT NULL)
+                SELECT count(*) FROM (
+                    SELECT run, first FROM volley_returned WHERE run = $1 AND redo IS NOT NULL
+                    UNION ALL SELECT l.run, l.first FROM volley_lease l JOIN volley_sender s ON s.number = l.sender
+                        WHERE l.run = $1 AND s.dead_at IS NULL AND redo IS NOT NULL) o
+                JOIN volley_leg g ON g.run = o.run AND g.first <= o.first AND g.last > o.first AND g.cause = ''
                 """, [.int(run)], within: asking.answerSeconds
             ) { count = $0.int(0) }
         }
@@ -130,7 +133,7 @@ extension SharedLedger {
     private func leaseAgain(of leg: Range<Int>) throws -> [Range<Int>] {
         guard let me = state.withLock({ $0.sender }) else { return [] }
         let rows = try leasing { connection in
-            let lost = try unknownLeases(of: me, connection).filter { $0.again != nil }
+            let lost = try unknownLeases(of: me, in: leg, connection).filter { $0.again != nil }
             if !lost.isEmpty { return lost }
             return try takeAgain(of: leg, me, connection).map { [$0] } ?? []
         }

@@ -44,7 +44,7 @@ extension SharedLedger {
     public func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
         try lockForSending(isSending: true)
         let firing = firing.withLock { $0 }
-        try change(to: .running, cause: nil, at: now, from: expected) { connection in
+        try change(to: .running, cause: nil, at: now, from: expected, as: life) { connection in
             try connection.run(
                 "UPDATE volley_run SET life = $2 WHERE number = $1", [.int(run), .text(life)], within: asking.answerSeconds)
             try connection.run("UPDATE volley_leg SET cause = '' WHERE run = $1", [.int(run)], within: asking.answerSeconds)
@@ -59,8 +59,12 @@ extension SharedLedger {
         try join()
         let row = try ask { try self.row($0) }
         // This process is a member by now.
-        if row.state == .finished || row.members > 1 && [.running, .paused].contains(row.state) { return }
-        try begin(life: life, at: now, from: [.planned, .running, .paused, .stopped, .cancelled])
+        if row.state == .finished || row.state == .cancelled { return }
+        if row.members > 1, [.running, .paused].contains(row.state) {
+            if row.state == .paused { try change(to: .running, cause: nil, at: now, from: [.paused]) }
+            return
+        }
+        try begin(life: life, at: now, from: [.planned, .running, .paused, .stopped])
         state.withLock { $0.news = nil }
     }
 
@@ -86,6 +90,8 @@ extension SharedLedger {
 
     public func setState(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
         if state == .running { try lockForSending(isSending: true) }
+        // An end that is recorded at the same moment as a cancellation must not take its place.
+        let expected = expected ?? (state == .stopped || state == .finished ? [.running, .paused, state] : nil)
         try change(to: state, cause: cause, at: now, from: expected)
     }
 
@@ -106,15 +112,20 @@ extension SharedLedger {
     }
 
     /// Records a state. The row of the run is locked meanwhile, so that of two orders at the same moment the second sees the first.
-    /// - Parameter alongside: what else is changed in the same transaction.
+    /// - Parameters:
+    ///   - next: the life that begins; nil if none does. Where it has begun, an earlier try arrived without an answer.
+    ///   - alongside: what else is changed in the same transaction.
     func change(
-        to state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?,
+        to state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?, as next: String? = nil,
         alongside: (PostgresConnection) throws -> Void = { _ in }
     ) throws {
-        let life = self.state.withLock { $0.life }
+        let (me, life) = self.state.withLock { ($0.sender, $0.life) }
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
+                // What a member knows that was declared dead is outdated. Whoever is none may give orders.
+                if let me, try !holdFence(me, connection) { throw NotSending(isCancelled: false) }
                 let row = try row(connection, locking: true)
+                if let next, row.life == next { return }
                 if let life, life != row.life { throw takenOver }
                 if let expected, !expected.contains(row.state) {
                     let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
@@ -164,12 +175,17 @@ extension SharedLedger {
 
     public func setState(_ state: LegState, of leg: RunLeg) throws {
         guard plan.legs.contains(leg) else { throw broken("\(leg.ids) is no leg of it") }
+        let (me, life) = self.state.withLock { ($0.sender, $0.life) }
         try ask { connection in
             try connection.run(
-                "UPDATE volley_leg SET held_until = $3, cause = $4 WHERE run = $1 AND first = $2",
+                """
+                UPDATE volley_leg SET held_until = $3, cause = $4 WHERE run = $1 AND first = $2
+                    AND ($5::bigint IS NULL OR EXISTS (SELECT 1 FROM volley_sender s JOIN volley_run r ON r.number = s.run
+                        WHERE s.number = $5 AND s.dead_at IS NULL AND r.life = $6))
+                """,
                 [
                     .int(run), .int(leg.ids.lowerBound), .optional(state.heldUntil.map { Int($0.epochMilliseconds) }),
-                    .text(StoredCause.text(state.cause)),
+                    .text(StoredCause.text(state.cause)), .optional(me), .text(life ?? ""),
                 ], within: asking.answerSeconds)
         }
     }

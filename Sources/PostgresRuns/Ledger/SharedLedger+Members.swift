@@ -54,14 +54,16 @@ extension SharedLedger {
 
     /// Gives back what this member has leased and not claimed, so that others may have it: it sends no more for now.
     public func returnLeases() throws {
-        guard let me = state.withLock({ $0.sender }), !state.withLock({ $0.stretches.leases.isEmpty }) else { return }
-        try ask { connection in
+        guard let me = state.withLock({ $0.sender }) else { return }
+        let isReturned = try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
-                guard try holdFence(me, connection) else { return }
+                // While the roll is called they stay with this member, which knows what it has done with them.
+                guard try holdFence(me, connection), try hasConfirmed(me, connection) else { return false }
                 try giveBackLeases(of: me, connection)
+                return true
             }
         }
-        state.withLock { $0.stretches = Stretches() }
+        if isReturned { state.withLock { $0.stretches = Stretches() } }
     }
 
     /// - Parameter beat: nil for whatever it is.
@@ -182,8 +184,8 @@ extension SharedLedger {
         var rows: [String: CommitMemory.Row] = [:]
         func last(_ lane: Int) -> String {
             """
-            coalesce((SELECT j.number / \(JournalLane.count) FROM volley_journal j WHERE j.run = s.run AND j.sender = s.number
-                AND j.number % \(JournalLane.count) = \(lane) ORDER BY j.number DESC LIMIT 1), 0)
+            coalesce((SELECT j.number FROM volley_journal j WHERE j.run = s.run AND j.sender = s.number AND j.lane = \(lane)
+                ORDER BY j.number DESC LIMIT 1), 0)
             """
         }
         try connection.run(

@@ -31,6 +31,7 @@ extension SharedLedger {
         guard !ids.isEmpty else { return [:] }
         var known = state.withLock { state in ids.compactMap { state.stretches.again[$0] } }
         if known.count < ids.count {
+            guard !takesPart else { throw broken("recipients were to be sent to again that this member was not given") }
             try refresh()
             let wanted = Set(ids)
             known = try replica.unsettled(in: ids[0]..<ids[ids.count - 1] + 1, resendsUnknown: resendsUnknown, closing: []).compactMap {
@@ -69,18 +70,19 @@ extension SharedLedger {
     /// Claims what members had leased that died before they had confirmed a life of the database: they may have pushed to these, in claims that were forgotten.
     /// They count as unknown. For the conductor alone.
     public func claimDoubtful(at now: Timestamp) throws {
-        var doubtful: [(sender: Int, ids: Range<Int>)] = []
+        var doubtful: [(sender: Int, ids: Range<Int>, again: [Int])] = []
         try ask { connection in
             doubtful = []
             try connection.run(
                 """
-                SELECT l.sender, l.first, l.last FROM volley_lease l JOIN volley_sender s ON s.number = l.sender
+                SELECT l.sender, l.first, l.last, l.redo FROM volley_lease l JOIN volley_sender s ON s.number = l.sender
                 WHERE l.run = $1 AND s.dead_at IS NOT NULL ORDER BY l.first
                 """, [.int(run)], within: asking.answerSeconds
-            ) { doubtful.append(($0.int(0), $0.int(1)..<$0.int(2))) }
+            ) { doubtful.append(($0.int(0), $0.int(1)..<$0.int(2), try read($0.bytes(3)).map(\.id))) }
         }
-        for (sender, ids) in doubtful {
-            for gap in try ask({ try claimed(of: ids, $0) }).gaps(in: ids) {
+        for (sender, ids, again) in doubtful {
+            try settleDoubtful(again, at: now)
+            for gap in again.isEmpty ? try ask({ try claimed(of: ids, $0) }).gaps(in: ids) : [] {
                 // With their outcome in the same entry: nobody has them in hand.
                 try claim(gap, unsent: gap.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }, at: now)
             }
@@ -90,6 +92,16 @@ extension SharedLedger {
                     within: asking.answerSeconds)
             }
         }
+    }
+
+    /// Records as unknown who is still unsent of some who were to be sent to again.
+    private func settleDoubtful(_ ids: [Int], at now: Timestamp) throws {
+        guard let first = ids.first, let last = ids.last else { return }
+        try refresh()
+        let known = try replica.settlements(of: first..<last + 1)
+        let unsent = ids.filter { known[$0]?.outcome == .unsent }
+        guard !unsent.isEmpty else { return }
+        try append(.outcomes(unsent.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }), at: now)
     }
 
     public func recordLost(at now: Timestamp) throws -> Int {
