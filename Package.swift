@@ -121,7 +121,8 @@ let package = Package(
 
         // What volley.yaml and the runs beside it say together.
         room(
-            "Workspace", ["Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Runs"]),
+            "Workspace",
+            ["Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "PostgresRuns", "Runs"]),
         // The stages: functions of values that print, ask and exit nowhere.
         room(
             "Planning",
@@ -135,9 +136,8 @@ let package = Package(
         room(
             "Automation",
             [
-                "Accounts", "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Delivery", "Runs", "Reports",
-                "Workspace",
-                "Planning", "Sending",
+                "Accounts", "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Delivery", "PostgresRuns", "Runs",
+                "Reports", "Workspace", "Planning", "Sending",
             ]),
         // What each command asks, prints and ends with; and the arguments that it takes.
         .target(
@@ -215,7 +215,8 @@ let package = Package(
         tests("OpenIDConnect", ["Base", "OpenIDConnect", "TestIdentityProvider", "TestServers"]),
         tests("Simulators", ["Base", "Cryptography", "HTTP2", "Simulators"]),
         tests(
-            "Workspace", ["Base", "Campaigns", "Delivery", "PushServices", "Runs", "TestSupport", "Workspace"]),
+            "Workspace",
+            ["Base", "Campaigns", "Delivery", "PostgresRuns", "PushServices", "Runs", "TestServers", "TestSupport", "Workspace"]),
         tests(
             "Planning",
             ["Audience", "Base", "Campaigns", "Content", "Delivery", "Planning", "PushServices", "Reports", "Runs", "Scheduling"]),
@@ -228,8 +229,8 @@ let package = Package(
         tests(
             "Automation",
             [
-                "Accounts", "Automation", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Planning", "PushServices", "Reports",
-                "Runs",
+                "Accounts", "Automation", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Planning", "PostgresRuns",
+                "PushServices", "Reports", "Runs",
                 "Scheduling",
                 "Sending",
                 "Simulators", "TestServers", "TestSupport", "Workspace",

@@ -1,5 +1,6 @@
 import Base
 import Planning
+import PostgresRuns
 import Reports
 import Runs
 import Scheduling
@@ -62,8 +63,11 @@ extension ScheduleDaemon {
         observer(.next(campaign: key.campaign, scheduler.nextTime(of: key.campaign, after: now.time), zone))
     }
 
-    /// Why a time cannot be approved as the page showed its campaign; nil for other orders.
+    /// Why a time cannot be approved as the page showed its campaign, or cannot be left out now; nil for other orders.
     private func sourceRefusal(_ order: Order, at now: Timestamp) -> OrderRefusal? {
+        if case .skip = order.kind, let service, !service.isInTouch {
+            return .described("the store that machines share cannot be reached, so another machine might send it")
+        }
         guard case .approveTime(let campaign, _, let digest, _) = order.kind else { return nil }
         guard let file = scheduler.campaigns[campaign]?.file else { return .noSuchTime }
         do {

@@ -14,7 +14,7 @@ extension ScheduleDaemon {
         let now = Timestamp.now()
         try lock.keep()
         if let reading = files.readIfChanged(now: now) { try apply(reading, now: now) }
-        try perform(scheduler.timePassed(to: now))
+        if try isInTouch(at: now) { try perform(scheduler.timePassed(to: now)) }
     }
 
     func apply(_ reading: ScheduleFiles.Reading, now: Timestamp) throws {
@@ -91,6 +91,7 @@ extension ScheduleDaemon {
         for action in actions where !(action.key.map(taken.contains) ?? false) {
             switch action {
             case .save(let scheduledRuns, let campaigns):
+                guard let scheduledRuns = try claimed(scheduledRuns, &taken) else { continue }
                 for key in try store.save(scheduledRuns, campaigns, waits: waitsForRecord).sorted(by: { $0.description < $1.description }) {
                     taken.insert(key)
                     scheduler.taken(key)
@@ -153,7 +154,7 @@ extension ScheduleDaemon {
         for name in scheduler.campaigns.keys { next[name] = scheduler.nextTime(of: name, after: now) }
         let status = ScheduleMonitoring.Status(
             isUp: isUp, campaigns: scheduler.campaigns, next: next, open: scheduler.open.values.map(\.scheduledRun), mistakes: mistakes,
-            last: (try? store.lastEnded(at: now)) ?? [], silentJobs: heartbeats.silentJobs)
+            last: ((try? store.lastEnded(at: now)) ?? []).filter { !($0.problem?.isElsewhere ?? false) }, silentJobs: heartbeats.silentJobs)
         watchdog.note(status)
         monitoring.write(status, at: now)
     }

@@ -2,6 +2,7 @@ import Workspace
 import Sending
 public import Base
 public import Campaigns
+import PostgresRuns
 import Reports
 public import Runs
 import Scheduling
@@ -60,6 +61,15 @@ public final class ScheduleDaemon {
     let heartbeats = Heartbeats()
     let watchdog: WatchdogThread
     let project: Project
+    /// This process among those of other machines; nil without a store.
+    let service: ScheduleService?
+    /// How often the service had joined when all times were claimed last.
+    var joined = 0
+    /// Times that were claimed in the store since then.
+    var claimed: Set<ScheduledRun.Key> = []
+    /// Runs that are not sent for times that were claimed, until the store knows.
+    var givenUp: [String: SharedFiring.State] = [:]
+    var isStoreAway = false
 
     /// - Parameters:
     ///   - project: names the receivers of notices and the files of `monitoring`.
@@ -80,6 +90,7 @@ public final class ScheduleDaemon {
         work = ScheduledRunWork(catalog: catalog, choice: files.choice, attendance: attendance, heartbeats: heartbeats, rights: rights)
         orderWork = OrderWork(work: work)
         store = try catalog.schedule.open()
+        service = try project.store.map { try ScheduleService(StoreAddress(variable: $0.variable)) }
         orders = OrderBook(life: Notice.randomID()) { catalog.orders.isThere ? try catalog.orders.open() : nil }
         notices = Notices(project, patience: .long, observer.notices)
         monitoring = ScheduleMonitoring(project, catalog, counting: work.counter, observer.monitoring)
@@ -142,6 +153,7 @@ public final class ScheduleDaemon {
         watchdog.end()
         watcher.join()
         report(isUp: false)
+        service?.end()
         store.close()
         guard let failure else { return .cancelled }
         observer(.recordLost(failure))

@@ -38,6 +38,12 @@ public enum ScheduleEvent: Sendable {
     case ended(ScheduledRun.Key, ScheduledRun.State, ScheduleProblem?)
     /// Another process has claimed the time.
     case taken(ScheduledRun.Key)
+    /// Another machine has the time; the run is blank if it was left out there.
+    case elsewhere(ScheduledRun.Key, machine: String, run: String)
+    /// Another machine had claimed the time and is gone: this one plans it anew.
+    case takenOver(ScheduledRun.Key, from: String)
+    /// The store that machines share cannot be asked, or can be again. Meanwhile no time is found due.
+    case storeAway(Diagnostic), storeBack
     case planNotCancelled(run: String, any Error)
     /// The file of an ended run cannot be closed.
     case fileNotClosed(run: String, any Error)

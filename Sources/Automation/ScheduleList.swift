@@ -79,7 +79,8 @@ public struct ScheduleList: Sendable {
     }
 
     private static func notes(_ scheduledRun: ScheduledRun) -> [String] {
-        [scheduledRun.state.rawValue + (scheduledRun.run.map { " as \($0)" } ?? "")]
+        if let problem = scheduledRun.problem, problem.isElsewhere { return [problem.sentence] }
+        return [scheduledRun.state.rawValue + (scheduledRun.run.map { " as \($0)" } ?? "")]
             + (scheduledRun.problem.map { [$0.sentence] } ?? [])
     }
 

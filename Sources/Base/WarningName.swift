@@ -204,6 +204,8 @@ extension WarningName {
     public static let paceTooSlow = WarningName("pace-too-slow", from: [.rows])
     /// `slow-texts`
     public static let slowTexts = WarningName("slow-texts", from: [.rows])
+    /// `store-away`
+    public static let storeAway = WarningName("store-away", from: [.rows])
 
     // What keys and certificates show.
     /// `certificate-expires`
@@ -226,7 +228,7 @@ extension WarningName {
         .cellsNotCompared, .valueNotFound, .languageNotSpoken, .timezonesUnknown, .sentInQuietHours, .languageFormsUnknown,
         .audienceEmpty, .serviceWithoutDevices, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished,
         .mayGetItTwice, .sentRecently,
-        .paceTooSlow, .slowTexts, .certificateExpires, .secretReadable,
+        .paceTooSlow, .slowTexts, .storeAway, .certificateExpires, .secretReadable,
     ]
 }
 

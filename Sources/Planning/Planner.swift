@@ -43,8 +43,8 @@ struct Planner {
     /// Explains why a device would get it or not.
     func explanation(of subject: TraceSubject, in catalog: any RunCatalog) throws -> Explanation {
         var query = try context.audienceQuery(now: now)
-        query.suppressed = try suppressionLists(catalog).suppressedDevices()
-        query.capped = try history().cappedDevices(beside: query.suppressed, in: catalog)
+        let known = try KnownDevices(context, history(), in: catalog)
+        (query.suppressed, query.capped) = (known.suppressed, known.capped)
         let export = try QueriedExport.of(context.databaseQuery, for: &query, in: catalog, attendance)
         let messages = context.messages
         attendance.observer(.readingSomewhere)
@@ -110,13 +110,6 @@ struct Planner {
             shelf: shelves.map { shelves in { shelves.shelf(of: $0) } })
     }
 
-    /// The lists of devices that the app's services called gone.
-    private func suppressionLists(_ catalog: any RunCatalog) throws -> [SuppressionList] {
-        try RunSettings(context).services.map {
-            catalog.suppression(app: context.app.name.value, service: $0.service, environment: $0.listName)
-        }
-    }
-
     /// - Parameter compares: whether the audience is compared with that of the last run.
     private func scan(
         samples: Int, _ times: SendTimes?, writer: RunWriter?, in catalog: any RunCatalog, compares: Bool = true
@@ -151,7 +144,7 @@ struct Planner {
             query, result, samples: found, schedule: schedule,
             further: comparisonWarnings(comparison) + (isUnattended ? [] : earlier?.warnings(context) ?? [])
                 + PaceLint(context: context, services: services, schedule: schedule, now: now).warnings
-                + TextLint(context: context, services: services).warnings)
+                + TextLint(context: context, services: services).warnings + [opened.storeAway].compactMap(\.self))
         attendance.observer(.lint(lint))
         let preview = Preview(
             campaign: context.campaign.name.value, app: context.app.name.value, services: services,
@@ -174,6 +167,8 @@ struct Planner {
         var export: QueriedExport?
         /// Where the devices come from, in words.
         var sources: [String]
+        /// The warning that the store of several machines cannot be asked; nil if it was, or there is none.
+        var storeAway: Diagnostic?
 
         /// Names the query where errors and warnings name the file of its rows.
         func placing(_ scan: () throws -> AudienceResult) throws -> AudienceResult {
@@ -189,16 +184,16 @@ struct Planner {
     private func openAudience(_ clocks: SendTimes?, in catalog: any RunCatalog) throws -> OpenAudience {
         var query = try context.audienceQuery(now: now)
         query.carriesTimezone = clocks != nil
-        let lists = try suppressionLists(catalog), suppressed = try lists.suppressedDevices()
-        query.suppressed = suppressed
-        let capped = try history().cappedDevices(beside: suppressed, in: catalog)
-        query.capped = capped
+        let known = try KnownDevices(context, history(), in: catalog), (suppressed, capped) = (known.suppressed, known.capped)
+        (query.suppressed, query.capped) = (suppressed, capped)
         let deviceMemory = try attendance.memory?.forDevices(besides: (suppressed?.bytes ?? 0) + (capped?.bytes ?? 0)) ?? .max
-        if let suppressed { attendance.observer(.suppressed(suppressed.count, list: lists[0].place)) }
+        if let suppressed { attendance.observer(.suppressed(suppressed.count, list: known.place)) }
         let sources = context.databaseQuery.map { [PreviewWords.query(to: $0.database.name)] } ?? query.files
         attendance.observer(.sources(project: context.project.file, exports: sources))
         let export = try QueriedExport.of(context.databaseQuery, for: &query, in: catalog, attendance)
-        return OpenAudience(query: query, clocks: clocks, deviceMemory: deviceMemory, export: export, sources: sources)
+        return OpenAudience(
+            query: query, clocks: clocks, deviceMemory: deviceMemory, export: export, sources: sources,
+            storeAway: known.storeAway)
     }
 
     /// The limit that applies when this planner plans or, for a preview, when the campaign will be planned.

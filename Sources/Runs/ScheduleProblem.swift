@@ -41,6 +41,8 @@ public indirect enum ScheduleProblem: Hashable, Sendable {
     case sentByHand
     /// A person left it out before it came, in the console; with the name.
     case leftOut(by: String)
+    /// The `volley schedule` of another machine has it, or a person there: the machine's name and its run; the run is blank if it was left out there.
+    case elsewhere(machine: String, run: String)
     /// In words: what an error says, and what an older version recorded.
     case described(String)
 }
@@ -48,6 +50,9 @@ public indirect enum ScheduleProblem: Hashable, Sendable {
 extension ScheduleProblem {
     /// Whether a time waits although a person approved it beforehand.
     public var isAboutApproval: Bool { if case .approvalVoid = self { true } else { false } }
+
+    /// Whether another machine has the time.
+    public var isElsewhere: Bool { if case .elsewhere = self { true } else { false } }
 }
 
 /// Of a run that got to its end, how many of its pushes were never sent, and why.
@@ -87,6 +92,7 @@ extension ScheduleProblem {
                 "missed", ("count", .integer(Int64(missed.count))), ("audience", .integer(Int64(missed.audience))),
                 ("expired", .integer(Int64(missed.expired))), ("too_late", .integer(Int64(missed.tooLate))))
         case .leftOut(let name): object("left_out", ("by", .string(name)))
+        case .elsewhere(let machine, let run): object("elsewhere", ("machine", .string(machine)), ("run", .string(run)))
         case .approvalVoid(let name, let flaw): object("approval_void", ("by", .string(name)), ("flaw", flaw.json))
         case .described(let words): object("described", ("words", .string(words)))
         default: object(Self.plain.first { $0.problem == self }?.name ?? "")
@@ -116,6 +122,7 @@ extension ScheduleProblem {
                     .missed($0)
                 }
             case "left_out": text("by").map { .leftOut(by: $0) }
+            case "elsewhere": text("machine").flatMap { machine in text("run").map { .elsewhere(machine: machine, run: $0) } }
             case "approval_void":
                 text("by").flatMap { name in json["flaw"].flatMap { AdvanceApproval.Flaw(json: $0) }.map { .approvalVoid(by: name, $0) } }
             case "described": text("words").map { .described($0) }

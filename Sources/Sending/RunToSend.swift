@@ -114,13 +114,30 @@ struct RunToSend {
         run.expectReaders(stage.readers)
         try stage.prepare()
         attendance.observer(.checking)
-        let pass = try gate.pass(step)
+        let time = step == .begin ? try SharedTime(of: run, settings, in: project) : nil
+        let pass = try pass(step, through: gate, having: time)
         stage.refusal = { try gate.refusal(of: .goOn).map { Diagnostic(explaining: $0) } }
         attendance.observer(.started(run))
-        let end = Self.isForTeam(run.plan, project, settings) ? sendInTeam(stage, attendance) : stage.send()
+        let isShared = Self.isForTeam(run.plan, project, settings)
+        let end = isShared ? sendInTeam(stage, attendance, for: time?.firing) : stage.send()
         pass.end(attendance.observer)
         attendance.observer(.ended(run))
         return end
+    }
+
+    /// Passes the gate, and claims the time of a schedule on all machines. Where several machines send the run, its time is begun together with it: until then
+    /// another machine may take over.
+    private func pass(_ step: SendGate.Step, through gate: SendPermission, having time: SharedTime?) throws -> SendPermit {
+        guard let time else { return try gate.pass(step) }
+        if isForTeam {
+            try time.check()
+            return try gate.pass(step)
+        }
+        try time.begin()
+        do { return try gate.pass(step) } catch {
+            time.giveBack()
+            throw error
+        }
     }
 
     /// Closes the run into one file, and puts the devices with invalid tokens on the suppression list.
@@ -129,6 +146,8 @@ struct RunToSend {
         defer { observer(.closed) }
         try run.closeIntoOneFile()
         // A test suppresses no device: its answers do not count for the audience.
-        if !run.plan.isTest { SuppressionList.suppressGone(of: run, observer) }
+        guard !run.plan.isTest else { return }
+        SuppressionList.suppressGone(of: run, observer)
+        if let warning = project.exchangeLists(of: run.plan.app, settings, in: run.catalog) { observer(.warnings([warning])) }
     }
 }

@@ -9,6 +9,8 @@ package struct FrequencyHistory {
     package let lists: Set<String>
     package let caps: [FrequencyCap]
     package let now: Timestamp
+    /// Whom other machines have sent to; nil where nobody shares a store.
+    package var elsewhere: SharedReached?
 
     package init(app: String, lists: Set<String>, caps: [FrequencyCap], now: Timestamp) {
         self.app = app
@@ -18,10 +20,19 @@ package struct FrequencyHistory {
     }
 
     /// Devices that may get no more pushes; nil without caps.
+    /// - Parameters:
+    ///   - suppressed: those of the same scan, by the hash of `elsewhere` if there is one.
+    ///   - onStoreAway: called if the store goes away: what was found so far counts then.
     /// - Throws: `Diagnostic` when a run cannot be read: its devices would not be known, and could get one push too many.
-    package func cappedDevices(beside suppressed: SuppressedDevices?, in catalog: any RunCatalog) throws -> CappedDevices? {
+    package func cappedDevices(
+        beside suppressed: SuppressedDevices?, in catalog: any RunCatalog, onStoreAway: (any Error) -> Void = { _ in }
+    ) throws -> CappedDevices? {
         guard !caps.isEmpty else { return nil }
-        return try cappedDevices(by: runs(in: catalog), beside: suppressed) { _ in true }
+        let hash = elsewhere?.hash ?? suppressed?.hash ?? .random()
+        return try CappedDevices(caps, hash: hash) { add in
+            do { try addElsewhere(catalog, add) } catch { onStoreAway(error) }
+            try addRuns(runs(in: catalog), add) { _ in true }
+        }
     }
 
     /// Devices of a run in progress that may get no more pushes, because other runs sent to devices since it was planned; nil when none
@@ -29,13 +40,35 @@ package struct FrequencyHistory {
     /// - Throws: `Diagnostic` when a run cannot be read.
     package func cappedDevices(for run: any RunLedger, in catalog: any RunCatalog) throws -> CappedDevices? {
         let others = try othersSincePlanning(of: run.plan, in: catalog)
-        guard !others.isEmpty else { return nil }
+        guard !others.isEmpty || elsewhere != nil else { return nil }
+        var isAnyElsewhere = false
         let since = run.sendingSince ?? .max
-        return try cappedDevices(by: others, beside: nil) { other in
-            // A run that no process sends now, such as a paused one, was promised to its devices before.
-            other.sendingSince.map { ($0, other.plan.id) < (since, run.plan.id) } ?? true
+        let capped = try CappedDevices(caps, hash: elsewhere?.hash ?? .random()) { add in
+            isAnyElsewhere = try addElsewhere(catalog, add)
+            // Where another machine has sent, all runs of this folder count beside it.
+            try addRuns(isAnyElsewhere && others.isEmpty ? runs(in: catalog).filter { $0.plan.id != run.plan.id } : others, add) { other in
+                // A run that no process sends now, such as a paused one, was promised to its devices before.
+                other.sendingSince.map { ($0, other.plan.id) < (since, run.plan.id) } ?? true
+            }
         }
+        return others.isEmpty && !isAnyElsewhere ? nil : capped
     }
+
+    /// Adds what other machines have sent.
+    /// - Returns: whether there is any.
+    @discardableResult
+    private func addElsewhere(_ catalog: any RunCatalog, _ add: CappedDevices.Insertion) throws -> Bool {
+        let starts = starts
+        guard let earliest = starts.min() else { return false }
+        var isAny = false
+        try elsewhere?.forEach(of: app, lists: lists, since: earliest, elsewhereThan: catalog) { at, hashes in
+            isAny = true
+            for hash in hashes { add(hash: hash) { at > starts[$0] } }
+        }
+        return isAny
+    }
+
+    private var starts: [Timestamp] { caps.map { now.adding(seconds: -Double($0.seconds)) } }
 
     /// Checks that `cappedDevices(for:in:)` can read the other runs.
     /// - Throws: `Diagnostic`: it could not find out which devices another run reached.
@@ -73,23 +106,22 @@ package struct FrequencyHistory {
         return runs
     }
 
+    /// Adds what runs of a folder have sent.
     /// - Parameter goesFirst: whether devices that a run is still to be sent to count as if they had got it.
-    private func cappedDevices(
-        by runs: [any RecordedRun], beside suppressed: SuppressedDevices?, goesFirst: (any RecordedRun) throws -> Bool
-    ) throws -> CappedDevices {
-        let starts = caps.map { now.adding(seconds: -Double($0.seconds)) }
-        return try CappedDevices(caps, beside: suppressed) { add in
-            for run in runs {
-                defer { run.close() }
-                let settings = try run.plan.settings.get()
-                // No one notices a background push.
-                let counted = settings.services.map { lists.contains($0.listName) }
-                guard counted.contains(true), settings.pushType != .background else { continue }
-                let goesFirst = try goesFirst(run)
-                try run.forEachReached(closing: OwnReason.final) { token, moment, isToCome, service in
-                    guard counted[service] else { return }
-                    add(token) { cap in moment.map { $0 > starts[cap] } ?? false || isToCome && goesFirst }
-                }
+    private func addRuns(
+        _ runs: [any RecordedRun], _ add: CappedDevices.Insertion, goesFirst: (any RecordedRun) throws -> Bool
+    ) throws {
+        let starts = starts
+        for run in runs {
+            defer { run.close() }
+            let settings = try run.plan.settings.get()
+            // No one notices a background push.
+            let counted = settings.services.map { lists.contains($0.listName) }
+            guard counted.contains(true), settings.pushType != .background else { continue }
+            let goesFirst = try goesFirst(run)
+            try run.forEachReached(closing: OwnReason.final) { token, moment, isToCome, service in
+                guard counted[service] else { return }
+                add(token) { cap in moment.map { $0 > starts[cap] } ?? false || isToCome && goesFirst }
             }
         }
     }

@@ -256,19 +256,28 @@ struct PushReaderTests {
         #expect(batches.takeIfReady() == nil)
     }
 
-    private func capped(_ ids: some Sequence<Int>) -> CappedDevices {
-        CappedDevices([FrequencyCap(pushes: 1, seconds: 3600)], beside: nil) { add in
-            for id in ids { Array(Self.token(id).utf8).withUnsafeBufferPointer { add($0) { _ in true } } }
-        }
+    private func capped(_ ids: some Sequence<Int>) -> CappedRecipients {
+        CappedRecipients(
+            devices: CappedDevices([FrequencyCap(pushes: 1, seconds: 3600)], beside: nil) { add in
+                for id in ids { Array(Self.token(id).utf8).withUnsafeBufferPointer { add($0) { _ in true } } }
+            })
     }
 
-    @Test("who may get no more is recorded as unsent with the claim, and handed to nobody")
-    func leftOut() throws {
+    /// As members of a run know them.
+    private func cappedByID(_ ids: some Sequence<Int>) -> CappedRecipients {
+        var capped = CappedRecipients()
+        for id in ids { capped.ids.insert(id) }
+        return capped
+    }
+
+    @Test("who may get no more is recorded as unsent with the claim, and handed to nobody", arguments: [false, true])
+    func leftOut(byID: Bool) throws {
         let run = try PlannedRun(audience: 9500)
         let batches = BoundedQueue<PushBatch>(capacity: 20)
         let noted = Mutex(0)
         let reader = PushReader(
-            run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none, capped: capped(stride(from: 0, to: 9500, by: 2)),
+            run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none,
+            capped: byID ? cappedByID(stride(from: 0, to: 9500, by: 2)) : capped(stride(from: 0, to: 9500, by: 2)),
             onCapped: { unsent in noted.withLock { $0 += unsent.count } })
         #expect(try reader.read(into: batches).isEmpty)
         var handedOver: [Int] = []

@@ -21,17 +21,32 @@ public final class CappedDevices: @unchecked Sendable {
     ///   - fill: is called once, with a closure that takes a push: its device's token (lower-case hex digits) and the numbers of the caps
     ///           that it
     ///     counts for. The closure must not be called afterwards.
-    public init(
+    public convenience init(
         _ caps: [FrequencyCap], beside suppressed: SuppressedDevices?,
         _ fill: (_ add: @escaping (UnsafeBufferPointer<UInt8>, _ countsFor: (Int) -> Bool) -> Void) throws -> Void
     ) rethrows {
-        hash = suppressed?.hash ?? .random()
+        try self.init(caps, hash: suppressed?.hash ?? .random()) { insertion in try fill { insertion($0, $1) } }
+    }
+
+    /// Takes a push, by its device's token or by a hash of that.
+    package struct Insertion {
+        fileprivate let hash: KeyedHash
+        fileprivate let body: (UInt64, _ countsFor: (Int) -> Bool) -> Void
+
+        package func callAsFunction(_ token: UnsafeBufferPointer<UInt8>, _ countsFor: (Int) -> Bool) { body(hash.token(token), countsFor) }
+
+        package func callAsFunction(hash: UInt64, _ countsFor: (Int) -> Bool) { body(hash, countsFor) }
+    }
+
+    /// - Parameter hash: for the tokens of a scan; that of the suppressed devices of the same scan, if there are any.
+    package init(_ caps: [FrequencyCap], hash: KeyedHash, _ fill: (_ add: Insertion) throws -> Void) rethrows {
+        self.hash = hash
         limits = caps.map { UInt8(clamping: $0.pushes) }
         fingerprints = .allocate(capacity: 64)
         fingerprints.initialize(repeating: 0)
         counts = .allocate(capacity: 64 * caps.count)
         counts.initialize(repeating: 0)
-        try fill { token, countsFor in self.add(max(self.hash.token(token), 1), countsFor) }
+        try fill(Insertion(hash: hash) { hash, countsFor in self.add(max(hash, 1), countsFor) })
     }
 
     deinit {

@@ -16,14 +16,14 @@ struct TokenFingerprint: BitwiseCopyable, Hashable {
 /// after the export was written, and of any two different tokens the hashes are then independent and evenly distributed: they are the same
 /// with a probability of 2⁻⁶⁴, whatever the tokens. Which function a text goes through follows from its bytes alone, so the target of a
 /// service whose targets are other texts of 64 characters is found again in lists, too.
-struct KeyedHash: Sendable {
+package struct KeyedHash: Sendable {
     let key: (UInt64, UInt64)
     private let wordKeys: TokenKeys
     private let restKeys: TokenKeys
     /// For the rest of a text that is not a token of 64 digits.
     private let otherKey: (UInt64, UInt64)
 
-    init(key: (UInt64, UInt64)) {
+    package init(key: (UInt64, UInt64)) {
         self.key = key
         var source = KeySource(key: key)
         wordKeys = TokenKeys(&source)
@@ -31,7 +31,7 @@ struct KeyedHash: Sendable {
         otherKey = (source.next(), source.next())
     }
 
-    static func random() -> KeyedHash { KeyedHash(key: (.random(in: .min ... .max), .random(in: .min ... .max))) }
+    package static func random() -> KeyedHash { KeyedHash(key: (.random(in: .min ... .max), .random(in: .min ... .max))) }
 
     /// Of any bytes.
     @inline(__always) func callAsFunction(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 { Self.hash(bytes, key) }
@@ -58,7 +58,7 @@ struct KeyedHash: Sendable {
 
     /// The word of a token's fingerprint.
     /// - Parameter token: as it is kept; hex digits in lower case.
-    @inline(__always) func token(_ token: UnsafeBufferPointer<UInt8>) -> UInt64 {
+    @inline(__always) package func token(_ token: UnsafeBufferPointer<UInt8>) -> UInt64 {
         guard let words = TokenWords(token) else { return Self.hash(token, key) }
         return wordKeys.hash(words)
     }

@@ -33,7 +33,7 @@ public final class SuppressedDevices: @unchecked Sendable {
     private static let prefetched = 16
 
     /// The hash for the tokens of a scan.
-    let hash = KeyedHash.random()
+    package let hash: KeyedHash
     private let entries: UnsafeMutableBufferPointer<Entry>
     private let filter: UnsafeMutableBufferPointer<UInt64>
     /// Different devices.
@@ -43,7 +43,13 @@ public final class SuppressedDevices: @unchecked Sendable {
     ///   - capacity: how many devices there are at most.
     ///   - fill: is called once, with what takes a device: its token, and since when it is invalid. For a token that comes again, the later
     ///     moment counts. It must not be used afterwards.
-    public init(capacity: Int, _ fill: (_ insert: Insertion) throws -> Void) rethrows {
+    public convenience init(capacity: Int, _ fill: (_ insert: Insertion) throws -> Void) rethrows {
+        try self.init(capacity: capacity, hash: .random(), fill)
+    }
+
+    /// - Parameter hash: for the tokens of a scan.
+    package init(capacity: Int, hash: KeyedHash, _ fill: (_ insert: Insertion) throws -> Void) rethrows {
+        self.hash = hash
         // Filled to three quarters.
         entries = .allocate(capacity: capacity + capacity / 3 + 8)
         entries.initialize(repeating: Entry())

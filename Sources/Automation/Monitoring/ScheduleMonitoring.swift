@@ -180,7 +180,7 @@ final class ScheduleMonitoring {
 
 extension ScheduledRun {
     /// Whether a person wanted it so.
-    fileprivate var isLeftOut: Bool { if case .leftOut = problem { true } else { false } }
+    var isLeftOut: Bool { if case .leftOut = problem { true } else { false } }
 
     /// The object that the health file lists under `open`.
     var json: JSONValue {

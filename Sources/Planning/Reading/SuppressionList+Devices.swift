@@ -4,19 +4,22 @@ import Runs
 
 extension [SuppressionList] {
     /// All devices on the lists; nil when no device is suppressed.
-    func suppressedDevices() throws -> SuppressedDevices? { try devices(on: self[...], capacity: 0) { _ in } }
+    /// - Parameter hash: for the tokens of the scan; nil for any.
+    func suppressedDevices(hash: KeyedHash? = nil) throws -> SuppressedDevices? {
+        try devices(on: self[...], capacity: 0, hash ?? .random()) { _ in }
+    }
 
     /// Opens one list after the other, so that their sizes are known together, then reads them.
     private func devices(
-        on rest: ArraySlice<SuppressionList>, capacity: Int, _ fill: (SuppressedDevices.Insertion) throws -> Void
+        on rest: ArraySlice<SuppressionList>, capacity: Int, _ hash: KeyedHash, _ fill: (SuppressedDevices.Insertion) throws -> Void
     ) throws -> SuppressedDevices? {
-        guard let list = rest.first else { return capacity == 0 ? nil : try SuppressedDevices(capacity: capacity, fill) }
+        guard let list = rest.first else { return capacity == 0 ? nil : try SuppressedDevices(capacity: capacity, hash: hash, fill) }
         let found = try list.withTokens { count, forEach in
-            try devices(on: rest.dropFirst(), capacity: capacity + count) { insert in
+            try devices(on: rest.dropFirst(), capacity: capacity + count, hash) { insert in
                 try fill(insert)
                 try forEach { insert($0, $1, isByPerson: $2) }
             }
         }
-        return try found ?? devices(on: rest.dropFirst(), capacity: capacity, fill)
+        return try found ?? devices(on: rest.dropFirst(), capacity: capacity, hash, fill)
     }
 }

@@ -34,6 +34,8 @@ public struct MemberNews: Sendable {
     public var databaseLife = 0, isCalm = true
     /// Entries that the database has forgotten, though it had confirmed them.
     public var missing = 0
+    /// Whether it is known who gets nothing because of frequency caps (`SharedLedger.cappedIDs`).
+    public var knowsCapped = false
     /// The database's clock minus this machine's, in seconds, and half of the time that asking took, which is its error.
     public var clockOffsetSeconds = 0.0, clockErrorSeconds = 0.0
 }

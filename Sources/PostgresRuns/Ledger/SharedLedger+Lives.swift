@@ -43,10 +43,12 @@ extension SharedLedger {
 
     public func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
         try lockForSending(isSending: true)
+        let firing = firing.withLock { $0 }
         try change(to: .running, cause: nil, at: now, from: expected) { connection in
             try connection.run(
                 "UPDATE volley_run SET life = $2 WHERE number = $1", [.int(run), .text(life)], within: asking.answerSeconds)
             try connection.run("UPDATE volley_leg SET cause = '' WHERE run = $1", [.int(run)], within: asking.answerSeconds)
+            if let firing, let holder = try Store.claim(firing, by: nil, connection) { throw holder.isTaken }
         }
         state.withLock { $0.life = life }
         try append(.life, at: now)
@@ -61,6 +63,9 @@ extension SharedLedger {
         try begin(life: life, at: now, from: [.planned, .running, .paused, .stopped, .cancelled])
         state.withLock { $0.news = nil }
     }
+
+    /// Has a time of a schedule begin in the transaction in which the run does.
+    package func begins(_ time: SharedFiring?) { firing.withLock { $0 = time } }
 
     public func confirm(givenUp: Set<String>) throws -> Bool {
         try ask { connection in
@@ -121,7 +126,8 @@ extension SharedLedger {
                     """
                     UPDATE volley_run SET state = $2, cause = $3, changes = changes + 1,
                         started_at = CASE WHEN $4 THEN coalesce(started_at, $6) ELSE started_at END,
-                        ended_at = CASE WHEN $5 THEN $6 WHEN $4 THEN NULL ELSE ended_at END
+                        ended_at = CASE WHEN $5 THEN $6 WHEN $4 THEN NULL ELSE ended_at END,
+                        capped = CASE WHEN $5 THEN capped END
                     WHERE number = $1
                     """,
                     [

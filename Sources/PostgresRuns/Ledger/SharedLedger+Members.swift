@@ -1,5 +1,4 @@
 public import Base
-import Glibc
 import Postgres
 public import Runs
 import Synchronization
@@ -18,7 +17,7 @@ extension SharedLedger {
                     """
                     INSERT INTO volley_sender (run, machine, beat, tallies, joined_at) SELECT number, $2, 0, '{}', clock_timestamp()
                     FROM volley_run WHERE number = $1 AND is_published FOR KEY SHARE RETURNING number
-                    """, [.int(run), .text(Self.machine)], within: asking.answerSeconds
+                    """, [.int(run), .text(MachineName.process)], within: asking.answerSeconds
                 ) { number = $0.int(0) }
                 guard number > 0 else { throw isGone }
                 // It has nothing that could be missing.
@@ -37,14 +36,6 @@ extension SharedLedger {
             state.comparedLife = databaseLife
         }
         return me
-    }
-
-    /// The name of this machine and the process, for messages and pages.
-    private static var machine: String {
-        var name = utsname()
-        guard uname(&name) == 0 else { return "\(getpid())" }
-        let host = withUnsafeBytes(of: name.nodename) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        return "\(host), process \(getpid())"
     }
 
     /// Ends being a member in an orderly way: what was leased and not claimed comes back. What it claimed and did not settle is unknown from now on.
@@ -224,6 +215,7 @@ extension SharedLedger {
         let row = try row(connection)
         var news = MemberNews(state: row.state, cause: row.cause)
         (news.isConductor, news.lacksConductor) = (row.conductor == me, row.conductor == nil)
+        news.knowsCapped = row.knowsCapped
         try connection.run(
             "SELECT number, beat, machine, tallies, dead_at IS NULL FROM volley_sender WHERE run = $1 AND number <> $2",
             [.int(run), .int(me)], within: asking.answerSeconds

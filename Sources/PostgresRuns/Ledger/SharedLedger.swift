@@ -10,7 +10,7 @@ import Synchronization
 /// the row, and so waits for what is being written, and stops everything after. Its own row also ends what a process does that stood still and goes on.
 public final class SharedLedger: RunLedger {
     public let plan: RunPlan
-    let store: Store
+    package let store: Store
     /// The run's number in the store.
     let run: Int
     /// The run's own file on the machine that published it; elsewhere one without recipients, which goes with this value.
@@ -32,6 +32,8 @@ public final class SharedLedger: RunLedger {
     let blocks = BlockCache()
     /// One refresh of the replica at a time.
     let refreshing = Mutex(())
+    /// The time of a schedule that begins with the run; nil without one.
+    let firing = Mutex<SharedFiring?>(nil)
 
     /// What this process knows of itself as a member.
     struct State {
@@ -88,6 +90,8 @@ public final class SharedLedger: RunLedger {
         var conductorSince: Int64?
         /// Members that are there.
         var members: Int
+        /// Whether it is known who gets nothing because of frequency caps.
+        var knowsCapped: Bool
     }
 
     func row(_ connection: PostgresConnection, locking: Bool = false) throws -> Row {
@@ -96,7 +100,8 @@ public final class SharedLedger: RunLedger {
             """
             SELECT r.state, r.cause, r.life, r.noted, r.started_at, r.ended_at, s.number, r.conducts_sending,
                 (extract(epoch FROM s.joined_at) * 1e9)::bigint,
-                (SELECT count(*) FROM volley_sender m WHERE m.run = r.number AND m.dead_at IS NULL)
+                (SELECT count(*) FROM volley_sender m WHERE m.run = r.number AND m.dead_at IS NULL),
+                r.capped IS NOT NULL
             FROM volley_run r LEFT JOIN volley_sender s ON s.number = r.conductor AND s.dead_at IS NULL
             WHERE r.number = $1 \(locking ? "FOR UPDATE OF r" : "")
             """, [.int(run)], within: asking.answerSeconds
@@ -106,7 +111,8 @@ public final class SharedLedger: RunLedger {
                 state: state, cause: StoredCause.read(cells.text(1)), life: cells.text(2), noted: try? JSONValue(parsing: cells.text(3)),
                 startedAt: cells.optionalInt(4).map { Timestamp(epochMilliseconds: Int64($0)) },
                 endedAt: cells.optionalInt(5).map { Timestamp(epochMilliseconds: Int64($0)) }, conductor: cells.optionalInt(6),
-                conductsSending: cells.int(7) == 1, conductorSince: cells.optionalInt(8).map(Int64.init), members: cells.int(9))
+                conductsSending: cells.int(7) == 1, conductorSince: cells.optionalInt(8).map(Int64.init), members: cells.int(9),
+                knowsCapped: cells.int(10) == 1)
         }
         guard let row else { throw isGone }
         return row

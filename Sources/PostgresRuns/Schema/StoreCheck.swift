@@ -86,6 +86,8 @@ extension StoreAddress {
 extension StoreSchema {
     /// The tables of this version, except the one that holds the version.
     static let tables = [
-        "volley_run", "volley_block", "volley_leg", "volley_sender", "volley_lease", "volley_returned", "volley_journal", "volley_pace", "volley_life", "volley_present",
+        "volley_run", "volley_block", "volley_leg", "volley_sender", "volley_lease", "volley_returned", "volley_journal", "volley_pace",
+        "volley_service", "volley_firing", "volley_list", "volley_suppressed", "volley_reached",
+        "volley_life", "volley_present",
     ]
 }

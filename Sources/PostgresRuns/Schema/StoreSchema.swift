@@ -11,7 +11,10 @@ public enum StoreSchema {
     static let steps: [[String]] = [
         [
             """
-            CREATE TABLE volley_store (version int NOT NULL)
+            CREATE TABLE volley_store (
+                version int NOT NULL,
+                hash_key bytea NOT NULL                 -- of the hashes in volley_reached
+            )
             """,
             """
             CREATE TABLE volley_run (
@@ -30,7 +33,8 @@ public enum StoreSchema {
                 conducts_sending boolean NOT NULL,
                 published_in bigint NOT NULL,           -- the life of the database: nothing can have been forgotten in it
                 changes bigint NOT NULL,                -- how often this row was changed
-                offers bigint NOT NULL                  -- how often recipients were offered to be sent to again
+                offers bigint NOT NULL,                 -- how often recipients were offered to be sent to again
+                capped bytea                            -- who gets nothing as of the round that goes on; null while that is not known
             )
             """,
             """
@@ -115,7 +119,58 @@ public enum StoreSchema {
                 parts text NOT NULL                     -- JSON
             )
             """,
-            "INSERT INTO volley_store VALUES (1)",
+            """
+            CREATE TABLE volley_service (               -- each `volley schedule`
+                number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                machine text NOT NULL,
+                beat bigint NOT NULL,
+                joined_at timestamptz NOT NULL,
+                dead_at timestamptz
+            )
+            """,
+            """
+            CREATE TABLE volley_firing (                -- times of schedules, and the one run that may be sent for each
+                app text NOT NULL, campaign text NOT NULL, occurrence text NOT NULL,
+                run text NOT NULL,                      -- blank for one that was left out
+                state text NOT NULL,                    -- claimed, begun, left_out
+                owner bigint,                           -- the service that has claimed it; null where a person sends it
+                machine text NOT NULL,                  -- its name, for messages
+                changed_at timestamptz NOT NULL,
+                PRIMARY KEY (app, campaign, occurrence)
+            )
+            """,
+            """
+            CREATE TABLE volley_list (                  -- suppression lists
+                app text NOT NULL, list text NOT NULL,
+                id text NOT NULL,                       -- random: tells whether it is the list that a machine knows
+                number bigint NOT NULL,                 -- of its last change
+                PRIMARY KEY (app, list)
+            )
+            """,
+            """
+            CREATE TABLE volley_suppressed (
+                app text NOT NULL, list text NOT NULL, token text NOT NULL,
+                reason text NOT NULL, invalid_since bigint NOT NULL, run text NOT NULL,
+                changed_at bigint NOT NULL,             -- added or removed, by the clock of the machine that did it
+                is_removed boolean NOT NULL,
+                number bigint NOT NULL,                 -- of the change of the list that wrote it last
+                PRIMARY KEY (app, list, token)
+            )
+            """,
+            "CREATE INDEX volley_suppressed_number ON volley_suppressed (app, list, number, token)",
+            """
+            CREATE TABLE volley_reached (               -- whom runs have sent to, for frequency caps
+                app text NOT NULL, list text NOT NULL, run text NOT NULL,
+                at bigint NOT NULL,                     -- nobody of the block was sent to later
+                number bigint NOT NULL,
+                kept_for bigint NOT NULL,               -- seconds: as far back as the longest cap looks that the run knew of
+                data bytea NOT NULL,                    -- eight bytes of a hash of each target
+                PRIMARY KEY (app, list, run, at, number)
+            )
+            """,
+            "CREATE INDEX volley_reached_at ON volley_reached (app, list, at)",
+            "ALTER TABLE volley_reached ALTER COLUMN data SET STORAGE EXTERNAL",
+            "INSERT INTO volley_store VALUES (1, uuid_send(gen_random_uuid()))",
         ]
     ]
 }

@@ -30,6 +30,8 @@ extension ScheduleProblem {
         case .missed(let missed): missed.sentence
         case .sentByHand: "sent by hand"
         case .leftOut(let name): "\(name) left it out beforehand"
+        case .elsewhere(let machine, ""): "it was left out on another machine, \(machine)"
+        case .elsewhere(let machine, let run): "another machine, \(machine), has it as \(run)"
         case .described(let words): words
         }
     }

@@ -221,6 +221,9 @@ public struct SuppressionList: Sendable {
                 let before = try count(db)
                 try db.execute(sql: SuppressionSchema.merge, arguments: [environment, now.epochMilliseconds])
                 let changed = db.changesCount
+                if try SuppressionSchema.isShared(db) {
+                    try db.execute(sql: SuppressionSchema.markIncoming, arguments: [environment, now.epochMilliseconds])
+                }
                 change.added = try count(db) - before
                 change.renewed = changed - change.added
                 return .commit
@@ -246,6 +249,7 @@ public struct SuppressionList: Sendable {
             }
             var removed = 0
             try transaction(db) {
+                try markRemoved(db, "AND device_token IN (SELECT device_token FROM temp.outgoing)")
                 try db.execute(sql: SuppressionSchema.removeOutgoing, arguments: [environment])
                 removed = db.changesCount
                 return .commit
@@ -262,6 +266,7 @@ public struct SuppressionList: Sendable {
             var removed = 0
             try transaction(db) {
                 removed = try count(db)
+                try markRemoved(db, "")
                 try db.execute(sql: "DELETE FROM suppressed WHERE environment = ?", arguments: [environment])
                 return .commit
             }
@@ -269,8 +274,15 @@ public struct SuppressionList: Sendable {
         }
     }
 
+    /// - Parameter which: a further condition on entries.
+    private func markRemoved(_ db: Database, _ which: String) throws {
+        guard try SuppressionSchema.isShared(db) else { return }
+        try db.execute(
+            sql: "\(SuppressionSchema.markRemoved) \(which)", arguments: [Timestamp.now().epochMilliseconds, environment])
+    }
+
     /// Changes the list and locks it for others until done.
-    private func transaction(_ db: Database, _ body: () throws -> Database.TransactionCompletion) throws {
+    func transaction(_ db: Database, _ body: () throws -> Database.TransactionCompletion) throws {
         try SuppressionFile.inTurn(path) { try db.inTransaction(.immediate, body) }
     }
 

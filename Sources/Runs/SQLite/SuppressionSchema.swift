@@ -6,8 +6,10 @@ import GRDB
 enum SuppressionSchema {
     /// "Vsup": distinguishes a suppression list from every other SQLite database (`PRAGMA application_id`).
     static let applicationID = 0x5673_7570
-    /// The format's number (`PRAGMA user_version`).
-    static let version = 1
+    /// The newest format (`PRAGMA user_version`): of lists that are exchanged with other machines (`sharingTables`).
+    static let version = 2
+    /// The format of all others.
+    static let plainVersion = 1
 
     static let tables = """
         CREATE TABLE suppressed (
@@ -25,7 +27,7 @@ enum SuppressionSchema {
     static func create(_ db: Database) throws {
         try db.execute(sql: tables)
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
-        try db.execute(sql: "PRAGMA user_version = \(version)")
+        try db.execute(sql: "PRAGMA user_version = \(plainVersion)")
     }
 
     /// New entries are gathered outside the list, so that the list is locked only while it is merged, and merged in the order of its keys:

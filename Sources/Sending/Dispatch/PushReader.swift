@@ -1,4 +1,3 @@
-import Audience
 import Base
 import Content
 import Delivery
@@ -26,8 +25,8 @@ struct PushReader: Sendable {
     let allowance: ClaimBudget?
     /// The clock that dates the claims.
     package let now: @Sendable () -> Timestamp
-    /// The devices that may get no more pushes; nil if there are none.
-    let capped: CappedDevices?
+    /// Who may get no more pushes.
+    let capped: CappedRecipients
     /// Called with the number of claims so far (`RunLedger.claimCount`), before a push to any of those recipients is on the wire; returns
     /// false if that could not be noted.
     var onClaimed: @Sendable (Int) -> Bool = { _ in true }
@@ -50,7 +49,7 @@ struct PushReader: Sendable {
 
     package init(
         run: any RunLedger, messages: MessageCatalog, paces: RequestPaces, resendsUnknown: Bool = true, allowance: ClaimBudget? = nil,
-        now: @escaping @Sendable () -> Timestamp = { .now() }, capped: CappedDevices? = nil,
+        now: @escaping @Sendable () -> Timestamp = { .now() }, capped: CappedRecipients = CappedRecipients(),
         onCapped: @escaping @Sendable ([Settlement]) -> Void = { _ in },
         onEarlierAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }, onInDoubt: @escaping @Sendable ([Int]) -> Void = { _ in }
     ) {

@@ -1,4 +1,3 @@
-import Audience
 import Base
 import Content
 import Delivery
@@ -29,7 +28,7 @@ struct RenderedPushes: Sendable {
 struct PushRendering {
     private let service: Int
     private let batchSize: Int
-    private let capped: CappedDevices?
+    private let capped: CappedRecipients
     /// When capped recipients are settled.
     private let now: Timestamp
     private let hasChoice: Bool
@@ -57,7 +56,7 @@ struct PushRendering {
     /// - Throws: a `Diagnostic` if it has no payload: the run was changed after it was planned.
     mutating func add(_ push: StoredPush, _ messages: MessageCatalog, in run: any RunLedger) throws {
         // A push that may have arrived is the same push again, so the cap does not apply.
-        if let capped, !push.mayHaveArrived, capped.contains(token: push.token) {
+        if !push.mayHaveArrived, capped.contains(push) {
             rendered.capped.append(
                 Settlement(recipient: push.id, outcome: .unsent, own: .frequencyCap, attempts: push.attempts, settledAt: now))
             return

@@ -1,6 +1,8 @@
-import Workspace
+import Audience
 import Base
+import PostgresRuns
 import Runs
+import Workspace
 
 /// The frequency caps, checked again when sending begins: other runs may have been sent while the plan waited.
 extension RunSender {
@@ -10,5 +12,42 @@ extension RunSender {
         let isCapped = run.plan.retryOf == nil && !run.plan.isTest
         return FrequencyHistory(
             app: run.plan.app, lists: settings.lists, caps: isCapped ? settings.frequencyCaps : [], now: clock.now())
+    }
+
+    /// Who may get no more pushes as of now. Where several machines send, the one that has the run's file finds out, and tells the others.
+    /// - Returns: nil if it has not told them yet: this process must not send.
+    /// - Throws: `NotSending`; `Diagnostic` when a run cannot be read.
+    func cappedRecipients() throws -> CappedRecipients? {
+        guard let team else { return CappedRecipients(devices: try history.cappedDevices(for: run, in: catalog)) }
+        if history.caps.isEmpty { return CappedRecipients() }
+        guard let file = team.mirror?.file else { return try team.ledger.cappedIDs().map { CappedRecipients(ids: $0) } }
+        // The file, not the account in the store, has the moments by which the runs of this folder follow one another.
+        var history = history
+        history.elsewhere = try team.ledger.reachedElsewhere()
+        let devices = try history.cappedDevices(for: file, in: catalog)
+        return CappedRecipients(ids: try team.ledger.shareCapped(devices.map { devices in { devices.contains(token: $0) } }))
+    }
+
+    /// Whether this process may send a leg now: where several send, whoever conducts goes first, and whoever is to be left out must be known.
+    func mayBegin(_ leg: RunLeg) -> Bool {
+        guard let team else { return true }
+        let knowsCapped = team.mirror != nil || history.caps.isEmpty || team.member.news?.knowsCapped ?? false
+        return knowsCapped && team.mayBegin(leg)
+    }
+}
+
+extension SharedLedger {
+    /// Whom the runs of other machines have sent to.
+    fileprivate func reachedElsewhere() throws -> SharedReached { try SharedReached(store) }
+}
+
+/// Who of a run may get no more pushes: devices, or recipients by their ids.
+struct CappedRecipients: Sendable {
+    /// nil if there are none.
+    var devices: CappedDevices?
+    var ids = BitSet()
+
+    @inline(__always) func contains(_ push: StoredPush) -> Bool {
+        ids.contains(push.id) || devices?.contains(token: push.token) ?? false
     }
 }

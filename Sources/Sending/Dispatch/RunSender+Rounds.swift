@@ -1,5 +1,4 @@
 import Workspace
-import Audience
 import Base
 import Content
 import Delivery
@@ -19,8 +18,10 @@ extension RunSender {
         _ ids: Range<Int>, startingAt start: Timestamp, until moment: Timestamp? = nil, after calls: EarlierCalls,
         in rounds: inout SendRounds
     ) throws -> (SendEnd, SendControl.StopRequest?) {
-        let capped: CappedDevices?
-        do { capped = try history.cappedDevices(for: run, in: catalog) } catch { return (.stopped(.described("\(error)")), nil) }
+        let capped: CappedRecipients?
+        do { capped = try cappedRecipients() } catch let end as NotSending { throw end } catch {
+            return (.stopped(.described("\(error)")), nil)
+        }
         // Reading the frequency history may have taken until quiet hours began.
         if let moment, clock.now() >= moment { return (.interrupted, .quietHours) }
         let results = BoundedQueue<[Settlement]>(capacity: 64)
@@ -28,7 +29,7 @@ extension RunSender {
         let state: SendState, legs: [LegSending]
         do throws(Diagnostic) {
             state = try SendState(total: run.plan.audience, settled: settled(figures, besides: calls))
-            legs = try self.legs(of: ids, besides: rounds)
+            legs = capped == nil ? [] : try self.legs(of: ids, besides: rounds)
         } catch { return (.stopped(.notSent("\(error)")), nil) }
         state.claims.start(at: try run.claimCount())
         team?.beginRound(figures, legs)
@@ -99,7 +100,7 @@ extension RunSender {
     /// The legs of some recipients that are still to be sent.
     private func legs(of ids: Range<Int>, besides rounds: SendRounds) throws(Diagnostic) -> [LegSending] {
         var legs: [LegSending] = []
-        for leg in run.plan.legs(of: ids) where rounds.stopped[leg.service] == nil && team?.mayBegin(leg) ?? true {
+        for leg in run.plan.legs(of: ids) where rounds.stopped[leg.service] == nil && mayBegin(leg) {
             let access = services[leg.service]
             legs.append(try LegSending(leg, access, queue: queuedBatches(access)))
         }
@@ -136,10 +137,10 @@ extension RunSender {
         access.paces.isEmpty ? max(4, threads ?? availableCores()) : 2
     }
 
-    private func makeReader(_ leg: LegSending, _ state: SendState, capped: CappedDevices?, _ calls: EarlierCalls) -> PushReader {
+    private func makeReader(_ leg: LegSending, _ state: SendState, capped: CappedRecipients?, _ calls: EarlierCalls) -> PushReader {
         var reader = PushReader(
             run: run, messages: messages, paces: leg.access.paces, resendsUnknown: leg.access.resendsUnknown,
-            allowance: leg.allowance, now: clock.now, capped: capped,
+            allowance: leg.allowance, now: clock.now, capped: capped ?? CappedRecipients(),
             onCapped: { unsent in
                 state.noteCapped(unsent.count)
                 state.progress.add(unsent)

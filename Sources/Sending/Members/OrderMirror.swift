@@ -5,7 +5,7 @@ import Synchronization
 
 /// Carries orders between the file of a run and the store, in both directions: a person may pause or cancel on the machine that has the file, or on any other.
 final class OrderMirror: Sendable {
-    private let file: any RunLedger
+    let file: any RunLedger
     private let known = Mutex<RunOrder>(.goOn)
 
     init(_ file: any RunLedger) { self.file = file }

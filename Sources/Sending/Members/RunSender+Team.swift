@@ -51,7 +51,7 @@ extension RunSender {
             switch (end, asked) {
             case (.finished, _):
                 // A leg may have had fewer recipients than a canary.
-                if let news = team.member.news, news.isConductor { team.open(run.plan.legs.filter(team.mayBegin), news) }
+                if let news = team.member.news, news.isConductor { team.open(run.plan.legs.filter(mayBegin), news) }
                 if try isOver() { return ended(rounds) }
             case (.stopped(let cause), _): return .stopped(cause)
             case (.interrupted, .cancelled): return .cancelled
@@ -73,7 +73,7 @@ extension RunSender {
 
     private func hasWork(_ team: TeamPlace) throws -> Bool {
         guard let news = team.member.news else { return false }
-        return run.plan.legs.contains { news.legsWithWork.contains($0.ids.lowerBound) && team.mayBegin($0) }
+        return run.plan.legs.contains { news.legsWithWork.contains($0.ids.lowerBound) && mayBegin($0) }
     }
 
     /// Looks after those that members left behind, and finds out whether everybody is settled. For whoever conducts.

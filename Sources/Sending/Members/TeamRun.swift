@@ -4,6 +4,7 @@ import Delivery
 import PostgresRuns
 import PushServices
 import Runs
+import Workspace
 
 /// Sending a run through the store, from the machine that has its file.
 extension RunToSend {
@@ -22,9 +23,11 @@ extension RunToSend {
     }
 
     /// Publishes the run, sends it until it has ended for all, and brings back what became of it.
-    /// - Parameter stage: for the run's own file.
+    /// - Parameters:
+    ///   - stage: for the run's own file.
+    ///   - time: the time of a schedule that begins with it; nil without one.
     /// - Returns: how it ended, as the file says.
-    func sendInTeam(_ stage: RunSender, _ attendance: RunAttendance) -> RunEnd {
+    func sendInTeam(_ stage: RunSender, _ attendance: RunAttendance, for time: SharedFiring?) -> RunEnd {
         let ledger: SharedLedger, end: RunEnd
         do {
             guard let settings = project.store else { return stage.send() }
@@ -32,13 +35,25 @@ extension RunToSend {
             // A run that was begun without the store goes on without it.
             if try run.claimCount() > 0, try !store.holds(run.plan.id) { return stage.send() }
             ledger = try store.publish(run)
+            ledger.begins(time)
             try ledger.takeUp(life: run.life(), at: attendance.context.clock.now())
             end = try stage.send(through: ledger, file: run)
         } catch is NotSending {
             return stage.recorded(.stopped(.ledger(.takenOver)))
         } catch { return stage.recorded(.stopped(.ledger(.unusable("\(error)")))) }
         do { try ledger.fetch() } catch { return stage.recorded(.stopped(.ledger(.recordingFailed("\(error)")))) }
+        shareReached(ledger, attendance.observer)
         return stage.recorded(end)
+    }
+}
+
+extension RunToSend {
+    /// Tells other machines whom the run has sent to, for their frequency caps.
+    private func shareReached(_ ledger: SharedLedger, _ observer: RunObserver) {
+        do { try SharedReached(ledger.store).share(run, settings, project.app(named: run.plan.app)) } catch {
+            guard let place = project.store?.variable.position else { return }
+            observer(.warnings([Project.storeAway(error, at: place)]))
+        }
     }
 }
 

@@ -3,6 +3,7 @@ import Base
 import Campaigns
 import HTTPTypes
 import Runs
+import Workspace
 
 /// Devices that get no more pushes: how many of which app, and why.
 enum SuppressionPage {
@@ -54,6 +55,11 @@ enum SuppressionPage {
 
     static func page(_ visit: Visit, _ site: Site, _ result: Result? = nil) throws -> Answer {
         let (app, parts) = try parts(visit, site)
+        let project = try site.project()
+        let settings = try RunSettings(app, projectFile: project.file, pushType: .alert)
+        let away: [HTML] = [project.exchangeLists(of: app.name.value, settings, in: site.catalog)].compactMap(\.self).map {
+            "<p class=\"note\">\(Words.text($0))</p>"
+        }
         let message: HTML =
             result.map { result in
                 result.refusal == nil ? "<div class=\"done\" role=\"status\">\(result.message)</div>" : AccountWords.alert(result.message)
@@ -64,6 +70,7 @@ enum SuppressionPage {
         let content: HTML = """
             \(Words.head("Suppressed devices of \(TextFormat.printable(app.name.value))"))
             \(message)
+            \(away)
             \(lists)
             \(Words.panel("What you can do", id: "actions", HTML(try SuppressionForms.all(app, parts, visit))))
             <p class="note"><a href="/suppression">All apps</a></p>

@@ -28,7 +28,7 @@ public enum SuppressionCommand {
 
     /// Shows how many devices are suppressed, and why: of one service, or of all services of an app. No token is shown in full.
     public static func list(_ choice: ListChoice, options: CommonOptions, console: Console) throws -> ExitStatus {
-        let contents = try lists(choice, options).map(Contents.init)
+        let contents = try lists(choice, options, console).map(Contents.init)
         if options.isJSON {
             let documents = contents.map(document)
             // An app with one service has one document, as ever.
@@ -74,7 +74,7 @@ public enum SuppressionCommand {
     /// Adds the devices of a file.
     public static func add(_ devices: DeviceFile, to choice: ListChoice, options: CommonOptions, console: Console) throws -> ExitStatus {
         let file = devices.path
-        let (list, settings) = try self.list(choice, options)
+        let (list, settings, isInTouch) = try self.list(choice, options, console)
         guard FilePaths.exists(file) else {
             throw Diagnostic(
                 "there is no such file", file: file,
@@ -91,6 +91,7 @@ public enum SuppressionCommand {
                 try entries.add(entry.token, reason: entry.reason.isEmpty ? reason : entry.reason, invalidSince: entry.invalidSince ?? now)
             }
         }
+        if isInTouch { exchange(settings, options, console) }
         let answer = document(
             list,
             [("read", .integer(Int64(read))), ("added", .integer(Int64(change.added))), ("renewed", .integer(Int64(change.renewed)))])
@@ -109,7 +110,7 @@ public enum SuppressionCommand {
     public static func export(
         _ choice: ListChoice, output: String?, isForExcel: Bool = false, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
-        let list = try self.list(choice, options).list
+        let list = try self.list(choice, options, console).list
         let file = output.flatMap { $0 == "-" || OutputSink.isStandardOutput($0) ? nil : $0 }
         try ResultFileCheck.check(file, option: "--output", what: "list", runsFolder: Project.catalog(options.project).place)
         guard output != nil || !console.outputIsTerminal else {
@@ -160,7 +161,8 @@ public enum SuppressionCommand {
 
     /// Removes devices, so that the next plan may include them again.
     public static func remove(_ removal: Removal, from choice: ListChoice, options: CommonOptions, console: Console) throws -> ExitStatus {
-        let (list, settings) = try self.list(choice, options)
+        let (list, settings, isInTouch) = try self.list(choice, options, console)
+        defer { if isInTouch { exchange(settings, options, console) } }
         switch removal {
         case .token(let text):
             guard let token = list.targets.target(text) else {
@@ -206,8 +208,10 @@ public enum SuppressionCommand {
 
     // MARK: - The list
 
-    /// The app, and its list for the environment in volley.yaml.
-    private static func list(_ choice: ListChoice, _ options: CommonOptions) throws -> (list: SuppressionList, app: App) {
+    /// The app, its list for the environment in volley.yaml, and whether the store of several machines could be asked, if there is one.
+    private static func list(
+        _ choice: ListChoice, _ options: CommonOptions, _ console: Console
+    ) throws -> (list: SuppressionList, app: App, isInTouch: Bool) {
         let project = try project(options)
         let app = try project.app(calledOrOnly: choice.app)
         guard choice.service != nil || app.services.count == 1 else {
@@ -215,13 +219,27 @@ public enum SuppressionCommand {
                 "the app '\(app.name.value)' has several services, and each has a list of its own", file: project.file,
                 remedy: "Name one with --service: \(app.services.map(\.service.name).joined(separator: ", ")).")
         }
-        return (try lists(of: app, choice, project, options)[0], app)
+        let isInTouch = exchange(app, options, console)
+        return (try lists(of: app, choice, project, options)[0], app, isInTouch)
     }
 
     /// The list of the service that was chosen, or those of all services of the app.
-    private static func lists(_ choice: ListChoice, _ options: CommonOptions) throws -> [SuppressionList] {
-        let project = try project(options)
-        return try lists(of: project.app(calledOrOnly: choice.app), choice, project, options)
+    private static func lists(_ choice: ListChoice, _ options: CommonOptions, _ console: Console) throws -> [SuppressionList] {
+        let project = try project(options), app = try project.app(calledOrOnly: choice.app)
+        exchange(app, options, console)
+        return try lists(of: app, choice, project, options)
+    }
+
+    /// Brings the lists of an app, and those of other machines, up to date.
+    /// - Returns: false if the store cannot be asked, which was said: what is changed here is exchanged later.
+    @discardableResult
+    private static func exchange(_ app: App, _ options: CommonOptions, _ console: Console) -> Bool {
+        guard let project = try? project(options), project.store != nil,
+            let settings = try? RunSettings(app, projectFile: project.file, pushType: .alert),
+            let warning = project.exchangeLists(of: app.name.value, settings, in: project.catalog(options.project))
+        else { return true }
+        console.show([warning])
+        return false
     }
 
     private static func lists(

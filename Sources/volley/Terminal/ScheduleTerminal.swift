@@ -20,9 +20,10 @@ extension Console {
         case .run(let event): run(event)
         case .noticeDelivery(let event): warn(event.text)
         case .notice(let notice): warn(notice.text)
-        case .started, .ending, .recordLost, .recordBusy, .monitoringFailed: showProcess(event)
+        case .started, .ending, .recordLost, .recordBusy, .monitoringFailed, .storeAway, .storeBack: showProcess(event)
         case .invalid, .mended, .next, .gone, .ignored, .unscheduled: showFile(event)
-        case .due, .sending, .planFailed, .postponed, .sendFailed, .ended, .taken, .planNotCancelled, .fileNotClosed,
+        case .due, .sending, .planFailed, .postponed, .sendFailed, .ended, .taken, .elsewhere, .takenOver, .planNotCancelled,
+            .fileNotClosed,
             .statisticsMissing:
             showTime(event)
         case .order(let event): show(event)
@@ -47,6 +48,11 @@ extension Console {
         case .recordLost(let error):
             warn("volley schedule cannot continue without its record; what was being sent has stopped cleanly. \(error)")
         case .recordBusy(let path): warn("Another program holds \(path); volley schedule waits until it is done.")
+        case .storeAway(let trouble):
+            warn(
+                "Until the store can be reached, no time is sent: another machine may send it. What is being sent goes on as it can. \(trouble)"
+            )
+        case .storeBack: say("The store can be reached again.")
         case .monitoringFailed(let error): warn("Monitoring: \(error)")
         default: break
         }
@@ -80,6 +86,9 @@ extension Console {
         case .sendFailed(let key, let mistake): warn("\(key) cannot be sent. \(mistake)")
         case .ended(let key, let state, let problem): say("\(key): \(state.rawValue)\(problem.map { ": \($0.sentence)" } ?? "")")
         case .taken(let key): warn("\(key) was claimed by another process, which sends it.")
+        case .elsewhere(let key, let machine, ""): say("\(key) was left out on another machine, \(machine).")
+        case .elsewhere(let key, let machine, let run): say("\(key) is up to another machine, \(machine), as \(run).")
+        case .takenOver(let key, let machine): say("\(key) is planned here: \(machine), which had it, is gone.")
         case .planNotCancelled(let run, let error): warn("The plan \(run) cannot be cancelled. \(error)")
         case .statisticsMissing(let run, let trouble): warn("\(run): \(trouble)")
         case .fileNotClosed(let run, let error): warn("\(run) is over, but its file cannot be closed. \(error)")

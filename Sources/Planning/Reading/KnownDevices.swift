@@ -1,0 +1,35 @@
+import Audience
+import Base
+import Campaigns
+import Runs
+import Workspace
+
+/// What is known of devices beside the exports, on this machine and on those that share its store: which are suppressed, and which got enough pushes lately.
+struct KnownDevices {
+    /// nil if no device is suppressed.
+    let suppressed: SuppressedDevices?
+    /// nil without frequency caps.
+    let capped: CappedDevices?
+    /// Where the suppressed devices are, for messages.
+    let place: String
+    /// The warning that the store of several machines cannot be asked, so that only what this machine knows counts; nil if it was, or there is none.
+    let storeAway: Diagnostic?
+
+    /// - Parameter history: the pushes that devices got lately, from the runs of this machine.
+    /// - Throws: `Diagnostic`: a list or a run cannot be read.
+    init(_ context: CampaignContext, _ history: FrequencyHistory, in catalog: any RunCatalog) throws {
+        let (app, project) = (context.app.name.value, context.project)
+        let settings = try RunSettings(context)
+        var history = history
+        var away = project.exchangeLists(of: app, settings, in: catalog)
+        func note(_ error: any Error) { away = away ?? project.store.map { Project.storeAway(error, at: $0.variable.position) } }
+        if away == nil, !history.caps.isEmpty {
+            do { history.elsewhere = try project.sharedReached(settings) } catch { note(error) }
+        }
+        let lists = settings.services.map { catalog.suppression(app: app, service: $0.service, environment: $0.listName) }
+        place = lists[0].place
+        suppressed = try lists.suppressedDevices(hash: history.elsewhere?.hash)
+        capped = try history.cappedDevices(beside: suppressed, in: catalog, onStoreAway: note)
+        storeAway = away
+    }
+}

@@ -1,0 +1,126 @@
+package import Base
+import Synchronization
+
+/// This `volley schedule` among those of other machines: beats once a second, declares dead whoever is silent for long (`MemberWatch`), and claims times, so that
+/// each is planned and sent by one of them.
+///
+/// A service that ends says nothing: it may be back within seconds and go on with what it has. After half a minute of silence others take over what it had not
+/// begun.
+package final class ScheduleService: Sendable {
+    private static let beatMilliseconds = 1000
+    /// Between two tries to claim a time; the database was there a moment ago.
+    private static let pauseMilliseconds = 250
+
+    private let address: StoreAddress
+    private let givingUp: Cancellation
+    private let state = Mutex(State())
+    private let store = Mutex<Store?>(nil)
+    private let thread = Mutex<WorkerThread<Void>?>(nil)
+
+    private struct State {
+        /// Its number in the store; nil before it joined, and after it was declared dead.
+        var number: Int?
+        var joined = 0
+        var watch = MemberWatch()
+        var orphans: [SharedFiring] = []
+        /// nil while the store answers.
+        var trouble: Diagnostic?
+    }
+
+    /// Begins to beat. The store need not be there yet.
+    /// - Throws: `Diagnostic`: no thread can be started.
+    package init(_ address: StoreAddress) throws {
+        self.address = address
+        givingUp = try Cancellation()
+        let thread = try WorkerThread("service") { [self] in
+            let start = ContinuousClock.now
+            while !givingUp.isRequested {
+                beat((.now - start) / .seconds(1))
+                givingUp.wait(milliseconds: Self.beatMilliseconds)
+            }
+        }
+        self.thread.withLock { $0 = thread }
+    }
+
+    /// Ends beating.
+    package func end() {
+        givingUp.request()
+        thread.withLock { thread in
+            thread?.join()
+            thread = nil
+        }
+    }
+
+    // MARK: - What is known
+
+    /// How often it joined: whenever the number grows, others may have taken over what it had claimed. 0 before the first time.
+    package var joined: Int { state.withLock { $0.joined } }
+
+    /// Whether it is there, as the last beat showed: only then may it find times due.
+    package var isInTouch: Bool { state.withLock { $0.number != nil && $0.trouble == nil } }
+
+    /// Why the store cannot be asked; nil while it can.
+    package var trouble: Diagnostic? { state.withLock { $0.trouble } }
+
+    /// Times that dead services had claimed and not begun.
+    package var orphans: [SharedFiring] { state.withLock { $0.trouble == nil ? $0.orphans : [] } }
+
+    // MARK: - Times
+
+    /// Claims a time; waits for the store if it has just gone away.
+    /// - Parameter isOver: whether to wait no longer.
+    /// - Returns: nil if the time is this run's; otherwise who has it.
+    /// - Throws: `Diagnostic`: the store refuses it, or nobody waits any more.
+    package func claim(_ firing: SharedFiring, until isOver: () -> Bool) throws -> SharedFiring? {
+        while true {
+            do {
+                let number = state.withLock { $0.number }
+                guard let number else { throw Diagnostic("this volley schedule is not known in the store") }
+                return try opened().claim(firing, by: number)
+            } catch {
+                if isOver() { throw error }
+                givingUp.wait(milliseconds: Self.pauseMilliseconds)
+            }
+        }
+    }
+
+    /// Notes that nothing is sent any more for times that were claimed and never begun.
+    package func end(_ runs: [String], as state: SharedFiring.State) throws { try opened().end(runs, as: state) }
+
+    // MARK: - Beating
+
+    private func opened() throws -> Store {
+        if let store = store.withLock({ $0 }) { return store }
+        let opened = try address.open(asked: givingUp)
+        return store.withLock { store in
+            if store == nil { store = opened }
+            return store ?? opened
+        }
+    }
+
+    private func beat(_ seconds: Double) {
+        do {
+            let store = try opened(), number = try state.withLock { $0.number } ?? join(store)
+            guard let news = try store.beat(ofService: number) else { return state.withLock { $0.number = nil } }
+            let silent = state.withLock { state in
+                (state.orphans, state.trouble) = (news.orphans, nil)
+                return state.watch.look(at: news.beats, seconds)
+            }
+            try store.declareDead(silent)
+        } catch {
+            state.withLock { state in
+                state.watch.disconnected()
+                state.trouble = Diagnostic(explaining: error)
+            }
+        }
+    }
+
+    private func join(_ store: Store) throws -> Int {
+        let number = try store.joinAsService()
+        state.withLock { state in
+            state.number = number
+            state.joined += 1
+        }
+        return number
+    }
+}

@@ -1,0 +1,170 @@
+import Base
+import Postgres
+
+/// Times of schedules. Which run may be sent for a time is decided by its row alone: whoever changes it does so under conditions that the row itself fulfils, in
+/// one statement. A service that stood still, was declared dead and goes on finds another run there; one that is not followed by another goes on as if
+/// nothing had been.
+extension Store {
+    private static let firingSeconds = 10.0
+
+    /// Claims a time for a run, begins it, or leaves it out; again for the same run, this changes nothing. A time that a dead service had claimed and not begun
+    /// may be claimed for another run.
+    /// - Parameter service: the number of the service that does so; nil where a person sends.
+    /// - Returns: nil if the time is this run's now; otherwise who has it.
+    package func claim(_ firing: SharedFiring, by service: Int? = nil) throws -> SharedFiring? {
+        try StoreError.explaining { try looking.once { try Self.claim(firing, by: service, $0) } }
+    }
+
+    static func claim(_ firing: SharedFiring, by service: Int?, _ connection: PostgresConnection) throws -> SharedFiring? {
+        var isOurs = false
+        try connection.run(
+            """
+            INSERT INTO volley_firing AS old (app, campaign, occurrence, run, state, owner, machine, changed_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp())
+            ON CONFLICT (app, campaign, occurrence) DO UPDATE SET
+                run = excluded.run, machine = excluded.machine, changed_at = excluded.changed_at,
+                owner = CASE WHEN old.run = excluded.run THEN coalesce(excluded.owner, old.owner) ELSE excluded.owner END,
+                state = CASE WHEN old.run = excluded.run AND old.state = 'begun' THEN old.state ELSE excluded.state END
+            WHERE old.run = excluded.run AND (old.state IN ('claimed', 'begun') OR old.state = excluded.state OR excluded.state = 'begun')
+                OR old.state = 'claimed' AND NOT EXISTS (SELECT 1 FROM volley_service s WHERE s.number = old.owner AND s.dead_at IS NULL)
+                OR old.state = 'skipped' AND excluded.state = 'begun'
+            RETURNING 1
+            """, values(firing) + [.text(firing.run), .text(firing.state.rawValue), .optional(service), .text(firing.machine)],
+            within: firingSeconds
+        ) { _ in isOurs = true }
+        if isOurs { return nil }
+        guard let holder = try find(firing, connection) else {
+            throw Diagnostic(
+                "who has \(firing.campaign) (\(firing.occurrence)) in the store cannot be read",
+                remedy: "Use the same version on all machines.")
+        }
+        return holder
+    }
+
+    /// Who has a time; nil if it is free, or has gone to nobody else than the run.
+    package func holder(of firing: SharedFiring) throws -> SharedFiring? {
+        let holder = try StoreError.explaining { try looking.once { try Self.find(firing, $0) } }
+        return holder.flatMap { $0.run == firing.run || $0.state == .skipped ? nil : $0 }
+    }
+
+    /// Gives back a time whose run was not begun after all.
+    package func giveBack(_ firing: SharedFiring) throws {
+        try StoreError.explaining {
+            try looking.once { connection in
+                try connection.run(
+                    """
+                    UPDATE volley_firing SET state = 'claimed', changed_at = clock_timestamp()
+                    WHERE app = $1 AND campaign = $2 AND occurrence = $3 AND run = $4 AND state = 'begun'
+                    """, Self.values(firing) + [.text(firing.run)], within: Self.firingSeconds)
+            }
+        }
+    }
+
+    /// Notes of times that were claimed and never begun that nothing is sent for them any more.
+    /// - Parameter runs: the runs that would have been sent.
+    package func end(_ runs: [String], as state: SharedFiring.State) throws {
+        guard !runs.isEmpty else { return }
+        try StoreError.explaining {
+            try looking.once { connection in
+                try connection.run(
+                    """
+                    UPDATE volley_firing SET state = $2, changed_at = clock_timestamp()
+                    WHERE state = 'claimed' AND run IN (SELECT json_array_elements_text($1::json))
+                    """, [.text(JSONValue.array(runs.map { .string($0) }).text), .text(state.rawValue)], within: Self.firingSeconds)
+            }
+        }
+    }
+
+    private static func find(_ firing: SharedFiring, _ connection: PostgresConnection) throws -> SharedFiring? {
+        var found: SharedFiring?
+        try connection.run(
+            """
+            SELECT app, campaign, occurrence, run, state, machine FROM volley_firing
+            WHERE app = $1 AND campaign = $2 AND occurrence = $3
+            """, values(firing), within: firingSeconds
+        ) { found = SharedFiring($0) }
+        return found
+    }
+
+    private static func values(_ firing: SharedFiring) -> [PostgresValue] {
+        [.text(firing.app), .text(firing.campaign), .text(firing.occurrence)]
+    }
+
+    // MARK: - Services
+
+    /// How long it is known of a time who had it; days. Far longer than schedules look back.
+    private static let daysOfFirings = 400
+
+    /// Makes a service known.
+    /// - Returns: its number.
+    func joinAsService() throws -> Int {
+        try StoreError.explaining {
+            try looking.once { connection in
+                try connection.run("DELETE FROM volley_service WHERE dead_at < now() - interval '1 day'", within: Self.firingSeconds)
+                try connection.run(
+                    "DELETE FROM volley_firing WHERE changed_at < now() - make_interval(days => $1::int)", [.int(Self.daysOfFirings)],
+                    within: Self.firingSeconds)
+                var number = 0
+                try connection.run(
+                    "INSERT INTO volley_service (machine, beat, joined_at) VALUES ($1, 0, clock_timestamp()) RETURNING number",
+                    [.text(MachineName.process)], within: Self.firingSeconds
+                ) { number = $0.int(0) }
+                return number
+            }
+        }
+    }
+
+    /// What a beat of a service brings.
+    struct ServiceNews: Sendable {
+        /// Of the others that are there, by their numbers.
+        var beats: [String: Int64] = [:]
+        /// Times that dead services had claimed and not begun.
+        var orphans: [SharedFiring] = []
+    }
+
+    /// - Returns: nil if the service was declared dead.
+    func beat(ofService me: Int) throws -> ServiceNews? {
+        try StoreError.explaining {
+            try looking.once { connection in
+                let count = try connection.run(
+                    "UPDATE volley_service SET beat = beat + 1 WHERE number = $1 AND dead_at IS NULL", [.int(me)],
+                    within: Self.firingSeconds)
+                guard count == 1 else { return nil }
+                var news = ServiceNews()
+                try connection.run(
+                    "SELECT number, beat FROM volley_service WHERE dead_at IS NULL AND number <> $1", [.int(me)], within: Self.firingSeconds
+                ) { news.beats["\($0.int(0))"] = Int64($0.int(1)) }
+                try connection.run(
+                    """
+                    SELECT app, campaign, occurrence, run, state, machine FROM volley_firing f WHERE state = 'claimed'
+                        AND NOT EXISTS (SELECT 1 FROM volley_service s WHERE s.number = f.owner AND s.dead_at IS NULL)
+                    ORDER BY app, campaign, occurrence
+                    """, within: Self.firingSeconds
+                ) { if let firing = SharedFiring($0) { news.orphans.append(firing) } }
+                return news
+            }
+        }
+    }
+
+    /// Declares services dead whose beats still stand where they stood.
+    func declareDead(_ silences: [MemberWatch.Silence]) throws {
+        try StoreError.explaining {
+            try looking.once { connection in
+                for silence in silences {
+                    try connection.run(
+                        "UPDATE volley_service SET dead_at = clock_timestamp() WHERE number = $1 AND beat = $2 AND dead_at IS NULL",
+                        [.int(Int(silence.member) ?? 0), .int(Int(silence.beat))], within: Self.firingSeconds)
+                }
+            }
+        }
+    }
+}
+
+extension SharedFiring {
+    /// nil for a state that this version does not know.
+    fileprivate init?(_ cells: PostgresRow) {
+        guard let state = State(rawValue: cells.text(4)) else { return nil }
+        self.init(app: cells.text(0), campaign: cells.text(1), occurrence: cells.text(2), run: cells.text(3), state: state)
+        machine = cells.text(5)
+    }
+}

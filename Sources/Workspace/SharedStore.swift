@@ -1,0 +1,47 @@
+public import Base
+public import Campaigns
+package import PostgresRuns
+public import Runs
+
+/// What a project has in the store that it shares with other machines. Without `store` in volley.yaml nothing is connected to.
+extension Project {
+    /// Opens the store.
+    /// - Parameter asked: a person's request to end, after which it is waited for some seconds more.
+    /// - Returns: nil if volley.yaml names none.
+    /// - Throws: `Diagnostic`: the store cannot be reached, or its tables are missing or of another version.
+    package func openStore(asked: Cancellation) throws -> Store? {
+        try store.map { try StoreAddress(variable: $0.variable).open(asked: asked) }
+    }
+
+    /// Brings the suppression lists of an app up to date with those of other machines, and theirs with these. Lists of the simulator stay on their machine.
+    /// - Returns: a warning if the store cannot be asked. What was not exchanged is exchanged the next time.
+    public func exchangeLists(of app: String, _ settings: RunSettings, in catalog: any RunCatalog) -> Diagnostic? {
+        let services = settings.services.filter { !$0.environment.isSimulator }
+        guard let place = store?.variable.position, !services.isEmpty else { return nil }
+        do {
+            guard let store = try openStore(asked: .requested()) else { return nil }
+            for service in services {
+                try store.exchange(catalog.suppression(app: app, service: service.service, environment: service.listName))
+            }
+            return nil
+        } catch { return Self.storeAway(error, at: place) }
+    }
+
+    /// The warning that this machine has to do without the store.
+    package static func storeAway(_ error: any Error, at place: SourcePosition) -> Diagnostic {
+        let found = Diagnostic(explaining: error)
+        return .warning(
+            .storeAway,
+            message: "suppressed devices and recent pushes could not be exchanged with other machines: \(found.message)", at: place,
+            remedy: found.remedy)
+    }
+}
+
+extension Cancellation {
+    /// One that was requested already: the store is waited for some seconds only.
+    static func requested() throws(Diagnostic) -> Cancellation {
+        let cancellation = try Cancellation()
+        cancellation.request()
+        return cancellation
+    }
+}

@@ -1,0 +1,118 @@
+import Base
+import Postgres
+import TestServers
+import Testing
+
+@testable import PostgresRuns
+
+@Suite("times of schedules in the store", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+struct SharedFiringTests {
+    private func firing(_ run: String, _ state: SharedFiring.State = .claimed, at time: String = "2026-12-01T09:00") -> SharedFiring {
+        SharedFiring(app: "shop", campaign: "spring-sale", occurrence: time, run: run, state: state)
+    }
+
+    /// Two services of one store.
+    private struct Bench {
+        let store: Store
+        let first: Int, second: Int
+        let address: PostgresAddress
+
+        init() throws {
+            let bench = try StoreBench(PostgresServer.shared.get())
+            (store, address) = (bench.store, bench.address)
+            (first, second) = (try store.joinAsService(), try store.joinAsService())
+        }
+
+        func kill(_ service: Int) throws {
+            let beat = try store.beat(ofService: service == first ? second : first)?.beats["\(service)"]
+            try store.declareDead([.init(member: "\(service)", beat: try #require(beat))])
+        }
+    }
+
+    @Test("a time belongs to the run that claimed it first, and to no other while its service lives")
+    func unique() throws {
+        let bench = try Bench()
+        #expect(try bench.store.claim(firing("a"), by: bench.first) == nil)
+        #expect(try bench.store.claim(firing("b"), by: bench.second)?.run == "a")
+        #expect(try bench.store.claim(firing("b", .begun))?.run == "a", "by hand, too")
+        #expect(try bench.store.claim(firing("", .skipped), by: bench.second)?.run == "a", "nor is it left out there")
+        #expect(try bench.store.claim(firing("a"), by: bench.first) == nil, "again")
+        #expect(try bench.store.holder(of: firing("b"))?.run == "a")
+        #expect(try bench.store.holder(of: firing("a")) == nil)
+        #expect(try bench.store.claim(firing("b", at: "2026-12-02T09:00"), by: bench.second) == nil)
+    }
+
+    @Test("what a dead service had not begun is taken over, once, and it gets it back no more; what it had begun stays with its run")
+    func death() throws {
+        let bench = try Bench()
+        #expect(try bench.store.claim(firing("a"), by: bench.first) == nil)
+        #expect(try bench.store.claim(firing("c", at: "2026-12-02T09:00"), by: bench.first) == nil)
+        #expect(try bench.store.claim(firing("c", .begun, at: "2026-12-02T09:00"), by: bench.first) == nil)
+        #expect(try bench.store.beat(ofService: bench.second)?.orphans == [])
+        try bench.kill(bench.first)
+        #expect(try bench.store.beat(ofService: bench.first) == nil)
+        #expect(try bench.store.beat(ofService: bench.second)?.orphans.map(\.run) == ["a"])
+        #expect(try bench.store.claim(firing("b"), by: bench.second) == nil)
+        #expect(try bench.store.beat(ofService: bench.second)?.orphans == [])
+        // It wakes up, and is about to send.
+        #expect(try bench.store.claim(firing("a", .begun), by: bench.first)?.run == "b")
+        #expect(try bench.store.claim(firing("d", at: "2026-12-02T09:00"), by: bench.second)?.run == "c")
+        #expect(try bench.store.claim(firing("c", at: "2026-12-02T09:00"), by: bench.store.joinAsService()) == nil)
+        #expect(try bench.store.holder(of: firing("d", at: "2026-12-02T09:00"))?.state == .begun, "a claim takes nothing back")
+    }
+
+    @Test("a dead service that nobody has followed goes on with its time")
+    func revived() throws {
+        let bench = try Bench()
+        #expect(try bench.store.claim(firing("a"), by: bench.first) == nil)
+        try bench.kill(bench.first)
+        #expect(try bench.store.claim(firing("a", .begun), by: bench.first) == nil)
+        #expect(try bench.store.beat(ofService: bench.second)?.orphans == [])
+        #expect(try bench.store.claim(firing("b"), by: bench.second)?.run == "a")
+    }
+
+    @Test("a service that beats again is not declared dead")
+    func alive() throws {
+        let bench = try Bench()
+        let beat = try #require(try bench.store.beat(ofService: bench.second)?.beats["\(bench.first)"])
+        _ = try bench.store.beat(ofService: bench.first)
+        try bench.store.declareDead([.init(member: "\(bench.first)", beat: beat)])
+        #expect(try bench.store.beat(ofService: bench.first) != nil)
+    }
+
+    @Test("what was left out or is too late is sent by nobody but a person; what was cancelled by nobody; what was given back is free")
+    func ends() throws {
+        let bench = try Bench()
+        #expect(try bench.store.claim(firing("", .skipped), by: bench.first) == nil)
+        #expect(try bench.store.claim(firing("", .skipped), by: bench.second) == nil, "by two people")
+        #expect(try bench.store.claim(firing("b"), by: bench.second)?.run == "")
+        #expect(try bench.store.holder(of: firing("h", .begun)) == nil)
+        #expect(try bench.store.claim(firing("h", .begun)) == nil)
+        try bench.store.giveBack(firing("h"))
+        #expect(try bench.store.claim(firing("b"), by: bench.second) == nil)
+
+        let tomorrow = "2026-12-02T09:00"
+        #expect(try bench.store.claim(firing("x", at: tomorrow), by: bench.first) == nil)
+        try bench.store.end(["x", "no \"run\""], as: .over)
+        try bench.kill(bench.first)
+        #expect(try bench.store.beat(ofService: bench.second)?.orphans.map(\.run) == [])
+        #expect(try bench.store.claim(firing("y", at: tomorrow), by: bench.second)?.state == .over)
+        #expect(try bench.store.claim(firing("y", .begun, at: tomorrow))?.state == .over)
+    }
+
+    @Test("of many that claim one time at the same moment one gets it")
+    func race() throws {
+        let bench = try Bench()
+        let threads = try (0..<8).map { number in
+            let store = try Store.open(bench.address, asked: Cancellation())
+            return try WorkerThread("claim") {
+                (0..<20).map { time in
+                    let firing = SharedFiring(app: "shop", campaign: "c", occurrence: "\(time)", run: "\(number)", state: .claimed)
+                    do { return try store.claim(firing, by: bench.first) == nil } catch { return false }
+                }
+            }
+        }
+        let won = threads.map { $0.join() }
+        for time in 0..<20 { #expect(won.count { $0[time] } == 1) }
+    }
+}
