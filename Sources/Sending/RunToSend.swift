@@ -118,7 +118,7 @@ struct RunToSend {
         let pass = try pass(step, through: gate, having: time)
         stage.refusal = { try gate.refusal(of: .goOn).map { Diagnostic(explaining: $0) } }
         attendance.observer(.started(run))
-        let isShared = Self.isForTeam(run.plan, project, settings)
+        let isShared = isForTeam
         let end = isShared ? sendInTeam(stage, attendance, for: time?.firing) : stage.send()
         pass.end(attendance.observer)
         attendance.observer(.ended(run))
