@@ -55,7 +55,7 @@ extension SharedLedger {
                 }
             }
             if isThere { return }
-            if case .isOver(let end) = try refusal(fence) { throw end }
+            if case .isOver(let end) = try refusal(fence, entry.ids) { throw end }
             if store.patience.isOver() { throw NotSending(isCancelled: false) }
             // A process that is about to take part has nobody yet who beats for it: unless it confirmed by itself that nothing of its own is missing, it would wait
             // for itself until the others declare it dead.
@@ -112,7 +112,8 @@ extension SharedLedger {
     }
 
     /// Why this member may not write.
-    private func refusal(_ fence: Fence) throws -> Refusal {
+    /// - Parameter ids: what the entry is about.
+    private func refusal(_ fence: Fence, _ ids: Range<Int>) throws -> Refusal {
         let row = try ask { try self.row($0) }, isDead = try ask { try self.isDead($0) }
         if isDead {
             state.withLock { $0.isFenced = true }
@@ -122,8 +123,21 @@ extension SharedLedger {
         let life = state.withLock { $0.life }
         if row.state == .cancelled { return .isOver(NotSending(isCancelled: true)) }
         if row.life != life ?? "" || ![.running, .paused].contains(row.state) { return .isOver(NotSending(isCancelled: false)) }
-        if fence == .hasLease, try !ask({ try isCalm($0) }) { return .waits }
-        return fence == .hasLease ? .isOver(NotSending(isCancelled: false)) : .waits
+        // Whether the roll is called says nothing: it may have ended since the entry was refused for it.
+        return try fence != .hasLease || hasLease(ids) ? .waits : .isOver(NotSending(isCancelled: false))
+    }
+
+    /// Whether recipients are in a stretch that is still this member's own.
+    private func hasLease(_ ids: Range<Int>) throws -> Bool {
+        guard let me = state.withLock({ $0.sender }) else { return false }
+        var hasLease = false
+        try ask { connection in
+            try connection.run(
+                "SELECT 1 FROM volley_lease WHERE run = $1 AND sender = $2 AND first <= $3 AND last >= $4",
+                [.int(run), .int(me), .int(ids.lowerBound), .int(ids.upperBound)], within: asking.answerSeconds
+            ) { _ in hasLease = true }
+        }
+        return hasLease
     }
 
     /// Whether the database has forgotten nothing, as far as all members have looked.

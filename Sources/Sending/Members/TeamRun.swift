@@ -14,6 +14,9 @@ extension RunToSend {
             && !settings.services.contains { $0.environment.isSimulator }
     }
 
+    /// The same of this run.
+    var isForTeam: Bool { Self.isForTeam(run.plan, project, settings) }
+
     /// Sets this process's clock by the store's: before the first token is dated.
     /// - Throws: `Diagnostic`: the store cannot be used. Nothing was sent.
     static func setClock(_ context: SendingContext, by project: Project) throws {
