@@ -124,8 +124,6 @@ struct RunToSend {
         return end
     }
 
-    private var isForTeam: Bool { Self.isForTeam(run.plan, project, settings) }
-
     /// Passes the gate, and claims the time of a schedule on all machines. Where several machines send the run, its time is begun together with it: until then
     /// another machine may take over.
     private func pass(_ step: SendGate.Step, through gate: SendPermission, having time: SharedTime?) throws -> SendPermit {
