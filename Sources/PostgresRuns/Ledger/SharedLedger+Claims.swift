@@ -1,38 +1,38 @@
-public import Base
+package import Base
 import Postgres
-public import Runs
+package import Runs
 import Synchronization
 
 /// Who is claimed: leases of stretches, and claims of what was leased.
 extension SharedLedger {
-    public func claims() throws -> ClaimSet {
+    package func claims() throws -> ClaimSet {
         try refresh()
         return try replica.claims()
     }
 
-    public func claimCount() throws -> Int {
+    package func claimCount() throws -> Int {
         try refresh()
         return try replica.claimCount()
     }
 
-    public func claimedWithoutOutcome() throws -> [Range<Int>] {
+    package func claimedWithoutOutcome() throws -> [Range<Int>] {
         try refresh()
         return try replica.claimedWithoutOutcome()
     }
 
-    public func firstClaim(of ids: Range<Int>) throws -> Timestamp? {
+    package func firstClaim(of ids: Range<Int>) throws -> Timestamp? {
         try refresh()
         return try replica.firstClaim(of: ids)
     }
 
-    public func lastClaim() throws -> Timestamp? {
+    package func lastClaim() throws -> Timestamp? {
         try refresh()
         return try replica.lastClaim()
     }
 
     // MARK: - Claiming
 
-    public func claim(_ range: Range<Int>, unsent: [Settlement], at now: Timestamp) throws {
+    package func claim(_ range: Range<Int>, unsent: [Settlement], at now: Timestamp) throws {
         guard !range.isEmpty else { return }
         guard range.lowerBound >= 0, range.upperBound <= plan.audience else {
             throw broken("recipients \(range.lowerBound) to \(range.upperBound - 1) were claimed, of \(plan.audience)")
@@ -47,7 +47,7 @@ extension SharedLedger {
         }
     }
 
-    public func lease(atMost limit: Int, of leg: Range<Int>) throws -> Range<Int>? {
+    package func lease(atMost limit: Int, of leg: Range<Int>) throws -> Range<Int>? {
         let leg = leg.clamped(to: 0..<plan.audience)
         while !leg.isEmpty {
             if state.withLock({ $0.isFenced }) { throw NotSending(isCancelled: false) }

@@ -1,6 +1,6 @@
-public import Base
+package import Base
 import Postgres
-public import Runs
+package import Runs
 import Synchronization
 
 /// The recipients: read from the store's blocks, a claim's at a time.
@@ -27,11 +27,11 @@ extension SharedLedger {
         return known.merging(found) { $1 }
     }
 
-    public func forEachPush(in range: Range<Int>, withTraits: Bool, _ body: (StoredPush) throws -> Void) throws {
+    package func forEachPush(in range: Range<Int>, withTraits: Bool, _ body: (StoredPush) throws -> Void) throws {
         try forEachPush(among: range.clamped(to: 0..<plan.audience), withTraits: withTraits, body)
     }
 
-    public func forEachUnsettledPush(
+    package func forEachUnsettledPush(
         in range: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason>, withTraits: Bool, _ body: (StoredPush) throws -> Void
     ) throws {
         var again: [Int: SentAgain] = [:]
@@ -95,7 +95,8 @@ extension SharedLedger {
             variant: withTraits ? recipient.variant : none, service: service)
     }
 
-    public func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws {
+    package func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws
+    {
         try refresh()
         if isAtHome { return try replica.forEachResult(body) }
         let claims = try replica.claims()

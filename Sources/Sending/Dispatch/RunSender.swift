@@ -184,7 +184,9 @@ package struct RunSender: Sendable {
         var stopped = rounds.stopped
         // Another member may have stopped a service.
         if team != nil, let states = try? run.legStates() {
-            for leg in run.plan.legs { if let cause = states[leg.ids.lowerBound]?.cause { stopped[leg.service] = stopped[leg.service] ?? cause } }
+            for leg in run.plan.legs {
+                if let cause = states[leg.ids.lowerBound]?.cause { stopped[leg.service] = stopped[leg.service] ?? cause }
+            }
         }
         return stopped.isEmpty ? .finished : .stopped(cause(of: stopped))
     }
