@@ -37,6 +37,13 @@ final class MachineDatabase {
         if hasStandby { standby = try server.standby() }
     }
 
+    deinit {
+        guard disk != nil else { return }
+        // Its folder cannot be removed while a file system is mounted there.
+        server.stop()
+        disk = nil
+    }
+
     /// Runs SQL as the superuser, on the primary.
     @discardableResult
     func sql(_ text: String) throws -> String { try server.sql(text, database: name) }
