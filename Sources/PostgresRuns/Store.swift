@@ -9,12 +9,16 @@ public final class Store: Sendable {
     let looking: StoreLane
 
     /// The store at an address, whose tables are there.
-    /// - Parameter asked: a person's request to end, after which the database is waited for some seconds more.
+    /// - Parameters:
+    ///   - asked: a person's request to end, after which the database is waited for some seconds more.
+    ///   - isPatient: whether it is waited for already if it is away now.
     /// - Throws: a `Diagnostic`: it cannot be reached, or its tables are missing or of another version.
-    public static func open(_ address: PostgresAddress, asked: Cancellation) throws -> Store {
+    public static func open(_ address: PostgresAddress, asked: Cancellation, isPatient: Bool = false) throws -> Store {
         let store = try Store(address, asked: asked)
         let lane = store.lane()
-        try StoreError.explaining { try lane.once { try StoreSchema.check($0) } }
+        try StoreError.explaining {
+            if isPatient { try lane.patiently { try StoreSchema.check($0) } } else { try lane.once { try StoreSchema.check($0) } }
+        }
         return store
     }
 

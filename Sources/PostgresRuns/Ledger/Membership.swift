@@ -46,7 +46,11 @@ package final class Membership: Sendable {
         try ledger.join()
         ledger.state.withLock { $0.isBeating = true }
         beat()
-        if let trouble = state.withLock({ $0.trouble }) { throw trouble }
+        while let trouble = state.withLock({ $0.trouble }) {
+            if ledger.store.patience.isOver() { throw trouble }
+            ledger.store.patience.pause(milliseconds: Self.beatMilliseconds)
+            beat()
+        }
         let thread = try WorkerThread("beat") { [self] in
             while !ending.isRequested {
                 ending.wait(milliseconds: Self.beatMilliseconds, orUntil: hurry)

@@ -14,11 +14,13 @@ public struct StoreAddress: Sendable {
     static let stepSeconds = 30.0
 
     /// Opens the store to work with it.
-    /// - Parameter asked: a person's request to end, after which the database is waited for some seconds more.
+    /// - Parameters:
+    ///   - asked: a person's request to end, after which the database is waited for some seconds more.
+    ///   - isPatient: whether it is waited for already if it is away now.
     /// - Throws: a `Diagnostic`: the variable is not set, the store cannot be reached, or its tables are missing or of another version.
-    public func open(asked: Cancellation) throws -> Store {
+    public func open(asked: Cancellation, isPatient: Bool = false) throws -> Store {
         let address = try resolved()
-        return try explaining { try Store.open(address, asked: asked) }
+        return try explaining { try Store.open(address, asked: asked, isPatient: isPatient) }
     }
 
     /// Connects. The tables are not looked at.

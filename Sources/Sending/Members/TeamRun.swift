@@ -34,7 +34,7 @@ extension RunToSend {
         let ledger: SharedLedger, end: RunEnd
         do {
             guard let settings = project.store else { return stage.send() }
-            let store = try StoreAddress(variable: settings.variable).open(asked: attendance.cancellation)
+            let store = try StoreAddress(variable: settings.variable).open(asked: attendance.cancellation, isPatient: true)
             // A run that was begun without the store goes on without it.
             if try run.claimCount() > 0, try !store.holds(run.plan.id) { return stage.send() }
             ledger = try store.publish(run)
