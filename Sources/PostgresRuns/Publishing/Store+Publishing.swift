@@ -41,7 +41,8 @@ extension Store {
     }
 
     /// Opens a run as this machine's, if it was published.
-    package func reopen(_ file: SQLiteRun) throws -> SharedLedger? {
+    package func reopen(_ run: any RecordedRun) throws -> SharedLedger? {
+        guard let file = run as? SQLiteRun else { return nil }
         let known = try StoreError.explaining { try looking.once { try Self.find(file.plan.id, $0) } }
         guard let known, known.isPublished, known.digest == file.planDigest else { return nil }
         return SharedLedger(self, run: known.number, replica: file, scratch: nil)

@@ -20,8 +20,8 @@ public func give(_ order: RunOrder, toSharedRun id: String, in choice: ProjectCh
 /// Cancels a run in the store that no process of this machine sends, and brings what became of it into its file: others may be sending it. The caller holds
 /// the file.
 func cancelInStore(_ run: any RecordedRun, in choice: ProjectChoice) throws {
-    guard let file = run as? SQLiteRun, try file.hasBegun(), let project = try? CurrentProject(of: run, in: choice).project,
+    guard try run.hasBegun(), let project = try? CurrentProject(of: run, in: choice).project,
         let settings = project.store, RunToSend.isForTeam(run.plan, project, try run.plan.settings.get())
     else { return }
-    try StoreAddress(variable: settings.variable).open(asked: try Cancellation()).reopen(file)?.cancelAndFetch()
+    try StoreAddress(variable: settings.variable).open(asked: try Cancellation()).reopen(run)?.cancelAndFetch()
 }
