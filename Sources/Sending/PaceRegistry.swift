@@ -92,6 +92,28 @@ final class PaceRegistry: Sendable {
         var pace: SharedPace
     }
 
+    /// Parts of paces that runs of this process were given, by the paces' keys and the runs' ids.
+    private let parts = Mutex<[String: [String: Int]]>([:])
+
+    /// Lets a run use a part of a pace: the process uses what all of its runs may.
+    /// - Parameter part: nil once the run is over. With the last one, all of the pace may be used again.
+    func setPart(_ part: Int?, of keyed: Keyed, run: String) {
+        parts.withLock { parts in
+            parts[keyed.key, default: [:]][run] = part
+            let all = parts[keyed.key] ?? [:]
+            if all.isEmpty { parts[keyed.key] = nil }
+            keyed.pace.setPart(all.isEmpty ? nil : min(keyed.pace.pace.pushes, all.values.reduce(0, +)))
+        }
+    }
+
+    /// What a run uses of a pace: what the process does, less the parts of its other runs.
+    func used(of keyed: Keyed, run: String) -> Int {
+        parts.withLock { parts in
+            let all = parts[keyed.key] ?? [:], own = all[run] ?? 0
+            return max(own, keyed.pace.used - all.reduce(0) { $1.key == run ? $0 : $0 + $1.value })
+        }
+    }
+
     private func app(named name: String, _ settings: RunSettings) -> App? {
         let account = settings.firstService, usual = settings.usualPace
         guard let pace = account.appPace ?? usual?.pace else { return nil }

@@ -118,8 +118,7 @@ struct RunToSend {
         let pass = try pass(step, through: gate, having: time)
         stage.refusal = { try gate.refusal(of: .goOn).map { Diagnostic(explaining: $0) } }
         attendance.observer(.started(run))
-        let isShared = isForTeam
-        let end = isShared ? sendInTeam(stage, attendance, for: time?.firing) : stage.send()
+        let end = isForTeam ? sendInTeam(stage, attendance, for: time?.firing) : stage.send()
         pass.end(attendance.observer)
         attendance.observer(.ended(run))
         return end

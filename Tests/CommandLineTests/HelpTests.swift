@@ -11,7 +11,8 @@ struct HelpTests {
     @Test(
         "reads as it did",
         arguments: [
-            "volley", "init", "check", "preview", "plan", "approve", "send", "schedule", "serve", "work", "resume", "pause", "cancel", "retry",
+            "volley", "init", "check", "preview", "plan", "approve", "send", "schedule", "serve", "work", "resume", "pause", "cancel",
+            "retry",
             "runs", "orders",
             "report", "prune",
             "suppression", "suppression list", "suppression import", "suppression export", "suppression remove", "store", "store migrate",
@@ -40,7 +41,8 @@ struct HelpTests {
         let script = try VolleyBinary.run(["--generate-completion-script", shell], in: FileManager.default.temporaryDirectory)
         #expect(script.status == 0)
         for command in [
-            "init", "check", "preview", "plan", "approve", "send", "schedule", "serve", "work", "resume", "pause", "cancel", "retry", "runs",
+            "init", "check", "preview", "plan", "approve", "send", "schedule", "serve", "work", "resume", "pause", "cancel", "retry",
+            "runs",
             "orders",
             "report",
             "prune",

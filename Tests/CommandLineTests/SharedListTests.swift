@@ -11,7 +11,9 @@ struct SharedListTests {
     func both() throws {
         let server = try PostgresServer.shared.get(), role = "list_both"
         try server.sql("CREATE ROLE \(role) LOGIN; CREATE SCHEMA \(role) AUTHORIZATION \(role)")
-        let folders = try (0..<2).map { _ in try ProjectFolder(app: "environment: production\nkey: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}") }
+        let folders = try (0..<2).map { _ in
+            try ProjectFolder(app: "environment: production\nkey: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}")
+        }
         for folder in folders {
             let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
             try folder.write("volley.yaml", "store: {postgres: {url_env: VOLLEY_DATABASE}}\n" + project)

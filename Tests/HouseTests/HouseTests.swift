@@ -46,7 +46,8 @@ struct HouseTests {
         for (room, names) in errors { #expect(names.count == 1, "\(room): \(names.sorted())") }
         #expect(
             Set(errors.keys) == [
-                "Accounts", "Audience", "Campaigns", "OpenIDConnect", "Postgres", "Runs", "Sending", "volley", "volley-console",
+                "Accounts", "Audience", "Campaigns", "OpenIDConnect", "Postgres", "PostgresRuns", "Runs", "Sending", "volley",
+                "volley-console",
             ])
     }
 

@@ -175,7 +175,9 @@ struct FetchingTests {
         #expect(throws: Diagnostic.self) { try store.remove("run", evenIfUnfetched: true, fetchedInto: place.away) }
         let server = try PostgresServer.shared.get()
         // That the database lives is no matter of a run.
-        for table in StoreSchema.tables where table != "volley_life" { #expect(try server.sql("SELECT count(*) FROM \(place.bench.schema).\(table)") == "0") }
+        for table in StoreSchema.tables where table != "volley_life" {
+            #expect(try server.sql("SELECT count(*) FROM \(place.bench.schema).\(table)") == "0")
+        }
         let again = try Place()
         try again.send()
         try again.bench.store.remove("run", evenIfUnfetched: true, fetchedInto: again.away)

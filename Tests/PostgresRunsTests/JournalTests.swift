@@ -17,7 +17,8 @@ struct JournalTests {
     private func settlements(_ random: inout SeededRandom, from first: Int) -> [Settlement] {
         (0..<Int.random(in: 0...300, using: &random)).map { _ in
             var settled = Settlement(
-                recipient: first + Int.random(in: 0..<5000, using: &random), outcome: Outcome.allCases.randomElement(using: &random) ?? .failed,
+                recipient: first + Int.random(in: 0..<5000, using: &random),
+                outcome: Outcome.allCases.randomElement(using: &random) ?? .failed,
                 status: [0, 200, 410, 503].randomElement(using: &random) ?? 0,
                 reason: ["", "Unregistered", "BadDeviceToken", "ä „“"].randomElement(using: &random) ?? "",
                 attempts: Int.random(in: 0...9, using: &random), latencyMilliseconds: Int.random(in: 0...100_000, using: &random),
@@ -62,7 +63,8 @@ struct JournalTests {
     @Test("an entry that was cut off or changed is not read as another, and crashes nobody")
     func damage() {
         var random = SeededRandom(2)
-        let entry = JournalEntry(.outcomes(settlements(&random, from: 0) + [Settlement(recipient: 1, outcome: .accepted, settledAt: Self.noon)]), at: Self.noon)
+        let entry = JournalEntry(
+            .outcomes(settlements(&random, from: 0) + [Settlement(recipient: 1, outcome: .accepted, settledAt: Self.noon)]), at: Self.noon)
         for length in 0..<entry.data.count {
             var cut = entry
             cut.data = Array(entry.data.prefix(length))
@@ -80,7 +82,8 @@ struct JournalTests {
     func blocks() {
         let recipients = [
             ["00ff" + String(repeating: "a", count: 60), "reg", "alias", "zh-Hans", "short", "[\"a \\\" b\"]"],
-            ["", "", "", "", "", "[]"], ["not hex", "ä", "x", "", "", "[\"\"]"], ["ABCD", "", "", "de", "", "[]"], ["abc", "", "", "", "", "[]"],
+            ["", "", "", "", "", "[]"], ["not hex", "ä", "x", "", "", "[\"\"]"], ["ABCD", "", "", "de", "", "[]"],
+            ["abc", "", "", "", "", "[]"],
         ]
         var writer = ByteWriter()
         for texts in recipients { lend(texts) { writer.put($0) } }
@@ -137,7 +140,8 @@ struct JournalTests {
         }
         var own = OwnPushes()
         own.open(1000..<1100)
-        #expect(own.contain([settled(1000), settled(1099)]) && !own.contain([settled(999)]) && !own.contain([settled(1000), settled(1000)]))
+        #expect(
+            own.contain([settled(1000), settled(1099)]) && !own.contain([settled(999)]) && !own.contain([settled(1000), settled(1000)]))
         own.settle([settled(1000), settled(1050, .unsent)])
         #expect(!own.contain([settled(1000)]) && own.contain([settled(1050)]) && !own.isIdle)
         own.settle((1000..<1100).filter { $0 != 1050 }.map { settled($0) })

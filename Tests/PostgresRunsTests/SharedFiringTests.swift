@@ -1,5 +1,7 @@
 import Base
 import Postgres
+import PushServices
+import Runs
 import TestServers
 import Testing
 
@@ -98,6 +100,36 @@ struct SharedFiringTests {
         #expect(try bench.store.beat(ofService: bench.second)?.orphans.map(\.run) == [])
         #expect(try bench.store.claim(firing("y", at: tomorrow), by: bench.second)?.state == .over)
         #expect(try bench.store.claim(firing("y", .begun, at: tomorrow))?.state == .over)
+    }
+
+    @Test("a run that several machines send begins its time with itself, or not at all")
+    func withRun() throws {
+        let bench = try Bench(), folder = try TemporaryFolder()
+        let settings = RunSettings(environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
+        func ledger(_ id: String) throws -> SharedLedger {
+            let plan = RunPlan(
+                id: id, campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml", campaignSource: "",
+                projectFile: "/x/volley.yaml",
+                seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: .now(), planHash: "", rows: 1, audience: 1, skipped: [:],
+                settings: .success(settings), preview: .object([]))
+            let recipient = Recipient(
+                token: Target(normalized: String(repeating: "a", count: 64)), registrationID: "", alias: "", language: "", fields: [])
+            let ledger = try bench.store.publish(StoreBench.file(plan, [recipient], in: folder.path))
+            ledger.begins(firing(id, .begun))
+            return ledger
+        }
+        #expect(try bench.store.claim(firing("a"), by: bench.first) == nil)
+        let other = try ledger("b")
+        #expect(throws: Diagnostic.self) { try other.takeUp(life: "1-b", at: .now()) }
+        #expect(try other.status().state == .planned)
+        // Published and not begun: another machine may still take over.
+        let own = try ledger("a")
+        try bench.kill(bench.first)
+        #expect(try bench.store.beat(ofService: bench.second)?.orphans.map(\.run) == ["a"])
+        try own.takeUp(life: "1-a", at: .now())
+        #expect(try bench.store.beat(ofService: bench.second)?.orphans == [])
+        #expect(try bench.store.holder(of: firing("c"))?.state == .begun)
+        #expect(try own.status().state == .running)
     }
 
     @Test("of many that claim one time at the same moment one gets it")

@@ -10,7 +10,9 @@ import Testing
 /// A run that several machines send does what every ledger must do.
 @Suite("runs in the store")
 struct SharedLedgerTests {
-    @Test("a run in the store does what every ledger must do, also for members that have only the store", arguments: LedgerConformance.behaviours)
+    @Test(
+        "a run in the store does what every ledger must do, also for members that have only the store",
+        arguments: LedgerConformance.behaviours)
     func conformance(behaviour: LedgerConformance.Behaviour) throws {
         let conformance = LedgerConformance { plan, recipients in
             let bench = try StoreBench(PostgresServer.shared.get())

@@ -127,7 +127,7 @@ struct SharedMembersTests {
         let other = try bench.member()
         try bench.home.claim(10..<30, at: Self.noon)
         for range in [0..<11, 29..<31, 15..<20, 0..<100] {
-            #expect(throws: Diagnostic.self) { try other.claim(range, at: Self.noon) }
+            #expect(throws: ClaimedAlready.self) { try other.claim(range, at: Self.noon) }
         }
         try other.claim(30..<100, at: Self.noon)
         #expect(try other.claims().ranges == [10..<100])

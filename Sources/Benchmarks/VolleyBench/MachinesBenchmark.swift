@@ -76,12 +76,14 @@ struct MachinesBenchmark {
     }
 
     private func report(_ figures: [Figures]) {
-        Table.say("\nOne sender through a store, beside the same one without; \(TextFormat.count(recipients)) recipients, median of \(repeats)\n")
+        Table.say(
+            "\nOne sender through a store, beside the same one without; \(TextFormat.count(recipients)) recipients, median of \(repeats)\n")
         Table.head(["", "pushes/s", "rate / alone", "seconds from start to exit", "CPU s per 100,000", "database's CPU s a million"])
         let rates = figures.map { Figures.median($0.rates) }
         for (place, name) in ["from the run file alone", "through PostgreSQL"].enumerated() {
             Table.line([
-                name, Table.count(rates[place]), Table.fixed(rates[place] / rates[0]), Table.fixed(Figures.median(figures[place].wholeSeconds)),
+                name, Table.count(rates[place]), Table.fixed(rates[place] / rates[0]),
+                Table.fixed(Figures.median(figures[place].wholeSeconds)),
                 Table.fixed(Figures.median(figures[place].cpu)), Table.fixed(Figures.median(figures[place].databaseCPU)),
             ])
         }

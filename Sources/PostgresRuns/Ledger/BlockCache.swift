@@ -7,8 +7,14 @@ final class BlockCache: Sendable {
 
     private let blocks = Mutex<[Int: [UInt8]]>([:])
 
-    /// The blocks of some numbers that are not there.
-    func missing(_ numbers: Range<Int>) -> [Int] { blocks.withLock { blocks in numbers.filter { blocks[$0] == nil } } }
+    /// The blocks of some numbers that are there.
+    func known(_ numbers: Range<Int>) -> [Int: [UInt8]] {
+        blocks.withLock { blocks in
+            var known: [Int: [UInt8]] = [:]
+            for number in numbers { known[number] = blocks[number] }
+            return known
+        }
+    }
 
     /// Adds blocks. The lowest numbers go first when there are too many: claims go upwards.
     func add(_ new: [Int: [UInt8]]) {
@@ -18,6 +24,4 @@ final class BlockCache: Sendable {
             for number in blocks.keys.filter({ new[$0] == nil }).sorted().prefix(blocks.count - Self.most) { blocks[number] = nil }
         }
     }
-
-    subscript(number: Int) -> [UInt8]? { blocks.withLock { $0[number] } }
 }

@@ -1,18 +1,18 @@
-public import Base
+package import Base
 
 /// A pace that the members of runs divide, as this process knows it.
-public struct DividedPace: Sendable {
+package struct DividedPace: Sendable {
     /// The same on all machines.
-    public var key: String
+    package var key: String
     /// What may leave all of them within each of its intervals.
-    public var whole: Pace
+    package var whole: Pace
     /// What this process uses (`SharedPace.used`), and the smallest part with which it can send anything (`SharedPace.leastPart`).
-    public var used: @Sendable () -> Int, least: @Sendable () -> Int
+    package var used: @Sendable () -> Int, least: @Sendable () -> Int
     /// Takes a part.
-    public var take: @Sendable (Int) -> Void
+    package var take: @Sendable (Int) -> Void
 
     /// A pace.
-    public init(
+    package init(
         key: String, whole: Pace, used: @escaping @Sendable () -> Int, least: @escaping @Sendable () -> Int,
         take: @escaping @Sendable (Int) -> Void
     ) {

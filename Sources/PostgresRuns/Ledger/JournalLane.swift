@@ -23,28 +23,44 @@ final class JournalLane: Sendable {
     /// Entries that the database has confirmed.
     var confirmed: Int { numbers.withLock { Int($0.confirmed) } }
 
+    /// What became of an entry that was to be written.
+    enum Written {
+        /// It is in the journal, by this try or an earlier one.
+        case isThere
+        /// Its number is taken by another entry, which was given up, and arrived all the same.
+        case isAnother
+        /// It may not be written.
+        case isMissing
+    }
+
     /// Appends an entry, however often it takes.
     /// - Parameters:
     ///   - isOver: whether to try no more when the database is away.
-    ///   - write: writes it under a number, and returns whether it is there; it may be there already.
-    /// - Returns: what `write` returned: false if the member may not write it. Its number is used again then.
-    func append(until isOver: () -> Bool, _ write: (PostgresConnection, _ number: Int) throws -> Bool) throws -> Bool {
+    ///   - write: writes it under a number; it may be there already.
+    /// - Returns: false if the member may not write it. Its number is used again then.
+    func append(until isOver: () -> Bool, _ write: (PostgresConnection, _ number: Int) throws -> Written) throws -> Bool {
         try numbers.withLock { numbers in
-            var number = Int(numbers.take()) * Self.count + place
-            do {
-                let isThere = try lane.patiently(until: isOver) { connection in
-                    do { return try write(connection, number) } catch {
-                        numbers.lost()
-                        number = Int(numbers.take()) * Self.count + place
-                        throw error
-                    }
+            while true {
+                switch try tried(&numbers, until: isOver, write) {
+                case .isThere:
+                    numbers.acknowledged()
+                    return true
+                case .isAnother: numbers.acknowledged()
+                case .isMissing:
+                    numbers.refused()
+                    return false
                 }
-                if isThere { numbers.acknowledged() } else { numbers.refused() }
-                return isThere
-            } catch {
-                numbers.lost()
-                throw error
             }
+        }
+    }
+
+    private func tried(
+        _ numbers: inout JournalNumbers, until isOver: () -> Bool, _ write: (PostgresConnection, _ number: Int) throws -> Written
+    ) throws -> Written {
+        let number = Int(numbers.take())
+        do { return try lane.patiently(until: isOver) { try write($0, number) } } catch {
+            numbers.lost()
+            throw error
         }
     }
 }

@@ -1,13 +1,13 @@
-public import Base
+package import Base
 import Glibc
 import Synchronization
 
 /// Takes part in a run for this process: beats once a second, learns how the run is, declares dead whoever is silent, and takes over what is done once for all
 /// when nobody does it. What it decides by are values (`MemberWatch`, `SubmissionGate`); this does what they say.
-public final class Membership: Sendable {
+package final class Membership: Sendable {
     private static let beatMilliseconds = 1000
 
-    public let ledger: SharedLedger
+    package let ledger: SharedLedger
     private let answers: @Sendable () -> [Int: [Outcome: Int]]
     private let paces: [DividedPace]
     private let isSending = Atomic(false)
@@ -34,7 +34,7 @@ public final class Membership: Sendable {
     ///   - answers: this member's so far, by the numbers of services.
     ///   - paces: those that it keeps with other members.
     /// - Throws: `Diagnostic`: the store cannot be reached, or has the run no longer; no thread can be started.
-    public init(
+    package init(
         _ ledger: SharedLedger, answers: @escaping @Sendable () -> [Int: [Outcome: Int]], dividing paces: [DividedPace] = []
     ) throws {
         (self.ledger, self.answers, self.paces) = (ledger, answers, paces)
@@ -57,7 +57,7 @@ public final class Membership: Sendable {
     }
 
     /// Ends beating. Does not leave the run.
-    public func end() {
+    package func end() {
         ending.request()
         thread.withLock { thread in
             thread?.join()
@@ -68,29 +68,29 @@ public final class Membership: Sendable {
     // MARK: - What is known
 
     /// What the last beat that succeeded brought.
-    public var news: MemberNews? { state.withLock { $0.news } }
+    package var news: MemberNews? { state.withLock { $0.news } }
 
     /// Whether another member declared this one dead: nothing that it writes counts.
-    public var isDead: Bool { state.withLock { $0.isDead } }
+    package var isDead: Bool { state.withLock { $0.isDead } }
 
     /// Why the store cannot be asked now; nil while it can.
-    public var trouble: Diagnostic? { state.withLock { $0.trouble } }
+    package var trouble: Diagnostic? { state.withLock { $0.trouble } }
 
     /// Whether this member does what is done once for all.
-    public var isConductor: Bool { state.withLock { $0.news?.isConductor ?? false } }
+    package var isConductor: Bool { state.withLock { $0.news?.isConductor ?? false } }
 
     /// Until when pushes may be handed over, in nanoseconds of the clock that counts while the machine sleeps (CLOCK_BOOTTIME).
-    public var handsOverUntil: Int64 { state.withLock { $0.gate.closesAt.map { Int64($0 * 1e9) } ?? 0 } }
+    package var handsOverUntil: Int64 { state.withLock { $0.gate.closesAt.map { Int64($0 * 1e9) } ?? 0 } }
 
     /// Says whether this member has something to send: otherwise others get its parts of the paces.
-    public func note(isSending: Bool) {
+    package func note(isSending: Bool) {
         let before = self.isSending.exchange(isSending, ordering: .acquiringAndReleasing)
         // Its part of a pace comes with the next beat.
         if isSending, !before { hurry.wake() }
     }
 
     /// Members that this one has declared dead since the last call.
-    public func takeDeaths() -> [MemberNews.Other] {
+    package func takeDeaths() -> [MemberNews.Other] {
         state.withLock { state in
             defer { state.deaths = [] }
             return state.deaths
@@ -98,7 +98,7 @@ public final class Membership: Sendable {
     }
 
     /// Waits for the next beat, or until work should end.
-    public func waitForNews(_ cancellation: Cancellation) { cancellation.wait(milliseconds: 2 * Self.beatMilliseconds, orUntil: beaten) }
+    package func waitForNews(_ cancellation: Cancellation) { cancellation.wait(milliseconds: 2 * Self.beatMilliseconds, orUntil: beaten) }
 
     // MARK: - Beating
 
@@ -113,7 +113,9 @@ public final class Membership: Sendable {
             let silent = state.withLock { state in
                 if news.isCalm { state.gate.beat(begunAt: start) }
                 (state.news, state.trouble) = (news, nil)
-                return state.watch.look(at: Dictionary(uniqueKeysWithValues: news.others.map { ("\($0.number)", $0.beat) }), life: Int64(news.databaseLife), start)
+                return state.watch.look(
+                    at: Dictionary(uniqueKeysWithValues: news.others.map { ("\($0.number)", $0.beat) }), life: Int64(news.databaseLife),
+                    start)
             }
             for silence in silent { try declareDead(silence, news) }
             if news.lacksConductor, try ledger.becomeConductor() { state.withLock { $0.news?.isConductor = true } }

@@ -1,4 +1,4 @@
-public import Base
+package import Base
 import Postgres
 import Runs
 import Synchronization
@@ -13,7 +13,7 @@ extension SharedLedger {
     ///   - resendsUnknown: by the numbers of services, whether those who may have got the push are sent to again.
     ///   - closing: reasons for which those who are unsent get nothing any more.
     /// - Returns: how many they are.
-    public func offerAgain(resendsUnknown: [Bool], closing: Set<OwnReason>) throws -> Int {
+    package func offerAgain(resendsUnknown: [Bool], closing: Set<OwnReason>) throws -> Int {
         let offers = try ask { try self.offers($0) }
         // Looked at twice, with the question who has them in between, as in `lost`.
         try refresh()
@@ -31,7 +31,9 @@ extension SharedLedger {
 
     private func offers(_ connection: PostgresConnection) throws -> Int {
         var offers = 0
-        try connection.run("SELECT offers FROM volley_run WHERE number = $1", [.int(run)], within: asking.answerSeconds) { offers = $0.int(0) }
+        try connection.run("SELECT offers FROM volley_run WHERE number = $1", [.int(run)], within: asking.answerSeconds) {
+            offers = $0.int(0)
+        }
         return offers
     }
 
@@ -56,7 +58,7 @@ extension SharedLedger {
 
     /// Whether nobody of the legs that go on is left: all are claimed, have an outcome, and none of those who were given back waits for another try.
     /// - Parameter closing: reasons for which those who are unsent get nothing any more.
-    public func isSettled(closing: Set<OwnReason>) throws -> Bool {
+    package func isSettled(closing: Set<OwnReason>) throws -> Bool {
         try refresh()
         let claims = try replica.claims(), going = try goingLegs()
         guard going.allSatisfy({ claims.contains(all: $0.ids) }) else { return false }
@@ -66,14 +68,17 @@ extension SharedLedger {
         return try open(plan.services.map { _ in false }, closing).isEmpty
     }
 
-    /// Stretches that are to be sent to again, and that nobody has finished.
+    /// Stretches of the legs that go on that are to be sent to again, and that nobody has finished.
     private func offeredCount() throws -> Int {
         var count = 0
         try ask { connection in
             try connection.run(
                 """
-                SELECT (SELECT count(*) FROM volley_returned WHERE run = $1) + (SELECT count(*) FROM volley_lease l
-                    JOIN volley_sender s ON s.number = l.sender WHERE l.run = $1 AND s.dead_at IS NULL AND redo IS NOT NULL)
+                SELECT count(*) FROM (
+                    SELECT run, first FROM volley_returned WHERE run = $1 AND redo IS NOT NULL
+                    UNION ALL SELECT l.run, l.first FROM volley_lease l JOIN volley_sender s ON s.number = l.sender
+                        WHERE l.run = $1 AND s.dead_at IS NULL AND redo IS NOT NULL) o
+                JOIN volley_leg g ON g.run = o.run AND g.first <= o.first AND g.last > o.first AND g.cause = ''
                 """, [.int(run)], within: asking.answerSeconds
             ) { count = $0.int(0) }
         }
@@ -115,7 +120,7 @@ extension SharedLedger {
     /// Parts of those who are sent to again that a member takes before others get a turn.
     private static let mostParts = 5
 
-    public func claimedBefore(of leg: Range<Int>) throws -> [Range<Int>] {
+    package func claimedBefore(of leg: Range<Int>) throws -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for _ in 0..<Self.mostParts {
             let next = try leaseAgain(of: leg)
@@ -130,7 +135,7 @@ extension SharedLedger {
     private func leaseAgain(of leg: Range<Int>) throws -> [Range<Int>] {
         guard let me = state.withLock({ $0.sender }) else { return [] }
         let rows = try leasing { connection in
-            let lost = try unknownLeases(of: me, connection).filter { $0.again != nil }
+            let lost = try unknownLeases(of: me, in: leg, connection).filter { $0.again != nil }
             if !lost.isEmpty { return lost }
             return try takeAgain(of: leg, me, connection).map { [$0] } ?? []
         }

@@ -1,38 +1,38 @@
-public import Base
+package import Base
 import Postgres
-public import Runs
+package import Runs
 import Synchronization
 
 /// Who is claimed: leases of stretches, and claims of what was leased.
 extension SharedLedger {
-    public func claims() throws -> ClaimSet {
+    package func claims() throws -> ClaimSet {
         try refresh()
         return try replica.claims()
     }
 
-    public func claimCount() throws -> Int {
+    package func claimCount() throws -> Int {
         try refresh()
         return try replica.claimCount()
     }
 
-    public func claimedWithoutOutcome() throws -> [Range<Int>] {
+    package func claimedWithoutOutcome() throws -> [Range<Int>] {
         try refresh()
         return try replica.claimedWithoutOutcome()
     }
 
-    public func firstClaim(of ids: Range<Int>) throws -> Timestamp? {
+    package func firstClaim(of ids: Range<Int>) throws -> Timestamp? {
         try refresh()
         return try replica.firstClaim(of: ids)
     }
 
-    public func lastClaim() throws -> Timestamp? {
+    package func lastClaim() throws -> Timestamp? {
         try refresh()
         return try replica.lastClaim()
     }
 
     // MARK: - Claiming
 
-    public func claim(_ range: Range<Int>, unsent: [Settlement], at now: Timestamp) throws {
+    package func claim(_ range: Range<Int>, unsent: [Settlement], at now: Timestamp) throws {
         guard !range.isEmpty else { return }
         guard range.lowerBound >= 0, range.upperBound <= plan.audience else {
             throw broken("recipients \(range.lowerBound) to \(range.upperBound - 1) were claimed, of \(plan.audience)")
@@ -47,7 +47,7 @@ extension SharedLedger {
         }
     }
 
-    public func lease(atMost limit: Int, of leg: Range<Int>) throws -> Range<Int>? {
+    package func lease(atMost limit: Int, of leg: Range<Int>) throws -> Range<Int>? {
         let leg = leg.clamped(to: 0..<plan.audience)
         while !leg.isEmpty {
             if state.withLock({ $0.isFenced }) { throw NotSending(isCancelled: false) }
@@ -74,14 +74,18 @@ extension SharedLedger {
     private func takeStretch(of leg: Range<Int>, atLeast limit: Int) throws -> Bool {
         let me = try join(), members = state.withLock { max(1, $0.members) }
         let wish = Wish(leg: leg, length: stretchLength(atLeast: limit), least: limit, members: members)
+        let exhausted = state.withLock { $0.stretches.exhausted }
         let found = try leasing { connection in
-            try forgetExhausted(me, connection)
-            let lost = try unknownLeases(of: me, connection).filter { $0.again == nil }
+            try remove(leases: exhausted, of: me, connection)
+            let lost = try unknownLeases(of: me, in: leg, connection).filter { $0.again == nil }
             if !lost.isEmpty { return lost }
             if let row = try takeReturned(wish, me, connection) { return [row] }
             return try takeNext(wish, me, connection).map { [$0] } ?? []
         }
-        state.withLock { state in for row in found { state.stretches.take(.init(ids: row.ids, again: row.again), besides: row.claimed) } }
+        state.withLock { state in
+            state.stretches.forget(exhausted)
+            for row in found { state.stretches.take(.init(ids: row.ids, again: row.again), besides: row.claimed) }
+        }
         return !found.isEmpty
     }
 
@@ -133,30 +137,33 @@ extension SharedLedger {
         return isAlive
     }
 
-    /// Removes leases of which everybody is claimed.
-    private func forgetExhausted(_ me: Int, _ connection: PostgresConnection) throws {
-        let firsts = state.withLock { $0.stretches.exhausted }
+    /// Removes leases of which everybody is claimed. They are forgotten once this is committed.
+    private func remove(leases firsts: [Int], of me: Int, _ connection: PostgresConnection) throws {
         guard !firsts.isEmpty else { return }
         try connection.run(
             "DELETE FROM volley_lease WHERE run = $1 AND sender = $2 AND first = ANY ($3::bigint[])", [.int(run), .int(me), .ints(firsts)],
             within: claiming.lane.answerSeconds)
-        state.withLock { $0.stretches.forget(firsts) }
     }
 
     /// Leases whose answer was lost.
-    func unknownLeases(of me: Int, _ connection: PostgresConnection) throws -> [LeasedRow] {
+    /// - Parameter leg: that of the thread that asks: others of this process may just be taking theirs.
+    func unknownLeases(of me: Int, in leg: Range<Int>, _ connection: PostgresConnection) throws -> [LeasedRow] {
         let known = state.withLock { Array($0.stretches.leases.keys) }
         var rows: [LeasedRow] = []
         try connection.run(
-            "SELECT first, last, redo FROM volley_lease WHERE run = $1 AND sender = $2 AND first <> ALL ($3::bigint[]) ORDER BY first",
-            [.int(run), .int(me), .ints(known)], within: claiming.lane.answerSeconds
+            """
+            SELECT first, last, redo FROM volley_lease
+            WHERE run = $1 AND sender = $2 AND first <> ALL ($3::bigint[]) AND first < $5 AND last > $4 ORDER BY first
+            """, [.int(run), .int(me), .ints(known), .int(leg.lowerBound), .int(leg.upperBound)], within: claiming.lane.answerSeconds
         ) { cells in
             rows.append(LeasedRow(ids: cells.int(0)..<cells.int(1), again: cells.isNull(2) ? nil : try read(cells.bytes(2))))
         }
         return try rows.map { try withClaims($0, connection) }
     }
 
+    /// - Parameter redo: none for NULL.
     func read(_ redo: UnsafeRawBufferPointer) throws -> [SentAgain] {
+        if redo.isEmpty { return [] }
         guard let again = SentAgain.read(redo) else { throw broken("a stretch that came back cannot be read") }
         return again
     }

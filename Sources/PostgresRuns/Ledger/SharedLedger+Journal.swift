@@ -47,10 +47,11 @@ extension SharedLedger {
     func append(_ entry: JournalEntry, through lane: JournalLane, _ fence: Fence) throws {
         let (sender, life) = state.withLock { ($0.sender, $0.life) }
         guard let me = sender else { throw NotSending(isCancelled: false) }
+        let writing = Writing(entry: entry, sender: me, lane: lane.place, life: life ?? "", fence: fence)
         while true {
             let isThere = try StoreError.explaining {
                 try lane.append(until: { state.withLock { $0.isFenced } }) { connection, number in
-                    try write(Writing(entry: entry, number: number, sender: me, life: life ?? "", fence: fence), connection)
+                    try write(writing, as: number, connection)
                 }
             }
             if isThere { return }
@@ -66,14 +67,18 @@ extension SharedLedger {
     /// An entry on its way into the journal.
     private struct Writing {
         var entry: JournalEntry
-        var number: Int, sender: Int
+        var sender: Int, lane: Int
         /// Of the run, in which this member takes part.
         var life: String
         var fence: Fence
     }
 
-    private func write(_ writing: Writing, _ connection: PostgresConnection) throws -> Bool {
-        let entry = writing.entry, key = [PostgresValue.int(writing.sender), .int(writing.number)]
+    private func write(_ writing: Writing, as number: Int, _ connection: PostgresConnection) throws -> JournalLane.Written {
+        let entry = writing.entry
+        let values: [PostgresValue] = [
+            .int(writing.sender), .int(number), .int(entry.kind.rawValue), .int(entry.ids.lowerBound), .int(entry.ids.upperBound),
+            .int(Int(entry.at.epochMilliseconds)), .bytes(entry.data), .text(writing.life), .int(writing.lane),
+        ]
         var isThere = false
         do {
             try connection.run(
@@ -82,24 +87,28 @@ extension SharedLedger {
                     SELECT s.run FROM volley_sender s JOIN volley_run r ON r.number = s.run
                     WHERE s.number = $1 AND s.dead_at IS NULL AND \(writing.fence.condition)
                     FOR SHARE OF s)
-                INSERT INTO volley_journal (run, sender, number, kind, first, last, at, data)
-                SELECT run, $1, $2, $3, $4, $5, $6, $7 FROM fence ON CONFLICT (run, sender, number) DO NOTHING RETURNING 1
-                """,
-                key + [
-                    .int(entry.kind.rawValue), .int(entry.ids.lowerBound), .int(entry.ids.upperBound),
-                    .int(Int(entry.at.epochMilliseconds)), .bytes(entry.data), .text(writing.life),
-                ], within: asking.answerSeconds
+                INSERT INTO volley_journal (run, sender, lane, number, kind, first, last, at, data)
+                SELECT run, $1, $9, $2, $3, $4, $5, $6, $7 FROM fence ON CONFLICT (run, sender, lane, number) DO NOTHING RETURNING 1
+                """, values, within: asking.answerSeconds
             ) { _ in isThere = true }
         } catch let error as PostgresError where error.sqlState == "23P01" {
             throw ClaimedAlready(ids: entry.ids)
         }
-        if isThere { return true }
-        // An earlier try may have arrived without an answer.
+        return isThere ? .isThere : try earlier(writing, as: number, connection)
+    }
+
+    /// Whether an earlier try arrived without an answer, of this entry or of another one that was given up.
+    private func earlier(_ writing: Writing, as number: Int, _ connection: PostgresConnection) throws -> JournalLane.Written {
+        var found = JournalLane.Written.isMissing
+        let entry = writing.entry
         try connection.run(
-            "SELECT 1 FROM volley_journal WHERE run = $3 AND sender = $1 AND number = $2", key + [.int(run)],
-            within: asking.answerSeconds
-        ) { _ in isThere = true }
-        return isThere
+            "SELECT kind, first, last, data FROM volley_journal WHERE run = $1 AND sender = $2 AND lane = $3 AND number = $4",
+            [.int(run), .int(writing.sender), .int(writing.lane), .int(number)], within: asking.answerSeconds
+        ) { cells in
+            let isSame = cells.int(0) == entry.kind.rawValue && cells.int(1) == entry.ids.lowerBound && cells.int(2) == entry.ids.upperBound
+            found = isSame && cells.bytes(3).elementsEqual(entry.data) ? .isThere : .isAnother
+        }
+        return found
     }
 
     /// Why this member may not write.
@@ -161,54 +170,76 @@ extension SharedLedger {
         return !isSame
     }
 
-    /// Entries that are taken over at a time.
-    private static let pageEntries = 1000
+    /// Entries of a lane that are taken over at a time.
+    private static let pageEntries = 200
 
     /// Brings the replica up to what is in the store now.
     /// - Parameter progress: called with the outcomes that were taken over so far.
     func refresh(progress: (Int) -> Void = { _ in }) throws {
         try refreshing.withLock { _ in
             var outcomes = 0
-            while try refreshPage(&outcomes) == Self.pageEntries { progress(outcomes) }
+            while try refreshPage(&outcomes) { progress(outcomes) }
             if outcomes > 0 { progress(outcomes) }
         }
     }
 
-    private func refreshPage(_ outcomes: inout Int) throws -> Int {
+    /// An entry as the replica takes it.
+    private struct Fetched {
+        var lane: FetchMark.Key
+        var number: Int, sequence: Int
+        var entry: FetchedEntry
+    }
+
+    /// - Returns: whether there is more.
+    private func refreshPage(_ outcomes: inout Int) throws -> Bool {
         let marks = try replica.fetchMarks()
-        var entries: [FetchedEntry] = [], next: [FetchMark.Key: Int] = [:], count = 0
-        try ask { connection in
-            (entries, next, count) = ([], [:], 0)
-            try connection.run(
-                """
-                SELECT j.sender, j.number, j.seq, j.kind, j.first, j.last, j.at, j.data
-                FROM volley_sender s CROSS JOIN (VALUES (0), (1)) l (lane)
-                LEFT JOIN unnest($2::bigint[], $3::bigint[], $4::bigint[]) m (sender, lane, number) ON m.sender = s.number AND m.lane = l.lane
-                JOIN volley_journal j ON j.run = $1 AND j.sender = s.number AND j.number > coalesce(m.number, -1) AND j.number % 2 = l.lane
-                WHERE s.run = $1 ORDER BY j.seq LIMIT \(Self.pageEntries)
-                """,
-                [.int(run), .ints(marks.map(\.sender)), .ints(marks.map(\.lane)), .ints(marks.map(\.number))], within: 60
-            ) { cells in
-                let (sender, number) = (cells.int(0), cells.int(1))
-                guard let kind = JournalEntry.Kind(rawValue: cells.int(3)),
-                    let entry = JournalEntry(
-                        kind: kind, ids: cells.int(4)..<max(cells.int(4), cells.int(5)),
-                        at: Timestamp(epochMilliseconds: Int64(cells.int(6))), data: Array(cells.bytes(7))
-                    ).fetched(sequence: cells.int(2))
-                else { throw broken("entry \(number) of member \(sender) cannot be read") }
-                entries.append(entry)
-                next[FetchMark.Key(sender: sender, lane: number % JournalLane.count)] = number
-                count += 1
-            }
-        }
-        guard count > 0 else { return 0 }
-        let taken = next.map { FetchMark(sender: $0.key.sender, lane: $0.key.lane, number: $0.value) }
-        do { try replica.apply(entries, marks: taken) } catch {
+        var page = try ask { try fetch(after: marks, $0) }
+        var counts: [FetchMark.Key: (count: Int, last: Int)] = [:]
+        for fetched in page { counts[fetched.lane] = (counts[fetched.lane, default: (0, 0)].count + 1, fetched.sequence) }
+        // Beyond the last entry of a lane that has more, entries of other lanes may refer to what is still missing.
+        let end = counts.values.filter { $0.count == Self.pageEntries }.map(\.last).min()
+        if let end { page.removeAll { $0.sequence > end } }
+        guard !page.isEmpty else { return false }
+        var taken: [FetchMark.Key: Int] = [:]
+        for fetched in page { taken[fetched.lane] = fetched.number }
+        try apply(page.map(\.entry), taken.map { FetchMark(sender: $0.key.sender, lane: $0.key.lane, number: $0.value) })
+        for case .outcomes(let settlements) in page.map(\.entry) { outcomes += settlements.count }
+        return end != nil
+    }
+
+    private func apply(_ entries: [FetchedEntry], _ marks: [FetchMark]) throws {
+        do { try replica.apply(entries, marks: marks) } catch {
             guard try ask({ try hasForgotten($0) }) else { throw error }
-            try replica.apply(entries, marks: taken, claimingWhoIsSettled: true)
+            try replica.apply(entries, marks: marks, claimingWhoIsSettled: true)
         }
-        for case .outcomes(let settlements) in entries { outcomes += settlements.count }
-        return count
+    }
+
+    /// The next entries of each lane, in the order of the journal.
+    private func fetch(after marks: [FetchMark], _ connection: PostgresConnection) throws -> [Fetched] {
+        var page: [Fetched] = []
+        try connection.run(
+            """
+            SELECT j.sender, j.lane, j.number, j.seq, j.kind, j.first, j.last, j.at, j.data
+            FROM volley_sender s CROSS JOIN (VALUES (0::smallint), (1::smallint)) l (lane)
+            LEFT JOIN unnest($2::bigint[], $3::bigint[], $4::bigint[]) m (sender, lane, number) ON m.sender = s.number AND m.lane = l.lane
+            CROSS JOIN LATERAL (
+                SELECT * FROM volley_journal v
+                WHERE v.run = $1 AND v.sender = s.number AND v.lane = l.lane AND v.number > coalesce(m.number, -1)
+                ORDER BY v.number LIMIT \(Self.pageEntries)) j
+            WHERE s.run = $1 ORDER BY j.seq
+            """,
+            [.int(run), .ints(marks.map(\.sender)), .ints(marks.map(\.lane)), .ints(marks.map(\.number))], within: 60
+        ) { cells in
+            let lane = FetchMark.Key(sender: cells.int(0), lane: cells.int(1))
+            guard let kind = JournalEntry.Kind(rawValue: cells.int(4)),
+                let entry = JournalEntry(
+                    kind: kind, ids: cells.int(5)..<max(cells.int(5), cells.int(6)),
+                    at: Timestamp(epochMilliseconds: Int64(cells.int(7))), data: Array(cells.bytes(8))
+                ).fetched(sequence: cells.int(3))
+            else { throw broken("entry \(cells.int(2)) of member \(lane.sender) cannot be read") }
+            page.append(Fetched(lane: lane, number: cells.int(2), sequence: cells.int(3), entry: entry))
+        }
+        return page
     }
 }
 

@@ -1,11 +1,11 @@
-public import Base
+package import Base
 import Postgres
-public import Runs
+package import Runs
 import Synchronization
 
 /// Who conducts a run, its lives and its states.
 extension SharedLedger {
-    public func lockForSending(isSending: Bool) throws {
+    package func lockForSending(isSending: Bool) throws {
         let me = try join()
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
@@ -23,9 +23,9 @@ extension SharedLedger {
         }
     }
 
-    public func unlock() { try? leave() }
+    package func unlock() { try? leave() }
 
-    public func note(_ life: NewLife, at now: Timestamp) throws -> SendingHistory.Beginning {
+    package func note(_ life: NewLife, at now: Timestamp) throws -> SendingHistory.Beginning {
         let (reached, claimed) = (try reached(), try claimCount())
         return try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
@@ -41,10 +41,10 @@ extension SharedLedger {
         }
     }
 
-    public func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
+    package func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
         try lockForSending(isSending: true)
         let firing = firing.withLock { $0 }
-        try change(to: .running, cause: nil, at: now, from: expected) { connection in
+        try change(to: .running, cause: nil, at: now, from: expected, as: life) { connection in
             try connection.run(
                 "UPDATE volley_run SET life = $2 WHERE number = $1", [.int(run), .text(life)], within: asking.answerSeconds)
             try connection.run("UPDATE volley_leg SET cause = '' WHERE run = $1", [.int(run)], within: asking.answerSeconds)
@@ -55,24 +55,29 @@ extension SharedLedger {
     }
 
     /// Begins a life of the run, unless members send it already or it has finished: then this process only takes part, or fetches.
-    public func takeUp(life: String, at now: Timestamp) throws {
+    package func takeUp(life: String, at now: Timestamp) throws {
         try join()
         let row = try ask { try self.row($0) }
         // This process is a member by now.
-        if row.state == .finished || row.members > 1 && [.running, .paused].contains(row.state) { return }
-        try begin(life: life, at: now, from: [.planned, .running, .paused, .stopped, .cancelled])
+        if row.state == .finished || row.state == .cancelled { return }
+        if row.members > 1, [.running, .paused].contains(row.state) {
+            if row.state == .paused { try change(to: .running, cause: nil, at: now, from: [.paused]) }
+            return
+        }
+        try begin(life: life, at: now, from: [.planned, .running, .paused, .stopped])
         state.withLock { $0.news = nil }
     }
 
     /// Has a time of a schedule begin in the transaction in which the run does.
     package func begins(_ time: SharedFiring?) { firing.withLock { $0 = time } }
 
-    public func confirm(givenUp: Set<String>) throws -> Bool {
+    package func confirm(givenUp: Set<String>) throws -> Bool {
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
                 guard let life = try row(connection, locking: true).noted?["life"]?.stringValue else { return true }
                 try connection.run(
-                    "UPDATE volley_run SET noted = $2 WHERE number = $1", [.int(run), .text(JSONValue.object(pairs: [("life", .string(life))]).text)],
+                    "UPDATE volley_run SET noted = $2 WHERE number = $1",
+                    [.int(run), .text(JSONValue.object(pairs: [("life", .string(life))]).text)],
                     within: asking.answerSeconds)
                 return true
             }
@@ -80,16 +85,18 @@ extension SharedLedger {
     }
 
     /// What the journal holds says how far the run is.
-    public func endLife() throws {}
+    package func endLife() throws {}
 
-    public func note(claimed: Int) throws {}
+    package func note(claimed: Int) throws {}
 
-    public func setState(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
+    package func setState(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
         if state == .running { try lockForSending(isSending: true) }
+        // An end that is recorded at the same moment as a cancellation must not take its place.
+        let expected = expected ?? (state == .stopped || state == .finished ? [.running, .paused, state] : nil)
         try change(to: state, cause: cause, at: now, from: expected)
     }
 
-    public func give(_ order: RunOrder, at now: Timestamp) throws {
+    package func give(_ order: RunOrder, at now: Timestamp) throws {
         guard try ask({ try row($0).members > 0 }) else {
             throw Diagnostic(
                 "no process is sending this run", file: place,
@@ -98,7 +105,7 @@ extension SharedLedger {
         try change(to: order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected)
     }
 
-    public func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
+    package func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
         try refresh()
         let cause = objection(try replica.figures(withGroups: isAtHome))
         try change(to: cause == nil ? .finished : .stopped, cause: cause, at: now, from: [.running, .paused])
@@ -106,15 +113,20 @@ extension SharedLedger {
     }
 
     /// Records a state. The row of the run is locked meanwhile, so that of two orders at the same moment the second sees the first.
-    /// - Parameter alongside: what else is changed in the same transaction.
+    /// - Parameters:
+    ///   - next: the life that begins; nil if none does. Where it has begun, an earlier try arrived without an answer.
+    ///   - alongside: what else is changed in the same transaction.
     func change(
-        to state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?,
+        to state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?, as next: String? = nil,
         alongside: (PostgresConnection) throws -> Void = { _ in }
     ) throws {
-        let life = self.state.withLock { $0.life }
+        let (me, life) = self.state.withLock { ($0.sender, $0.life) }
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
+                // What a member knows that was declared dead is outdated. Whoever is none may give orders.
+                if let me, try !holdFence(me, connection) { throw NotSending(isCancelled: false) }
                 let row = try row(connection, locking: true)
+                if let next, row.life == next { return }
                 if let life, life != row.life { throw takenOver }
                 if let expected, !expected.contains(row.state) {
                     let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
@@ -147,7 +159,7 @@ extension SharedLedger {
 
     // MARK: - Legs
 
-    public func legStates() throws -> [Int: LegState] {
+    package func legStates() throws -> [Int: LegState] {
         var states: [Int: LegState] = [:]
         try ask { connection in
             states = [:]
@@ -162,28 +174,33 @@ extension SharedLedger {
         return states
     }
 
-    public func setState(_ state: LegState, of leg: RunLeg) throws {
+    package func setState(_ state: LegState, of leg: RunLeg) throws {
         guard plan.legs.contains(leg) else { throw broken("\(leg.ids) is no leg of it") }
+        let (me, life) = self.state.withLock { ($0.sender, $0.life) }
         try ask { connection in
             try connection.run(
-                "UPDATE volley_leg SET held_until = $3, cause = $4 WHERE run = $1 AND first = $2",
+                """
+                UPDATE volley_leg SET held_until = $3, cause = $4 WHERE run = $1 AND first = $2
+                    AND ($5::bigint IS NULL OR EXISTS (SELECT 1 FROM volley_sender s JOIN volley_run r ON r.number = s.run
+                        WHERE s.number = $5 AND s.dead_at IS NULL AND r.life = $6))
+                """,
                 [
                     .int(run), .int(leg.ids.lowerBound), .optional(state.heldUntil.map { Int($0.epochMilliseconds) }),
-                    .text(StoredCause.text(state.cause)),
+                    .text(StoredCause.text(state.cause)), .optional(me), .text(life ?? ""),
                 ], within: asking.answerSeconds)
         }
     }
 
     // MARK: - Judging
 
-    public func tokenEvidenceOfRetried(ofService service: Int) -> TokenEvidence {
+    package func tokenEvidenceOfRetried(ofService service: Int) -> TokenEvidence {
         isAtHome ? replica.tokenEvidenceOfRetried(ofService: service) : TokenEvidence()
     }
 
-    public func evidenceBeforeLives(ofService service: Int) throws -> [TokenEvidence] {
+    package func evidenceBeforeLives(ofService service: Int) throws -> [TokenEvidence] {
         try refresh()
         return try replica.evidenceBeforeLives(ofService: service)
     }
 
-    public func noteEvidenceAtRest() throws { try append(.rest, at: .now()) }
+    package func noteEvidenceAtRest() throws { try append(.rest, at: .now()) }
 }

@@ -1,6 +1,6 @@
-public import Base
+package import Base
 import Postgres
-public import Runs
+package import Runs
 import Synchronization
 
 /// Being a member: joining, beating, leaving, and declaring others dead.
@@ -8,7 +8,7 @@ extension SharedLedger {
     /// Makes this process a member, unless it is one.
     /// - Returns: its number.
     @discardableResult
-    public func join() throws -> Int {
+    package func join() throws -> Int {
         if let me = state.withLock({ $0.sender }) { return me }
         let (me, databaseLife) = try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
@@ -39,7 +39,7 @@ extension SharedLedger {
     }
 
     /// Ends being a member in an orderly way: what was leased and not claimed comes back. What it claimed and did not settle is unknown from now on.
-    public func leave() throws {
+    package func leave() throws {
         guard let me = state.withLock({ $0.sender }) else { return }
         defer { state.withLock { $0 = State() } }
         try ask { connection in _ = try end(me, ifBeatIs: nil, connection) }
@@ -53,15 +53,17 @@ extension SharedLedger {
     }
 
     /// Gives back what this member has leased and not claimed, so that others may have it: it sends no more for now.
-    public func returnLeases() throws {
-        guard let me = state.withLock({ $0.sender }), !state.withLock({ $0.stretches.leases.isEmpty }) else { return }
-        try ask { connection in
+    package func returnLeases() throws {
+        guard let me = state.withLock({ $0.sender }) else { return }
+        let isReturned = try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
-                guard try holdFence(me, connection) else { return }
+                // While the roll is called they stay with this member, which knows what it has done with them.
+                guard try holdFence(me, connection), try hasConfirmed(me, connection) else { return false }
                 try giveBackLeases(of: me, connection)
+                return true
             }
         }
-        state.withLock { $0.stretches = Stretches() }
+        if isReturned { state.withLock { $0.stretches = Stretches() } }
     }
 
     /// - Parameter beat: nil for whatever it is.
@@ -88,7 +90,8 @@ extension SharedLedger {
         let seconds = asking.answerSeconds
         var leases: [Range<Int>] = []
         try connection.run(
-            "SELECT first, last FROM volley_lease WHERE run = $1 AND sender = $2 AND redo IS NULL", [.int(run), .int(member)], within: seconds
+            "SELECT first, last FROM volley_lease WHERE run = $1 AND sender = $2 AND redo IS NULL", [.int(run), .int(member)],
+            within: seconds
         ) { leases.append($0.int(0)..<$0.int(1)) }
         // A member that has not confirmed this life of the database may have made claims that were forgotten: what it had leased stays with it, as unknown.
         guard try hasConfirmed(member, connection) else { return }
@@ -107,7 +110,7 @@ extension SharedLedger {
 
     /// Takes over what is done once for all, if nobody does it.
     /// - Returns: whether this member does it from now on.
-    public func becomeConductor() throws -> Bool {
+    package func becomeConductor() throws -> Bool {
         guard let me = state.withLock({ $0.sender }) else { return false }
         return try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
@@ -132,7 +135,7 @@ extension SharedLedger {
     ///   - wants: whether it has something to send.
     /// - Returns: nil if this member was declared dead: nothing that it writes counts any more.
     /// - Throws: `Diagnostic`: the store cannot be asked.
-    public func beat(answers: [Int: [Outcome: Int]], dividing paces: [DividedPace] = [], wants: Bool = true) throws -> MemberNews? {
+    package func beat(answers: [Int: [Outcome: Int]], dividing paces: [DividedPace] = [], wants: Bool = true) throws -> MemberNews? {
         guard let me = state.withLock({ $0.sender }) else { return nil }
         let beat = state.withLock { state in
             state.beat += 1
@@ -182,8 +185,8 @@ extension SharedLedger {
         var rows: [String: CommitMemory.Row] = [:]
         func last(_ lane: Int) -> String {
             """
-            coalesce((SELECT j.number / \(JournalLane.count) FROM volley_journal j WHERE j.run = s.run AND j.sender = s.number
-                AND j.number % \(JournalLane.count) = \(lane) ORDER BY j.number DESC LIMIT 1), 0)
+            coalesce((SELECT j.number FROM volley_journal j WHERE j.run = s.run AND j.sender = s.number AND j.lane = \(lane)
+                ORDER BY j.number DESC LIMIT 1), 0)
             """
         }
         try connection.run(
@@ -267,7 +270,7 @@ extension SharedLedger {
     }
 
     /// Lets all members send a leg: its canary was judged.
-    public func open(_ leg: RunLeg) throws {
+    package func open(_ leg: RunLeg) throws {
         try ask { connection in
             try connection.run(
                 "UPDATE volley_leg SET is_open = true WHERE run = $1 AND first <= $2 AND last > $2", [.int(run), .int(leg.ids.lowerBound)],
@@ -281,7 +284,11 @@ extension SharedLedger {
 enum Tallies {
     static func text(_ answers: [Int: [Outcome: Int]]) -> String {
         let services = answers.sorted { $0.key < $1.key }.map { service, outcomes in
-            ("\(service)", JSONValue.object(pairs: outcomes.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.name, .integer(Int64($0.value))) }))
+            (
+                "\(service)",
+                JSONValue.object(
+                    pairs: outcomes.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.name, .integer(Int64($0.value))) })
+            )
         }
         return JSONValue.object(pairs: services).text
     }

@@ -1,11 +1,11 @@
-public import Base
+package import Base
 import Postgres
-public import Runs
+package import Runs
 import Synchronization
 
 /// What became of pushes.
 extension SharedLedger {
-    public func record(_ parts: [[Settlement]]) throws {
+    package func record(_ parts: [[Settlement]]) throws {
         guard let last = parts.last(where: { !$0.isEmpty })?.last else { return }
         let settlements = parts.count == 1 ? parts[0] : parts.flatMap(\.self)
         if !state.withLock({ $0.own.contain(settlements) }) {
@@ -17,20 +17,21 @@ extension SharedLedger {
         state.withLock { $0.own.settle(settlements) }
     }
 
-    public func note(receipts: [String], ofService service: Int) throws {
+    package func note(receipts: [String], ofService service: Int) throws {
         guard !receipts.isEmpty else { return }
         try append(.receipts(receipts, service: service), at: .now())
     }
 
-    public func receipts(ofService service: Int) throws -> [String] {
+    package func receipts(ofService service: Int) throws -> [String] {
         try refresh()
         return try replica.receipts(ofService: service)
     }
 
-    public func reopen(_ ids: [Int], resendsUnknown: Bool) throws -> [Int: Int] {
+    package func reopen(_ ids: [Int], resendsUnknown: Bool) throws -> [Int: Int] {
         guard !ids.isEmpty else { return [:] }
         var known = state.withLock { state in ids.compactMap { state.stretches.again[$0] } }
         if known.count < ids.count {
+            guard !takesPart else { throw broken("recipients were to be sent to again that this member was not given") }
             try refresh()
             let wanted = Set(ids)
             known = try replica.unsettled(in: ids[0]..<ids[ids.count - 1] + 1, resendsUnknown: resendsUnknown, closing: []).compactMap {
@@ -48,7 +49,7 @@ extension SharedLedger {
     }
 
     @discardableResult
-    public func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
+    package func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
         if isTooLate { try claimForGood(ids, reason: reason, at: now) }
         try append(.deferred(ids, reason, isTooLate: isTooLate, at: now), at: now)
         try refresh()
@@ -68,31 +69,44 @@ extension SharedLedger {
 
     /// Claims what members had leased that died before they had confirmed a life of the database: they may have pushed to these, in claims that were forgotten.
     /// They count as unknown. For the conductor alone.
-    public func claimDoubtful(at now: Timestamp) throws {
-        var doubtful: [(sender: Int, ids: Range<Int>)] = []
+    package func claimDoubtful(at now: Timestamp) throws {
+        var doubtful: [(sender: Int, ids: Range<Int>, again: [Int])] = []
         try ask { connection in
             doubtful = []
             try connection.run(
                 """
-                SELECT l.sender, l.first, l.last FROM volley_lease l JOIN volley_sender s ON s.number = l.sender
+                SELECT l.sender, l.first, l.last, l.redo FROM volley_lease l JOIN volley_sender s ON s.number = l.sender
                 WHERE l.run = $1 AND s.dead_at IS NOT NULL ORDER BY l.first
                 """, [.int(run)], within: asking.answerSeconds
-            ) { doubtful.append(($0.int(0), $0.int(1)..<$0.int(2))) }
+            ) { doubtful.append(($0.int(0), $0.int(1)..<$0.int(2), try read($0.bytes(3)).map(\.id))) }
         }
-        for (sender, ids) in doubtful {
-            for gap in try ask({ try claimed(of: ids, $0) }).gaps(in: ids) {
+        for (sender, ids, again) in doubtful {
+            try settleDoubtful(again, at: now)
+            for gap in again.isEmpty ? try ask({ try claimed(of: ids, $0) }).gaps(in: ids) : [] {
                 // With their outcome in the same entry: nobody has them in hand.
-                try claim(gap, unsent: gap.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }, at: now)
+                try claim(
+                    gap, unsent: gap.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }, at: now)
             }
             try ask { connection in
                 try connection.run(
-                    "DELETE FROM volley_lease WHERE run = $1 AND sender = $2 AND first = $3", [.int(run), .int(sender), .int(ids.lowerBound)],
+                    "DELETE FROM volley_lease WHERE run = $1 AND sender = $2 AND first = $3",
+                    [.int(run), .int(sender), .int(ids.lowerBound)],
                     within: asking.answerSeconds)
             }
         }
     }
 
-    public func recordLost(at now: Timestamp) throws -> Int {
+    /// Records as unknown who is still unsent of some who were to be sent to again.
+    private func settleDoubtful(_ ids: [Int], at now: Timestamp) throws {
+        guard let first = ids.first, let last = ids.last else { return }
+        try refresh()
+        let known = try replica.settlements(of: first..<last + 1)
+        let unsent = ids.filter { known[$0]?.outcome == .unsent }
+        guard !unsent.isEmpty else { return }
+        try append(.outcomes(unsent.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }), at: now)
+    }
+
+    package func recordLost(at now: Timestamp) throws -> Int {
         try refresh()
         var count = 0
         for range in try lost() {
@@ -111,7 +125,7 @@ extension SharedLedger {
     ///
     /// Looked at twice, with the question who has them in between: whoever claims meanwhile was not in the first look, and what somebody recorded before leaving is
     /// in the second.
-    public func lost() throws -> [Range<Int>] {
+    package func lost() throws -> [Range<Int>] {
         try refresh()
         let before = try replica.claimedWithoutOutcome()
         guard !before.isEmpty else { return [] }
@@ -157,24 +171,24 @@ extension SharedLedger {
         return offered
     }
 
-    public func skippedWaves() throws -> Set<Int> {
+    package func skippedWaves() throws -> Set<Int> {
         try refresh()
         return try replica.skippedWaves()
     }
 
-    public func isSettled(_ ids: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason>) throws -> Bool {
+    package func isSettled(_ ids: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason>) throws -> Bool {
         try refresh()
         return try replica.isSettled(ids, resendsUnknown: resendsUnknown, closing: closing)
     }
 
-    public func figures(withGroups: Bool) throws -> RunFigures {
+    package func figures(withGroups: Bool) throws -> RunFigures {
         try refresh()
         return try replica.figures(withGroups: withGroups)
     }
 
     // MARK: - Calls
 
-    public func name(_ calls: [NamedCall]) throws {
+    package func name(_ calls: [NamedCall]) throws {
         let calls = calls.filter { !$0.recipients.isEmpty }
         guard !calls.isEmpty else { return }
         let strangers = calls.flatMap(\.recipients).map { Settlement(recipient: $0, outcome: .unsent, settledAt: calls[0].namedAt) }
@@ -191,12 +205,12 @@ extension SharedLedger {
         }
     }
 
-    public func calls(ofService service: Int) throws -> [NamedCall] {
+    package func calls(ofService service: Int) throws -> [NamedCall] {
         try refresh()
         return try replica.calls(ofService: service)
     }
 
-    public func forgetCalls(_ numbers: [Int]) throws {
+    package func forgetCalls(_ numbers: [Int]) throws {
         guard !numbers.isEmpty else { return }
         try append(.forgotten(numbers), at: .now())
     }

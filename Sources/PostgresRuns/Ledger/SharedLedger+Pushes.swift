@@ -1,15 +1,17 @@
-public import Base
+package import Base
 import Postgres
-public import Runs
+package import Runs
 import Synchronization
 
 /// The recipients: read from the store's blocks, a claim's at a time.
 extension SharedLedger {
-    /// Has the blocks of recipients at hand.
-    func readBlocks(of ids: Range<Int>) throws {
-        guard !ids.isEmpty else { return }
-        let missing = blocks.missing(RecipientBlock.number(of: ids.lowerBound)..<RecipientBlock.number(of: ids.upperBound - 1) + 1)
-        guard !missing.isEmpty else { return }
+    /// The blocks of recipients, by their numbers; they are at hand for the next who reads them.
+    @discardableResult
+    func readBlocks(of ids: Range<Int>) throws -> [Int: [UInt8]] {
+        guard !ids.isEmpty else { return [:] }
+        let numbers = RecipientBlock.number(of: ids.lowerBound)..<RecipientBlock.number(of: ids.upperBound - 1) + 1
+        let known = blocks.known(numbers), missing = numbers.filter { known[$0] == nil }
+        guard !missing.isEmpty else { return known }
         var found: [Int: [UInt8]] = [:]
         let lane = claiming.lane
         try StoreError.explaining {
@@ -22,21 +24,19 @@ extension SharedLedger {
         }
         if let gone = missing.first(where: { found[$0] == nil }) { throw broken("block \(gone) of its recipients is missing") }
         blocks.add(found)
+        return known.merging(found) { $1 }
     }
 
-    public func forEachPush(in range: Range<Int>, withTraits: Bool, _ body: (StoredPush) throws -> Void) throws {
-        let range = range.clamped(to: 0..<plan.audience)
-        try readBlocks(of: range)
-        try forEachPush(among: range, withTraits: withTraits, body)
+    package func forEachPush(in range: Range<Int>, withTraits: Bool, _ body: (StoredPush) throws -> Void) throws {
+        try forEachPush(among: range.clamped(to: 0..<plan.audience), withTraits: withTraits, body)
     }
 
-    public func forEachUnsettledPush(
+    package func forEachUnsettledPush(
         in range: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason>, withTraits: Bool, _ body: (StoredPush) throws -> Void
     ) throws {
         var again: [Int: SentAgain] = [:]
         for push in try sentAgain(in: range, resendsUnknown: resendsUnknown, closing: closing) { again[push.id] = push }
         guard let first = again.keys.min(), let last = again.keys.max() else { return }
-        try readBlocks(of: first..<last + 1)
         try forEachPush(among: first..<last + 1, wanted: { again[$0] != nil }, withTraits: withTraits) { push in
             guard let known = again[push.id] else { return }
             var push = push
@@ -45,21 +45,26 @@ extension SharedLedger {
         }
     }
 
-    /// Who of a range is to be sent to again: those that this member has for that, or else all that the replica knows.
+    /// Who of a range is to be sent to again: those that this member was given for that. What others have claimed in between, they have in hand.
     private func sentAgain(in range: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason>) throws -> [SentAgain] {
         let own = state.withLock { state in range.compactMap { state.stretches.again[$0] } }
-        guard own.isEmpty else { return own }
+        // Only who sends alone, without beats, finds them by itself.
+        guard own.isEmpty, !takesPart else { return own }
         try refresh()
         return try replica.unsettled(in: range, resendsUnknown: resendsUnknown, closing: closing).map {
             SentAgain(id: $0.id, attempts: $0.attempts, mayHaveArrived: $0.mayHaveArrived)
         }
     }
 
+    /// Whether this process takes part in a run with others: it has beaten.
+    var takesPart: Bool { state.withLock { $0.beat > 0 } }
+
     private func forEachPush(
         among range: Range<Int>, wanted: (Int) -> Bool = { _ in true }, withTraits: Bool, _ body: (StoredPush) throws -> Void
     ) throws {
         guard !range.isEmpty else { return }
         var targets = RunTargets(plan), cells = EscapedCells()
+        let blocks = try readBlocks(of: range)
         for number in RecipientBlock.number(of: range.lowerBound)...RecipientBlock.number(of: range.upperBound - 1) {
             let ids = RecipientBlock.ids(of: number, audience: plan.audience)
             guard let block = blocks[number] else { throw broken("block \(number) of its recipients is missing") }
@@ -90,15 +95,15 @@ extension SharedLedger {
             variant: withTraits ? recipient.variant : none, service: service)
     }
 
-    public func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws {
+    package func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws
+    {
         try refresh()
         if isAtHome { return try replica.forEachResult(body) }
         let claims = try replica.claims()
         for number in 0..<(plan.audience + RecipientBlock.recipients - 1) / RecipientBlock.recipients {
             let ids = RecipientBlock.ids(of: number, audience: plan.audience)
             let outcomes = try replica.settlements(of: ids)
-            try readBlocks(of: ids)
-            guard let block = blocks[number] else { throw broken("block \(number) of its recipients is missing") }
+            guard let block = try readBlocks(of: ids)[number] else { throw broken("block \(number) of its recipients is missing") }
             try block.withUnsafeBytes { bytes in
                 var reader = RecipientBlockReader(bytes)
                 for id in ids {

@@ -1,6 +1,6 @@
-public import Base
+package import Base
 import Postgres
-public import Runs
+package import Runs
 import Synchronization
 
 /// The account of a run that several machines send, as one of its members uses it: claims, outcomes and orders are in the store; what is read of many
@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// A member's row is its fence: whatever it leases, claims or records is written together with a look at that row under FOR SHARE. Who declares it dead changes
 /// the row, and so waits for what is being written, and stops everything after. Its own row also ends what a process does that stood still and goes on.
-public final class SharedLedger: RunLedger {
-    public let plan: RunPlan
+package final class SharedLedger: RunLedger {
+    package let plan: RunPlan
     package let store: Store
     /// The run's number in the store.
     let run: Int
@@ -75,7 +75,7 @@ public final class SharedLedger: RunLedger {
 
     deinit { unlock() }
 
-    public var place: String { "the store, run \(plan.id)" }
+    package var place: String { "the store, run \(plan.id)" }
 
     /// The run as it is in the store.
     struct Row {
@@ -138,34 +138,34 @@ public final class SharedLedger: RunLedger {
 
     // MARK: - Status
 
-    public func status() throws -> RunStatus {
+    package func status() throws -> RunStatus {
         let row = try ask { try self.row($0) }
         var status = RunStatus(state: row.state, cause: row.cause, startedAt: row.startedAt, finishedAt: row.endedAt)
         if row.state == .running, row.members == 0 { (status.state, status.cause) = (.stopped, .ledger(.processGone)) }
         return status
     }
 
-    public var isBeingSent: Bool { (try? ask { try row($0) }.conductor != nil) ?? true }
+    package var isBeingSent: Bool { (try? ask { try row($0) }.conductor != nil) ?? true }
 
-    public var sendingSince: Int64? {
+    package var sendingSince: Int64? {
         guard let row = try? ask({ try row($0) }), row.conductsSending else { return nil }
         return row.conductorSince
     }
 
-    public func life() throws -> String { try ask { try row($0).life } }
+    package func life() throws -> String { try ask { try row($0).life } }
 
     /// As the last beat showed it, where this process beats: it looks several times a second.
-    public func order() throws -> RunOrder? {
+    package func order() throws -> RunOrder? {
         let news = state.withLock { $0.news }
         return RunOrder(try news?.state ?? status().state)
     }
 
-    public func loss(during activity: RunActivity) -> LedgerStop? {
+    package func loss(during activity: RunActivity) -> LedgerStop? {
         if let loss = isAtHome ? replica.loss(during: activity) : nil { return loss }
         return state.withLock { $0.isFenced || $0.sender == nil } ? .takenOver : nil
     }
 
-    public func expectReaders(_ count: Int) {}
+    package func expectReaders(_ count: Int) {}
 }
 
 /// How causes of stops stand in the store.

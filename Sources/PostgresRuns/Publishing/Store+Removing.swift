@@ -41,6 +41,7 @@ extension Store {
                 // Journal, legs, leases and members go with it.
                 try connection.run(
                     "DELETE FROM volley_run WHERE number = $1 AND NOT is_published", [.int(number)], within: Self.answerSeconds)
+                try connection.run("DELETE FROM volley_pace WHERE starts_with(key, $1)", [.text("run \(id) ")], within: Self.answerSeconds)
                 // A table that is not logged cannot refer to one that is.
                 try connection.run(
                     "DELETE FROM volley_present p WHERE NOT EXISTS (SELECT 1 FROM volley_sender s WHERE s.number = p.sender)",
@@ -122,7 +123,7 @@ extension Store {
     private static func lastEntries(of run: Int, _ connection: PostgresConnection) throws -> Set<FetchMark> {
         var last: Set<FetchMark> = []
         try connection.run(
-            "SELECT sender, number % \(JournalLane.count), max(number) FROM volley_journal WHERE run = $1 GROUP BY 1, 2", [.int(run)],
+            "SELECT sender, lane, max(number) FROM volley_journal WHERE run = $1 GROUP BY 1, 2", [.int(run)],
             within: answerSeconds
         ) { last.insert(FetchMark(sender: $0.int(0), lane: $0.int(1), number: $0.int(2))) }
         return last

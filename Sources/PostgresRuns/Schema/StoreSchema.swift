@@ -91,13 +91,14 @@ public enum StoreSchema {
             CREATE TABLE volley_journal (
                 run bigint NOT NULL REFERENCES volley_run ON DELETE CASCADE,
                 sender bigint NOT NULL,
-                number bigint NOT NULL,                 -- its sender's own, so that a repeat after a lost answer is recognised
+                lane smallint NOT NULL,                 -- which of its threads wrote it: 0 claims, 1 records
+                number bigint NOT NULL,                 -- the lane's own, so that a repeat after a lost answer is recognised
                 seq bigint GENERATED ALWAYS AS IDENTITY,
                 kind smallint NOT NULL,
                 first bigint NOT NULL, last bigint NOT NULL,
                 at bigint NOT NULL,
                 data bytea NOT NULL,
-                PRIMARY KEY (run, sender, number),
+                PRIMARY KEY (run, sender, lane, number),
                 -- Whatever else goes wrong, nobody is claimed twice.
                 CONSTRAINT volley_claimed_once EXCLUDE USING gist (int8range(run << 40 | first, run << 40 | last) WITH &&) WHERE (kind = 1)
             )

@@ -51,7 +51,9 @@ package struct RunSender: Sendable {
     package func send() -> RunEnd {
         attendance.observer(.begins)
         do { return try sendAll() } catch {
-            return recorded(.stopped(.ledger(.unusable("\(error)"))))
+            let end = RunEnd.stopped(.ledger(.unusable("\(error)")))
+            // One member's trouble is not the run's.
+            return team == nil ? recorded(end) : end
         }
     }
 
@@ -178,7 +180,16 @@ package struct RunSender: Sendable {
     }
 
     /// How a run ended whose legs have all ended.
-    func ended(_ rounds: SendRounds) -> RunEnd { rounds.stopped.isEmpty ? .finished : .stopped(cause(of: rounds.stopped)) }
+    func ended(_ rounds: SendRounds) -> RunEnd {
+        var stopped = rounds.stopped
+        // Another member may have stopped a service.
+        if team != nil, let states = try? run.legStates() {
+            for leg in run.plan.legs {
+                if let cause = states[leg.ids.lowerBound]?.cause { stopped[leg.service] = stopped[leg.service] ?? cause }
+            }
+        }
+        return stopped.isEmpty ? .finished : .stopped(cause(of: stopped))
+    }
 
     /// Why a run stopped, by the numbers of the services that stopped.
     func cause(of stopped: [Int: StopCause]) -> StopCause {

@@ -64,9 +64,13 @@ extension RunSender {
     /// Sends as a member until the run has ended for all, or for this process, which is a member no longer then.
     /// - Parameter file: the run's own, where this machine has it.
     func send(through ledger: SharedLedger, file: (any RunLedger)?) throws -> RunEnd {
-        let paces = paces
-        let place = try TeamPlace(ledger, file: file, dividing: paces.map(\.divided), setting: attendance.context.clock)
-        defer { place.leave() }
+        let paces = paces, registry = attendance.context.paces, id = run.plan.id
+        let divided = paces.map { DividedPace($0, ofRun: id, registry) }
+        let place = try TeamPlace(ledger, file: file, dividing: divided, setting: attendance.context.clock)
+        defer {
+            place.leave()
+            for pace in paces { registry.setPart(nil, of: pace, run: id) }
+        }
         var stage = self
         stage.run = ledger
         stage.team = place
@@ -75,11 +79,11 @@ extension RunSender {
     }
 }
 
-extension PaceRegistry.Keyed {
-    /// The pace as members divide it.
-    fileprivate var divided: DividedPace {
-        let pace = pace
-        return DividedPace(
-            key: key, whole: pace.pace, used: { pace.used }, least: { pace.leastPart }, take: { pace.setPart($0) })
+extension DividedPace {
+    /// A pace as a run of this process divides it with other machines.
+    fileprivate init(_ keyed: PaceRegistry.Keyed, ofRun run: String, _ registry: PaceRegistry) {
+        self.init(
+            key: keyed.key, whole: keyed.pace.pace, used: { registry.used(of: keyed, run: run) }, least: { keyed.pace.leastPart },
+            take: { registry.setPart($0, of: keyed, run: run) })
     }
 }

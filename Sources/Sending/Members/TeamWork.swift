@@ -41,7 +41,7 @@ public final class TeamWork: Sendable {
     /// - Throws: `Diagnostic`: volley.yaml cannot be read, or names no store.
     public init(in choice: ProjectChoice, _ attendance: RunAttendance, _ observer: Observer<TeamWorkEvent>) throws {
         guard let path = choice.file ?? Project.find(startingAt: ".") else {
-            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config FILE.")
+            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config FILE.", [.ask(.nameProject)])
         }
         project = try Project.read(file: path).0
         guard project.store != nil else {
@@ -65,7 +65,8 @@ public final class TeamWork: Sendable {
         var threads: [String: WorkerThread<Void>] = [:], pauses: [String: Int] = [:], isAway = false
         while !attendance.cancellation.isRequested {
             do {
-                for id in try store.runsToSend(ofApps: project.apps.map(\.name.value)) where threads[id] == nil && pauses[id, default: 0] == 0 {
+                for id in try store.runsToSend(ofApps: project.apps.map(\.name.value))
+                where threads[id] == nil && pauses[id, default: 0] == 0 {
                     threads[id] = try WorkerThread("work") { [self] in
                         do { try help(with: id, store) } catch { observer(.refused(run: id, Diagnostic(explaining: error))) }
                     }

@@ -1,5 +1,6 @@
 import Base
 import Delivery
+import PostgresRuns
 import Runs
 import Scheduling
 
@@ -34,6 +35,7 @@ extension RunSender {
                 try deferPushes(before: run.plan.waves[wave], besides: &deferred)
                 let (end, asked) = try deliver(run.plan.waves[wave], until: moment, in: &rounds)
                 agenda.noteActivity(at: clock.now())
+                try team?.ledger.returnLeases()
                 switch (end, asked) {
                 case (.finished, _): agenda.markDone(wave)
                 case (.stopped(let cause), _): return .stopped(cause)
@@ -44,7 +46,10 @@ extension RunSender {
                     if let end = waitWhilePaused() { return end }
                     // The person who pauses decides when to continue; a pause makes no device late.
                     agenda.noteActivity(at: clock.now())
-                case (.interrupted, _): return .interrupted
+                case (.interrupted, _):
+                    // A service that another member stopped ends its leg only.
+                    guard let team, !attendance.cancellation.isRequested else { return .interrupted }
+                    if let end = team.end { return end }
                 }
             }
         }

@@ -10,7 +10,8 @@ public enum WorkCommand {
     public static func run(on run: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         let attendance = RunAttendance(
-            context: SendingContext(threads: options.threads, cancellation: Interruption.process), observer: Observer { event in
+            context: SendingContext(threads: options.threads, cancellation: Interruption.process),
+            observer: Observer { event in
                 if case .warnings(let warnings) = event { console.show(warnings) }
             }, cancellation: Interruption.process)
         let work = try TeamWork(in: options.project, attendance, Observer { show($0, console) })
