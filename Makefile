@@ -21,7 +21,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo console test oracle test-servers test-browser sanitize faults races machines fuzz simulate simulate-members simulate-breakages bench lint format install clean
+.PHONY: help setup servers build demo console test oracle test-servers test-browser sanitize faults races machines machines-quick fuzz simulate simulate-members simulate-breakages bench lint format install clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns through APNs, FCM, Getui, JPush and RongCloud. What can be done here:"
@@ -79,7 +79,7 @@ console: build ## Start the console on the sample campaigns, with the simulator;
 	$(RELEASE)/volley serve "$$folder" --listen $(LISTEN) || [ $$? = 130 ]
 
 # The console's tests run after the others: tests share as many threads as there are cores, and a server that waits for one, beside tests that hold
-# them all, answers after its visitors' sign-ins have grown too old. Three machines need most of a machine for themselves: `make machines`.
+# them all, answers after its visitors' sign-ins have grown too old. Three machines need most of a machine for themselves: `make machines-quick`.
 test: servers ## Run all tests, and name failed ones again at the end
 	@mkdir -p .build; { status=0; $(SWIFT) test $(STRICT) --skip '^(ConsoleTests|MachinesTests)\.' || status=1; \
 	    $(SWIFT) test $(STRICT) --skip-build --filter '^ConsoleTests\.' || status=1; exit $$status; } 2>&1 | tee .build/test.log || { \
@@ -164,6 +164,10 @@ machines: servers ## Send one run over three machines, MACHINE_ROUNDS=20 times w
 	VOLLEY_MACHINE_ROUNDS=$(MACHINE_ROUNDS) VOLLEY_MACHINE_RECIPIENTS=$(MACHINE_RECIPIENTS) VOLLEY_MACHINE_PACE=$(MACHINE_PACE) \
 	    VOLLEY_MACHINE_TOGETHER=$(MACHINE_TOGETHER) VOLLEY_MACHINE_FAULT=$(FAULT) VOLLEY_MACHINE_SEED=$(ROUND) \
 	    $(SWIFT) test $(STRICT) -c release -Xswiftc -enable-testing --scratch-path .build/faults --filter "MachinesTests\.MachineFaultTests"
+
+machines-quick: servers ## The same with a small run for each fault, all at the same time (two minutes)
+	@$(call install,libfaketime)
+	$(SWIFT) test $(STRICT) --filter '^MachinesTests\.'
 
 # A separate scratch path: libFuzzer and the address sanitizer need their traces in every object. The corpus that grows during a run
 # stays below it; put a finding into Tests/Fuzzing/Corpus/TARGET, where `make test` repeats it.
