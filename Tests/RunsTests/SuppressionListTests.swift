@@ -413,7 +413,7 @@ extension SuppressionList {
         #expect(bytes[60...63] == [0, 0, 0, 1])
         bytes[63] = 7
         writeBytes(bytes, list.path)
-        #expect(messages(list) == ["the suppression list was written by a newer Volley (format 7; this one reads 1)"])
+        #expect(messages(list) == ["the suppression list was written by a newer Volley (format 7; this one reads 2)"])
         #expect(readBytes(list.path) == bytes)
     }
 
