@@ -148,6 +148,14 @@ struct JournalTests {
         #expect(own.isIdle && own.contain([settled(1050)]))
         own.open([1050])
         #expect(!own.isIdle)
+        own.open(5000..<7000)
+        let all = own.settleAll([settled(1050)] + (5000..<7000).reversed().map { settled($0, $0 == 6000 ? .unsent : .accepted) })
+        #expect(all && own.isIdle && own.contain([settled(6000)]))
+        let (again, strangers) = (own.settleAll([settled(5999)]), own.settleAll([settled(9)]))
+        #expect(!again && !strangers)
+        own.open(8000..<8002)
+        let (twice, other) = (own.settleAll([settled(8000), settled(8000)]), own.settleAll([settled(8001)]))
+        #expect(!twice && other)
     }
 
     @Test("parts of a pace are the same after they were stored, and those of a member that is gone are free after the pace's interval")

@@ -36,6 +36,32 @@ struct OwnPushes {
         }
     }
 
+    /// Notes what is about to be recorded, if all of it may be. Otherwise some of it may be noted all the same: whoever asks then looks at the journal.
+    mutating func settleAll(_ settlements: some Sequence<Settlement>) -> Bool {
+        // Neighbours mostly are in one block, which is taken out for as long.
+        var number = -1, block = Block()
+        defer { put(block, number) }
+        for settled in settlements {
+            let (next, word, bit) = Self.place(settled.recipient)
+            if next != number {
+                put(block, number)
+                guard let known = blocks.removeValue(forKey: next) else {
+                    number = -1
+                    return false
+                }
+                (number, block) = (next, known)
+            }
+            guard (block.open[word] | block.unsent[word]) & bit != 0 else { return false }
+            block.open[word] &= ~bit
+            if settled.outcome == .unsent { block.unsent[word] |= bit } else { block.unsent[word] &= ~bit }
+        }
+        return true
+    }
+
+    private mutating func put(_ block: Block, _ number: Int) {
+        if number >= 0, !block.isEmpty { blocks[number] = block }
+    }
+
     /// Notes what was recorded.
     mutating func settle(_ settlements: some Sequence<Settlement>) {
         var touched: Set<Int> = []

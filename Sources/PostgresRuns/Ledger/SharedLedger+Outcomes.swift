@@ -8,13 +8,12 @@ extension SharedLedger {
     package func record(_ parts: [[Settlement]]) throws {
         guard let last = parts.last(where: { !$0.isEmpty })?.last else { return }
         let settlements = parts.count == 1 ? parts[0] : parts.flatMap(\.self)
-        if !state.withLock({ $0.own.contain(settlements) }) {
+        if !state.withLock({ $0.own.settleAll(settlements) }) {
             // Of pushes that are not its own, the journal says whether they may be settled.
             try refresh()
             try replica.checkRecordable([settlements])
         }
         try append(JournalEntry(.outcomes(settlements), at: last.settledAt), through: recording, .isAlive)
-        state.withLock { $0.own.settle(settlements) }
     }
 
     package func note(receipts: [String], ofService service: Int) throws {
