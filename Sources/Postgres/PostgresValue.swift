@@ -24,6 +24,4 @@ public enum PostgresValue: Hashable, Sendable {
 extension PostgresValue {
     /// NULL for nil.
     public static func optional(_ number: Int?) -> PostgresValue { number.map(PostgresValue.int) ?? .null }
-    /// NULL for nil.
-    public static func optional(_ bytes: [UInt8]?) -> PostgresValue { bytes.map(PostgresValue.bytes) ?? .null }
 }

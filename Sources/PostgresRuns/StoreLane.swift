@@ -17,15 +17,11 @@ final class StoreLane: @unchecked Sendable {
     private var connection: PostgresConnection?
     /// How long a statement may take.
     let answerSeconds: Double
-    private let opened = Atomic(0)
 
     init(_ address: PostgresAddress, _ patience: StorePatience, answerSeconds: Double = usualAnswerSeconds) {
         (self.address, self.patience) = (address, patience)
         self.answerSeconds = answerSeconds
     }
-
-    /// How often a connection was opened.
-    var connections: Int { opened.load(ordering: .acquiring) }
 
     /// Runs something once.
     /// - Throws: `PostgresError`; what `body` throws.
@@ -77,7 +73,6 @@ final class StoreLane: @unchecked Sendable {
             SET client_min_messages = 'error';
             SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')
             """, within: answerSeconds)
-        opened.wrappingAdd(1, ordering: .releasing)
         return connection
     }
 }

@@ -26,7 +26,6 @@ package final class Membership: Sendable {
         var isDead = false
         /// Why the store cannot be asked now; nil while it can.
         var trouble: Diagnostic?
-        var deaths: [MemberNews.Other] = []
     }
 
     /// Joins, and beats for the first time: nothing may be handed over before that.
@@ -93,14 +92,6 @@ package final class Membership: Sendable {
         if isSending, !before { hurry.wake() }
     }
 
-    /// Members that this one has declared dead since the last call.
-    package func takeDeaths() -> [MemberNews.Other] {
-        state.withLock { state in
-            defer { state.deaths = [] }
-            return state.deaths
-        }
-    }
-
     /// Waits for the next beat, or until work should end.
     package func waitForNews(_ cancellation: Cancellation) { cancellation.wait(milliseconds: 2 * Self.beatMilliseconds, orUntil: beaten) }
 
@@ -133,10 +124,8 @@ package final class Membership: Sendable {
     }
 
     private func declareDead(_ silence: MemberWatch.Silence, _ news: MemberNews) throws {
-        guard let member = news.others.first(where: { "\($0.number)" == silence.member }),
-            try ledger.declareDead(member.number, beat: silence.beat)
-        else { return }
-        state.withLock { $0.deaths.append(member) }
+        guard let member = news.others.first(where: { "\($0.number)" == silence.member }) else { return }
+        _ = try ledger.declareDead(member.number, beat: silence.beat)
     }
 
     private func ring() { beaten.wake() }
