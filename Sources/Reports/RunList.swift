@@ -9,7 +9,7 @@ public struct RunList: Sendable {
     private let unfinished: [UnfinishedPlan]
     private let isFiltered: Bool
 
-    /// Gathers each run's figures, in the order given; a run that turns out to be broken joins `broken`. Leaves the runs closed.
+    /// Gathers each run's figures, in the order given; a run that turns out to be broken joins `broken`, one that was removed since it was listed is left out. Leaves the runs closed.
     /// - Parameters:
     ///   - unfinished: plans that are being made, or that an ended process left behind.
     ///   - isFiltered: whether others were left out on purpose.
@@ -19,7 +19,9 @@ public struct RunList: Sendable {
         self.unfinished = unfinished
         self.isFiltered = isFiltered
         for run in runs {
-            do { reports.append(try Report(run, isSummary: true)) } catch let error as Diagnostic { self.broken.append(error) }
+            do {
+                if let report = try run.unlessRemoved({ try Report($0, isSummary: true) }) { reports.append(report) }
+            } catch let error as Diagnostic { self.broken.append(error) }
             run.close()
         }
     }

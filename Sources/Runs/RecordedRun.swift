@@ -121,4 +121,13 @@ public protocol RecordedRun: RunLedger {
 extension RecordedRun {
     /// Runs of the campaign that were planned before this one, from the same catalogue, newest first; ten at most.
     public func earlierRuns() throws -> [any RecordedRun] { try earlierRuns(limit: 10) }
+
+    /// What `body` finds out about a run that was listed; nil if the run was removed meanwhile: a plan that was refused, and has reached nobody.
+    /// - Throws: what `body` throws about a run that is still there.
+    public func unlessRemoved<Value>(_ body: (_ run: any RecordedRun) throws -> Value) throws -> Value? {
+        do { return try body(self) } catch {
+            if catalog.holds(plan.id) { throw error }
+            return nil
+        }
+    }
 }

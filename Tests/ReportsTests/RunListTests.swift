@@ -34,6 +34,15 @@ import Testing
         #expect(broken.first?["message"] == .string("this is not a run file"))
     }
 
+    @Test("a plan that was removed since it was listed is neither a run nor broken")
+    func removedMeanwhile() throws {
+        let folder = try TemporaryFolder()
+        _ = try makeRun(folder, id: "20261101-120000-welcome-0a1b", recipients(12))
+        let runs = try RunFolder(folder.path).list().runs
+        _ = shell("rm '\(folder.path)'/20261101-*")
+        #expect(try RunList(runs: runs, broken: []).json.text == #"{"runs":[],"broken":[],"unfinished":[]}"#)
+    }
+
     @Test("no runs at all is said in a sentence")
     func none() throws {
         let list = try RunList(runs: [], broken: [])

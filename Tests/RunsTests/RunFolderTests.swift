@@ -66,6 +66,16 @@ import Testing
         writer.cancel()
     }
 
+    @Test("a run that was removed since it was listed is no mistake, one that is there and cannot be read is")
+    func removedMeanwhile() throws {
+        let folder = try TemporaryFolder()
+        for id in ["20260101-000000-a-0001", "20260101-000001-a-0002"] { _ = try makeRun(folder, id: id, audience: 1) }
+        let runs = try RunFolder(folder.path).list().runs
+        _ = shell("rm '\(folder.path)/20260101-000000-a-0001.sqlite'; echo nonsense > '\(folder.path)/20260101-000001-a-0002.sqlite'")
+        #expect(try runs[0].unlessRemoved { try $0.hasBegun() } == nil)
+        #expect(throws: Diagnostic.self) { try runs[1].unlessRemoved { try $0.hasBegun() } }
+    }
+
     @Test("a folder that is not there holds no runs")
     func noFolder() throws {
         #expect(try RunFolder("/tmp/volley-no-such-folder").list().runs.isEmpty)

@@ -28,6 +28,17 @@ struct PruneSelectionTests {
         for run in [older, newer] { run.close() }
     }
 
+    @Test("a plan that was removed since it was listed ends nothing")
+    func removed() throws {
+        let folder = try PlannedFolder()
+        let plans = try [Self.first, Self.second].map { try folder.plan($0) }
+        let listed = try RunFolder(folder.path).list().runs
+        for plan in plans { plan.close() }
+        try plans[0].remove()
+        let selection = try PruneSelection(listed, endedBefore: .now().adding(seconds: 3600), includesStopped: false)
+        #expect(selection.left.map(\.run.plan.id) == [Self.second])
+    }
+
     @Test("what was sent before a run was planned is pruned, whatever the clock said then")
     func before() throws {
         let folder = try PlannedFolder()

@@ -232,11 +232,7 @@ extension RunFolder {
             guard run.plan.app == app, !run.plan.isTest else { return false }
             // Nothing stays open: there may be more runs than a process may open files.
             defer { run.close() }
-            do { return try run.mayHaveReached(since: since) } catch {
-                // One that was removed in between is no longer a run.
-                if RunFile.kind(run.place) == .missing { return false }
-                throw error
-            }
+            return try run.unlessRemoved { try $0.mayHaveReached(since: since) } ?? false
         }
         return (runs, listing.broken)
     }

@@ -54,7 +54,7 @@ extension SendingHistory {
         guard
             let begun = try RunFolder(RunDiagnostics.folder(of: path)).list().runs.first(where: { run in
                 defer { run.close() }
-                return try !run.life().isEmpty
+                return try run.unlessRemoved { try !$0.life().isEmpty } ?? false
             })
         else { return }
         throw damaged("it is empty, but \(begun.plan.id) next to it was started")

@@ -227,11 +227,7 @@ struct SendPermission {
             defer { other.close() }
             guard other.plan.id != run.plan.id, other.plan.app == run.plan.app, !other.plan.isTest else { return false }
             let theirs = try other.plan.settings.get()
-            do { return try settings.sharesList(with: theirs.listName) && run.yields(to: other) } catch {
-                // The other was a plan that was refused and has been removed.
-                guard !run.catalog.holds(other.plan.id) else { throw error }
-                return false
-            }
+            return try other.unlessRemoved { try settings.sharesList(with: theirs.listName) && run.yields(to: $0) } ?? false
         }
     }
 

@@ -34,14 +34,10 @@ struct SupersedingRuns {
         var there: Set<String> = []
         for other in try run.catalog.started(of: run.plan.campaign, known: search.known) {
             defer { other.close() }
-            do {
+            let isThere: Void? = try other.unlessRemoved { other in
                 if try search.counts(other) { try inspect(other, search, &devices) }
-            } catch {
-                // A plan that was refused and removed reached no device.
-                guard run.catalog.holds(other.plan.id) else { continue }
-                throw error
             }
-            there.insert(other.plan.id)
+            if isThere != nil { there.insert(other.plan.id) }
         }
         unknown += search.withoutFile(besides: there)
         (reached, toCome) = (devices.reached.count, devices.toCome.subtracting(devices.reached).count)

@@ -54,7 +54,7 @@ public struct PruneSelection: Sendable {
                 prunedBefore += 1
                 continue
             }
-            let status = try run.status()
+            guard let status = try run.unlessRemoved({ try $0.status() }) else { continue }
             // A run that was cut off has no end on record, and perhaps no beginning.
             guard (status.finishedAt ?? status.startedAt ?? run.plan.plannedAt) < limit else {
                 recent += 1
@@ -117,7 +117,7 @@ public struct PruneSelection: Sendable {
             var searches: [RelatedRuns] = []
             for run in runs[campaign, default: []] where run.prunedAt == nil && !run.plan.isTest {
                 defer { run.close() }
-                guard let known, try goesOn(run) else { continue }
+                guard let known, try run.unlessRemoved(goesOn) ?? false else { continue }
                 let order = try order ?? run.catalog.history.order()
                 self.order = order
                 searches.append(

@@ -45,8 +45,10 @@ public enum RunsCommand {
             // Close each run: there may be more runs than a process may open files.
             defer { run.close() }
             do {
-                if let gap = LedgerGap(of: run, among: known), gap.isKnown { throw gap.diagnostic }
-                return try states.isEmpty || states.contains(run.status().state)
+                return try run.unlessRemoved { run in
+                    if let gap = LedgerGap(of: run, among: known), gap.isKnown { throw gap.diagnostic }
+                    return try states.isEmpty || states.contains(run.status().state)
+                } ?? false
             } catch let error as Diagnostic {
                 broken.append(error)
                 return false
