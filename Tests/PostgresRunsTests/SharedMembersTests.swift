@@ -56,6 +56,19 @@ struct SharedMembersTests {
         Settlement(recipient: id, outcome: outcome, status: 200, attempts: 1, latencyMilliseconds: 30, settledAt: Self.noon)
     }
 
+    @Test("a member beats once a second, and once more when it begins to send; who waits for news gets another beat each time")
+    func beating() throws {
+        let bench = try Bench(of: 10), cancellation = try Cancellation()
+        let member = try Membership(bench.home, answers: { [:] })
+        defer { member.end() }
+        let (start, before) = (ContinuousClock.now, bench.home.state.withLock { $0.beat })
+        member.note(isSending: true)
+        for _ in 0..<4 { member.waitForNews(cancellation) }
+        let beats = bench.home.state.withLock { $0.beat } - before
+        #expect(beats >= 2)
+        #expect(Double(beats) <= (.now - start) / .seconds(1) + 2)
+    }
+
     @Test("members that take turns come to everybody once, and the run's file gets all that they recorded")
     func turns() throws {
         let bench = try Bench(of: 9_500)

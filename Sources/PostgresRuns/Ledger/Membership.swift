@@ -52,7 +52,7 @@ package final class Membership: Sendable {
         }
         let thread = try WorkerThread("beat") { [self] in
             while !ending.isRequested {
-                ending.wait(milliseconds: Self.beatMilliseconds, orUntil: hurry)
+                if ending.wait(milliseconds: Self.beatMilliseconds, orUntil: hurry) { hurry.clear() }
                 if !ending.isRequested { beat() }
             }
         }
@@ -92,8 +92,10 @@ package final class Membership: Sendable {
         if isSending, !before { hurry.wake() }
     }
 
-    /// Waits for the next beat, or until work should end.
-    package func waitForNews(_ cancellation: Cancellation) { cancellation.wait(milliseconds: 2 * Self.beatMilliseconds, orUntil: beaten) }
+    /// Waits for a beat since the last time, or until work should end.
+    package func waitForNews(_ cancellation: Cancellation) {
+        if cancellation.wait(milliseconds: 2 * Self.beatMilliseconds, orUntil: beaten) { beaten.clear() }
+    }
 
     // MARK: - Beating
 
