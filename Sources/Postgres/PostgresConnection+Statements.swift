@@ -33,24 +33,39 @@ extension PostgresConnection {
     /// Runs one statement with values.
     /// - Parameters:
     ///   - values: of `$1`, `$2`, …
+    ///   - isKept: whether the server keeps the statement for as long as the connection lasts: one that is run often is parsed and planned once.
     ///   - seconds: how long the answer may take.
     ///   - read: called with each row.
     /// - Returns: how many rows there are, or were changed.
     /// - Throws: `PostgresError`; `CancellationError`, once the server was told; what `read` throws.
     @discardableResult
     public func run(
-        _ statement: String, _ values: [PostgresValue] = [], within seconds: Double, _ read: (PostgresRow) throws -> Void = { _ in }
+        _ statement: String, _ values: [PostgresValue] = [], isKept: Bool = false, within seconds: Double,
+        _ read: (PostgresRow) throws -> Void = { _ in }
     ) throws -> Int {
         let deadline = Deadline(seconds: seconds)
         return try stoppingOnError {
-            guard let result = try results(deadline, { handle in Self.send(statement, values, over: handle) }).last else { throw failure }
+            let name = isKept ? try keep(statement, deadline) : nil
+            guard let result = try results(deadline, { handle in Self.send(statement, as: name, values, over: handle) }).last else {
+                throw failure
+            }
             for number in 0..<PQntuples(result.handle) { try read(PostgresRow(result: result.handle, number: number)) }
             return PQcmdTuples(result.handle).flatMap { Int(String(cString: $0)) } ?? 0
         }
     }
 
+    /// - Returns: the name by which the server knows the statement.
+    private func keep(_ statement: String, _ deadline: Deadline) throws -> String {
+        if let known = kept[statement] { return known }
+        let name = "volley\(kept.count)"
+        _ = try results(deadline) { PQsendPrepare($0, name, statement, 0, nil) }
+        kept[statement] = name
+        return name
+    }
+
     /// Values are given as text where that is the same for the server, so that it finds their types by itself.
-    private static func send(_ statement: String, _ values: [PostgresValue], over handle: OpaquePointer) -> Int32 {
+    /// - Parameter name: of a statement that the server keeps; nil for one that it does not.
+    private static func send(_ statement: String, as name: String?, _ values: [PostgresValue], over handle: OpaquePointer) -> Int32 {
         var copies: [UnsafeMutableRawPointer?] = []
         var lengths: [Int32] = [], formats: [Int32] = []
         defer { for copy in copies { free(copy) } }
@@ -68,6 +83,7 @@ extension PostgresConnection {
             }
         }
         let pointers = copies.map { $0.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) } }
+        if let name { return PQsendQueryPrepared(handle, name, Int32(values.count), pointers, lengths, formats, 1) }
         return PQsendQueryParams(handle, statement, Int32(values.count), nil, pointers, lengths, formats, 1)
     }
 

@@ -10,6 +10,8 @@ public final class PostgresConnection {
     private let cancellation: Cancellation
     /// Becomes readable when the socket is ready for what it is waited for: a cancellation can wait for reading only.
     private let readiness: Int32
+    /// The names of statements that the server keeps.
+    var kept: [String: String] = [:]
 
     private init(handle: OpaquePointer, readiness: Int32, _ cancellation: Cancellation) {
         (self.handle, self.readiness, self.cancellation) = (handle, readiness, cancellation)

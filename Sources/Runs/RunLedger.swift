@@ -79,6 +79,9 @@ public protocol RunLedger: AnyObject, Sendable {
     /// allows a push.
     func claimCount() throws -> Int
 
+    /// How many recipients are worth a claim of their own, where a run is fast enough: many where each claim goes to a server and back.
+    var worthwhileClaim: Int { get }
+
     /// The next recipients of a leg that nobody has claimed, and that nobody else is given meanwhile; the same again until they are claimed.
     /// - Parameters:
     ///   - limit: how many at most, at least 1.
@@ -267,6 +270,9 @@ public struct NotSending: Error, Hashable {
 }
 
 extension RunLedger {
+    /// Where a claim costs little, its size is a matter of those who render.
+    public var worthwhileClaim: Int { 1 }
+
     /// Where one process at a time sends a run, whoever has no outcome as it begins was left behind.
     public func lost() throws -> [Range<Int>] { try claimedWithoutOutcome() }
 

@@ -2,6 +2,7 @@ import Base
 import Postgres
 import PushServices
 import Runs
+import Synchronization
 import TestServers
 import TestSupport
 import Testing

@@ -89,7 +89,7 @@ extension SharedLedger {
                     FOR SHARE OF s)
                 INSERT INTO volley_journal (run, sender, lane, number, kind, first, last, at, data)
                 SELECT run, $1, $9, $2, $3, $4, $5, $6, $7 FROM fence ON CONFLICT (run, sender, lane, number) DO NOTHING RETURNING 1
-                """, values, within: asking.answerSeconds
+                """, values, isKept: true, within: asking.answerSeconds
             ) { _ in isThere = true }
         } catch let error as PostgresError where error.sqlState == "23P01" {
             throw ClaimedAlready(ids: entry.ids)

@@ -18,7 +18,7 @@ extension SharedLedger {
             try lane.patiently(until: { state.withLock { $0.isFenced } }) { connection in
                 try connection.run(
                     "SELECT number, data FROM volley_block WHERE run = $1 AND number = ANY ($2::bigint[])", [.int(run), .ints(missing)],
-                    within: lane.answerSeconds
+                    isKept: true, within: lane.answerSeconds
                 ) { found[$0.int(0)] = Array($0.bytes(1)) }
             }
         }

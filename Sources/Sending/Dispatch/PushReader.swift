@@ -40,7 +40,7 @@ struct PushReader: Sendable {
     /// reference counts.
     var furtherMessages: [MessageCatalog] = []
 
-    /// The most recipients of a claim, for each thread that renders. A claim is smaller at a slow pace (`RequestPaces.pushesAhead`) and in a
+    /// The most recipients of a claim, for each thread that renders, unless the ledger asks for more. A claim is smaller at a slow pace (`RequestPaces.pushesAhead`) and in a
     /// slow run (`ClaimBudget`).
     private static let largestClaim = 4000
 
@@ -65,7 +65,9 @@ struct PushReader: Sendable {
         self.onInDoubt = onInDoubt
     }
 
-    private var claimSize: Int { min(Self.largestClaim * (1 + furtherMessages.count), paces.pushesAhead ?? .max) }
+    private var claimSize: Int {
+        min(max(Self.largestClaim * (1 + furtherMessages.count), run.worthwhileClaim), paces.pushesAhead ?? .max)
+    }
 
     /// How a claim is divided among threads: into whole batches, so that they are as full as if one thread rendered them all.
     private var parts: RangeParts { RangeParts(unit: min(Self.batchSize, claimSize), threads: 1 + furtherMessages.count) }
