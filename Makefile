@@ -44,7 +44,7 @@ setup: ## Install missing Debian packages
 	@$(call install,$(PACKAGES))
 
 # Other projects' servers that the tests send to. They are unpacked, not installed: packages of servers start services.
-UNPACKED := nginx=nginx usr/lib/python3/dist-packages/h2=python3-h2 \
+UNPACKED := nginx=nginx usr/lib/python3/dist-packages/h2=python3-h2 promtool=prometheus \
     $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),,usr/lib/postgresql/15/bin/initdb=postgresql-15+postgresql-client-15)
 
 servers: setup

@@ -55,10 +55,11 @@ let memberSimulation =
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 /// SQLite's own interface, as GRDB brings it.
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let web: [Target.Dependency] = [
     .product(name: "Hummingbird", package: "hummingbird"), .product(name: "NIOCore", package: "swift-nio"),
     .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-    .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
+    .product(name: "HTTPTypes", package: "swift-http-types"), logging,
 ]
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -99,6 +100,15 @@ let package = Package(
         room("HTTP2", ["Base", "CNghttp2"]),
         room("Scheduling", ["Base"]),
         room("Postgres", ["Base", "CPostgreSQL"]),
+        // Where Prometheus fetches metrics.
+        room(
+            "MetricsPort",
+            [
+                "Base", .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        // Messages for those who collect logs.
+        room("Logs", ["Base", logging]),
 
         // Each push service's facts.
         room("PushServices", ["Base"]),
@@ -145,12 +155,12 @@ let package = Package(
             dependencies: [
                 "Accounts", "Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs",
                 "Reports",
-                "Simulators", "Workspace", "Planning", "Sending", "Automation",
+                "Logs", "MetricsPort", "Simulators", "Workspace", "Planning", "Sending", "Automation", logging,
             ], path: "Sources/volley", exclude: ["Arguments"], packageAccess: false, swiftSettings: strict),
         .executableTarget(
             name: "volley",
             dependencies: [
-                "Base", "Automation", "Commands", "PushServices", "Simulators", "Planning", "Workspace", argumentParser, "CLinux",
+                "Base", "Automation", "Commands", "PushServices", "Simulators", "Planning", "Workspace", "Logs", argumentParser, "CLinux",
             ],
             path: "Sources/volley/Arguments", packageAccess: false, swiftSettings: strict),
 
@@ -159,7 +169,7 @@ let package = Package(
             name: "volley-console",
             dependencies: [
                 "Accounts", "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Runs", "Reports",
-                "Workspace", "Planning", "Automation", "OpenIDConnect", argumentParser,
+                "Workspace", "Planning", "Automation", "OpenIDConnect", "Logs", argumentParser,
             ] + web + [.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")],
             packageAccess: false, swiftSettings: strict),
 
@@ -189,6 +199,8 @@ let package = Package(
         tests("Cryptography", ["Base", "Cryptography", "TestServers"]),
         tests("HTTP2", ["Base", "HTTP2"]),
         tests("Postgres", ["Base", "Postgres", "TestServers"]),
+        tests("MetricsPort", ["Base", "MetricsPort"]),
+        tests("Logs", ["Base", "Logs", logging]),
         tests("Scheduling", ["Base", "Scheduling"]),
         tests("Campaigns", ["Base", "PushServices", "Scheduling", "Campaigns", "TestSupport"]),
         tests("Audience", ["Base", "PushServices", "Audience", "TestServers", "TestSupport"]),

@@ -5,7 +5,7 @@ public import Glibc
 /// killed with it. No signal is blocked or ignored there, and a program gets none of this process's open files but those that it is given: it
 /// would hold an inherited lock, for example, as long as it runs.
 public enum ChildProgram {
-    /// The environment of this process.
+    /// The environment of this process, without what a manager of services told this process alone (`ServiceManager`).
     public static var environment: [String] {
         var values: [String] = []
         var next = environ
@@ -13,8 +13,10 @@ public enum ChildProgram {
             values.append(String(cString: entry))
             next += 1
         }
-        return values
+        return values.filter { entry in !ofManager.contains { entry.hasPrefix("\($0)=") } }
     }
+
+    private static let ofManager = [ServiceManager.variable, "WATCHDOG_USEC", "WATCHDOG_PID"]
 
     /// The same, so that a program that asks for it (`volley_end_with_parent`) ends when this process does, however that comes about. The thread
     /// that starts it must live as long.

@@ -59,8 +59,9 @@ extension ScheduleDaemon {
         // What another process has sent by hand meanwhile cannot be left out.
         let refusal = try change.refusal ?? (perform(change.actions).contains(key) ? .timeHasCome(run: nil) : nil)
         tell(orders.ended(order.nonce, as: refusal.map { .refused($0) } ?? .done(OrderResult(run: nil)), at: now))
-        guard case .skip = order.kind, refusal == nil, let zone = scheduler.campaigns[key.campaign]?.schedule.zone else { return }
-        observer(.next(campaign: key.campaign, scheduler.nextTime(of: key.campaign, after: now.time), zone))
+        guard case .skip = order.kind, refusal == nil, let campaign = scheduler.campaigns[key.campaign] else { return }
+        let next = scheduler.nextTime(of: key.campaign, after: now.time)
+        observer(.next(campaign: key.campaign, app: campaign.app, next, campaign.schedule.zone))
     }
 
     /// Why a time cannot be approved as the page showed its campaign, or cannot be left out now; nil for other orders.

@@ -26,7 +26,7 @@ extension ScheduleDaemon {
     }
 
     func startWatchdog() throws(Diagnostic) -> WorkerThread<Void> {
-        let (project, catalog, counter, observer, notices) = (project, work.catalog, work.counter, observer, notices)
+        let (project, catalog, metrics, observer, notices) = (project, work.catalog, work.metrics, observer, notices)
         return try watchdog.start(
             tell: { silence in
                 var notice = Notice(.stuck)
@@ -35,7 +35,7 @@ extension ScheduleDaemon {
                 observer(.notice(notice))
                 notices.post(notice)
             },
-            write: { ScheduleMonitoring(project, catalog, counting: counter, observer.monitoring).writeHealth($0, at: .now()) })
+            write: { ScheduleMonitoring(project, catalog, sending: metrics, observer.monitoring).writeHealth($0, at: .now()) })
     }
 
     func startLooker() throws(Diagnostic) -> WorkerThread<Void> {

@@ -33,7 +33,7 @@ extension ScheduleDaemon {
         mistakes = reading.mistakes
         try perform(scheduler.campaignsRead(reading.campaigns, unreadable: reading.unreadable, at: now))
         for (name, campaign) in scheduler.campaigns.sorted(by: { $0.key < $1.key }) where before[name] != campaign && campaign.isValid {
-            observer(.next(campaign: name, scheduler.nextTime(of: name, after: now), campaign.schedule.zone))
+            observer(.next(campaign: name, app: campaign.app, scheduler.nextTime(of: name, after: now), campaign.schedule.zone))
         }
         for name in before.keys.sorted() where scheduler.campaigns[name] == nil { observer(.gone(campaign: name)) }
         if !reading.ignoredFiles.isEmpty { observer(.ignored(files: reading.ignoredFiles)) }

@@ -93,7 +93,7 @@ public final class ScheduleDaemon {
         service = try project.store.map { try ScheduleService(StoreAddress(variable: $0.variable)) }
         orders = OrderBook(life: Notice.randomID()) { catalog.orders.isThere ? try catalog.orders.open() : nil }
         notices = Notices(project, patience: .long, observer.notices)
-        monitoring = ScheduleMonitoring(project, catalog, counting: work.counter, observer.monitoring)
+        monitoring = ScheduleMonitoring(project, catalog, sending: work.metrics, latest: attendance.metrics, observer.monitoring)
         let since = Timestamp.now().adding(seconds: -Scheduler.lookBackSeconds - 2 * 86_400)
         scheduler = Scheduler(
             scheduledRuns: try store.scheduledRuns(since: since), campaigns: try store.campaigns(), approvals: try store.approvals()
@@ -178,6 +178,7 @@ public final class ScheduleDaemon {
             }
             cancellation.waitForRequest(atMost: clock.now.duration(to: next) / .seconds(1), orReadable: events.added.descriptor)
             heartbeats.sign(of: .mainLoop)
+            observer(.tick)
         }
     }
 }

@@ -10,6 +10,8 @@ public enum ScheduleEvent: Sendable {
     /// It has started, with the record at this path.
     case started(record: String)
     case ending
+    /// A sign of life of the main loop, at least every second.
+    case tick
     /// Its record failed, and it cannot continue without it.
     case recordLost(any Error)
     /// Another program holds its record.
@@ -21,8 +23,8 @@ public enum ScheduleEvent: Sendable {
     case invalid(file: String, Diagnostics)
     /// The file no longer has mistakes, or no longer exists.
     case mended(file: String, isGone: Bool)
-    /// A campaign was read or changed; its next time, or nil if it has none.
-    case next(campaign: String, Occurrence?, Schedule.Zone)
+    /// A campaign was read or changed; its app, and its next time, or nil if it has none.
+    case next(campaign: String, app: String, Occurrence?, Schedule.Zone)
     case gone(campaign: String)
     /// Files in the folders that were not read as campaigns.
     case ignored(files: [String])
@@ -57,7 +59,7 @@ public enum ScheduleEvent: Sendable {
 
     // Events of its stages.
     case planning(PlanningEvent)
-    case run(RunEvent)
+    case run(RunEvent, RunPlan)
     case noticeDelivery(NoticeDeliveryEvent)
 }
 
@@ -92,11 +94,15 @@ public struct ScheduleAttendance: Sendable {
     package var context: SendingContext
     /// The memory that planning may use; nil for no limit.
     package var memory: MemoryBudget?
+    /// Gets the metrics every few seconds.
+    package var metrics: LatestMetrics
 
     /// A caller with an observer and a cancellation.
     public init(
-        observer: ScheduleObserver, cancellation: Cancellation, context: SendingContext = SendingContext(), memory: MemoryBudget? = nil
+        observer: ScheduleObserver, cancellation: Cancellation, context: SendingContext = SendingContext(), memory: MemoryBudget? = nil,
+        metrics: LatestMetrics = LatestMetrics()
     ) {
+        self.metrics = metrics
         self.context = context
         self.memory = memory
         self.observer = observer

@@ -15,8 +15,8 @@ struct ScheduledRunWork: Sendable {
     let heartbeats: Heartbeats
     /// Asked again before an approval that was given ahead counts.
     let rights: OrderRights
-    /// Counts the pushes of this process.
-    let counter = PushCounter()
+    /// What the runs of this process have done and are at.
+    let metrics = SendingMetrics()
 
     package init(
         catalog: any RunCatalog, choice: ProjectChoice, attendance: ScheduleAttendance, heartbeats: Heartbeats,
@@ -138,6 +138,9 @@ struct ScheduledRunWork: Sendable {
         let proposal = try proposeScheduled(run, in: choice, attendance.context)
         let sending = sending(.sending(scheduledRun.key), run.plan, notices)
         sending.observer(.warnings(proposal.warnings))
+        metrics.noteBeginning(
+            app: run.plan.app, campaign: run.plan.campaign,
+            lateness: Double(Timestamp.now().epochMilliseconds - scheduledRun.begins.epochMilliseconds) / 1000)
         let (end, failure) = try proposal.deliver(sending)
         if let failure { attendance.observer(.fileNotClosed(run: run.plan.id, failure)) }
         return SendOutcome(end: end, missed: Self.missed(of: run))
@@ -156,11 +159,11 @@ struct ScheduledRunWork: Sendable {
     func sending(_ job: Watchdog.Job, _ plan: RunPlan, _ notices: Notices) -> RunAttendance {
         var sending = RunAttendance(
             context: attendance.context,
-            observer: Observer { [heartbeats, attendance, counter] event in
+            observer: Observer { [heartbeats, attendance, metrics] event in
                 if case .tick = event { heartbeats.sign(of: job) }
-                if case .settled(let settlements) = event { counter.add(app: plan.app, campaign: plan.campaign, settlements) }
+                metrics.note(event, of: plan)
                 if !plan.isTest { notices.notify(of: event, occurrence: job.key?.occurrence) }
-                attendance.observer(.run(event))
+                attendance.observer(.run(event, plan))
             }, cancellation: attendance.cancellation)
         // The service may be started again: machines that help go on meanwhile.
         sending.endsTeamRuns = false

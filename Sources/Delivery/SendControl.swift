@@ -25,8 +25,14 @@ public final class SendControl: Sendable {
     /// Pushes that the sender has started so far: in flight, waiting for another attempt, or settled.
     public let started = WatchedCount()
     private let settled = Atomic(0)
-    /// What each loop waits for, by the loop's place.
-    private let waits = Mutex<[Int: SendWait?]>([:])
+    /// What each loop is at, by the loop's place.
+    private let loops = Mutex<[Int: LoopState]>([:])
+
+    private struct LoopState {
+        /// What it waits for; nil for nothing.
+        var wait: SendWait?
+        var connections: Int
+    }
     /// What other members of the run were answered.
     private let elsewhere = Mutex(AnswerTally())
     private let isOverWithCanary = Atomic(false)
@@ -110,13 +116,18 @@ public final class SendControl: Sendable {
     public var pushesSettled: Int { settled.load(ordering: .acquiring) }
 
     /// What holds the sender up right now, at most a second old; nil if nothing does.
-    public var wait: SendWait? { SendWait.together(waits.withLock { Array($0.values) }) }
+    public var wait: SendWait? { SendWait.together(loops.withLock { $0.values.map(\.wait) }) }
 
-    /// Notes what a loop waits for now.
-    func note(_ wait: SendWait?, of loop: Int) { waits.withLock { $0[loop] = .some(wait) } }
+    /// How many connections are open, at most a second old.
+    public var connections: Int { loops.withLock { $0.values.reduce(0) { $0 + $1.connections } } }
 
-    /// Notes that a loop has ended and no longer waits for anything.
-    func forget(_ loop: Int) { waits.withLock { _ = $0.removeValue(forKey: loop) } }
+    /// Notes what a loop waits for now, and how many connections it has open.
+    func note(_ wait: SendWait?, connections: Int, of loop: Int) {
+        loops.withLock { $0[loop] = LoopState(wait: wait, connections: connections) }
+    }
+
+    /// Notes that a loop has ended: it waits for nothing, and has no connections.
+    func forget(_ loop: Int) { loops.withLock { _ = $0.removeValue(forKey: loop) } }
 
     /// Adds the pushes that a loop has started and settled since its last call.
     func add(started: Int, settled: Int) {

@@ -74,6 +74,9 @@ extension DeliveryMachine {
         return pacer == nil && paceShares.isEmpty ? nil : .pace
     }
 
+    /// How many connections can take pushes.
+    var openConnections: Int { connections.count { $0.state == .open } }
+
     /// Whether there is or may be something to submit, and the gate is closed.
     private var waitsAtGate: Bool {
         gateClosedSince != nil && ending == nil && !isExpired && !(isSourceEnded && fresh.isEmpty && again.isEmpty)

@@ -117,7 +117,7 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
     private mutating func tellWait(at now: Moment) {
         guard now.nanoseconds - waitToldAt >= Self.tellingInterval else { return }
         waitToldAt = now.nanoseconds
-        team.control.note(machine.wait(at: now), of: place)
+        team.control.note(machine.wait(at: now), connections: machine.openConnections, of: place)
     }
 
     private func sleepEnd(after now: Moment) -> Int64 {

@@ -20,9 +20,36 @@ public struct RunProgress: Sendable {
     public var service: any PushService = PushServices.standard
     /// Whether other services receive pushes at the same time.
     public var isOneOfSeveral = false
+    /// How many recipients were claimed so far.
+    public var claimed = 0
+    /// What each service's part is at that is being sent now.
+    public var legs: [LegProgress] = []
 
     /// How many recipients are recorded.
     public var done: Int { outcomes.values.reduce(0, +) }
+}
+
+/// What is on its way through one service.
+public struct LegProgress: Sendable {
+    /// The service that receives the pushes.
+    public var service: any PushService
+    /// Open connections.
+    public var connections: Int
+    /// Pushes that have left or wait for another attempt, without an outcome.
+    public var inFlight: Int
+    /// Outcomes that are not on the disk yet.
+    public var unrecorded: Int
+    /// Pushes per second to which the service's overload slows it down; nil while it does not.
+    public var throttle: Double?
+
+    init(_ leg: LegSending) {
+        let control = leg.control, settled = control.pushesSettled
+        service = leg.access.service
+        connections = control.connections
+        inFlight = max(0, control.started.value - settled)
+        unrecorded = max(0, settled - leg.recorded.value)
+        throttle = if case .throttle(let rate)? = control.wait { rate } else { nil }
+    }
 }
 
 /// Measures the progress of a run at each call.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Automation
 import Base
 import CLinux
 import Campaigns
@@ -6,6 +7,7 @@ import Dispatch
 import Glibc
 import Hummingbird
 import Logging
+import Logs
 import NIOCore
 import Runs
 import ServiceLifecycle
@@ -47,6 +49,9 @@ struct Program: AsyncParsableCommand {
     @Option(name: .long, help: "Folder of run files; otherwise the one that volley.yaml names.")
     var runs: String?
 
+    @Option(name: .long, help: "Write messages for programs, each on one line: text or json.")
+    var logFormat: String?
+
     @Option(name: .long, help: .hidden)
     var answer: PlanningChild.Question?
 
@@ -56,9 +61,12 @@ struct Program: AsyncParsableCommand {
     /// A mistake of whoever started it: it is of no use to start it again.
     private static let wrong: Int32 = 2
 
+    func validate() throws {
+        if let logFormat, LogFormat(rawValue: logFormat) == nil { throw ValidationError("--log-format is text or json.") }
+    }
+
     func run() async throws {
-        var log = Logger(label: "volley-console") { StreamLogHandler.standardError(label: $0) }
-        log.logLevel = .info
+        let log = Self.log(logFormat.flatMap { LogFormat(rawValue: $0) } ?? (JournalStream.isStandardError ? .journal : nil))
         do {
             if let answer {
                 EndSignals.release()
@@ -74,6 +82,15 @@ struct Program: AsyncParsableCommand {
         }
     }
 
+    /// - Parameter format: nil for people.
+    private static func log(_ format: LogFormat?) -> Logger {
+        var log = Logger(label: "volley-console") { label -> any LogHandler in
+            if let format { LineLog(format) } else { StreamLogHandler.standardError(label: label) }
+        }
+        log.logLevel = .info
+        return log
+    }
+
     private func serve(_ log: Logger, until signals: EndSignals) async throws {
         let site = try Site(folder: folder, choice: ProjectChoice(file: config, runs: runs), at: .now())
         let settings = try site.project().console
@@ -86,6 +103,7 @@ struct Program: AsyncParsableCommand {
         let mask = isSocket ? umask(0o117) : 0
         let application = server.application(at: address) { channel in
             if isSocket { umask(mask) }
+            ServiceManager().ready()
             log.info("The console is at \(address.shown(channel.localAddress)).")
         }
         // The first listing reads every run; nobody should wait for it.

@@ -12,11 +12,11 @@ struct ScheduleMonitoringTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-monitoring-\(UUID().uuidString)")
     private let now = Timestamp(epochMilliseconds: 1_796_116_800_500)
 
-    private func monitoring(_ lines: String) throws -> ScheduleMonitoring {
+    private func monitoring(_ lines: String, sending: SendingMetrics = SendingMetrics()) throws -> ScheduleMonitoring {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appendingPathComponent("volley.yaml")
         try Data("\(lines)\napps: {shop: {topic: a.b, environment: simulator}}\n".utf8).write(to: file)
-        return ScheduleMonitoring(try Project.read(file: file.path).0, RunFolder(folder.path), counting: PushCounter(), .silent)
+        return ScheduleMonitoring(try Project.read(file: file.path).0, RunFolder(folder.path), sending: sending, .silent)
     }
 
     private func status(isUp: Bool = true, mistakes: [String: Diagnostics] = [:]) throws -> ScheduleMonitoring.Status {
@@ -43,7 +43,8 @@ struct ScheduleMonitoringTests {
         for line in text.split(separator: "\n") {
             if line.hasPrefix("# HELP ") { family = String(line.split(separator: " ")[2]) }
             if line.hasPrefix("#") {
-                #expect(line.hasPrefix("# HELP \(family) ") || line == "# TYPE \(family) gauge" || line == "# TYPE \(family) counter")
+                let types = ["gauge", "counter", "histogram"].map { "# TYPE \(family) \($0)" }
+                #expect(line.hasPrefix("# HELP \(family) ") || types.contains(String(line)))
                 continue
             }
             #expect(line.contains(#/^[a-z_]+(\{([a-z]+="[^"\\]*",?)+\})? -?[0-9.e+]+$/#), "\(line)")

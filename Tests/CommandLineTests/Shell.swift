@@ -5,11 +5,16 @@ import Testing
 /// Commands of the machine on which the tests run.
 enum Shell {
     /// Runs commands of sh, which stops at the first failure.
-    static func run(_ command: String) throws {
+    static func run(_ command: String) throws { _ = try output(command) }
+
+    /// The same.
+    /// - Returns: what they write to standard output.
+    static func output(_ command: String) throws -> String {
         let result = try RunningVolley(
             executable: "/bin/sh", ["-ec", command], in: URL(fileURLWithPath: "/"), environment: [:], input: nil
         ).finish()
-        try #require(result.status == 0, "\(command): \(result.errors)")
+        try #require(result.status == 0, "\(command): \(result.output)\(result.errors)")
+        return result.output
     }
 
     static func hasTool(_ name: String) -> Bool { works("command -v \(name) >/dev/null") }

@@ -92,9 +92,9 @@ struct SendWaitTests {
     func loops() {
         let control = SendControl()
         #expect(control.wait == nil)
-        control.note(.pace, of: 0)
+        control.note(.pace, connections: 0, of: 0)
         #expect(control.wait == .pace)
-        control.note(nil, of: 1)
+        control.note(nil, connections: 0, of: 1)
         #expect(control.wait == nil)
         control.forget(1)
         #expect(control.wait == .pace)

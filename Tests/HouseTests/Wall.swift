@@ -20,7 +20,7 @@ struct Wall {
             Wall(
                 name: "asks-and-prints", pattern: #"\b(?:print|readLine|isatty|confirms)\(|\bSTD(?:IN|OUT|ERR)_FILENO\b|\bconsole\."#,
                 rooms: [
-                    "volley", "Benchmarks", "Automation/ChildProgram.swift", "volley-console/PlanningJobs/PlanningChild.swift",
+                    "volley", "Benchmarks", "Logs", "Automation/ChildProgram.swift", "volley-console/PlanningJobs/PlanningChild.swift",
                 ]),
             // A thread that writes to a closed connection blocks a signal for itself; a child process begins with those that it was given.
             Wall(
@@ -58,9 +58,10 @@ struct Wall {
                 rooms: ["PushServices", "Simulators", "Base/StatusReason.swift", "Campaigns/YAML/YAMLSyntaxTranslator.swift"]),
             // Locks of other processes and space on a disk announce nothing; only one place tries them again, a limited number of times.
             Wall(name: "polls", pattern: #"\bu?sleep\(|\bnanosleep\("#, rooms: ["Base/Retries.swift", "Benchmarks"]),
-            // The web server is in a program of its own; the sender has none.
+            // The web server is in a program of its own; the sender has but a port for its metrics.
             Wall(
-                name: "serves-the-web", pattern: #"\bimport (?:Hummingbird\w*|NIO\w*|HTTPTypes|Logging)\b"#, rooms: ["volley-console"]),
+                name: "serves-the-web", pattern: #"\bimport (?:Hummingbird\w*|NIO\w*|HTTPTypes)\b"#,
+                rooms: ["volley-console", "MetricsPort"]),
             // Only one place decides how runs are stored.
             Wall(
                 // What several machines send begins as a run file and ends as one.

@@ -21,26 +21,41 @@ final class ScheduleMonitoring {
     }
 
     private let observer: Observer<Diagnostic>
-    private let counter: PushCounter
+    let sending: SendingMetrics
     private let prometheus: String?, health: String?
-    private let catalog: any RunCatalog
+    let catalog: any RunCatalog
+    let apps: [App]
+    let projectFile: String
     private var hasFailed: Set<String> = []
-    private var figures: [String: RunFigures?] = [:]
+    var figures: [String: RunFigures?] = [:]
+    var suppressed = SuppressedCounts()
+    /// The last metrics, for those who fetch them.
+    private let latest: LatestMetrics
 
     /// - Parameters:
-    ///   - counter: counts the pushes of this process.
+    ///   - sending: what the runs of this process have done and are at.
+    ///   - latest: gets the metrics, too.
     ///   - observer: receives the error of a file that cannot be written.
-    package init(_ project: Project, _ catalog: any RunCatalog, counting counter: PushCounter, _ observer: Observer<Diagnostic>) {
+    package init(
+        _ project: Project, _ catalog: any RunCatalog, sending: SendingMetrics, latest: LatestMetrics = LatestMetrics(),
+        _ observer: Observer<Diagnostic>
+    ) {
         func path(_ text: SourceText?) -> String? { text.map { FilePaths.resolve($0.value, besideFile: project.file) } }
         prometheus = path(project.monitoring?.prometheus)
         health = path(project.monitoring?.health)
         self.catalog = catalog
-        self.counter = counter
+        (apps, projectFile) = (project.apps, project.file)
+        self.sending = sending
+        self.latest = latest
         self.observer = observer
     }
 
     func write(_ status: Status, at now: Timestamp) {
-        if let prometheus { replace(prometheus, with: metrics(status, at: now)) }
+        if prometheus != nil || latest.isWanted {
+            let text = metrics(status, at: now)
+            latest.set(text)
+            if let prometheus { replace(prometheus, with: text) }
+        }
         writeHealth(status, at: now)
     }
 
@@ -104,77 +119,6 @@ final class ScheduleMonitoring {
                     pairs: status.next.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value.begins.description)) })
             ),
         ])
-    }
-
-    // MARK: - Metrics
-
-    /// The metrics file. Source: https://prometheus.io/docs/instrumenting/exposition_formats/.
-    func metrics(_ status: Status, at now: Timestamp) -> String {
-        var text = MetricsText()
-        text.family("volley_up", type: "gauge", help: "Whether volley schedule is at work: 1 if it is, 0 after it ended.")
-        text.add("volley_up", [], value: status.isUp ? 1 : 0)
-        text.family("volley_report_timestamp_seconds", type: "gauge", help: "When this file was written.")
-        text.add("volley_report_timestamp_seconds", [], value: Double(now.epochMilliseconds) / 1000)
-        text.family("volley_schedule_files_with_mistakes", type: "gauge", help: "Campaign files with mistakes; nothing is sent from them.")
-        text.add("volley_schedule_files_with_mistakes", [], value: Double(status.mistakes.count))
-        text.family("volley_schedule_next_timestamp_seconds", type: "gauge", help: "When the campaign is sent next.")
-        for (name, time) in status.next.sorted(by: { $0.key < $1.key }) {
-            text.add("volley_schedule_next_timestamp_seconds", labels(name, status), value: Double(time.begins.epochSeconds))
-        }
-        text.family(
-            "volley_schedule_open", type: "gauge", help: "Times of schedules that are being planned, wait for approval, or are being sent.")
-        for state in ScheduledRun.State.allCases.filter(\.isOpen) {
-            text.add("volley_schedule_open", [("state", state.rawValue)], value: Double(status.open.count { $0.state == state }))
-        }
-        text.family("volley_schedule_last_timestamp_seconds", type: "gauge", help: "The last time of the campaign's schedule that ended.")
-        for scheduledRun in status.last {
-            text.add(
-                "volley_schedule_last_timestamp_seconds", labels(scheduledRun.key.campaign, status),
-                value: Double(scheduledRun.begins.epochSeconds))
-        }
-        text.family("volley_schedule_last_state", type: "gauge", help: "How that last time ended: 1 for its state, 0 for the others.")
-        for scheduledRun in status.last {
-            for state in ScheduledRun.State.allCases.filter({ !$0.isOpen }) {
-                let labels = labels(scheduledRun.key.campaign, status) + [("state", state.rawValue)]
-                text.add("volley_schedule_last_state", labels, value: scheduledRun.state == state ? 1 : 0)
-            }
-        }
-        addOutcomes(status, to: &text)
-        text.family("volley_pushes_total", type: "counter", help: "Recipients that got an outcome since this process started.")
-        for (label, count) in counter.counts {
-            text.add(
-                "volley_pushes_total", [("app", label.app), ("campaign", label.campaign), ("outcome", label.outcome.name)],
-                value: Double(count))
-        }
-        return text.text
-    }
-
-    private func addOutcomes(_ status: Status, to text: inout MetricsText) {
-        text.family("volley_last_run_recipients", type: "gauge", help: "Recipients of the campaign's last scheduled run, by outcome.")
-        var present: [String: RunFigures?] = [:]
-        for scheduledRun in status.last {
-            guard let run = scheduledRun.run, scheduledRun.state != .skipped else { continue }
-            // The figures of an ended run do not change, so they are read once.
-            let known = figures[run] ?? figures(of: run)
-            present[run] = .some(known)
-            for outcome in Outcome.allCases {
-                guard let count = known?.outcomes[outcome] else { continue }
-                text.add(
-                    "volley_last_run_recipients", labels(scheduledRun.key.campaign, status) + [("outcome", outcome.name)],
-                    value: Double(count))
-            }
-        }
-        figures = present
-    }
-
-    private func figures(of run: String) -> RunFigures? {
-        guard let run = try? catalog.open(run) else { return nil }
-        defer { run.close() }
-        return try? run.figures()
-    }
-
-    private func labels(_ campaign: String, _ status: Status) -> [(String, String)] {
-        [("app", status.campaigns[campaign]?.app ?? ""), ("campaign", campaign)]
     }
 }
 

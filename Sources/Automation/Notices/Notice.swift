@@ -10,10 +10,12 @@ public struct Notice: Sendable {
     /// An id that is the same in every attempt to deliver the notice.
     var id: String
     var time: Timestamp
-    var campaign: String?
+    /// The campaign's name; nil if the event belongs to no campaign.
+    public var campaign: String?
     /// The app of the campaign; nil if the event belongs to no app.
     public var app: String?
-    var run: String?
+    /// The run's id; nil if the event belongs to no run.
+    public var run: String?
     /// The run's state.
     var state: RunState?
     /// For `failed`: whether there is a plan, so that sending failed and not planning.

@@ -71,7 +71,7 @@ extension OrderWork {
         defer { retry.run.close() }
         return try removing(retry.run) {
             let proposal = try retry.propose(in: choice, work.attendance.context)
-            work.attendance.observer(.run(.warnings(retry.warnings)))
+            work.attendance.observer(.run(.warnings(retry.warnings), retry.run.plan))
             return try deliver(proposal)
         }
     }

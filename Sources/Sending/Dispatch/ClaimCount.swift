@@ -7,6 +7,9 @@ final class ClaimCount: Sendable {
     /// Counts on from the claims of earlier lives and rounds.
     func start(at claims: Int) { count.withLock { $0 = claims } }
 
+    /// The claims so far.
+    var value: Int { count.withLock { $0 } }
+
     /// Counts claims, and notes their new number.
     /// - Parameter note: called with the number of claims so far, one call after the other; returns false if it could not be noted.
     func add(_ claims: Int, noting note: (Int) -> Bool) -> Bool {

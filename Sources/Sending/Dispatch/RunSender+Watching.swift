@@ -21,10 +21,12 @@ extension RunSender {
             if !legs.isInterrupted { carryOutOrders(legs, state) }
             if let moment, !legs.isInterrupted, clock.now() >= moment { legs.interrupt(.quietHours) }
             let held = legs.wait, access = (held?.leg ?? legs.first { $0.isGoing })?.access ?? services[0]
-            if let progress = meter.progress(
+            if var progress = meter.progress(
                 state, waitingFor: held?.wait, pace: access.pace, service: access.service,
                 isOneOfSeveral: legs.count { $0.isGoing } > 1 && !(held?.wait == .pace && access.sharesPace))
             {
+                progress.claimed = state.claims.value
+                progress.legs = legs.filter(\.isGoing).map(LegProgress.init)
                 attendance.observer(.progress(progress))
             }
         }

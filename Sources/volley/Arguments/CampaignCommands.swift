@@ -145,6 +145,7 @@ struct Send: ParsableCommand {
     @OptionGroup var planning: PlanningOptions
     @OptionGroup var sending: SendingOptions
     @OptionGroup var json: JSONOption
+    @OptionGroup var log: LogOptions
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
@@ -157,7 +158,7 @@ struct Send: ParsableCommand {
     }
 
     func run() throws {
-        let console = shared.console
+        let console = shared.console(log)
         try perform(console, json) {
             let source: SendCommand.Source = plan.map { .plan(run: $0) } ?? (test ? .test(file: file ?? "") : .campaign(file: file ?? ""))
             return try SendCommand.run(
@@ -182,22 +183,29 @@ struct Schedule: ParsableCommand {
     @Flag(name: .long, help: "Show what comes within 30 days and the results of the last week, then exit.")
     var list = false
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Offer metrics for Prometheus at this address and port, as 127.0.0.1:9464.", valueName: "address"))
+    var metrics: String?
+
     @OptionGroup var planning: PlanningOptions
     @OptionGroup var sending: SendingOptions
     @OptionGroup var json: JSONOption
+    @OptionGroup var log: LogOptions
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
+        guard !list || metrics == nil else { throw ValidationError("--metrics is for the process that stays, not for --list.") }
         guard list || !json.json else { throw ValidationError("--json is for --list; volley schedule itself never ends with a result.") }
     }
 
     func run() throws {
-        let console = Console(.init(isQuiet: shared.quiet, isVerbose: shared.verbose, hasProgress: false))
+        let console = shared.console(log, hasProgress: false)
         let options = shared.common(json: json, planning: planning, sending: sending)
         try perform(console, json) {
             try list
                 ? ScheduleCommand.list(paths, options: options, console: console)
-                : ScheduleCommand.run(paths, options: options, console: console)
+                : ScheduleCommand.run(paths, metricsAt: metrics, options: options, console: console)
         }
     }
 }

@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Commands
+import Logs
 import Workspace
 public import Planning
 
@@ -21,6 +22,11 @@ struct SharedOptions: ParsableArguments {
 
     var console: Console { Console(.init(isQuiet: quiet, isVerbose: verbose)) }
 
+    /// - Parameter hasProgress: whether a line may show progress; false if several things happen at once.
+    func console(_ log: LogOptions, hasProgress: Bool = true) -> Console {
+        Console(.init(isQuiet: quiet, isVerbose: verbose, hasProgress: hasProgress, log: log.logFormat?.format))
+    }
+
     func common(json: JSONOption? = nil, planning: PlanningOptions? = nil, sending: SendingOptions? = nil) -> CommonOptions {
         CommonOptions(
             project: ProjectChoice(file: config, runs: runs), memory: planning?.memory, threads: sending?.threads,
@@ -32,6 +38,23 @@ struct SharedOptions: ParsableArguments {
 struct JSONOption: ParsableArguments {
     @Flag(name: .long, help: "Print exactly one JSON document.")
     var json = false
+}
+
+/// The option for those who collect logs.
+struct LogOptions: ParsableArguments {
+    /// The formats that a person can choose; a process in systemd's journal finds out by itself.
+    enum Choice: String, CaseIterable, ExpressibleByArgument {
+        case text, json
+
+        var format: LogFormat { self == .text ? .text : .json }
+    }
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Write messages for programs: each on one line, with time, level, app, campaign and run, as text or as JSON.",
+            valueName: "format"))
+    var logFormat: Choice?
 }
 
 /// The option for planning an audience.

@@ -102,10 +102,11 @@ struct Resume: ParsableCommand {
     @OptionGroup var target: RunArgument
     @OptionGroup var sending: SendingOptions
     @OptionGroup var json: JSONOption
+    @OptionGroup var log: LogOptions
     @OptionGroup var shared: SharedOptions
 
     func run() throws {
-        let console = shared.console
+        let console = shared.console(log)
         try perform(console, json) {
             try ResumeCommand.run(target.run, options: shared.common(json: json, sending: sending), console: console)
         }
@@ -188,10 +189,11 @@ struct Retry: ParsableCommand {
 
     @OptionGroup var sending: SendingOptions
     @OptionGroup var json: JSONOption
+    @OptionGroup var log: LogOptions
     @OptionGroup var shared: SharedOptions
 
     func run() throws {
-        let console = shared.console
+        let console = shared.console(log)
         try perform(console, json) {
             try RetryCommand.run(
                 target.run, outcomes: outcome.words, isConfirmed: yes, options: shared.common(json: json, sending: sending),

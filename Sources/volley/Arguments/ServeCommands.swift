@@ -36,6 +36,7 @@ struct Serve: ParsableCommand {
             valueName: "role"))
     var role: [String] = []
 
+    @OptionGroup var log: LogOptions
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
@@ -49,7 +50,7 @@ struct Serve: ParsableCommand {
                     invite, roles: role, settings: .init(folder: folder, listen: listen), options: shared.common(), console: shared.console)
             }
         }
-        let console = Console(.init(isQuiet: shared.quiet, isVerbose: shared.verbose, hasProgress: false))
+        let console = shared.console(log, hasProgress: false)
         try perform(console) {
             try ServeCommand.run(
                 .init(folder: folder, listen: listen, socket: socket, hasSender: !noSender), options: shared.common(), console: console)

@@ -12,10 +12,11 @@ struct Work: ParsableCommand {
     @Option(name: .customLong("run"), help: ArgumentHelp("Help with this run only, until it has ended.", valueName: "id"))
     var onlyRun: String?
     @OptionGroup var sending: SendingOptions
+    @OptionGroup var log: LogOptions
     @OptionGroup var shared: SharedOptions
 
     func run() throws {
-        let console = shared.console
+        let console = shared.console(log)
         try perform(console) { try WorkCommand.run(on: onlyRun, options: shared.common(sending: sending), console: console) }
     }
 }

@@ -1,6 +1,7 @@
 import Workspace
 import Base
 import Campaigns
+import MetricsPort
 import Runs
 import Scheduling
 import Sending
@@ -9,24 +10,47 @@ import Automation
 /// `volley schedule`: waits, and sends each campaign at its time.
 public enum ScheduleCommand {
     /// Runs until it is interrupted, or its record cannot be read or written.
-    /// - Parameter paths: campaign files, and folders of them.
-    public static func run(_ paths: [String], options: CommonOptions, console: Console) throws -> ExitStatus {
+    /// - Parameters:
+    ///   - paths: campaign files, and folders of them.
+    ///   - address: where Prometheus fetches metrics; nil for nowhere.
+    public static func run(
+        _ paths: [String], metricsAt address: String? = nil, options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
         Interruption.install()
         let (project, catalog) = try project(paths, options)
         let files = try ScheduleFiles(paths, catalog: catalog, in: options.project)
         let lock = try catalog.schedule.lock()
-        let observer = console.scheduleObserver
-        let rights = AccountRights(nil, files)
+        let terminal = ScheduleTerminal.observer(console), manager = ServiceManager()
+        let observer = ScheduleObserver { event in
+            terminal(event)
+            tell(manager, of: event)
+        }
+        let rights = AccountRights(nil, files), metrics = LatestMetrics(isWanted: address != nil)
+        let port = try address.map { try MetricsPort($0) { metrics.text } }
+        defer { port?.close() }
         let daemon = try ScheduleDaemon(
             files: files, project: project, lock: lock, rights: { rights.refusal(of: $0) },
             ScheduleAttendance(
                 observer: observer, cancellation: Interruption.process,
                 context: SendingContext(threads: options.threads, cancellation: Interruption.process),
-                memory: options.memory))
+                memory: options.memory, metrics: metrics))
         observer(.started(record: catalog.schedule.place))
+        if let port { console.say("Metrics are at http://\(port.address)/metrics.") }
         switch try daemon.run() {
         case .cancelled: return .interrupted
         case .recordLost: return .stopped
+        }
+    }
+
+    private static func tell(_ manager: ServiceManager, of event: ScheduleEvent) {
+        switch event {
+        case .started: manager.ready()
+        case .tick: manager.alive()
+        case .next(let campaign, _, let next?, _): manager.status("\(campaign) is next at \(next.begins)")
+        case .sending(let key, let run): manager.status("sending \(key) as \(run)")
+        case .ended(let key, let state, _): manager.status("\(key) is \(state.rawValue)")
+        case .ending, .recordLost: manager.stopping()
+        default: break
         }
     }
 

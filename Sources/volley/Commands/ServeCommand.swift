@@ -1,6 +1,8 @@
+import Automation
 import Base
 import Campaigns
 import Glibc
+import Logs
 import Runs
 import Workspace
 
@@ -49,6 +51,7 @@ public enum ServeCommand {
         private let records: ScheduleRecords
         private let console: Console
         private let ended: Wakeup
+        private let manager = ServiceManager()
         private let clock = ContinuousClock()
         private let begin: ContinuousClock.Instant
         private var result: ExitStatus?
@@ -64,6 +67,7 @@ public enum ServeCommand {
             var common: [String] = []
             if let config = options.project.file { common += ["--config", config] }
             if let runs = options.project.runs { common += ["--runs", runs] }
+            if let format = console.options.log { common += ["--log-format", format.rawValue] }
             var listening: [String] = []
             if let listen = settings.listen { listening += ["--listen", listen] }
             if let socket = settings.socket { listening += ["--socket", socket] }
@@ -90,8 +94,10 @@ public enum ServeCommand {
                     let code = process.exitCode()
                     handle(.ended(child, isWrong: code == ExitStatus.wrong.rawValue))
                 }
+                manager.alive()
                 if !isEnding, Interruption.process.isRequested {
                     isEnding = true
+                    manager.stopping()
                     handle(.endRequested)
                 }
                 if let due = supervision.wakeAt, due <= now { handle(.timePassed) }
@@ -101,7 +107,7 @@ public enum ServeCommand {
         private var now: Double { (clock.now - begin) / .seconds(1) }
 
         private func wait(isEnding: Bool) {
-            let left = supervision.wakeAt.map { max(0, $0 - now) }
+            let left = [supervision.wakeAt.map { max(0, $0 - now) }, manager.secondsPerSign].compactMap(\.self).min()
             if isEnding { return ended.wait(atMost: left) }
             if Interruption.process.waitForRequest(atMost: left, orReadable: ended.descriptor) { ended.clear() }
         }
@@ -124,7 +130,8 @@ public enum ServeCommand {
         private func start(_ child: Supervision.Child) {
             guard let program = programs[child] else { return }
             do {
-                children[child] = try ServedProcess(program.path, program.arguments, ringing: ended)
+                // The console says that it is ready once it listens.
+                children[child] = try ServedProcess(program.path, program.arguments, reportsToManager: child == .console, ringing: ended)
                 handle(.started(child))
             } catch {
                 console.warn("\(error)")

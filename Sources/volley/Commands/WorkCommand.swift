@@ -1,4 +1,6 @@
+import Automation
 import Base
+import Logs
 import Reports
 import Runs
 import Sending
@@ -14,20 +16,39 @@ public enum WorkCommand {
             observer: Observer { event in
                 if case .warnings(let warnings) = event { console.show(warnings) }
             }, cancellation: Interruption.process)
-        let work = try TeamWork(in: options.project, attendance, Observer { show($0, console) })
+        let manager = ServiceManager()
+        let work = try TeamWork(
+            in: options.project, attendance,
+            Observer { event in
+                show(event, console)
+                tell(manager, of: event)
+            })
         try work.work(on: run)
+        manager.stopping()
         return .done
+    }
+
+    private static func tell(_ manager: ServiceManager, of event: TeamWorkEvent) {
+        switch event {
+        case .waiting: manager.ready()
+        case .joined(let run, _, _): manager.status("helping with \(run)")
+        case .left: manager.status("waiting for runs")
+        case .tick: manager.alive()
+        case .refused, .storeAway, .storeBack: break
+        }
     }
 
     private static func show(_ event: TeamWorkEvent, _ console: Console) {
         switch event {
-        case .waiting(let apps): console.say("Waiting for runs of \(apps.joined(separator: ", ")). Ctrl-C ends.\n")
+        case .waiting(let apps): console.say("Waiting for runs of \(apps.joined(separator: ", ")). Ctrl-C ends.")
         case .joined(let run, let campaign, let devices):
-            console.say("Helping with \(run): \(campaign), \(TextFormat.count(devices)) devices.\n")
-        case .left(let run, let end, let isOver): console.say("No longer helping with \(run): \(words(end, isOver: isOver))\n")
-        case .refused(let run, let mistake): console.warn("\(run) is left to other machines: \(mistake)")
+            console.say(
+                "Helping with \(run): \(campaign), \(TextFormat.count(devices)) devices.", about: LogSubject(campaign: campaign, run: run))
+        case .left(let run, let end, let isOver):
+            console.say("No longer helping with \(run): \(words(end, isOver: isOver))", about: LogSubject(run: run))
+        case .refused(let run, let mistake): console.warn("\(run) is left to other machines: \(mistake)", about: LogSubject(run: run))
         case .storeAway(let mistake): console.warn("\(mistake)")
-        case .storeBack: console.say("The store answers again.\n")
+        case .storeBack: console.say("The store answers again.")
         case .tick: break
         }
     }

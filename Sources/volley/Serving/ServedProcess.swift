@@ -9,12 +9,15 @@ struct ServedProcess: Sendable {
     private let end: WorkerThread<Int32>
 
     /// Starts a program.
-    /// - Parameter ended: rung when it has ended.
+    /// - Parameters:
+    ///   - reportsToManager: whether it may tell the manager of services that it is ready.
+    ///   - ended: rung when it has ended.
     /// - Throws: `Diagnostic`: it cannot be started.
-    init(_ program: String, _ arguments: [String], ringing ended: Wakeup) throws(Diagnostic) {
-        let process: pid_t
+    init(_ program: String, _ arguments: [String], reportsToManager: Bool, ringing ended: Wakeup) throws(Diagnostic) {
+        let process: pid_t, manager = reportsToManager ? getenv(ServiceManager.variable).map { String(cString: $0) } : nil
+        let environment = ChildProgram.environmentOfSupervised + (manager.map { ["\(ServiceManager.variable)=\($0)"] } ?? [])
         do throws(FileError) {
-            process = try ChildProgram.start([program] + arguments, environment: ChildProgram.environmentOfSupervised)
+            process = try ChildProgram.start([program] + arguments, environment: environment)
         } catch {
             throw Diagnostic(
                 "it cannot be started: \(error)", file: program, remedy: "Make sure that the file is there and may be executed.")

@@ -1,5 +1,7 @@
 import Base
 import Glibc
+import Logging
+public import Logs
 import Synchronization
 
 /// The output of a command: results go to standard output, everything else to standard error.
@@ -15,12 +17,15 @@ public final class Console: Sendable {
         public var isVerbose: Bool
         /// Whether a line may show progress; false if several things happen at once.
         public var hasProgress: Bool
+        /// How messages are written for programs; nil for people.
+        public var log: LogFormat?
 
         /// Creates a choice of what to show.
-        public init(isQuiet: Bool = false, isVerbose: Bool = false, hasProgress: Bool = true) {
+        public init(isQuiet: Bool = false, isVerbose: Bool = false, hasProgress: Bool = true, log: LogFormat? = nil) {
             self.isQuiet = isQuiet
             self.isVerbose = isVerbose
             self.hasProgress = hasProgress
+            self.log = log
         }
     }
 
@@ -28,6 +33,8 @@ public final class Console: Sendable {
     public let options: Options
     /// Whether standard output, standard error and standard input are a terminal.
     let outputIsTerminal: Bool, errorIsTerminal: Bool, inputIsTerminal: Bool
+    /// Where messages go if programs read them; nil for people.
+    private let log: Logger?
     private let isOutputClosed = Atomic(false)
     private let hasProgressLine = Atomic(false)
 
@@ -37,6 +44,8 @@ public final class Console: Sendable {
         outputIsTerminal = isatty(STDOUT_FILENO) == 1
         errorIsTerminal = isatty(STDERR_FILENO) == 1
         inputIsTerminal = isatty(STDIN_FILENO) == 1
+        let format = options.log ?? (JournalStream.isStandardError ? .journal : nil)
+        log = format.map { format in Logger(label: "volley") { _ in LineLog(format) } }
         // A closed pipe must be an error of write(2), not a signal that ends the process in the middle of a run.
         signal(SIGPIPE, SIG_IGN)
     }
@@ -54,10 +63,10 @@ public final class Console: Sendable {
     }
 
     /// Whether progress lines are wanted and can be overwritten.
-    var showsProgress: Bool { errorIsTerminal && !options.isQuiet && options.hasProgress }
+    var showsProgress: Bool { errorIsTerminal && log == nil && !options.isQuiet && options.hasProgress }
 
     /// Whether to print an occasional line about the progress of a single run, because lines cannot be overwritten.
-    var staysInformed: Bool { !errorIsTerminal && !options.isQuiet && options.hasProgress }
+    var staysInformed: Bool { (!errorIsTerminal || log != nil) && !options.isQuiet && options.hasProgress }
 
     /// Prints a result, and a line break after it.
     public func out(_ text: String) throws { try write(Array((TextFormat.printable(text, keepsStyles: colour) + "\n").utf8)) }
@@ -94,25 +103,25 @@ public final class Console: Sendable {
     var isReaderGone: Bool { isOutputClosed.load(ordering: .relaxed) }
 
     /// Shows a message, except with `--quiet`.
-    func say(_ text: String) {
-        guard !options.isQuiet else { return }
-        warn(text)
-    }
+    func say(_ text: String, about subject: LogSubject = .none) { if !options.isQuiet { tell(.info, text, subject) } }
 
     /// Shows a message only with `--verbose`.
-    func detail(_ text: @autoclosure () -> String) {
-        if options.isVerbose { say(text()) }
+    func detail(_ text: @autoclosure () -> String, about subject: LogSubject = .none) {
+        if options.isVerbose, !options.isQuiet { tell(.debug, text(), subject) }
     }
 
     /// Shows a message, even with `--quiet`.
-    public func warn(_ text: String) {
-        clearProgress()
-        tell(TextFormat.printable(text) + "\n")
-    }
+    public func warn(_ text: String, about subject: LogSubject = .none) { tell(.warning, text, subject) }
 
-    /// Shows warnings and errors, one line each.
-    func show(_ diagnostics: [Diagnostic]) {
-        for diagnostic in diagnostics { diagnostic.severity == .warning ? say(diagnostic.description) : warn(diagnostic.description) }
+    /// Shows why a command did not do what it was asked for.
+    func fail(_ text: String) { tell(.error, text, .none) }
+
+    /// Shows warnings and errors, one line each; warnings not with `--quiet`.
+    func show(_ diagnostics: [Diagnostic], about subject: LogSubject = .none) {
+        for diagnostic in diagnostics {
+            let isWarning = diagnostic.severity == .warning
+            if !isWarning || !options.isQuiet { tell(isWarning ? .warning : .error, diagnostic.description, subject) }
+        }
     }
 
     /// Shows a line that the next one overwrites; shows nothing without a terminal. The line is cut to the terminal's width, because a line
@@ -141,6 +150,12 @@ public final class Console: Sendable {
         }
         guard let answer = readLine(strippingNewline: true) else { return false }
         return ["y", "yes"].contains(answer.lowercased())
+    }
+
+    private func tell(_ level: Logger.Level, _ text: String, _ subject: LogSubject) {
+        clearProgress()
+        guard let log else { return tell(TextFormat.printable(text) + "\n") }
+        log.log(level: level, "\(text)", metadata: subject.metadata)
     }
 
     /// Writes to standard error. If that fails, there is nowhere left to report it.

@@ -38,7 +38,7 @@ public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitSt
 }
 
 private func report(_ mistakes: [Diagnostic], _ console: Console, isJSON: Bool) {
-    for mistake in mistakes { console.warn(mistake.description) }
+    for mistake in mistakes { console.fail(mistake.description) }
     // Standard output may be what failed; then the message above must do.
     if isJSON { try? console.out(.object(pairs: [("errors", .array(mistakes.map(\.json)))])) }
 }

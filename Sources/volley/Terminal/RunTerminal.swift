@@ -1,4 +1,6 @@
 import Base
+import Logs
+import Runs
 import Scheduling
 import Synchronization
 import Planning
@@ -8,77 +10,88 @@ import Sending
 final class RunTerminal: Sendable {
     private let console: Console
     private let sparse = Mutex(SparseProgress())
+    /// The run that was started last.
+    private let subject = Mutex(LogSubject.none)
 
-    private init(_ console: Console) { self.console = console }
+    init(_ console: Console) { self.console = console }
 
     /// Makes an observer that shows one run.
     static func observer(_ console: Console) -> RunObserver {
         let terminal = RunTerminal(console)
-        return Observer { terminal.show($0) }
+        return Observer { event in
+            if case .started(let run) = event { terminal.subject.withLock { $0 = LogSubject(run.plan) } }
+            terminal.show(event, about: terminal.subject.withLock { $0 })
+        }
     }
 
-    private func show(_ event: RunEvent) {
+    /// Shows an event of a run.
+    func show(_ event: RunEvent, about run: LogSubject) {
         switch event {
         case .tick, .settled, .started, .ended: break
         case .begins: SendingFlag.set()
         case .checking: console.progress("checking whether it may be sent: is the plan unchanged, does another command hold it")
         case .closing: console.progress("closing the run file, and leaving devices without the app out of later campaigns")
         case .closed, .progressOver: console.clearProgress()
-        case .progress(let progress): show(progress)
+        case .progress(let progress): show(progress, about: run)
         case .waitingProgress(let wait):
             guard console.showsProgress else { return }
             console.progress("waiting  \(TextFormat.span(seconds: Int64(wait.seconds)))\(Self.why(wait)) until \(Self.text(wait.until))")
         case .destination(let to):
             console.detail(
-                "Sending \(to.run) to \(to.endpoint)\(to.proxy) as \(to.topic), at most \(to.pace?.description ?? "as fast as it goes").")
+                "Sending \(to.run) to \(to.endpoint)\(to.proxy) as \(to.topic), at most \(to.pace?.description ?? "as fast as it goes").",
+                about: run)
         case .wave(let devices, let time):
-            console.detail("Sending to \(TextFormat.count(devices)) devices at \(Self.text(time)).")
+            console.detail("Sending to \(TextFormat.count(devices)) devices at \(Self.text(time)).", about: run)
         case .waiting(let wait):
             let others = wait.later > 0 ? "; \(wait.later) more \(TextFormat.plural(wait.later, one: "time")) after that" : ""
             console.say(
                 "Waiting \(TextFormat.duration(seconds: wait.seconds))\(Self.why(wait)) until \(Self.text(wait.until))\(others). "
-                    + "Ctrl-C ends here, and `volley resume \(wait.run)` continues.")
-        case .paused(let run): console.say("Paused. `volley resume \(run)` in another terminal continues; Ctrl-C ends here.")
-        case .resumed: console.say("Continuing.")
-        case .draining: console.say("Interrupted: waiting for the answers that are under way. A second interrupt stops at once.")
-        case .warnings, .capped, .tooLate, .unrecorded, .endNotNoted, .suppressed, .notSuppressed, .suppressionFailed, .gap: warn(of: event)
+                    + "Ctrl-C ends here, and `volley resume \(wait.run)` continues.", about: run)
+        case .paused(let id): console.say("Paused. `volley resume \(id)` in another terminal continues; Ctrl-C ends here.", about: run)
+        case .resumed: console.say("Continuing.", about: run)
+        case .draining:
+            console.say("Interrupted: waiting for the answers that are under way. A second interrupt stops at once.", about: run)
+        case .warnings, .capped, .tooLate, .unrecorded, .endNotNoted, .suppressed, .notSuppressed, .suppressionFailed, .gap:
+            warn(of: event, about: run)
         }
     }
 
-    private func show(_ progress: RunProgress) {
+    private func show(_ progress: RunProgress, about run: LogSubject) {
         if console.showsProgress { return console.progress(progress.line) }
         guard console.staysInformed else { return }
-        if sparse.withLock({ $0.isDue(progress.wait, at: progress.seconds) }) { console.say(progress.line) }
+        if sparse.withLock({ $0.isDue(progress.wait, at: progress.seconds) }) { console.say(progress.line, about: run) }
     }
 
-    private func warn(of event: RunEvent) {
+    private func warn(of event: RunEvent, about run: LogSubject) {
         switch event {
-        case .warnings(let warnings): console.show(warnings)
+        case .warnings(let warnings): console.show(warnings, about: run)
         case .capped(let count):
             console.warn(
                 "\(TextFormat.counted(count, one: "device does", many: "devices do")) not get this push: with what other runs sent or will send, "
-                    + "\(TextFormat.plural(count, one: "it has", many: "they have")) as many as 'frequency' allows (unsent, \(OwnReason.frequencyCap.rawValue))."
-            )
-        case .tooLate(let run, let count, let wave, let seconds):
+                    + "\(TextFormat.plural(count, one: "it has", many: "they have")) as many as 'frequency' allows (unsent, \(OwnReason.frequencyCap.rawValue)).",
+                about: run)
+        case .tooLate(let id, let count, let wave, let seconds):
             console.warn(
                 "\(TextFormat.counted(count, one: "device was", many: "devices were")) due at \(Self.text(wave)): "
                     + "that is too late by \(TextFormat.duration(seconds: Double(seconds))), "
                     + "so \(TextFormat.plural(count, one: "it does", many: "they do")) not get the push (schedule.late). "
-                    + "`volley retry \(run) --outcome unsent` sends to them anyway, once the run is over.")
+                    + "`volley retry \(id) --outcome unsent` sends to them anyway, once the run is over.", about: run)
         case .unrecorded(let count):
-            console.warn("\(TextFormat.count(count)) answers could not be recorded; the report counts their devices as unknown.")
+            console.warn(
+                "\(TextFormat.count(count)) answers could not be recorded; the report counts their devices as unknown.", about: run)
         case .endNotNoted(let error):
             console.warn(
-                "The run's progress could not be noted next to it, so an older copy of its file would not be recognised. \(error)")
+                "The run's progress could not be noted next to it, so an older copy of its file would not be recognised. \(error)",
+                about: run)
         case .suppressed(let count, let list):
-            console.detail("\(TextFormat.count(count)) devices are suppressed from now on, in \(list)")
+            console.detail("\(TextFormat.count(count)) devices are suppressed from now on, in \(list)", about: run)
         case .notSuppressed(let count, let target, let topicKey, let service):
-            console.warn(Self.notSuppressedText(count, target: target, topicKey: topicKey, of: service))
+            console.warn(Self.notSuppressedText(count, target: target, topicKey: topicKey, of: service), about: run)
         case .suppressionFailed(let error):
             console.warn(
-                "The devices that the app is gone from could not be put on the suppression list, so the next plan will name them again. \(error)"
-            )
-        case .gap(let gap): console.warn("\(gap)")
+                "The devices that the app is gone from could not be put on the suppression list, so the next plan will name them again. \(error)",
+                about: run)
+        case .gap(let gap): console.warn("\(gap)", about: run)
         default: break
         }
     }
@@ -99,6 +112,11 @@ final class RunTerminal: Sendable {
         guard let zone = time.zone else { return time.moment.description }
         return "\(zone.localTime(at: time.moment).words) in \(zone.name) (\(time.moment))"
     }
+}
+
+extension LogSubject {
+    /// The run of a plan.
+    init(_ plan: RunPlan) { self.init(app: plan.app, campaign: plan.campaign, run: plan.id) }
 }
 
 extension Console {

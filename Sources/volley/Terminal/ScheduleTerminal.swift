@@ -1,25 +1,37 @@
+import Automation
 import Base
+import Logs
 import Reports
 import Runs
 import Scheduling
 import Sending
-import Automation
+import Synchronization
 
-/// Shows the work of `volley schedule` as lines on a terminal.
-extension Console {
-    var scheduleObserver: ScheduleObserver {
-        let run = RunTerminal.observer(self)
-        return Observer { self.show($0, run) }
+/// Shows the work of `volley schedule` as lines on a terminal, or in a log.
+final class ScheduleTerminal: Sendable {
+    private let console: Console
+    private let run: RunTerminal
+    /// The apps of the campaigns that were read.
+    private let apps = Mutex<[String: String]>([:])
+
+    private init(_ console: Console) { (self.console, run) = (console, RunTerminal(console)) }
+
+    /// Makes an observer that shows one process.
+    static func observer(_ console: Console) -> ScheduleObserver {
+        let terminal = ScheduleTerminal(console)
+        return Observer { terminal.show($0) }
     }
 
-    var noticeObserver: NoticeObserver { Observer { self.warn($0.text) } }
+    private func subject(_ campaign: String, run: String? = nil) -> LogSubject {
+        LogSubject(app: apps.withLock { $0[campaign] }, campaign: campaign, run: run)
+    }
 
-    private func show(_ event: ScheduleEvent, _ run: RunObserver) {
+    private func show(_ event: ScheduleEvent) {
         switch event {
-        case .planning(let event): show(event)
-        case .run(let event): run(event)
-        case .noticeDelivery(let event): warn(event.text)
-        case .notice(let notice): warn(notice.text)
+        case .planning(let event): console.show(event)
+        case .run(let event, let plan): run.show(event, about: LogSubject(plan))
+        case .noticeDelivery(let event): console.warn(event.text)
+        case .notice(let notice): console.warn(notice.text, about: LogSubject(app: notice.app, campaign: notice.campaign, run: notice.run))
         case .started, .ending, .recordLost, .recordBusy, .monitoringFailed, .storeAway, .storeBack: showProcess(event)
         case .invalid, .mended, .next, .gone, .ignored, .unscheduled: showFile(event)
         case .due, .sending, .planFailed, .postponed, .sendFailed, .ended, .taken, .elsewhere, .takenOver, .planNotCancelled,
@@ -27,33 +39,34 @@ extension Console {
             .statisticsMissing:
             showTime(event)
         case .order(let event): show(event)
+        case .tick: break
         }
     }
 
     private func show(_ event: OrderEvent) {
         switch event {
-        case .taken(let order): say("Order of \(TextFormat.inLine(order.by)): \(order.kind.words).")
+        case .taken(let order): console.say("Order of \(TextFormat.inLine(order.by)): \(order.kind.words).")
         case .ended(let order, let state):
             let text = "Order of \(TextFormat.inLine(order.by)), \(order.kind.words): \(state.sentence)"
-            if case .done = state { say(text) } else { warn(text) }
-        case .warning(let run, let words): warn("\(run): \(words)")
-        case .unusable(let mistake): warn("No orders are taken until this is mended; all else goes on. \(mistake)")
+            if case .done = state { console.say(text) } else { console.warn(text) }
+        case .warning(let run, let words): console.warn("\(run): \(words)", about: LogSubject(run: run))
+        case .unusable(let mistake): console.warn("No orders are taken until this is mended; all else goes on. \(mistake)")
         }
     }
 
     private func showProcess(_ event: ScheduleEvent) {
         switch event {
-        case .started(let record): say("volley schedule is at work; its record is \(record).")
-        case .ending: say("Interrupted: what is being sent stops cleanly, and continues when you start volley schedule again.")
+        case .started(let record): console.say("volley schedule is at work; its record is \(record).")
+        case .ending: console.say("Interrupted: what is being sent stops cleanly, and continues when you start volley schedule again.")
         case .recordLost(let error):
-            warn("volley schedule cannot continue without its record; what was being sent has stopped cleanly. \(error)")
-        case .recordBusy(let path): warn("Another program holds \(path); volley schedule waits until it is done.")
+            console.warn("volley schedule cannot continue without its record; what was being sent has stopped cleanly. \(error)")
+        case .recordBusy(let path): console.warn("Another program holds \(path); volley schedule waits until it is done.")
         case .storeAway(let trouble):
-            warn(
+            console.warn(
                 "Until the store can be reached, no time is sent: another machine may send it. What is being sent goes on as it can. \(trouble)"
             )
-        case .storeBack: say("The store can be reached again.")
-        case .monitoringFailed(let error): warn("Monitoring: \(error)")
+        case .storeBack: console.say("The store can be reached again.")
+        case .monitoringFailed(let error): console.warn("Monitoring: \(error)")
         default: break
         }
     }
@@ -61,12 +74,14 @@ extension Console {
     private func showFile(_ event: ScheduleEvent) {
         switch event {
         case .invalid(let file, let mistakes):
-            warn("\(TextFormat.inLine(file)) has mistakes; nothing of it is sent until you correct them:\n\(mistakes)")
-        case .mended(let file, let isGone): say("\(TextFormat.inLine(file)) \(isGone ? "is gone" : "no longer has mistakes").")
-        case .next(let campaign, let next, let zone): say("\(campaign): \(Self.text(next, zone))")
-        case .gone(let campaign): say("\(campaign) is gone, and no longer sent.")
-        case .ignored(let files): say(ScheduleList.words(ignoredFiles: files))
-        case .unscheduled(let file): detail("\(TextFormat.inLine(file)) has no schedule, and is ignored.")
+            console.warn("\(TextFormat.inLine(file)) has mistakes; nothing of it is sent until you correct them:\n\(mistakes)")
+        case .mended(let file, let isGone): console.say("\(TextFormat.inLine(file)) \(isGone ? "is gone" : "no longer has mistakes").")
+        case .next(let campaign, let app, let next, let zone):
+            apps.withLock { $0[campaign] = app }
+            console.say("\(campaign): \(Self.text(next, zone))", about: subject(campaign))
+        case .gone(let campaign): console.say("\(campaign) is gone, and no longer sent.", about: subject(campaign))
+        case .ignored(let files): console.say(ScheduleList.words(ignoredFiles: files))
+        case .unscheduled(let file): console.detail("\(TextFormat.inLine(file)) has no schedule, and is ignored.")
         default: break
         }
     }
@@ -79,20 +94,30 @@ extension Console {
 
     private func showTime(_ event: ScheduleEvent) {
         switch event {
-        case .due(let key, let run): say("\(key) is due: planning \(run).")
-        case .sending(let key, let run): say("\(key) is being sent as \(run).")
-        case .planFailed(let key, let words): warn("\(key) cannot be planned. \(words)")
-        case .postponed(let key, let problem): say("\(key) waits: \(problem.sentence).")
-        case .sendFailed(let key, let mistake): warn("\(key) cannot be sent. \(mistake)")
-        case .ended(let key, let state, let problem): say("\(key): \(state.rawValue)\(problem.map { ": \($0.sentence)" } ?? "")")
-        case .taken(let key): warn("\(key) was claimed by another process, which sends it.")
-        case .elsewhere(let key, let machine, ""): say("\(key) was left out on another machine, \(machine).")
-        case .elsewhere(let key, let machine, let run): say("\(key) is up to another machine, \(machine), as \(run).")
-        case .takenOver(let key, let machine): say("\(key) is planned here: \(machine), which had it, is gone.")
-        case .planNotCancelled(let run, let error): warn("The plan \(run) cannot be cancelled. \(error)")
-        case .statisticsMissing(let run, let trouble): warn("\(run): \(trouble)")
-        case .fileNotClosed(let run, let error): warn("\(run) is over, but its file cannot be closed. \(error)")
+        case .due(let key, let run): console.say("\(key) is due: planning \(run).", about: subject(key.campaign, run: run))
+        case .sending(let key, let run): console.say("\(key) is being sent as \(run).", about: subject(key.campaign, run: run))
+        case .planFailed(let key, let words): console.warn("\(key) cannot be planned. \(words)", about: subject(key.campaign))
+        case .postponed(let key, let problem): console.say("\(key) waits: \(problem.sentence).", about: subject(key.campaign))
+        case .sendFailed(let key, let mistake): console.warn("\(key) cannot be sent. \(mistake)", about: subject(key.campaign))
+        case .ended(let key, let state, let problem):
+            console.say("\(key): \(state.rawValue)\(problem.map { ": \($0.sentence)" } ?? "")", about: subject(key.campaign))
+        case .taken(let key): console.warn("\(key) was claimed by another process, which sends it.", about: subject(key.campaign))
+        case .elsewhere(let key, let machine, ""):
+            console.say("\(key) was left out on another machine, \(machine).", about: subject(key.campaign))
+        case .elsewhere(let key, let machine, let run):
+            console.say("\(key) is up to another machine, \(machine), as \(run).", about: subject(key.campaign, run: run))
+        case .takenOver(let key, let machine):
+            console.say("\(key) is planned here: \(machine), which had it, is gone.", about: subject(key.campaign))
+        case .planNotCancelled(let run, let error):
+            console.warn("The plan \(run) cannot be cancelled. \(error)", about: LogSubject(run: run))
+        case .statisticsMissing(let run, let trouble): console.warn("\(run): \(trouble)", about: LogSubject(run: run))
+        case .fileNotClosed(let run, let error):
+            console.warn("\(run) is over, but its file cannot be closed. \(error)", about: LogSubject(run: run))
         default: break
         }
     }
+}
+
+extension Console {
+    var noticeObserver: NoticeObserver { Observer { self.warn($0.text) } }
 }

@@ -1,0 +1,105 @@
+import Base
+import PushServices
+import Runs
+import Sending
+import Synchronization
+
+/// What the runs of this process have done and are at, for metrics: recipients by outcome, how long services took, and what is on its way now.
+final class SendingMetrics: Sendable {
+    /// What pushes are counted by.
+    struct Label: Hashable, Comparable, Sendable {
+        var app: String, campaign: String, service: String
+
+        static func < (one: Label, other: Label) -> Bool {
+            (one.app, one.campaign, one.service) < (other.app, other.campaign, other.service)
+        }
+    }
+
+    /// Answers by how long they took.
+    struct Latencies: Hashable, Sendable {
+        /// The upper bounds of the buckets; seconds.
+        static let bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+        /// Of each bucket, those that no smaller one has; the last one is without a bound.
+        private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
+        private(set) var seconds = 0.0
+
+        mutating func add(milliseconds: Int) {
+            let seconds = Double(milliseconds) / 1000
+            counts[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
+            self.seconds += seconds
+        }
+
+        mutating func add(_ other: Latencies) {
+            for (place, count) in other.counts.enumerated() { counts[place] += count }
+            seconds += other.seconds
+        }
+    }
+
+    private struct State {
+        var outcomes: [Label: [Outcome: Int]] = [:]
+        var latencies: [Label: Latencies] = [:]
+        /// The runs that are being sent, by their ids.
+        var runs: [String: (label: Label, progress: RunProgress)] = [:]
+        /// By how many seconds each campaign's last time was begun too late.
+        var lateness: [Label: Double] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Takes an event of a run that this process sends.
+    func note(_ event: RunEvent, of plan: RunPlan) {
+        switch event {
+        case .settled(let settlements): add(settlements, of: plan)
+        case .progress(let progress):
+            let label = Label(app: plan.app, campaign: plan.campaign, service: progress.service.name)
+            state.withLock { $0.runs[plan.id] = (label, progress) }
+        case .progressOver, .ended: state.withLock { _ = $0.runs.removeValue(forKey: plan.id) }
+        default: break
+        }
+    }
+
+    /// Notes that the sending of a campaign's time begins.
+    /// - Parameter lateness: by how much it is late; seconds.
+    func noteBeginning(app: String, campaign: String, lateness: Double) {
+        state.withLock { $0.lateness[Label(app: app, campaign: campaign, service: "")] = max(0, lateness) }
+    }
+
+    private func add(_ settlements: [Settlement], of plan: RunPlan) {
+        var outcomes: [Int: [Outcome: Int]] = [:], latencies: [Int: Latencies] = [:]
+        for settlement in settlements {
+            let service = plan.legs.first { $0.ids.contains(settlement.recipient) }?.service ?? 0
+            outcomes[service, default: [:]][settlement.outcome, default: 0] += 1
+            // Without an answer nothing took any time.
+            if settlement.status != 0 { latencies[service, default: Latencies()].add(milliseconds: settlement.latencyMilliseconds) }
+        }
+        func label(_ service: Int) -> Label { Label(app: plan.app, campaign: plan.campaign, service: plan.services[service].name) }
+        state.withLock { state in
+            // By app and service: each campaign would have more than a dozen time series of its own.
+            for (service, more) in latencies {
+                state.latencies[Label(app: plan.app, campaign: "", service: plan.services[service].name), default: Latencies()].add(more)
+            }
+            for (service, counts) in outcomes { state.outcomes[label(service), default: [:]].merge(counts) { $0 + $1 } }
+        }
+    }
+
+    // MARK: - What is known
+
+    /// Recipients by outcome, in a fixed order.
+    var outcomes: [(label: Label, counts: [Outcome: Int])] { sorted(\.outcomes) }
+
+    /// How long answers took, in a fixed order.
+    var latencies: [(label: Label, latencies: Latencies)] { sorted(\.latencies) }
+
+    /// By how many seconds the last times were begun too late, in a fixed order.
+    var lateness: [(label: Label, seconds: Double)] { sorted(\.lateness) }
+
+    /// The runs that are being sent, by their ids.
+    var runs: [(id: String, label: Label, progress: RunProgress)] {
+        state.withLock { $0.runs }.sorted { $0.key < $1.key }.map { ($0.key, $0.value.label, $0.value.progress) }
+    }
+
+    private func sorted<Value>(_ values: (State) -> [Label: Value]) -> [(Label, Value)] {
+        state.withLock { values($0) }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}

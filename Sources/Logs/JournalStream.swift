@@ -1,0 +1,12 @@
+import Glibc
+
+/// Whether standard error leads into the journal of systemd.
+public enum JournalStream {
+    /// Compares the file that the variable JOURNAL_STREAM names by device and inode with standard error: a child whose messages go elsewhere
+    /// inherits the variable, too. Source: systemd.exec(5).
+    public static var isStandardError: Bool {
+        guard let text = getenv("JOURNAL_STREAM").map({ String(cString: $0) }) else { return false }
+        var status = stat()
+        return fstat(STDERR_FILENO, &status) == 0 && text == "\(status.st_dev):\(status.st_ino)"
+    }
+}

@@ -1,0 +1,66 @@
+public import Base
+public import Glibc
+public import Logging
+
+/// Writes each event as one line, whole, whichever threads write at the same time.
+public struct LineLog: LogHandler {
+    /// The least level that is written.
+    public var logLevel = Logger.Level.debug
+    /// What all events have.
+    public var metadata: Logger.Metadata = [:]
+    private let format: LogFormat
+    private let now: @Sendable () -> Timestamp
+    private let write: @Sendable (String) -> Void
+
+    /// - Parameters:
+    ///   - now: the clock that events are dated by.
+    ///   - write: called with each line and its line break.
+    public init(
+        _ format: LogFormat, now: @escaping @Sendable () -> Timestamp = { .now() },
+        write: @escaping @Sendable (String) -> Void = { _ = WriteAll.write(Array($0.utf8), to: STDERR_FILENO) }
+    ) { (self.format, self.now, self.write) = (format, now, write) }
+
+    /// One of the names and values that all events have.
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    /// Writes an event.
+    public func log(event: LogEvent) {
+        let about = metadata.merging(event.metadata ?? [:]) { $1 }.map { ($0.key, "\($0.value)") }.sorted { $0.0 < $1.0 }
+        write(line(event.level, "\(event.message)", about) + "\n")
+    }
+
+    private func line(_ level: Logger.Level, _ message: String, _ about: [(String, String)]) -> String {
+        switch format {
+        case .journal:
+            let lines = TextFormat.printable(message).split(whereSeparator: \.isNewline)
+            // The journal takes each line for an event of its own.
+            return lines.map { "<\(level.priority)>\($0)" }.joined(separator: "\n")
+        case .text:
+            let list = about.map { "\($0)=\(TextFormat.inLine($1))" }.joined(separator: " ")
+            let text = TextFormat.printable(message).split(whereSeparator: \.isNewline).joined(separator: " | ")
+            return "\(now().descriptionWithMilliseconds) \(level.rawValue) \(list.isEmpty ? "" : "[\(list)] ")\(text)"
+        case .json:
+            let head: [(String, JSONValue)] = [
+                ("time", .string(now().descriptionWithMilliseconds)), ("level", .string(level.rawValue)), ("message", .string(message)),
+            ]
+            return JSONValue.object(pairs: head + about.map { ($0, .string($1)) }).text
+        }
+    }
+}
+
+extension Logger.Level {
+    /// The priority of syslog(3).
+    fileprivate var priority: Int {
+        switch self {
+        case .trace, .debug: 7
+        case .info: 6
+        case .notice: 5
+        case .warning: 4
+        case .error: 3
+        case .critical: 2
+        }
+    }
+}

@@ -1,0 +1,126 @@
+public import Base
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+
+/// A port on which Prometheus fetches metrics: plain HTTP/1.1, for this machine or a network that is trusted. It knows nothing but the text.
+public final class MetricsPort: Sendable {
+    /// The most connections at a time: Prometheus has one.
+    private static let mostConnections = 32
+    /// A connection on which nothing happens is closed; seconds.
+    private static let idleSeconds: Int64 = 60
+
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private let channel: any Channel
+    /// Where it listens, with the port that the system chose if none was named.
+    public let address: String
+
+    /// Opens the port.
+    /// - Parameters:
+    ///   - address: `127.0.0.1:9464` or `[::1]:9464`; port 0 for one that the system chooses.
+    ///   - text: asked for the metrics, at each request, on a thread of the port.
+    /// - Throws: `Diagnostic`: it is no such address, or cannot be listened on.
+    public init(_ address: String, _ text: @escaping @Sendable () -> String) throws(Diagnostic) {
+        let place = try Self.parsed(address)
+        let connections = Connections(atMost: Self.mostConnections)
+        let bootstrap = ServerBootstrap(group: group).serverChannelOption(.backlog, value: 16)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                guard connections.add() else { return channel.close() }
+                channel.closeFuture.whenComplete { _ in connections.remove() }
+                return channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
+                    try pipeline.addHandler(IdleStateHandler(allTimeout: .seconds(Self.idleSeconds)))
+                    try pipeline.addHandler(MetricsHandler(text))
+                }
+            }
+        do { channel = try bootstrap.bind(to: place).wait() } catch {
+            try? group.syncShutdownGracefully()
+            throw Diagnostic(
+                "metrics cannot be offered at \(address): \(error)", remedy: "Name another address, or end the program that listens there.")
+        }
+        self.address = channel.localAddress.flatMap { local in local.port.map { Self.shown(local.ipAddress ?? "", $0) } } ?? address
+    }
+
+    /// Closes the port. Call it once.
+    public func close() {
+        try? channel.close().wait()
+        try? group.syncShutdownGracefully()
+    }
+
+    private static func parsed(_ text: String) throws(Diagnostic) -> SocketAddress {
+        let parts = text.lastIndex(of: ":").map { (text[..<$0], text[text.index(after: $0)...]) }
+        if let (host, port) = parts, let number = UInt16(port) {
+            let bare = host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host.contains(":") ? "" : host
+            if let address = try? SocketAddress(ipAddress: String(bare), port: Int(number)) { return address }
+        }
+        throw Diagnostic(
+            "'\(TextFormat.inLine(text))' is not an address and a port for metrics",
+            remedy: "Write an IP address and a port, such as 127.0.0.1:9464 or [::1]:9464.")
+    }
+
+    private static func shown(_ host: String, _ port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+/// Counts connections, up to a limit.
+private final class Connections: Sendable {
+    private let count = Mutex(0)
+    private let limit: Int
+
+    init(atMost limit: Int) { self.limit = limit }
+
+    /// - Returns: false if there are as many as may be.
+    func add() -> Bool {
+        count.withLock { count in
+            guard count < limit else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    func remove() { count.withLock { $0 -= 1 } }
+}
+
+/// Answers the requests of one connection.
+private final class MetricsHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let text: @Sendable () -> String
+    private var head: HTTPRequestHead?
+
+    init(_ text: @escaping @Sendable () -> String) { self.text = text }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): self.head = head
+        case .body: break
+        case .end: if let head { answer(head, context) }
+        }
+    }
+
+    private func answer(_ request: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        let isKnown = request.uri.prefix { $0 != "?" } == "/metrics", isRead = request.method == .GET || request.method == .HEAD
+        let status: HTTPResponseStatus = !isRead ? .methodNotAllowed : isKnown ? .ok : .notFound
+        let body = status == .ok ? text() : "The metrics are at /metrics.\n"
+        var head = HTTPResponseHead(version: request.version, status: status)
+        head.headers.add(
+            name: "content-type", value: status == .ok ? "text/plain; version=0.0.4; charset=utf-8" : "text/plain; charset=utf-8")
+        head.headers.add(name: "content-length", value: "\(body.utf8.count)")
+        if !request.isKeepAlive { head.headers.add(name: "connection", value: "close") }
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if request.method != .HEAD {
+            context.write(wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(string: body)))), promise: nil)
+        }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        if !request.isKeepAlive { context.close(promise: nil) }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is IdleStateHandler.IdleStateEvent { context.close(promise: nil) }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

@@ -1,0 +1,132 @@
+import Base
+import Foundation
+import TestCommands
+import TestServers
+import Testing
+
+/// Volley as a service of the system: what it tells systemd, and what it writes for those who collect logs.
+@Suite("a service of the system")
+struct ServiceTests {
+    private let folder: ProjectFolder
+
+    init() throws {
+        folder = try ProjectFolder(app: "environment: simulator")
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "UTC")
+        formatter.dateFormat = "yyyy-MM-dd HH:mm"
+        try folder.write(
+            "now.yaml",
+            """
+            name: now
+            app: shop
+            audience: {devices: devices.csv, everyone: true}
+            content: {title: Hello, body: World}
+            schedule: {at: \(formatter.string(from: Date(timeIntervalSinceNow: -180))), timezone: UTC}
+
+            """)
+    }
+
+    private func wait(_ running: RunningVolley, _ what: Comment, _ condition: () -> Bool) throws {
+        let end = Date(timeIntervalSinceNow: 60)
+        while !condition() {
+            try #require(running.isRunning, "ended before \(what): \(running.errorsSoFar)")
+            try #require(Date() < end, "waited in vain for \(what): \(running.errorsSoFar)")
+            usleep(20_000)
+        }
+    }
+
+    private func end(_ running: RunningVolley) -> VolleyBinary.Result {
+        kill(running.processID, SIGTERM)
+        let result = running.finish()
+        #expect(result.status == 130, "\(result.errors)")
+        return result
+    }
+
+    @Test("volley schedule says when it is ready, that it is alive, what it does, and that it ends; its programs learn nothing of that")
+    func manager() throws {
+        let socket = try NotifySocket(folder.url.appendingPathComponent("notify").path)
+        let project = folder.url.appendingPathComponent("volley.yaml")
+        let text = try String(contentsOf: project, encoding: .utf8)
+        try Data((text + "notices: [{command: [sh, -c, \"env > told.txt\"]}]\n").utf8).write(to: project)
+        let running = try VolleyBinary.start(
+            ["schedule", "."], in: folder.url, environment: ["NOTIFY_SOCKET": socket.path, "WATCHDOG_USEC": "4000000"])
+        try wait(running, "the end of the run") { socket.read().contains { $0.hasPrefix("STATUS=now") && $0.hasSuffix("is finished") } }
+        try wait(running, "the notice") { folder.files(in: ".").contains("told.txt") }
+        let signs = socket.read().count { $0 == "WATCHDOG=1" }
+        try wait(running, "signs of life") { socket.read().count { $0 == "WATCHDOG=1" } >= signs + 2 }
+        #expect(!socket.lines.contains("STOPPING=1"))
+        _ = end(running)
+        let lines = socket.read()
+        #expect(lines.count { $0 == "READY=1" } == 1)
+        #expect(lines.last == "STOPPING=1")
+        let environment = try String(contentsOf: folder.url.appendingPathComponent("told.txt"), encoding: .utf8)
+        #expect(environment.contains("PATH=") && !environment.contains("NOTIFY_SOCKET") && !environment.contains("WATCHDOG_USEC"))
+    }
+
+    @Test("a log is one event a line, dated, with its level and what it is about, and without tokens", arguments: ["json", "text"])
+    func log(format: String) throws {
+        let running = try VolleyBinary.start(["schedule", ".", "--log-format", format, "--verbose"], in: folder.url)
+        try wait(running, "the end of the run") { running.errorsSoFar.contains("finished") }
+        let lines = end(running).errors.split(separator: "\n").map(String.init)
+        #expect(!lines.contains { line in (0..<3).contains { line.contains(ProjectFolder.token($0).prefix(16)) } })
+        guard format == "json" else {
+            let head = #/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (?:debug|info|warning|error) /#
+            #expect(lines.allSatisfy { $0.prefixMatch(of: head) != nil }, "\(lines)")
+            #expect(lines.contains { $0.contains("[app=shop campaign=now run=") })
+            return
+        }
+        let events = try lines.map { try JSONValue(parsing: $0) }
+        #expect(events.allSatisfy { $0["time"] != nil && $0["level"] != nil && $0["message"] != nil })
+        let sending = try #require(events.first { $0["message"]?.stringValue?.contains("is being sent as") ?? false })
+        #expect(sending["app"] == .string("shop") && sending["campaign"] == .string("now"))
+        #expect(sending["run"]?.stringValue?.contains("-now-") ?? false)
+        let run = try #require(events.first { $0["level"] == .string("debug") && $0["run"] != nil })
+        #expect(run["run"] == sending["run"])
+    }
+
+    private static let promtool = ServerProcess.path(of: "promtool")
+    private static let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../docs").path
+
+    private static func names(in text: String) -> Set<String> { Set(text.matches(of: #/volley_[a-z_]+/#).map { String($0.output) }) }
+
+    @Test(
+        "metrics on a port: Prometheus' own tool finds no mistake in them, nor in the alert rules; rules and dashboard know no other names",
+        .enabled(if: promtool != nil, "promtool is missing; make test gets it"))
+    func metrics() throws {
+        let promtool = try #require(Self.promtool)
+        let running = try VolleyBinary.start(["schedule", ".", "--metrics", "127.0.0.1:0"], in: folder.url)
+        try wait(running, "the port") { running.errorsSoFar.contains("/metrics.") }
+        let address = try #require(running.errorsSoFar.firstMatch(of: #/http://[^ ]+/metrics/#)).output
+        var text = ""
+        try wait(running, "the pushes") {
+            text = (try? Shell.output("curl --silent --noproxy '*' \(address)")) ?? ""
+            return text.contains(#/volley_pushes_total\{app="shop",campaign="now",service="apns",outcome="accepted"\} [1-9]/#)
+        }
+        _ = end(running)
+        try folder.write("metrics.txt", text)
+        #expect(try Shell.output("'\(promtool)' check metrics < '\(folder.url.path)/metrics.txt' 2>&1") == "")
+        let rules = Self.docs + "/monitoring/volley-alerts.yml"
+        #expect(try Shell.output("'\(promtool)' check rules '\(rules)' 2>&1").contains("SUCCESS: 9 rules found"))
+        let families = Set(text.matches(of: ##/# TYPE (volley_[a-z_]+) /##).map { String($0.output.1) })
+        for file in [rules, Self.docs + "/monitoring/grafana-dashboard.json", Self.docs + "/how-to/monitor.md"] {
+            let known = families.union(families.map { $0 + "_bucket" })
+            let strangers = Self.names(in: try String(contentsOfFile: file, encoding: .utf8)).subtracting(known)
+            #expect(strangers.isEmpty, "\(file)")
+        }
+    }
+
+    @Test("in the journal each line has its priority; elsewhere, also with the variable of the journal, none")
+    func journal() throws {
+        let folder = try ProjectFolder()
+        try folder.write("bad.yaml", "name: bad\napp: nobody\n")
+        // The device and inode of the file that errors go to.
+        let script = "JOURNAL_STREAM=$(stat -L -c %d:%i /dev/stderr) exec \"$@\""
+        let launcher = ["bash", "-c", script, "bash"]
+        let inJournal = try VolleyBinary.start(["check", "bad.yaml"], in: folder.url, launcher: launcher).finish()
+        #expect(inJournal.errors.split(separator: "\n").allSatisfy { $0.hasPrefix("<3>") || $0.hasPrefix("<4>") }, "\(inJournal.errors)")
+        #expect(inJournal.errors.hasPrefix("<3>"))
+        let elsewhere = try VolleyBinary.start(["check", "bad.yaml"], in: folder.url, environment: ["JOURNAL_STREAM": "1:1"]).finish()
+        #expect(elsewhere.status == inJournal.status && !elsewhere.errors.contains("<3>"))
+    }
+}

@@ -1,0 +1,51 @@
+import Base
+import Foundation
+import MetricsPort
+import Testing
+
+/// The port for Prometheus, asked by curl.
+@Suite("the port for metrics")
+struct MetricsPortTests {
+    private func curl(_ arguments: String...) throws -> String {
+        let process = Process(), output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
+        process.arguments = ["--silent", "--noproxy", "*", "--max-time", "10"] + arguments
+        process.standardOutput = output
+        try process.run()
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test("gives the text, with the type that Prometheus knows, again and again on one connection")
+    func text() throws {
+        let port = try MetricsPort("127.0.0.1:0") { "volley_up 1\n" }
+        defer { port.close() }
+        let url = "http://\(port.address)/metrics"
+        #expect(try curl(url, url) == "volley_up 1\nvolley_up 1\n")
+        #expect(try curl("-o", "/dev/null", "-w", "%{http_code} %{content_type}", url) == "200 text/plain; version=0.0.4; charset=utf-8")
+        #expect(try curl("-I", url).contains("content-length: 12"))
+    }
+
+    @Test("knows nothing else, and takes nothing")
+    func others() throws {
+        let port = try MetricsPort("[::1]:0") { "secret" }
+        defer { port.close() }
+        #expect(port.address.hasPrefix("[::1]:"))
+        #expect(try curl("-g", "http://\(port.address)/") == "The metrics are at /metrics.\n")
+        #expect(try curl("-g", "-o", "/dev/null", "-w", "%{http_code}", "http://\(port.address)/metrics/x") == "404")
+        #expect(try curl("-g", "-o", "/dev/null", "-w", "%{http_code}", "-d", "x=1", "http://\(port.address)/metrics") == "405")
+    }
+
+    @Test(
+        "an address that is none, and one that is taken, are refused with their remedy",
+        arguments: ["localhost:9464", "9464", "::1:9464", "127.0.0.1:65536"])
+    func wrong(address: String) throws {
+        let mistake = #expect(throws: Diagnostic.self) { _ = try MetricsPort(address) { "" } }
+        #expect(mistake?.remedy?.contains("127.0.0.1:9464") ?? false)
+        let port = try MetricsPort("127.0.0.1:0") { "" }
+        defer { port.close() }
+        let taken = #expect(throws: Diagnostic.self) { _ = try MetricsPort(port.address) { "" } }
+        #expect(taken?.message.contains(port.address) ?? false)
+    }
+}
