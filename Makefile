@@ -21,7 +21,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo console test oracle test-servers test-browser sanitize faults races machines machines-quick fuzz simulate simulate-members simulate-breakages bench lint format install clean
+.PHONY: help setup servers build demo console test oracle test-servers test-browser sanitize faults races machines machines-quick fuzz simulate simulate-members simulate-breakages bench lint format programs package test-package install installed clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns through APNs, FCM, Getui, JPush and RongCloud. What can be done here:"
@@ -224,19 +224,36 @@ lint: ## Check formatting and the rules of .swift-format
 format: ## Format all sources
 	$(SWIFT) format format --in-place --recursive --parallel $(SOURCES)
 
-install: build ## Install binary, man page and completions under PREFIX (/usr/local); SYSTEMD=1 adds the units of docs/systemd
-	@mkdir -p .build/manual
-	$(SWIFT) package --allow-writing-to-package-directory generate-manual --output-directory .build/manual >/dev/null
-	install -D -m 755 $(RELEASE)/volley $(DESTDIR)$(PREFIX)/bin/volley
-	install -D -m 644 .build/manual/volley.1 $(DESTDIR)$(PREFIX)/share/man/man1/volley.1
-	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
-	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-	$(RELEASE)/volley --generate-completion-script bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/volley
-	$(RELEASE)/volley --generate-completion-script zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_volley
-	$(RELEASE)/volley --generate-completion-script fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/volley.fish
-	$(if $(SYSTEMD),for unit in docs/systemd/volley*; do \
-	    install -d $(DESTDIR)$(PREFIX)/lib/systemd/system; \
-	    sed 's|/usr/local/bin/volley|$(PREFIX)/bin/volley|' $$unit > $(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}; done)
+# What is installed needs nothing of Swift's toolchain. A separate scratch path, as the runtime of Swift is inside.
+INSTALLED := .build/package
+PACKAGE_PACKAGES := debhelper dpkg-dev lintian
+
+programs: setup
+	@SWIFT="$(SWIFT)" .packaging/programs $(INSTALLED) $(STRICT)
+
+package: programs ## Make the Debian packages volley and volley-console in .build/package/debian
+	@$(call install,$(PACKAGE_PACKAGES))
+	@.packaging/package $(INSTALLED)
+
+test-package: package ## Install, use, upgrade, remove and purge the packages in a fresh Debian 12 (minutes; as root)
+	@$(call install,debootstrap)
+	@Tests/Packages/run $(INSTALLED)/debian .build/debian-12.tar
+
+install: programs ## Install programs, man pages and completions under PREFIX (/usr/local); SYSTEMD=1 adds the services
+	@$(MAKE) --no-print-directory installed
+
+installed:
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/man/man1 share/bash-completion/completions share/zsh/site-functions \
+	    share/fish/vendor_completions.d)
+	install -m 755 $(INSTALLED)/release/volley $(INSTALLED)/release/volley-console $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(INSTALLED)/manual/volley.1 $(INSTALLED)/manual/volley-console.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	$(INSTALLED)/release/volley --generate-completion-script bash | sed '1{/^#!/d}' > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/volley
+	$(INSTALLED)/release/volley --generate-completion-script zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_volley
+	$(INSTALLED)/release/volley --generate-completion-script fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/volley.fish
+	$(if $(SYSTEMD),install -d $(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d; \
+	    install -m 644 .packaging/etc/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/volley.conf; \
+	    for unit in .packaging/units/*; do \
+	    sed 's|/usr/local/bin/|$(PREFIX)/bin/|' $$unit > $(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}; done)
 
 clean: ## Remove everything that was built, and the demo's runs
 	rm -rf .build campaigns/runs
