@@ -21,7 +21,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo console test oracle test-servers test-browser sanitize faults races machines machines-quick fuzz simulate simulate-members simulate-breakages bench lint format programs package test-package install installed clean
+.PHONY: help setup servers build demo console test oracle test-servers test-browser sanitize faults races machines machines-quick fuzz simulate simulate-members simulate-breakages week bench lint format programs package test-package install installed clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns through APNs, FCM, Getui, JPush and RongCloud. What can be done here:"
@@ -209,6 +209,11 @@ simulate-members: setup ## Simulate SEEDS=1000000 runs that several members send
 
 simulate-breakages: setup ## Break the delivery machine on purpose, in one way after the other, and check that the simulation notices
 	@SWIFT="$(SWIFT)" SIMULATION_FLAGS="$(SIMULATION_FLAGS) --product volley-simulate $(STRICT)" Tests/Simulation/Breakages/run $(BREAKAGES)
+
+WEEK_MINUTES ?= 10
+
+week: build ## Let `volley schedule` live through a week in WEEK_MINUTES=10 by a fast clock, and see that nothing grows
+	@/usr/bin/python3 Tests/Journeys/week.py $(RELEASE) $(WEEK_MINUTES)
 
 bench: setup ## Compare Volley's speed with other tools (minutes; see docs/performance.md)
 	@$(call install,$(BENCH_PACKAGES))
