@@ -45,8 +45,9 @@ enum RunUpgrade {
     private static func upgradeOutcomes(_ db: Database, of version: Int, path: String) throws {
         try db.execute(sql: "DROP VIEW IF EXISTS result")
         if version < 2 { try add("retry_of TEXT NOT NULL DEFAULT ''", to: "run", db) }
-        if version < 3 {
-            try add("variant TEXT NOT NULL DEFAULT ''", to: "recipient", db)
+        if version < 3 { try add("variant TEXT NOT NULL DEFAULT ''", to: "recipient", db) }
+        // Format 3 got these before any version had come out, and kept its number.
+        if try !db.columns(in: "run").contains(where: { $0.name == "digest" }) {
             for column in ["preview_text TEXT", "is_test INTEGER", "recipients_digest TEXT", "digest TEXT"] {
                 try add(column + " NOT NULL DEFAULT \(column.hasSuffix("TEXT") ? "''" : "0")", to: "run", db)
             }
