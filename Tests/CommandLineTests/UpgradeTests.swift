@@ -51,6 +51,17 @@ struct UpgradeTests {
         #expect(folder.files(in: "runs") == [run + ".sqlite"])
     }
 
+    @Test("at a terminal it says how far the conversion is, and nothing of the line stays", .enabled(if: hasPython))
+    func progress() throws {
+        let folder = try ProjectFolder()
+        let run = try makeRun(folder)
+        let terminal = try VolleyAtTerminal(["report", run], in: folder.url)
+        #expect(terminal.waits(for: "converting  "), "\(terminal.shown)")
+        #expect(terminal.finish() == 0, "\(terminal.shown)")
+        let lines = terminal.shown.split(separator: "\n").map { $0.split(separator: "\u{1B}[2K").last ?? "" }
+        #expect(!lines.contains { $0.contains("converting") }, "\(terminal.shown)")
+    }
+
     private func size(_ path: String) -> Int {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : 0

@@ -2,6 +2,7 @@ import Base
 import Foundation
 import GRDB
 import PushServices
+import Synchronization
 import Testing
 
 @testable import Runs
@@ -171,8 +172,11 @@ struct FormatTests {
             """.replacing("\n", with: " ")
         _ = shell("printf '%s\\n.shell kill -9 $PPID\\n' '\(change)' | sqlite3 '\(path)'")
         #expect(access(path + "-journal", F_OK) == 0)
-        let run = try SQLiteRun(path: path)
+        let told = Mutex<[RunConversion]>([])
+        let run = try SQLiteRun(path: path, observer: Observer { event in told.withLock { $0.append(event) } })
         #expect(try run.figures().outcomes[.accepted] == 29_997)
+        let shares = told.withLock { $0 }
+        #expect(shares.map(\.done) == [20_000, 30_001] && shares.map(\.isOver) == [false, true] && shares.allSatisfy { $0.place == path })
         run.close()
         #expect(query(path, "PRAGMA integrity_check; PRAGMA user_version") == "ok\n5")
         #expect(folder.names == ["r.sqlite"])

@@ -22,8 +22,10 @@ struct SharedOptions: ParsableArguments {
     var console: Console { Console(.init(isQuiet: quiet, isVerbose: verbose)) }
 
     func common(json: JSONOption? = nil, planning: PlanningOptions? = nil, sending: SendingOptions? = nil) -> CommonOptions {
-        CommonOptions(
-            project: ProjectChoice(file: config, runs: runs), memory: planning?.memory, threads: sending?.threads,
+        var project = ProjectChoice(file: config, runs: runs)
+        project.conversions = console.conversionObserver
+        return CommonOptions(
+            project: project, memory: planning?.memory, threads: sending?.threads,
             isJSON: json?.json ?? false)
     }
 }
