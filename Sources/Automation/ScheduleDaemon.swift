@@ -96,7 +96,8 @@ public final class ScheduleDaemon {
         monitoring = ScheduleMonitoring(project, catalog, sending: work.metrics, latest: attendance.metrics, observer.monitoring)
         let since = Timestamp.now().adding(seconds: -Scheduler.lookBackSeconds - 2 * 86_400)
         scheduler = Scheduler(
-            scheduledRuns: try store.scheduledRuns(since: since), campaigns: try store.campaigns(), approvals: try store.approvals()
+            scheduledRuns: try store.scheduledRuns(since: since), campaigns: try store.campaigns(), approvals: try store.approvals(),
+            unknownThrough: try store.restoredAt()
         ) { campaign, now in RunID.make(campaign: campaign, now: now, seed: .random()) }
     }
 

@@ -95,6 +95,7 @@ extension Scheduler {
 
     /// Why a time is not sent; nil if it is.
     private func problem(_ campaign: Campaign, _ time: Occurrence, later: Occurrence?, at now: Timestamp) -> ScheduleProblem? {
+        if let unknownThrough, time.begins <= unknownThrough { return .restored }
         if isTooLate(campaign, ends: time.ends, at: now) {
             let seconds = Int(now.epochSeconds - time.ends.epochSeconds)
             return campaign.isValid ? .noticedLate(seconds: seconds) : .brokenTooLong(seconds: seconds)

@@ -113,16 +113,20 @@ struct Scheduler {
     var approvals: [ScheduledRun.Key: AdvanceApproval]
     /// When the next time of each campaign is due; nil if it has none. A campaign without an entry is computed when needed.
     var next: [String: Timestamp?] = [:]
+    /// Times up to then may have been sent by a process of which nothing is known: the runs were put back from a backup at that moment.
+    let unknownThrough: Timestamp?
     let makeRunID: (_ campaign: String, _ now: Timestamp) -> String
 
     /// - Parameters:
     ///   - scheduledRuns: the open ones, and all whose time is within `lookBackSeconds` and could otherwise fire again.
+    ///   - unknownThrough: times up to this moment do not fire; nil where nothing was put back from a backup.
     ///   - makeRunID: makes a name that no run has.
     package init(
         scheduledRuns: [ScheduledRun], campaigns: [ScheduledCampaign], approvals: [AdvanceApproval] = [],
-        makeRunID: @escaping (_ campaign: String, _ now: Timestamp) -> String
+        unknownThrough: Timestamp? = nil, makeRunID: @escaping (_ campaign: String, _ now: Timestamp) -> String
     ) {
         self.makeRunID = makeRunID
+        self.unknownThrough = unknownThrough
         self.approvals = Dictionary(uniqueKeysWithValues: approvals.map { ($0.key, $0) })
         records = Dictionary(uniqueKeysWithValues: campaigns.map { ($0.name, $0) })
         for scheduledRun in scheduledRuns {

@@ -25,7 +25,7 @@ public struct LedgerGap {
             diagnostic = Self.isOutdated(run, moment: (try? run.catalog.history.entry(of: run.plan.id))?.begunAt)
         case .possible:
             isUnreadable = false
-            diagnostic = Self.marksAreMissing(run)
+            diagnostic = Self.restored(run) ?? Self.marksAreMissing(run)
         case .cancelled:
             isUnreadable = false
             diagnostic = Diagnostic(
@@ -56,6 +56,18 @@ public struct LedgerGap {
         Diagnostic(
             "this file is an older copy of the run: more was sent\(moment.map { " (last from \($0) on)" } ?? "") than it records",
             file: run.place, remedy: "Put the newest file of the run back. From this one devices would get the push a second time.")
+    }
+
+    /// Why a run is held that was put back from a backup before it had ended; nil for any other.
+    public static func restored(_ run: any RecordedRun) -> Diagnostic? {
+        guard let backupAt = run.catalog.history.backup(of: run.plan.id) else { return nil }
+        return Diagnostic(
+            "this run was put back from a backup of \(backupAt) before it had ended, and what was sent of it since then is not known",
+            file: run.place,
+            remedy:
+                "Put the newest file of the run back. If nothing was sent after the backup, restore it again with --nothing-sent-since. "
+                + "Otherwise devices could get the push twice: cancel the run, and leave out the devices that it may have reached.",
+            [.ask(.restoreRun(run.plan.id))])
     }
 
     private static func marksAreMissing(_ run: any RecordedRun) -> Diagnostic {

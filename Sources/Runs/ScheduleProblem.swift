@@ -43,6 +43,8 @@ public indirect enum ScheduleProblem: Hashable, Sendable {
     case leftOut(by: String)
     /// The `volley schedule` of another machine has it, or a person there: the machine's name and its run; the run is blank if it was left out there.
     case elsewhere(machine: String, run: String)
+    /// The runs were put back from a backup after its time, or while it was open: it may have been sent.
+    case restored
     /// In words: what an error says, and what an older version recorded.
     case described(String)
 }
@@ -144,6 +146,7 @@ extension ScheduleProblem {
         ("begun_too_late", .begunTooLate, "it could not be begun in time"),
         ("run_gone", .runGone, "the file of its run is gone"),
         ("sent_by_hand", .sentByHand, "sent by hand"),
+        ("restored", .restored, "the runs were put back from a backup, and it may have been sent before"),
     ]
 
     /// What format 1 of the record kept, a sentence; nil when that was blank.

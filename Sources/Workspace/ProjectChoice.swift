@@ -1,4 +1,4 @@
-import Base
+public import Base
 public import Campaigns
 public import Runs
 
@@ -8,6 +8,8 @@ public struct ProjectChoice: Sendable {
     public var file: String?
     /// Folder of run files; nil means the one that volley.yaml names.
     public var runs: String?
+    /// Is told how far the conversion of older runs is.
+    public var conversions: Observer<RunConversion> = .silent
 
     /// A choice; without arguments, nothing is chosen.
     public init(file: String? = nil, runs: String? = nil) {
@@ -25,15 +27,17 @@ extension Project {
 
     /// Where runs are kept: the chosen folder, or the one that volley.yaml names.
     public func catalog(_ choice: ProjectChoice) -> any RunCatalog {
-        Self.catalog(at: choice.runs ?? FilePaths.resolve(runs, besideFile: file))
+        Self.catalog(at: choice.runs ?? FilePaths.resolve(runs, besideFile: file), choice)
     }
 
     /// Where runs are kept, for commands that can do without volley.yaml.
     public static func catalog(_ choice: ProjectChoice) throws -> any RunCatalog {
-        if let runs = choice.runs { return catalog(at: runs) }
-        return try find(with: choice)?.catalog(choice) ?? catalog(at: "runs")
+        if let runs = choice.runs { return catalog(at: runs, choice) }
+        return try find(with: choice)?.catalog(choice) ?? catalog(at: "runs", choice)
     }
 
     /// The only place that decides how runs are kept.
-    private static func catalog(at path: String) -> any RunCatalog { RunFolder(path) }
+    private static func catalog(at path: String, _ choice: ProjectChoice) -> any RunCatalog {
+        RunFolder(path, observer: choice.conversions)
+    }
 }

@@ -14,11 +14,11 @@ struct HelpTests {
             "volley", "init", "check", "preview", "plan", "approve", "send", "schedule", "serve", "work", "resume", "pause", "cancel",
             "retry",
             "runs", "orders",
-            "report", "prune",
+            "report", "prune", "backup", "restore",
             "suppression", "suppression list", "suppression import", "suppression export", "suppression remove", "store", "store migrate",
             "store check", "store list", "store fetch", "store remove", "push",
             "doctor",
-            "notify", "schema", "simulate",
+            "notify", "schema", "simulate", "version", "support-bundle",
         ])
     func snapshot(command: String) throws {
         let folder = FileManager.default.temporaryDirectory
@@ -45,7 +45,7 @@ struct HelpTests {
             "runs",
             "orders",
             "report",
-            "prune",
+            "prune", "backup", "restore",
             "suppression",
             "store",
             "push",

@@ -20,6 +20,8 @@ struct RemedyTests {
         // What keeps a process from starting.
         "Runs/SQLite/ScheduleLock.swift", "volley-console/Server/ListenAddress.swift", "volley-console/Site.swift",
         "Planning/Reading/CampaignContext.swift",
+        // `backup` and `restore`.
+        "Automation/Backup/Backup.swift", "Automation/Backup/BackupManifest.swift", "Automation/Backup/Restore.swift",
         // `--now`, which is no button.
         "Planning/Preview/PreviewSchedule.swift",
     ]

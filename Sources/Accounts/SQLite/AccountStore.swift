@@ -35,7 +35,7 @@ public final class AccountStore: Sendable {
     /// Whether a folder of runs has accounts.
     public static func isThere(beside runs: String) -> Bool { FilePaths.exists(FilePaths.join(folder(beside: runs), name: fileName)) }
 
-    private static func folder(beside runs: String) -> String { FilePaths.join(runs, name: "console") }
+    static func folder(beside runs: String) -> String { FilePaths.join(runs, name: "console") }
 
     /// Closes the file; unless another process has it open, everything is in it alone. The store cannot be used afterwards.
     public func close() {
@@ -54,7 +54,7 @@ public final class AccountStore: Sendable {
         try Self.translating(path) { try database.write(body) }
     }
 
-    private static func translating<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
+    static func translating<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as DatabaseError {
             throw AccountDiagnostics.diagnostic(for: error, path: path)
         } catch let mistake as Diagnostic where mistake == AccountDiagnostics.unreadable {

@@ -29,6 +29,7 @@ extension ScheduleProblem {
         case .stopped(let cause): cause.sentence(for: face)
         case .missed(let missed): missed.sentence
         case .sentByHand: "sent by hand"
+        case .restored: "the runs were put back from a backup, and it may have been sent before"
         case .leftOut(let name): "\(name) left it out beforehand"
         case .elsewhere(let machine, ""): "it was left out on another machine, \(machine)"
         case .elsewhere(let machine, let run): "another machine, \(machine), has it as \(run)"

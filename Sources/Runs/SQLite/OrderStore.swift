@@ -11,7 +11,7 @@ public final class OrderStore: Sendable {
     /// "Volo"
     private static let applicationID = 0x566F_6C6F
     /// 2: `most_devices`. A file of version 1 gets the column when a process that writes opens it.
-    private static let version = 2
+    static let version = 2
     /// How long a call waits for another process.
     private static let patienceSeconds = 5.0
     /// The longest key, name and reason, in bytes. The console sets narrower limits; these protect the file.

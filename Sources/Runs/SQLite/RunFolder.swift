@@ -7,8 +7,15 @@ public struct RunFolder: RunCatalog {
     /// The folder's path.
     public let place: String
 
-    /// - Parameter path: of the folder. One that does not exist yet holds no runs.
-    public init(_ path: String) { place = path }
+    private let observer: Observer<RunConversion>
+
+    /// - Parameters:
+    ///   - path: of the folder. One that does not exist yet holds no runs.
+    ///   - observer: is told how far the conversion of older runs is.
+    public init(_ path: String, observer: Observer<RunConversion> = .silent) {
+        place = path
+        self.observer = observer
+    }
 
     /// Whether there is such a folder, or anything else under its name.
     public var isThere: Bool { access(place, F_OK) == 0 }
@@ -21,12 +28,12 @@ public struct RunFolder: RunCatalog {
 
     /// Opens a run's file.
     public func open(_ run: String, readOnly: Bool) throws -> any RecordedRun {
-        try SQLiteRun(path: place(of: run), readOnly: readOnly)
+        try SQLiteRun(path: place(of: run), readOnly: readOnly, observer: observer)
     }
 
     /// Opens the file that an argument means: an id, a path, or a name in the folder.
     public func open(named argument: String, readOnly: Bool) throws -> any RecordedRun {
-        try SQLiteRun(path: file(named: argument), readOnly: readOnly)
+        try SQLiteRun(path: file(named: argument), readOnly: readOnly, observer: observer)
     }
 
     /// Begins a file of the folder, which is created if it is missing.
@@ -60,7 +67,7 @@ public struct RunFolder: RunCatalog {
         for name in try RunFile.names(in: place) where RunFile.isRun(name) {
             let path = RunFile.join(place, name: name)
             do {
-                let run = try SQLiteRun(path: path, readOnly: true)
+                let run = try SQLiteRun(path: path, readOnly: true, observer: observer)
                 if let mistake = run.misnamed {
                     let isBeside = RunFile.kind(place(of: run.plan.id)) == .file
                     isBeside ? found.copies.append(mistake) : found.broken.append(mistake)

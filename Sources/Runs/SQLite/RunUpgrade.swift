@@ -7,7 +7,7 @@ import Glibc
 /// Format 1 did not know `retry_of`, 2 no variants, digests and approvals, 3 kept a row for each outcome, 4 a sentence about why a run stopped.
 enum RunUpgrade {
     /// - Throws: `Diagnostic`: another process sends the run, or the file cannot be written; it stays as it was then.
-    static func run(_ path: String) throws {
+    static func run(_ path: String, _ observer: Observer<RunConversion> = .silent) throws {
         guard access(path, W_OK) == 0, access(RunDiagnostics.folder(of: path), W_OK) == 0 else {
             throw Diagnostic(
                 "an older Volley wrote this run, and this one must convert the file before it can read it", file: path,
@@ -18,7 +18,7 @@ enum RunUpgrade {
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
         let database = try DatabaseQueue(path: path, configuration: configuration)
-        try database.write { try upgrade($0, path: path) }
+        try database.write { try upgrade($0, path: path, observer) }
         try database.close()
         // A killed process left SQLite's other files beside it.
         try SQLiteRun.leaveWAL(path)
@@ -34,19 +34,24 @@ enum RunUpgrade {
         return try SendingLock(run: path, isSending: false)
     }
 
-    private static func upgrade(_ db: Database, path: String) throws {
+    private static func upgrade(_ db: Database, path: String, _ observer: Observer<RunConversion>) throws {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         guard version < RunSchema.version else { return }
-        if version < 4 { try upgradeOutcomes(db, of: version, path: path) }
+        if version < 4 {
+            try upgradeTables(db, of: version)
+            try copyOutcomes(db, path: path, observer)
+            try db.execute(sql: "DROP TABLE older_outcome")
+        }
         try upgradeStopCause(db)
         try RunSchema.mark(db)
     }
 
-    private static func upgradeOutcomes(_ db: Database, of version: Int, path: String) throws {
+    private static func upgradeTables(_ db: Database, of version: Int) throws {
         try db.execute(sql: "DROP VIEW IF EXISTS result")
         if version < 2 { try add("retry_of TEXT NOT NULL DEFAULT ''", to: "run", db) }
-        if version < 3 {
-            try add("variant TEXT NOT NULL DEFAULT ''", to: "recipient", db)
+        if version < 3 { try add("variant TEXT NOT NULL DEFAULT ''", to: "recipient", db) }
+        // Format 3 got these before any version had come out, and kept its number.
+        if try !db.columns(in: "run").contains(where: { $0.name == "digest" }) {
             for column in ["preview_text TEXT", "is_test INTEGER", "recipients_digest TEXT", "digest TEXT"] {
                 try add(column + " NOT NULL DEFAULT \(column.hasSuffix("TEXT") ? "''" : "0")", to: "run", db)
             }
@@ -55,8 +60,6 @@ enum RunUpgrade {
         try db.execute(sql: "ALTER TABLE outcome RENAME TO older_outcome")
         try db.execute(sql: "DROP TABLE outcome_name")
         try RunSchema.seal(db)
-        try copyOutcomes(db, path: path)
-        try db.execute(sql: "DROP TABLE older_outcome")
     }
 
     private static func upgradeStopCause(_ db: Database) throws {
@@ -75,7 +78,13 @@ enum RunUpgrade {
         try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column)")
     }
 
-    private static func copyOutcomes(_ db: Database, path: String) throws {
+    private static func copyOutcomes(_ db: Database, path: String, _ observer: Observer<RunConversion>) throws {
+        var progress = RunConversion(place: path, done: 0, total: max(1, try Int.fetchOne(db, sql: "SELECT audience FROM run") ?? 1))
+        // Those without an outcome come last, and take no time.
+        defer {
+            progress.done = progress.total
+            observer(progress)
+        }
         let upsert = try PreparedStatement(db, sql: RunSchema.upsertOutcomeBlock)
         var reasons = try OutcomeReasons(db)
         var words = [UInt64](repeating: 0, count: OutcomeBlock.words)
@@ -97,6 +106,10 @@ enum RunUpgrade {
             let id = row.number(0)
             guard id >= 0, let outcome = Outcome(rawValue: row.number(1)) else {
                 throw RunDiagnostics.damaged(path, what: "the outcome of recipient \(id) cannot be read")
+            }
+            if id - progress.done >= RunConversion.stride {
+                progress.done = min(id, progress.total - 1)
+                observer(progress)
             }
             if id / OutcomeBlock.slots != block {
                 try store()

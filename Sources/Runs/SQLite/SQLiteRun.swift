@@ -40,9 +40,10 @@ public final class SQLiteRun: RecordedRun {
         var writing: DatabasePool?
     }
 
-    /// Opens a run file.
+    /// Opens a run file; one of an older format is converted first.
+    /// - Parameter observer: is told how far that is.
     /// - Throws: `Diagnostic`: missing, not a run file, damaged, of a newer version, not permitted.
-    public init(path: String, readOnly: Bool = false) throws {
+    public init(path: String, readOnly: Bool = false, observer: Observer<RunConversion> = .silent) throws {
         // A link would have its own lock, and two processes could send the run.
         let path = RunFile.withoutLink(path)
         self.path = path
@@ -58,7 +59,7 @@ public final class SQLiteRun: RecordedRun {
         (plan, digest, prunedAt) = try RunDiagnostics.translating(path, .reading) {
             try InterruptedChange.takingBack(path) {
                 if let checked = try Self.reading(path, { try Self.checkedPlan($0, path: path) }) { return checked }
-                try RunUpgrade.run(path)
+                try RunUpgrade.run(path, observer)
                 guard let checked = try Self.reading(path, { try Self.checkedPlan($0, path: path) }) else {
                     throw RunDiagnostics.damaged(path, what: "its format cannot be converted")
                 }

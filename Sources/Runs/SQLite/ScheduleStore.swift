@@ -13,7 +13,7 @@ public final class ScheduleStore: Sendable {
     private static let applicationID = 0x566F_6C73
     /// 2: `firing.problem` is JSON with the problem and its values; in format 1 it was a sentence, and called `reason`.
     /// 3: the table `approval`.
-    private static let version = 3
+    static let version = 3
 
     /// Where it is, for messages.
     public var place: String { path }
@@ -117,6 +117,35 @@ public final class ScheduleStore: Sendable {
                     arguments: [campaign.name, campaign.file, campaign.times, campaign.decidedThrough.epochMilliseconds])
             }
             return taken
+        }
+    }
+
+    // MARK: - After a backup was put back
+
+    /// Ends what was open, and keeps times up to a moment from firing: what a schedule did between a backup and now is not known.
+    /// - Parameter begun: runs that were begun; what was open with another one is skipped.
+    func noteRestored(begun: Set<String>, at now: Timestamp) throws {
+        try Self.translating(path) {
+            try database.write { db in
+                try db.execute(sql: "CREATE TABLE IF NOT EXISTS restored (at INTEGER NOT NULL)  -- epoch milliseconds")
+                try db.execute(sql: "INSERT INTO restored VALUES (?)", arguments: [now.epochMilliseconds])
+                for scheduledRun in try Self.scheduledRuns(db, since: now) where scheduledRun.state.isOpen {
+                    var ended = scheduledRun
+                    ended.state = scheduledRun.run.map(begun.contains) ?? false ? .stopped : .skipped
+                    (ended.problem, ended.changedAt) = (.restored, now)
+                    _ = try Self.save(ended, db)
+                }
+            }
+        }
+    }
+
+    /// The moment at which the record was last put back from a backup: no time up to then fires by itself. nil if it never was.
+    public func restoredAt() throws -> Timestamp? {
+        try Self.translating(path) {
+            try database.read { db in
+                guard try db.tableExists("restored") else { return nil }
+                return try Int64.fetchOne(db, sql: "SELECT max(at) FROM restored").map(Timestamp.init(epochMilliseconds:))
+            }
         }
     }
 

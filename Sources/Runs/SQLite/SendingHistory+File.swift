@@ -6,7 +6,7 @@ import Glibc
 extension SendingHistory {
     /// "Vlog"
     private static let applicationID = 0x566C_6F67
-    private static let version = 1
+    static let version = 1
 
     /// nil when there is no file, or an empty one.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value? {

@@ -59,6 +59,19 @@ public struct ServiceCheck: Sendable {
         }
     }
 
+    /// The steps for which no server is asked: the settings, the key or certificate, the proxy.
+    public func stepsWithoutAsking() -> [CheckStep] {
+        let settings: RunSettings
+        do { settings = try RunSettings(app, projectFile: project.file, pushType: .alert).ofService(service) } catch {
+            return [.failed("settings", Diagnostic(explaining: error))]
+        }
+        let credentials = CredentialsCheck(settings: settings, service: settings.service, now: now).step()
+        do {
+            let exchange = settings.service.account.tokenExchange
+            return [credentials, proxy(try ProxyRoute(app.proxy, to: settings.firstService.environment, tokens: exchange))]
+        } catch { return [credentials, .failed("proxy", error)] }
+    }
+
     /// Checks the connection with a temporary key: if you repair a key or certificate, you also need to know whether the connection works.
     private func wayWithoutCredentials(_ settings: RunSettings, _ route: ProxyRoute, missing: String) -> [CheckStep] {
         guard let (host, port) = settings.firstService.environment.address else {

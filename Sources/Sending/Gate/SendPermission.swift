@@ -270,7 +270,7 @@ struct SendPermission {
     private func diagnostic(_ why: SendGate.Refusal, _ step: SendGate.Step) throws -> Diagnostic {
         switch why {
         case .isOutdated: outdated()
-        case .hasBegun: RefusalText.hasBegun(run, moment: try record.entry(of: run.plan.id)?.begunAt)
+        case .hasBegun: try LedgerGap.restored(run) ?? RefusalText.hasBegun(run, moment: try record.entry(of: run.plan.id)?.begunAt)
         case .hasOtherState: RefusalText.state(run, try run.status().state, step)
         case .neverBegun: RefusalText.neverBegun(run, settings, step)
         case .needsApproval: RefusalText.needsApproval(run, step, demandBesideCampaign)

@@ -28,8 +28,10 @@ struct SharedOptions: ParsableArguments {
     }
 
     func common(json: JSONOption? = nil, planning: PlanningOptions? = nil, sending: SendingOptions? = nil) -> CommonOptions {
-        CommonOptions(
-            project: ProjectChoice(file: config, runs: runs), memory: planning?.memory, threads: sending?.threads,
+        var project = ProjectChoice(file: config, runs: runs)
+        project.conversions = console.conversionObserver
+        return CommonOptions(
+            project: project, memory: planning?.memory, threads: sending?.threads,
             isJSON: json?.json ?? false)
     }
 }

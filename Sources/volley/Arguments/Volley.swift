@@ -20,7 +20,9 @@ struct Volley: ParsableCommand {
             Init.self, Check.self, Preview.self, Plan.self, Approve.self, Send.self, Resume.self, Pause.self, Cancel.self, Retry.self,
             Schedule.self, Serve.self, Work.self,
             Runs.self, Orders.self,
-            Report.self, Prune.self, Suppression.self, Store.self, Push.self, Doctor.self, Notify.self, Schema.self, Simulate.self,
+            Report.self, Prune.self, BackUp.self, PutBack.self, Suppression.self, Store.self, Push.self, Doctor.self, Notify.self,
+            Schema.self, Simulate.self,
+            SupportBundling.self, VersionFacts.self,
         ]
     )
 

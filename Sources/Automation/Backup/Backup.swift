@@ -1,0 +1,174 @@
+public import Base
+public import Campaigns
+import Glibc
+public import Runs
+import Workspace
+
+/// A copy of everything that matters of a project, made while processes send and the console is at work.
+///
+/// What names runs is copied first, then the runs, then the record of what was sent, and then again the runs that have changed since and that nobody is
+/// sending. So no copy of a run knows less than the copied record says of it, unless it is being sent; and those runs are named.
+public struct Backup {
+    /// What is backed up, and where to.
+    public struct Request: Sendable {
+        /// The folder in which the backup gets a folder of its own.
+        public var target: String
+        /// Whether keys and certificates below the folder of volley.yaml are part of it.
+        public var includesKeys: Bool
+
+        /// A request.
+        public init(target: String, includesKeys: Bool) {
+            self.target = target
+            self.includesKeys = includesKeys
+        }
+    }
+
+    /// How far it is.
+    public struct Progress: Hashable, Sendable {
+        /// What it does with the file.
+        public enum Step: Hashable, Sendable { case copying, checking }
+        /// What it does.
+        public var step: Step
+        /// The file, by its name.
+        public var name: String
+        /// Bytes so far in this step, and of how many.
+        public var done: Int, total: Int
+    }
+
+    /// A backup that was made.
+    public struct Made: Sendable {
+        /// Its folder.
+        public var path: String
+        /// What it holds.
+        public var manifest: BackupManifest
+        /// What is wrong with files that could not be copied.
+        public var problems: [Diagnostic]
+    }
+
+    private let request: Request
+    private let project: Project?
+    private let catalog: any RunCatalog
+    private let cancellation: Cancellation
+    private let observer: Observer<Progress>
+
+    /// - Parameter project: nil to back up a folder of runs alone.
+    public init(
+        _ request: Request, of project: Project?, catalog: any RunCatalog, _ cancellation: Cancellation, _ observer: Observer<Progress>
+    ) {
+        self.request = request
+        self.project = project
+        self.catalog = catalog
+        self.cancellation = cancellation
+        self.observer = observer
+    }
+
+    /// Makes it. Nothing is left behind unless it is complete.
+    /// - Throws: `Diagnostic`: it cannot be written; there is nothing to back up. `CancellationError`: it was asked to end.
+    public func make(at now: Timestamp) throws -> Made {
+        let runs = FilePaths.named(catalog.place), target = FilePaths.named(request.target)
+        try checkPlaces(runs: runs, target: target)
+        let path = FilePaths.join(target, name: "volley-backup-\(now.compact)")
+        guard !FilePaths.exists(path) else {
+            throw Diagnostic("there is something under this name already", file: path, remedy: "Try again in a second.")
+        }
+        let staged = try StagedFolder(path, kind: "backup")
+        var manifest = BackupManifest(
+            startedAt: now, finishedAt: now, project: project.map { FilePaths.named($0.file) }, runs: runs, sending: [], files: [],
+            leftOut: [])
+        try copyProject(into: staged.path, skipping: [runs, target], &manifest)
+        var copying = RunsCopying(catalog.place, into: FilePaths.join(staged.path, name: "runs"), cancellation, observer)
+        try copying.copy()
+        manifest.sending = copying.sending.sorted()
+        manifest.note(.foreign, copying.others)
+        manifest.note(.unreadable, copying.problems.compactMap(\.file))
+        try addSums(of: staged.path, &manifest)
+        manifest.finishedAt = .now()
+        manifest.files.sort { $0.path < $1.path }
+        let text = Array((manifest.json.indentedText + "\n").utf8)
+        let list = FilePaths.join(staged.path, name: BackupManifest.fileName)
+        try FilePaths.replace(list, bytes: text, mode: 0o600)
+        try Self.synchronize(list)
+        try staged.finish()
+        return Made(path: path, manifest: manifest, problems: copying.problems)
+    }
+
+    private func checkPlaces(runs: String, target: String) throws {
+        guard project != nil || catalog.isThere else {
+            throw Diagnostic(
+                "there is nothing to back up: no volley.yaml here or above, and no folder of runs", file: catalog.place,
+                remedy: "Name one with --config or --runs.")
+        }
+        guard target != runs, !target.hasPrefix(runs + "/") else {
+            throw Diagnostic(
+                "a backup cannot be in the folder of runs that it is of", file: request.target,
+                remedy: "Name a folder elsewhere, best on another disk.")
+        }
+    }
+
+    private func copyProject(into staged: String, skipping skipped: Set<String>, _ manifest: inout BackupManifest) throws {
+        guard let project else { return }
+        let found = try ProjectInventory(project, skipping: skipped, includesKeys: request.includesKeys)
+        for relative in found.files.sorted() {
+            let source = FilePaths.join(found.root, name: relative)
+            let copy = FilePaths.join(staged, name: "project/\(relative)")
+            try FilePaths.makeFolder(FilePaths.folder(of: copy), mode: 0o700)
+            var status = stat()
+            let mode = stat(source, &status) == 0 ? status.st_mode & 0o777 : 0o600
+            let sum = try SummedCopy.make(of: source, at: copy) { _ in if cancellation.isRequested { throw CancellationError() } }
+            manifest.files.append(.init(path: "project/\(relative)", bytes: sum.bytes, sum: sum.digits, mode: String(mode, radix: 8)))
+        }
+        let copied = Set(found.files.map { FilePaths.join(found.root, name: $0) })
+        manifest.note(.keys, found.keys.filter { !copied.contains($0) })
+        manifest.note(.outside, found.outside.subtracting(found.keys).union(campaignsElsewhere(than: copied)).sorted())
+        manifest.note(.store, project.store.map { [$0.variable.value] } ?? [])
+    }
+
+    /// Campaigns that the schedule knows and that are not among what is copied.
+    private func campaignsElsewhere(than copied: Set<String>) -> Set<String> {
+        let known = (try? catalog.schedule.read().campaigns.map(\.file)) ?? []
+        return Set(known.filter { FilePaths.exists($0) && !copied.contains(FilePaths.named($0)) })
+    }
+
+    /// Sums up the copies of databases, which nobody else has open.
+    private func addSums(of staged: String, _ manifest: inout BackupManifest) throws {
+        let names = FolderTree.files(below: FilePaths.join(staged, name: "runs")).map { "runs/\($0)" }
+        let total = names.reduce(0) { $0 + (FileStamp(path: FilePaths.join(staged, name: $1))?.size ?? 0) }
+        var done = 0
+        for name in names {
+            let sum = try SummedCopy.sum(of: FilePaths.join(staged, name: name)) { count in
+                if cancellation.isRequested { throw CancellationError() }
+                done += count
+                observer(Progress(step: .checking, name: name, done: done, total: total))
+            }
+            manifest.files.append(.init(path: name, bytes: sum.bytes, sum: sum.digits, mode: "600"))
+        }
+    }
+
+    private static func synchronize(_ path: String) throws(Diagnostic) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        guard descriptor >= 0, fsync(descriptor) == 0 else {
+            throw Diagnostic("the file cannot be written: \(String(cString: strerror(errno)))", file: path)
+        }
+    }
+}
+
+extension BackupManifest {
+    /// Adds what is left out, if anything is.
+    fileprivate mutating func note(_ reason: LeftOut.Reason, _ names: [String]) {
+        if !names.isEmpty { leftOut.append(LeftOut(reason: reason, names: names)) }
+    }
+}
+
+extension FolderTree {
+    /// All files below a folder, by their paths below it, in order.
+    static func files(below folder: String, in part: String = "") -> [String] {
+        let here = part.isEmpty ? folder : FilePaths.join(folder, name: part)
+        return ((try? Folder.names(in: here)) ?? []).flatMap { name -> [String] in
+            let relative = part.isEmpty ? name : "\(part)/\(name)"
+            var status = stat()
+            guard lstat(FilePaths.join(folder, name: relative), &status) == 0 else { return [] }
+            return status.st_mode & S_IFMT == S_IFDIR ? files(below: folder, in: relative) : [relative]
+        }
+    }
+}

@@ -1,0 +1,145 @@
+public import Base
+import Glibc
+
+/// What a backup holds, as `volley-backup.json` in it says.
+public struct BackupManifest: Hashable, Sendable {
+    /// The name of its file.
+    public static let fileName = "volley-backup.json"
+    /// The newest format that this Volley reads, and the one that it writes.
+    static let format: Int64 = 1
+    /// A manifest of a million files is smaller.
+    private static let mostBytes = 256 << 20
+
+    /// One file of the backup.
+    public struct File: Hashable, Sendable {
+        /// Below the backup's folder: `runs/sent.db`, `project/volley.yaml`.
+        public var path: String
+        /// Its size.
+        public var bytes: Int
+        /// The SHA-256 of its bytes, as 64 hex digits.
+        public var sum: String
+        /// The permissions of the file that it was copied from: `644`.
+        public var mode: String
+    }
+
+    /// Something that the backup does not hold.
+    public struct LeftOut: Hashable, Sendable {
+        /// Why.
+        public enum Reason: String, CaseIterable, Hashable, Sendable {
+            /// Keys and certificates that volley.yaml names.
+            case keys
+            /// Files that campaigns or volley.yaml name outside of the folder of volley.yaml.
+            case outside
+            /// Files in the folder of runs that are not Volley's, and unfinished plans.
+            case foreign
+            /// The database that several machines share.
+            case store
+            /// Files that cannot be copied because they are damaged or not permitted.
+            case unreadable
+        }
+
+        /// Why.
+        public var reason: Reason
+        /// What: paths, or for the store its variable.
+        public var names: [String]
+    }
+
+    /// The version of Volley that made it.
+    public var volley = volleyVersion
+    /// When it began and ended. Of what was sent after the beginning, it may lack anything.
+    public var startedAt: Timestamp, finishedAt: Timestamp
+    /// The volley.yaml, by its absolute path; nil for a folder of runs alone.
+    public var project: String?
+    /// The folder of runs, by its absolute path.
+    public var runs: String
+    /// Runs that processes were sending, by their ids.
+    public var sending: [String]
+    /// Everything in it but the manifest, by path.
+    public var files: [File]
+    /// What it does not hold.
+    public var leftOut: [LeftOut]
+}
+
+extension BackupManifest {
+    /// The document.
+    public var json: JSONValue {
+        .object(pairs: [
+            ("format", .integer(Self.format)), ("volley", .string(volley)), ("started_at", .string(startedAt.description)),
+            ("finished_at", .string(finishedAt.description)), ("project", project.map { .string($0) } ?? .null), ("runs", .string(runs)),
+            ("sending", .array(sending.map { .string($0) })),
+            ("files", .array(files.map(\.json))), ("left_out", .array(leftOut.map(\.json))),
+        ])
+    }
+
+    /// Reads the manifest of a backup.
+    /// - Throws: `Diagnostic`: there is none, it is damaged, or a newer Volley wrote it.
+    public init(of backup: String) throws(Diagnostic) {
+        let path = FilePaths.join(backup, name: Self.fileName)
+        guard FilePaths.exists(path) else {
+            throw Diagnostic(
+                "this is not a backup: there is no \(Self.fileName) in it", file: backup,
+                remedy: "Name the folder volley-backup-DATE that `volley backup` made.")
+        }
+        let bytes = try FilePaths.read(path, atMost: Self.mostBytes)
+        guard let json = try? JSONValue(parsing: bytes), let format = json["format"]?.integerValue else { throw Self.damaged(path) }
+        guard format <= Self.format else {
+            throw Diagnostic(
+                "the backup was made by a newer Volley (\(TextFormat.inLine(json["volley"]?.stringValue ?? "?")); format \(format), and this one reads \(Self.format))",
+                file: path, remedy: "Use the newer Volley.")
+        }
+        guard let read = BackupManifest(json) else { throw Self.damaged(path) }
+        self = read
+    }
+
+    private static func damaged(_ path: String) -> Diagnostic {
+        Diagnostic("the list of a backup's files is damaged", file: path, remedy: "Use another backup.")
+    }
+
+    private init?(_ json: JSONValue) {
+        guard let volley = json["volley"]?.stringValue, let runs = json["runs"]?.stringValue,
+            let started = json["started_at"]?.stringValue.flatMap({ Timestamp($0) }),
+            let finished = json["finished_at"]?.stringValue.flatMap({ Timestamp($0) }),
+            case .array(let sending) = json["sending"], case .array(let files) = json["files"], case .array(let leftOut) = json["left_out"]
+        else { return nil }
+        let readFiles = files.compactMap(File.init), readLeftOut = leftOut.compactMap(LeftOut.init)
+        guard readFiles.count == files.count, readFiles.allSatisfy(\.isInside), Set(readFiles.map(\.path)).count == files.count else {
+            return nil
+        }
+        self.init(
+            volley: volley, startedAt: started, finishedAt: finished, project: json["project"]?.stringValue, runs: runs,
+            sending: sending.compactMap(\.stringValue), files: readFiles, leftOut: readLeftOut)
+    }
+}
+
+extension BackupManifest.File {
+    fileprivate var json: JSONValue {
+        .object(pairs: [("path", .string(path)), ("bytes", .integer(Int64(bytes))), ("sha256", .string(sum)), ("mode", .string(mode))])
+    }
+
+    fileprivate init?(_ json: JSONValue) {
+        guard let path = json["path"]?.stringValue, let bytes = json["bytes"]?.integerValue, let sum = json["sha256"]?.stringValue,
+            let mode = json["mode"]?.stringValue, mode_t(mode, radix: 8) != nil
+        else { return nil }
+        self.init(path: path, bytes: Int(bytes), sum: sum, mode: mode)
+    }
+
+    /// Whether it leads to no place outside of the backup, and of the folder that it is put into.
+    fileprivate var isInside: Bool {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count > 1 && ["runs", "project"].contains(parts[0]) && !path.utf8.contains(0)
+            && parts.allSatisfy { !["", ".", ".."].contains($0) }
+    }
+}
+
+extension BackupManifest.LeftOut {
+    fileprivate var json: JSONValue {
+        .object(pairs: [("reason", .string(reason.rawValue)), ("names", .array(names.map { .string($0) }))])
+    }
+
+    fileprivate init?(_ json: JSONValue) {
+        guard let reason = json["reason"]?.stringValue.flatMap(Reason.init(rawValue:)), case .array(let names) = json["names"] else {
+            return nil
+        }
+        self.init(reason: reason, names: names.compactMap(\.stringValue))
+    }
+}

@@ -1,0 +1,112 @@
+import Base
+import Campaigns
+import Glibc
+import PushServices
+
+/// The files of a project that people wrote: volley.yaml, campaigns, and the lists of names that these name. Device exports are not among them:
+/// other systems make them anew.
+struct ProjectInventory {
+    /// The folder of volley.yaml, by its absolute path.
+    let root: String
+    /// Paths below it, in order.
+    private(set) var files: Set<String> = []
+    /// Those of them that are campaigns.
+    private(set) var campaigns: Set<String> = []
+    /// Keys and certificates that volley.yaml names, by their absolute paths.
+    private(set) var keys: [String] = []
+    /// Files that are named, and lie elsewhere.
+    private(set) var outside: Set<String> = []
+
+    private static let mostNames = 100_000, mostFolders = 12
+    private var namesSeen = 0
+    private let skipped: Set<String>
+
+    /// - Parameters:
+    ///   - skipped: folders in which nothing is looked for, by their absolute paths: the runs, and where the backup goes.
+    ///   - includesKeys: whether keys are among the files.
+    /// - Throws: a `Diagnostic` if there are too many files to look through.
+    init(_ project: Project, skipping skipped: Set<String>, includesKeys: Bool) throws {
+        let file = FilePaths.named(project.file)
+        root = FilePaths.folder(of: file)
+        self.skipped = skipped
+        files.insert(String(file.dropFirst(root == "/" ? 1 : root.count + 1)))
+        keys = Self.keys(of: project)
+        for path in Self.authorities(of: project) { add(path) }
+        if includesKeys { for key in keys { add(key) } }
+        try look(in: "", depth: 0)
+    }
+
+    private static func keys(of project: Project) -> [String] {
+        let named = project.apps.flatMap(\.services).flatMap { account in
+            (account.credentialForm?.files ?? []).compactMap { account.credential?[$0]?.value }
+        }
+        return Set(named.map { FilePaths.named(FilePaths.resolve($0, besideFile: project.file)) }).sorted()
+    }
+
+    private static func authorities(of project: Project) -> [String] {
+        project.apps.flatMap(\.services).compactMap { account in
+            guard case .server(_, let authority?) = account.environment else { return nil }
+            return FilePaths.named(FilePaths.resolve(authority.value, besideFile: project.file))
+        }
+    }
+
+    /// Adds a file that something names, if it lies below the root.
+    private mutating func add(_ path: String) {
+        guard FilePaths.exists(path) else { return }
+        let prefix = root == "/" ? root : root + "/"
+        guard path.hasPrefix(prefix) else {
+            outside.insert(path)
+            return
+        }
+        files.insert(String(path.dropFirst(prefix.count)))
+    }
+
+    private mutating func look(in folder: String, depth: Int) throws {
+        let path = folder.isEmpty ? root : FilePaths.join(root, name: folder)
+        guard depth < Self.mostFolders, !skipped.contains(path), let names = try? Folder.names(in: path),
+            !names.contains(BackupManifest.fileName)
+        else { return }
+        namesSeen += names.count
+        guard namesSeen <= Self.mostNames else {
+            throw Diagnostic(
+                "there are more than \(TextFormat.count(Self.mostNames)) files in the folder of volley.yaml and below, too many to look for campaigns in",
+                file: root, remedy: "Keep volley.yaml and the campaigns in a folder of their own.")
+        }
+        for name in names {
+            let relative = folder.isEmpty ? name : "\(folder)/\(name)"
+            var status = stat()
+            guard lstat(FilePaths.join(root, name: relative), &status) == 0 else { continue }
+            if status.st_mode & S_IFMT == S_IFDIR {
+                // The console keeps there what people removed.
+                if !name.hasPrefix(".") || name == ".archive" { try look(in: relative, depth: depth + 1) }
+            } else if name.hasSuffix(".yaml") || name.hasSuffix(".yml") {
+                addCampaign(relative)
+            }
+        }
+    }
+
+    private mutating func addCampaign(_ relative: String) {
+        let path = FilePaths.join(root, name: relative)
+        guard Self.isCampaign(path) else { return }
+        files.insert(relative)
+        campaigns.insert(relative)
+        guard let (campaign, _) = try? Campaign.read(file: path, now: .now()) else { return }
+        let audience = campaign.audience
+        let lists = [
+            audience.anyTags, audience.allTags, audience.noneTags, audience.aliases, audience.registrationIDs, audience.excludedTags,
+            audience.excludedAliases, audience.excludedRegistrationIDs,
+        ]
+        for named in lists.compactMap(\.file) + audience.excludedDevices {
+            add(FilePaths.named(FilePaths.resolve(named.value, besideFile: path)))
+        }
+    }
+
+    /// Whether a file has the keys of a campaign, right or wrong otherwise: a folder may hold the settings of other programs, with their secrets.
+    private static func isCampaign(_ path: String) -> Bool {
+        guard let bytes = try? FilePaths.read(path) else { return false }
+        let keys = ["audience:", "content:", "variants:"]
+        return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).contains { line in
+            keys.contains { line.hasPrefix($0) }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import Accounts
+public import Base
+import Campaigns
+import Glibc
+public import Runs
+
+/// Puts a backup back: everything, or nothing.
+///
+/// All files are copied beside the folder of runs and compared with their sums; what follows from the restoring is written there; then the files of
+/// the project get their names, and at last the folder of runs.
+public struct Restore {
+    /// What is put back, and where.
+    public struct Request: Sendable {
+        /// The backup's folder.
+        public var backup: String
+        /// The folder that volley.yaml comes into; nil for the one that it was copied from.
+        public var folder: String?
+        /// The folder of runs; nil for the one that volley.yaml names.
+        public var runs: String?
+        /// Whether a person says that nothing was sent after the backup.
+        public var isLast: Bool
+
+        /// A request.
+        public init(backup: String, folder: String?, runs: String?, isLast: Bool) {
+            self.backup = backup
+            self.folder = folder
+            self.runs = runs
+            self.isLast = isLast
+        }
+    }
+
+    /// What was put back.
+    public struct Done: Sendable {
+        /// What the backup said.
+        public var manifest: BackupManifest
+        /// Where volley.yaml is now; nil where the backup has none.
+        public var project: String?
+        /// Where the runs are now.
+        public var runs: String
+        /// Whether the volley.yaml names another folder of runs.
+        public var namesOtherRuns: Bool
+        /// What follows from it for the runs.
+        public var state: RestoredRuns
+    }
+
+    private let request: Request
+    private let manifest: BackupManifest
+    private let cancellation: Cancellation
+    private let observer: Observer<Backup.Progress>
+    /// Where the files of the project come; nil where there are none.
+    private let root: String?
+
+    /// Reads what the backup holds.
+    /// - Throws: `Diagnostic`: it is not a backup, damaged, or of a newer Volley.
+    public init(_ request: Request, _ cancellation: Cancellation, _ observer: Observer<Backup.Progress>) throws(Diagnostic) {
+        self.request = request
+        self.cancellation = cancellation
+        self.observer = observer
+        manifest = try BackupManifest(of: request.backup)
+        root = manifest.project.map { file in request.folder.map(FilePaths.named) ?? FilePaths.folder(of: file) }
+    }
+
+    /// Puts it back.
+    /// - Throws: `Diagnostic`: a file of the backup is damaged; something is in its place; it cannot be written. `CancellationError`: it was asked to end.
+    ///   Nothing was put back then.
+    public func run(at now: Timestamp) throws -> Done {
+        let (runs, namesOther) = placeOfRuns
+        try checkIsFree(runs)
+        let staged = try StagedFolder(runs, kind: "restore")
+        let projectFiles = FilePaths.join(staged.path, name: ".project")
+        try copy(runs: staged.path, project: projectFiles)
+        let state: RestoredRuns
+        do { state = try settle(staged.path, at: now) } catch var mistake as Diagnostic {
+            // The folder that it was found in is gone by the time anyone reads this.
+            mistake.file = mistake.file?.replacing(staged.path, with: FilePaths.join(request.backup, name: "runs"))
+            throw mistake
+        }
+        let put = try putProject(from: projectFiles)
+        do {
+            FolderTree.remove(projectFiles)
+            try staged.finish()
+        } catch {
+            for file in put { unlink(file) }
+            throw error
+        }
+        let project = root.flatMap { root in manifest.project.map { FilePaths.join(root, name: FilePaths.name(of: $0)) } }
+        return Done(manifest: manifest, project: project, runs: runs, namesOtherRuns: namesOther, state: state)
+    }
+
+    /// The folder of runs, and whether volley.yaml names another one.
+    private var placeOfRuns: (path: String, namesOther: Bool) {
+        guard let root, let file = manifest.project else { return (request.runs ?? request.folder ?? manifest.runs, false) }
+        let before = FilePaths.folder(of: file) + "/"
+        // A folder of runs that lies beside the old volley.yaml lies beside the new one.
+        let isBeside = manifest.runs.hasPrefix(before)
+        let named = isBeside ? FilePaths.join(root, name: String(manifest.runs.dropFirst(before.count))) : manifest.runs
+        if let runs = request.runs { return (FilePaths.named(runs), FilePaths.named(runs) != named) }
+        guard request.folder != nil, !isBeside else { return (named, false) }
+        return (FilePaths.join(root, name: "runs"), true)
+    }
+
+    private func checkIsFree(_ runs: String) throws(Diagnostic) {
+        guard FilePaths.exists(runs) else { return }
+        let names: [String]
+        do throws(FileError) { names = try Folder.names(in: runs) } catch {
+            throw Diagnostic("the folder of runs cannot be read: \(error)", file: runs)
+        }
+        guard names.isEmpty else {
+            throw Diagnostic(
+                "there are runs or other files here already, and a backup does not overwrite them", file: runs,
+                remedy: "Move the folder away, or put the backup into another folder with --into. Nothing was put back.")
+        }
+    }
+
+    // MARK: - Copying
+
+    private func copy(runs: String, project: String) throws {
+        let total = manifest.files.reduce(0) { $0 + $1.bytes }
+        var done = 0
+        for file in manifest.files {
+            let (part, rest) = file.parts
+            let copy = FilePaths.join(part == "runs" ? runs : project, name: rest)
+            try FilePaths.makeFolder(FilePaths.folder(of: copy), mode: 0o700)
+            let source = FilePaths.join(request.backup, name: file.path)
+            guard FilePaths.exists(source) else { throw damaged(source, "is missing") }
+            let sum = try SummedCopy.make(of: source, at: copy) { count in
+                if cancellation.isRequested { throw CancellationError() }
+                done += count
+                observer(.init(step: .copying, name: file.path, done: min(done, total), total: total))
+            }
+            guard sum.bytes == file.bytes, sum.digits == file.sum else {
+                throw damaged(source, "is not as it was when the backup was made")
+            }
+        }
+    }
+
+    private func damaged(_ path: String, _ what: String) -> Diagnostic {
+        Diagnostic("the backup is damaged: this file \(what)", file: path, remedy: "Use another backup. Nothing was put back.")
+    }
+
+    /// Writes what follows into the copied runs.
+    private func settle(_ runs: String, at now: Timestamp) throws -> RestoredRuns {
+        if AccountStore.isThere(beside: runs) { try AccountStore(beside: runs).close() }
+        return try RestoredRuns(
+            in: runs,
+            .init(backupAt: manifest.startedAt, restoredAt: now, sending: Set(manifest.sending), isLast: request.isLast))
+    }
+
+    // MARK: - The files of the project
+
+    /// Gives the files of the project their names. Files that are there already stay, if they are the same.
+    /// - Returns: those that were new, by their paths.
+    private func putProject(from staged: String) throws -> [String] {
+        guard let root else { return [] }
+        let files = manifest.files.filter { $0.parts.part == "project" }
+        let differing = try files.filter { file in
+            let place = FilePaths.join(root, name: file.parts.rest)
+            return FilePaths.exists(place) ? try SummedCopy.sum(of: place, step: { _ in }).digits != file.sum : false
+        }
+        if let first = differing.first {
+            let others = differing.count > 1 ? ", as \(TextFormat.counted(differing.count - 1, one: "other file")) does" : ""
+            throw Diagnostic(
+                "this file differs from the one in the backup\(others), and a backup does not overwrite it",
+                file: FilePaths.join(root, name: first.parts.rest),
+                remedy: "Move it away, or put the backup into another folder with --into. Nothing was put back.")
+        }
+        var put: [String] = []
+        do {
+            for file in files {
+                let place = FilePaths.join(root, name: file.parts.rest)
+                guard !FilePaths.exists(place) else { continue }
+                try FilePaths.makeFolder(FilePaths.folder(of: place))
+                _ = try SummedCopy.make(
+                    of: FilePaths.join(staged, name: file.parts.rest), at: place, mode: mode_t(file.mode, radix: 8) ?? 0o600
+                ) { _ in }
+                put.append(place)
+            }
+        } catch {
+            for file in put { unlink(file) }
+            throw error
+        }
+        return put
+    }
+}
+
+extension BackupManifest.File {
+    /// `runs` or `project`, and the path below.
+    fileprivate var parts: (part: String, rest: String) {
+        let slash = path.firstIndex(of: "/") ?? path.endIndex
+        return (String(path[..<slash]), String(path[slash...].dropFirst()))
+    }
+}
+
+extension FilePaths {
+    /// The last part of a path.
+    fileprivate static func name(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    }
+}

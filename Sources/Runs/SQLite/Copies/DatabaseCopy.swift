@@ -1,0 +1,66 @@
+import Base
+import GRDB
+import Glibc
+
+/// Copies a database of Volley while other processes work with it, as it is at one moment.
+///
+/// The moment is that of one read transaction: a database in WAL mode is written to meanwhile, others wait for as long as the copy takes, which is
+/// a moment for the small files that are not in WAL mode (`sent.db`). The copy is one file, with nothing beside it.
+public enum DatabaseCopy {
+    /// 4 MB with pages of the usual size: so often a copy looks whether it should end.
+    private static let pagesPerStep: CInt = 1_000
+
+    /// Copies a database to a new file that only its owner may read, and writes it through to the disk.
+    /// - Parameter step: is told how many bytes are copied, and of how many; what it throws ends the copy.
+    /// - Throws: `Diagnostic`: the database is damaged, not a database, missing, not permitted; the copy cannot be written.
+    public static func make(of path: String, at copy: String, step: (_ copied: Int, _ total: Int) throws -> Void) throws {
+        try RunFile.checkKind(ofDatabase: path, wanted: "a database of Volley")
+        guard RunFile.kind(path) == .file else {
+            throw RunDiagnostics.system("cannot read the database", path: path, errno: ENOENT, activity: .reading)
+        }
+        do {
+            try InterruptedChange.takingBack(path) {
+                RunFile.remove(copy)
+                try RunFile.makeDatabase(copy, doing: "cannot write the copy", .reading)
+                try copyPages(of: path, to: copy, step: step)
+            }
+        } catch let error as DatabaseError { throw diagnostic(for: error, source: path, copy: copy) }
+        try RunFile.synchronize(copy)
+    }
+
+    private static func copyPages(of path: String, to copy: String, step: (Int, Int) throws -> Void) throws {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(30)
+        let source = try DatabaseQueue(path: path, configuration: configuration)
+        let target = try DatabaseQueue(path: copy)
+        try source.read { from in
+            // The backup goes by a transaction that its connection has already; with its own it would begin anew at each change.
+            let pageSize = try Int.fetchOne(from, sql: "PRAGMA page_size") ?? 4096
+            _ = try Int.fetchOne(from, sql: "SELECT count(*) FROM sqlite_master")
+            try target.writeWithoutTransaction { to in
+                // What is half written is thrown away, and the whole is synchronised at the end.
+                try to.execute(sql: "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF;")
+                try withoutActuallyEscaping(step) { step in
+                    try from.backup(to: to, pagesPerStep: pagesPerStep) { progress in
+                        try step((progress.totalPageCount - progress.remainingPageCount) * pageSize, progress.totalPageCount * pageSize)
+                    }
+                }
+                try to.execute(sql: "PRAGMA journal_mode = DELETE")
+            }
+        }
+        try target.close()
+        try source.close()
+    }
+
+    private static func diagnostic(for error: DatabaseError, source: String, copy: String) -> Diagnostic {
+        switch error.resultCode {
+        case .SQLITE_FULL, .SQLITE_IOERR: return RunDiagnostics.diagnostic(for: error, path: copy, activity: .reading)
+        case .SQLITE_NOTADB: return Diagnostic("this is not a database, although it is named like one", file: source)
+        default:
+            var diagnostic = RunDiagnostics.diagnostic(for: error, path: source, activity: .reading)
+            diagnostic.message = diagnostic.message.replacing("the run file", with: "the file")
+            return diagnostic
+        }
+    }
+}

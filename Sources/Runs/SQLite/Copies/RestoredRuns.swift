@@ -1,0 +1,138 @@
+public import Base
+import GRDB
+import Glibc
+
+/// A folder of runs that was just put back from a backup, before anything works with it.
+///
+/// Nobody can say what was sent after the backup. So every run that had not ended is held: no process begins it, resumes it or sends it, as with a
+/// run file that may have lost its newest part. Times of schedules up to now do not fire, and what was ordered in the console is not done.
+public struct RestoredRuns: Sendable {
+    /// Runs that are held, by their ids.
+    public private(set) var held: [String] = []
+    /// Orders of the console that are not done.
+    public private(set) var lapsedOrders = 0
+
+    /// What is known of a backup.
+    public struct Origin: Sendable {
+        /// When the backup began.
+        public var backupAt: Timestamp
+        /// When it is put back.
+        public var restoredAt: Timestamp
+        /// Runs that processes were sending during the backup, by their ids.
+        public var sending: Set<String>
+        /// Whether a person says that nothing was sent after the backup. What was being sent then is held all the same.
+        public var isLast: Bool
+
+        /// An origin.
+        public init(backupAt: Timestamp, restoredAt: Timestamp, sending: Set<String>, isLast: Bool) {
+            self.backupAt = backupAt
+            self.restoredAt = restoredAt
+            self.sending = sending
+            self.isLast = isLast
+        }
+    }
+
+    /// Writes into a folder of runs what follows from its being put back. Runs of older formats are converted.
+    /// - Throws: `Diagnostic`: a file is damaged or of a newer version; the disk is full. The folder must not be used then.
+    public init(in folder: String, _ origin: Origin) throws {
+        let catalog = RunFolder(folder)
+        for list in try RunsInventory(folder).entries where list.kind == .suppression {
+            _ = try SuppressionFile.read(RunFile.join(folder, name: list.name)) { _ in true }
+        }
+        let listing = try catalog.list()
+        // What was damaged when it was copied must not keep the rest from being put back.
+        if let newer = listing.broken.first(where: { $0.file.map(Self.isNewer) ?? false }) { throw newer }
+        var unended: [HeldRun] = [], begun: Set<String> = []
+        for run in listing.runs {
+            defer { run.close() }
+            let status = try run.status()
+            if status.startedAt != nil { begun.insert(run.plan.id) }
+            let isOver = status.state == .finished || status.state == .cancelled || run.prunedAt != nil
+            guard !isOver, !origin.isLast || origin.sending.contains(run.plan.id) else { continue }
+            unended.append(HeldRun(id: run.plan.id, retryOf: run.plan.retryOf, life: try run.life()))
+        }
+        if !unended.isEmpty {
+            try catalog.history.hold(unended, backupAt: origin.backupAt)
+            for run in unended { ClaimCounter.remove(catalog.place(of: run.id)) }
+        }
+        held = unended.map(\.id)
+        if !origin.isLast { try Self.closeTimes(catalog, begun: begun, at: origin.restoredAt) }
+        lapsedOrders = try Self.endOrders(catalog, at: origin.restoredAt)
+    }
+
+    /// Whether a newer Volley wrote a run, by its header. Source: "The Database Header" in SQLite's file format, offsets 60 and 68.
+    private static func isNewer(_ path: String) -> Bool {
+        guard let bytes = try? RegularFile.bytes(of: path, atMost: 72), bytes.count >= 72 else { return false }
+        func number(at place: Int) -> Int { bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
+        return number(at: 68) == RunSchema.applicationID && number(at: 60) > RunSchema.versionWithLegs
+    }
+
+    private static func closeTimes(_ catalog: RunFolder, begun: Set<String>, at now: Timestamp) throws {
+        let store = try catalog.schedule.open()
+        defer { store.close() }
+        try store.noteRestored(begun: begun, at: now)
+    }
+
+    /// - Returns: how many.
+    private static func endOrders(_ catalog: RunFolder, at now: Timestamp) throws -> Int {
+        guard catalog.orders.isThere else { return 0 }
+        let orders = try catalog.orders.open()
+        defer { orders.close() }
+        let unended = try orders.unended()
+        for order in unended {
+            if case .taken(let life) = order.state {
+                _ = try orders.leave(order.order.nonce, of: life, as: .left(.unknown(run: order.made, "")), at: now)
+            } else {
+                _ = try orders.end(order.order.nonce, as: .lapsed, life: "", at: now)
+            }
+        }
+        return unended.count
+    }
+}
+
+/// A run that is held, and what the record keeps of it.
+struct HeldRun {
+    let id: String, retryOf: String?, life: String
+}
+
+extension SendingHistory {
+    private static let table = "restored"
+
+    /// Records of runs that how far they are is not known: the life that their files have goes on, as it were, and has no claim counter. Programs
+    /// that know nothing of backups hold such a run, too.
+    func hold(_ runs: [HeldRun], backupAt: Timestamp) throws {
+        try write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE IF NOT EXISTS \(Self.table) (  -- runs that were put back from a backup before they had ended
+                        run TEXT NOT NULL PRIMARY KEY, backup_at INTEGER NOT NULL  -- epoch milliseconds
+                    ) WITHOUT ROWID
+                    """)
+            for run in runs {
+                try db.execute(
+                    sql: "UPDATE beginning SET life = ?, former_life = NULL, claimed = 0, is_over = 0 WHERE run = ?",
+                    arguments: [run.life, run.id])
+                if db.changesCount == 0 { try Self.insert(run, backupAt: backupAt, db) }
+                try db.execute(
+                    sql: "INSERT OR REPLACE INTO \(Self.table) VALUES (?, ?)", arguments: [run.id, backupAt.epochMilliseconds])
+            }
+        }
+    }
+
+    private static func insert(_ run: HeldRun, backupAt: Timestamp, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO beginning (run, retry_of, life, former_life, reached, claimed, is_over, campaign, occurrence, file, real_file, begun_at)
+                VALUES (?, ?, ?, NULL, 0, 0, 0, '', '', '', '', ?)
+                """, arguments: [run.id, run.retryOf ?? "", run.life, backupAt.epochMilliseconds])
+    }
+
+    /// When the backup was made from which a run was put back before it had ended; nil for a run that was not, or when the record cannot be read.
+    func backup(of run: String) -> Timestamp? {
+        try? read { db in
+            guard try db.tableExists(Self.table) else { return nil }
+            return try Int64.fetchOne(db, sql: "SELECT backup_at FROM \(Self.table) WHERE run = ?", arguments: [run])
+                .map(Timestamp.init(epochMilliseconds:))
+        } ?? nil
+    }
+}

@@ -1,0 +1,58 @@
+public import Automation
+import Base
+import Runs
+
+/// `volley restore`: puts a backup back, and says what it cannot know.
+public enum RestoreCommand {
+    /// Puts a backup back.
+    public static func run(_ request: Restore.Request, options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        let done: Restore.Done
+        do {
+            let restore = try Restore(request, Interruption.process, Observer { console.progress($0.line(doing: "restoring")) })
+            done = try restore.run(at: .now())
+        } catch is CancellationError {
+            throw BackupCommand.interrupted(console, "Nothing was put back.")
+        }
+        console.clearProgress()
+        let text = done.text(isLast: request.isLast)
+        return console.answer(options.isJSON ? done.json.indentedText : text, done: "The backup was put back into \(done.runs).")
+    }
+}
+
+extension Restore.Done {
+    /// What was put back, and what follows.
+    func text(isLast: Bool) -> String {
+        var lines = [project.map { "The project is in \($0), its runs are in \(runs)." } ?? "The runs are in \(runs)."]
+        lines.append("The backup is of \(manifest.startedAt), and every file is as it was then.")
+        if namesOtherRuns { lines.append("volley.yaml names another folder of runs: change `runs` there to \(FilePaths.inYAML(runs)).") }
+        if !state.held.isEmpty {
+            lines.append("These runs had not ended, and what was sent of them since then is not known. They are not sent:")
+            lines += state.held.map { "  \($0)" }
+        }
+        if !isLast {
+            lines.append(
+                "Runs that were planned after the backup are not in it, and nobody can say from it what they sent: look before you send")
+            lines.append("a campaign again. No time of a schedule up to now is sent by itself.")
+        }
+        if state.lapsedOrders > 0 {
+            lines.append("\(TextFormat.counted(state.lapsedOrders, one: "order")) of the console that waited will not be done.")
+        }
+        let keys = manifest.leftOut.filter { $0.reason == .keys || $0.reason == .outside }.flatMap(\.names)
+        if !keys.isEmpty {
+            lines.append("Put these back yourself, as they are not in the backup:")
+            lines += keys.map { "  \(TextFormat.inLine($0))" }
+        }
+        lines.append("`volley doctor` says whether everything is there to send. People sign in to the console again.")
+        return lines.joined(separator: "\n")
+    }
+
+    /// The same as a document.
+    var json: JSONValue {
+        .object(pairs: [
+            ("backup_at", .string(manifest.startedAt.description)), ("project", project.map { .string($0) } ?? .null),
+            ("runs", .string(runs)), ("names_other_runs", .bool(namesOtherRuns)), ("files", .integer(Int64(manifest.files.count))),
+            ("held", .array(state.held.map { .string($0) })), ("lapsed_orders", .integer(Int64(state.lapsedOrders))),
+        ])
+    }
+}

@@ -1,0 +1,29 @@
+import Base
+import Foundation
+import GRDB
+import Testing
+
+@testable import Accounts
+
+@Suite("accounts of all formats")
+struct AccountFormatTests {
+    @Test("accounts of each format are there with roles and activities after they were opened, in the newest format", arguments: 1...3)
+    func upgrade(format: Int) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-accounts-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../Fixtures/Formats/accounts-\(format).sql")
+        let database = try DatabaseQueue(path: folder + "/accounts.sqlite")
+        try database.writeWithoutTransaction { try $0.execute(sql: String(contentsOf: fixture, encoding: .utf8)) }
+        try database.close()
+        let store = try AccountStore(folder: folder)
+        let anna = try #require(try store.accounts().first)
+        #expect(anna.name.text == "anna" && anna.grants == [RoleGrant(.administrator, .allApps)] && anna.issuer == nil)
+        #expect(try store.activities().activities.map(\.kind) == [.signedIn])
+        store.close()
+        let after = try DatabaseQueue(path: folder + "/accounts.sqlite")
+        #expect(try after.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == AccountFormat.newest)
+        try after.close()
+    }
+}

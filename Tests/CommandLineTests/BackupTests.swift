@@ -1,0 +1,274 @@
+import Accounts
+import Base
+import Foundation
+import TestCommands
+import Testing
+
+@Suite("volley backup and volley restore")
+struct BackupTests {
+    private func backUp(_ folder: ProjectFolder, _ options: String...) throws -> (path: String, manifest: JSONValue) {
+        let target = "../\(folder.url.lastPathComponent)-backup/\(options.joined())"
+        let result = try VolleyBinary.run(["backup", target, "--json"] + options, in: folder.url)
+        #expect(result.status == 0, "\(result.errors)")
+        let manifest = try result.json()
+        return (try #require(manifest["backup"]?.stringValue), manifest)
+    }
+
+    private func remove(_ backup: String) { try? FileManager.default.removeItem(atPath: (backup as NSString).deletingLastPathComponent) }
+
+    private func paths(_ manifest: JSONValue) -> [String] {
+        guard case .array(let files) = manifest["files"] else { return [] }
+        return files.compactMap { $0["path"]?.stringValue }
+    }
+
+    private func permissions(below path: String) -> Set<String> {
+        let names = (FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []).map { path + "/" + $0 } + [path]
+        return Set(
+            names.map { name in
+                var status = stat()
+                return stat(name, &status) == 0 ? String(status.st_mode & 0o777, radix: 8) : "?"
+            })
+    }
+
+    /// A time of a schedule, so many seconds from now.
+    private static func time(in seconds: Double) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "UTC")
+        formatter.dateFormat = "yyyy-MM-dd HH:mm"
+        return formatter.string(from: Date(timeIntervalSinceNow: seconds))
+    }
+
+    @Test("holds campaigns, their lists, runs and records, for its owner only; neither keys nor what is not Volley's")
+    func contents() throws {
+        let folder = try ProjectFolder(app: "environment: sandbox\nkey: {file: AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}")
+        try folder.write("AuthKey_ABC123DEFG.p8", "-----BEGIN PRIVATE KEY-----\nsecret\n-----END PRIVATE KEY-----\n")
+        try folder.writeCampaign(audience: "devices: devices.csv\naliases: {file: vip.txt}")
+        try folder.write("vip.txt", "user1\nuser2\n")
+        try folder.write("docker-compose.yml", "services: {db: {environment: {PASSWORD: hunter2}}}\n")
+        try folder.write("broken.yaml", "name: [\ncontent:\n  title: x\n")
+        try Shell.run(
+            "mkdir -p '\(folder.url.path)/old/.archive' && cp '\(folder.url.path)/campaign.yaml' '\(folder.url.path)/old/.archive/a.yaml'")
+        #expect(try folder.volley("plan", "campaign.yaml").status == 0)
+        let (path, manifest) = try backUp(folder)
+        defer { remove(path) }
+        let run = try #require(folder.files(in: "runs").first { $0.hasSuffix(".sqlite") })
+        #expect(
+            paths(manifest) == [
+                "project/broken.yaml", "project/campaign.yaml", "project/old/.archive/a.yaml", "project/vip.txt", "project/volley.yaml",
+                "runs/\(run)",
+            ])
+        #expect(permissions(below: path) == ["700", "600"])
+        guard case .array(let left) = manifest["left_out"] else { throw CommandFailure(what: manifest.text) }
+        #expect(left.map { $0["reason"]?.stringValue } == ["keys"])
+        let withKeys = try backUp(folder, "--with-keys")
+        #expect(paths(withKeys.manifest).contains("project/AuthKey_ABC123DEFG.p8"))
+    }
+
+    @Test("what is put back is what was there, to the byte, and reports the same")
+    func putBack() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        #expect(try folder.volley("send", "campaign.yaml", "--yes").status == 0)
+        let report = try folder.volley("report", "last", "--format", "csv").output
+        let (path, manifest) = try backUp(folder)
+        defer { remove(path) }
+        try Shell.run("rm -r '\(folder.url.path)/runs' && rm '\(folder.url.path)/campaign.yaml'")
+        let restored = try folder.volley("restore", path, "--json")
+        #expect(restored.status == 0, "\(restored.errors)")
+        #expect(try restored.json().int("files") == paths(manifest).count && restored.json()["held"] == .array([]))
+        #expect(try folder.volley("report", "last", "--format", "csv").output == report)
+        #expect(try folder.volley("check", "campaign.yaml").status == 0)
+        let again = try folder.volley("restore", path)
+        #expect(again.status == 2 && again.errors.contains("does not overwrite") && again.errors.contains("Nothing was put back"))
+    }
+
+    @Test("a run that goes on after the backup is not sent again from what was put back: not by resume, not by retry")
+    func whileSending() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 4_000, faults: ["--latency", "30"])
+        let folder = server.folder
+        try folder.writeCampaign()
+        let sending = try server.startSending()
+        let (path, manifest) = try backUp(folder)
+        defer { remove(path) }
+        guard case .array(let ids) = manifest["sending"] else { throw CommandFailure(what: manifest.text) }
+        #expect(ids.count == 1 && sending.isRunning)
+        #expect(sending.finish().status == 0)
+        try Shell.run("mv '\(folder.url.path)/runs' '\(folder.url.path)/lost'")
+        let restored = try folder.volley("restore", path, "--json")
+        #expect(restored.status == 0, "\(restored.errors)")
+        #expect(try restored.json()["held"] == .array(ids))
+        func expectRefusal(_ command: String...) throws {
+            let refused = try VolleyBinary.run(command, in: folder.url)
+            #expect(refused.status == 2 && refused.errors.contains("put back from a backup"), "\(command): \(refused.errors)")
+        }
+        try expectRefusal("resume", "last")
+        let report = try folder.volley("report", "last")
+        #expect(report.errors.contains("what was sent of it since then is not known"), "\(report.errors)")
+        // The detour that a stopped run has otherwise.
+        #expect(try folder.volley("cancel", "last").status == 0)
+        try expectRefusal("retry", "last", "--outcome", "unsent", "--yes")
+        try expectRefusal("resume", "last")
+        let accepted = try server.accepted()
+        #expect(accepted.count == 4_000 && accepted.allSatisfy { $0.value.count == 1 })
+    }
+
+    @Test("a plan that was sent after the backup is not sent again; with --nothing-sent-since it can be sent")
+    func plan() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        #expect(try folder.volley("plan", "campaign.yaml").status == 0)
+        let (path, _) = try backUp(folder)
+        defer { remove(path) }
+        #expect(try folder.volley("send", "--plan", "last", "--yes").status == 0)
+        try Shell.run("rm -r '\(folder.url.path)/runs'")
+        #expect(try folder.volley("restore", path).output.contains("They are not sent"))
+        let refused = try folder.volley("send", "--plan", "last", "--yes")
+        #expect(refused.status == 2 && refused.errors.contains("put back from a backup"), "\(refused.errors)")
+        try Shell.run("rm -r '\(folder.url.path)/runs'")
+        #expect(try folder.volley("restore", path, "--nothing-sent-since").status == 0)
+        #expect(try folder.volley("send", "--plan", "last", "--yes").status == 0)
+    }
+
+    @Test("a time that passed between the backup and now is skipped, with the reason, and not sent again")
+    func times() throws {
+        let folder = try ProjectFolder()
+        let at = Self.time(in: -180)
+        try folder.write(
+            "now.yaml",
+            "name: now\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: A, body: B}\nschedule: {at: \(at), timezone: UTC}\n"
+        )
+        let (path, _) = try backUp(folder)
+        defer { remove(path) }
+        #expect(try folder.volley("restore", path).status == 0)
+        try Shell.run("touch -d '1 hour ago' '\(folder.url.path)/devices.csv'")
+        let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        let end = Date(timeIntervalSinceNow: 60)
+        while running.isRunning, Date() < end, !running.errorsSoFar.contains("put back from a backup") { usleep(20_000) }
+        running.interrupt()
+        let result = running.finish()
+        #expect(result.errors.contains("the runs were put back from a backup, and it may have been sent before"), "\(result.errors)")
+        #expect(folder.files(in: "runs").allSatisfy { !$0.contains("-now-") })
+    }
+
+    @Test("while a schedule is at work its record is copied, and the schedule goes on")
+    func whileScheduling() throws {
+        let folder = try ProjectFolder(), at = Self.time(in: 86_400)
+        try folder.write(
+            "later.yaml",
+            "name: later\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: A, body: B}\nschedule: {at: \(at), timezone: UTC}\n"
+        )
+        let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        let end = Date(timeIntervalSinceNow: 60)
+        while running.isRunning, Date() < end, !running.errorsSoFar.contains("later: next") { usleep(20_000) }
+        let (path, manifest) = try backUp(folder)
+        defer { remove(path) }
+        #expect(running.isRunning)
+        running.interrupt()
+        #expect(running.finish().status == 130)
+        #expect(paths(manifest) == ["project/later.yaml", "project/volley.yaml", "runs/schedule.sqlite"])
+        let restored = try folder.volley("restore", path, "--into", "new", "--json")
+        #expect(restored.status == 0, "\(restored.errors)")
+        let list = try folder.volley("schedule", "new", "--list", "--json")
+        #expect(list.output.contains(at.prefix(10)) && list.output.contains("later"), "\(list.output)")
+    }
+
+    @Test("a damaged, incomplete or newer backup is refused before anything is put back", arguments: ["byte", "missing", "newer", "list"])
+    func refused(flaw: String) throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        #expect(try folder.volley("plan", "campaign.yaml").status == 0)
+        let (path, _) = try backUp(folder)
+        defer { remove(path) }
+        let run = "\(path)/runs/\(try #require(folder.files(in: "runs").first { $0.hasSuffix(".sqlite") }))",
+            list = path + "/volley-backup.json"
+        let sentence: String
+        switch flaw {
+        case "byte":
+            try Shell.run("printf x | dd of='\(run)' bs=1 seek=5000 conv=notrunc 2>/dev/null")
+            sentence = "is not as it was when the backup was made"
+        case "missing":
+            try Shell.run("rm '\(run)'")
+            sentence = "is missing"
+        case "newer":
+            try Shell.run("sed -i 's/\"format\": 1/\"format\": 2/; s/\"volley\": \"[^\"]*\"/\"volley\": \"9.1.0\"/' '\(list)'")
+            sentence = "the backup was made by a newer Volley (9.1.0; format 2, and this one reads 1)"
+        default:
+            try Shell.run("sed -i 's|runs/2|runs/../../2|' '\(list)'")
+            sentence = "the list of a backup's files is damaged"
+        }
+        let result = try folder.volley("restore", path, "--into", "new")
+        #expect(result.status == 2 && result.errors.contains(sentence), "\(result.errors)")
+        #expect(folder.files(in: "new").isEmpty)
+    }
+
+    @Test("a campaign that differs from the one in the backup is not overwritten, and nothing else is put back")
+    func differing() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        #expect(try folder.volley("plan", "campaign.yaml").status == 0)
+        let (path, _) = try backUp(folder)
+        defer { remove(path) }
+        try Shell.run("rm -r '\(folder.url.path)/runs' && echo '# edited' >> '\(folder.url.path)/campaign.yaml'")
+        let result = try folder.volley("restore", path)
+        #expect(result.status == 2 && result.errors.contains("campaign.yaml: this file differs"), "\(result.errors)")
+        #expect(folder.files(in: ".").sorted() == ["campaign.yaml", "devices.csv", "volley.yaml"])
+    }
+
+    @Test("Ctrl-C and a kill leave no backup, and the next one removes what a killed one left", .enabled(if: hasPython))
+    func ended() throws {
+        let folder = try ProjectFolder()
+        try Shell.run("mkdir '\(folder.url.path)/runs'")
+        let large =
+            "import sqlite3; c = sqlite3.connect('runs/big.sqlite'); c.execute('CREATE TABLE t (b BLOB)'); [c.execute('INSERT INTO t VALUES (zeroblob(5000000))') for _ in range(60)]; c.commit()"
+        #expect(
+            try RunningVolley(executable: "/usr/bin/python3", ["-c", large], in: folder.url, environment: [:], input: nil).finish().status
+                == 0)
+        let target = "backups"
+        for isKill in [false, true] {
+            let running = try VolleyBinary.start(["backup", target], in: folder.url)
+            while running.isRunning, !folder.files(in: target).contains(where: { $0.hasSuffix(".unfinished") }) { usleep(1_000) }
+            isKill ? _ = kill(running.processID, SIGKILL) : running.interrupt()
+            let result = running.finish()
+            #expect(result.status == (isKill ? 128 + SIGKILL : 130), "\(result)")
+            if !isKill { #expect(result.errors.contains("No backup was made")) }
+            #expect(folder.files(in: target).count == (isKill ? 1 : 0))
+        }
+        #expect(try folder.volley("backup", target).status == 0)
+        let names = folder.files(in: target)
+        #expect(names.count == 1 && names[0].hasPrefix("volley-backup-"), "\(names)")
+    }
+
+    @Test("a file that cannot be copied is named, and everything else is backed up, with exit code 1")
+    func unreadable() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        #expect(try folder.volley("plan", "campaign.yaml").status == 0)
+        try folder.write("runs/20260101-000000-x-0000.sqlite", String(repeating: "no database ", count: 100))
+        let result = try folder.volley("backup", "backups", "--json")
+        #expect(result.status == 1 && result.errors.contains("20260101-000000-x-0000.sqlite: this is not a database"), "\(result.errors)")
+        #expect(try paths(result.json()).count { $0.hasPrefix("runs/") } == 1)
+        let inside = try folder.volley("backup", "runs/backups")
+        #expect(inside.status == 2 && inside.errors.contains("a backup cannot be in the folder of runs"))
+    }
+
+    @Test("accounts come back with their passwords, and without sessions and invitations")
+    func accounts() throws {
+        let folder = try ProjectFolder()
+        let runs = folder.url.appendingPathComponent("runs").path
+        try Shell.run("mkdir '\(runs)'")
+        let store = try AccountStore(beside: runs)
+        _ = try store.inviteFirstAdministrator(try AccountName("anna"), try DisplayName("Anna"), at: .now())
+        let activities = try store.activities().activities.count
+        let (path, manifest) = try backUp(folder)
+        defer { remove(path) }
+        store.close()
+        #expect(paths(manifest).contains("runs/console/accounts.sqlite"))
+        try Shell.run("rm -r '\(runs)'")
+        #expect(try folder.volley("restore", path).status == 0)
+        let restored = try AccountStore(beside: runs)
+        #expect(try restored.activities().activities.count == activities && activities > 0)
+        #expect(try restored.openInvitations(at: .now()).isEmpty)
+        restored.close()
+    }
+}

@@ -1,0 +1,169 @@
+import Base
+import Testing
+
+@testable import Runs
+
+@Suite("runs that were put back from a backup")
+struct RestoredRunsTests {
+    private static let backup = noon, restored = noon.adding(seconds: 3600)
+
+    /// Copies a folder of runs as a backup does, and puts the copy back.
+    private func putBack(_ folder: TemporaryFolder, sending: Set<String> = [], isLast: Bool = false) throws -> (
+        folder: TemporaryFolder, state: RestoredRuns
+    ) {
+        let copy = try TemporaryFolder()
+        let inventory = try RunsInventory(folder.path)
+        for entry in inventory.entries { #expect(try inventory.copy(entry, to: copy.path) { _, _ in }) }
+        let state = try RestoredRuns(
+            in: copy.path, .init(backupAt: Self.backup, restoredAt: Self.restored, sending: sending, isLast: isLast))
+        return (copy, state)
+    }
+
+    private func begin(_ run: SQLiteRun) throws -> ClaimCounter {
+        let new = try NewLife(after: run.life(), reached: run.reached(), claimed: run.claimCount(), in: "sandbox")
+        #expect(try run.catalog.history.begin(run.plan, new, at: noon) == .noted)
+        let marks = try ClaimCounter(run, life: new.life, claimed: run.claimCount())
+        try run.begin(life: new.life, at: noon, from: [.planned, .stopped])
+        #expect(try run.catalog.history.confirm(run.plan.id))
+        return marks
+    }
+
+    /// Whether the record lets a run begin.
+    private func mayBegin(_ run: SQLiteRun) throws -> Bool {
+        let new = try NewLife(after: run.life(), reached: run.reached(), claimed: run.claimCount(), in: "sandbox")
+        return try run.catalog.history.begin(run.plan, new, at: noon) == .noted
+    }
+
+    /// The same campaign in three states.
+    private func makeFolder() throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        try makeRun(folder, id: "planned", audience: 4).close()
+        for (id, state) in [("stopped", RunState.stopped), ("finished", .finished)] {
+            let run = try makeRun(folder, id: id, audience: 4)
+            let marks = try begin(run)
+            try run.claim(0..<4, at: noon)
+            try marks.note(4)
+            try run.record((0..<4).map { settled($0, state == .finished || $0 < 2 ? .accepted : .unsent) })
+            try run.setState(state, at: noon)
+            #expect(try run.catalog.history.end(run, life: run.life()))
+            marks.close()
+            ClaimCounter.remove(run.path)
+            try run.closeIntoOneFile()
+        }
+        return folder
+    }
+
+    @Test("what had not ended is held, with the moment of the backup in the reason; what had ended is as it was")
+    func held() throws {
+        let folder = try makeFolder()
+        let (copy, state) = try putBack(folder)
+        #expect(state.held.sorted() == ["planned", "stopped"])
+        for id in ["planned", "stopped"] {
+            let run = try SQLiteRun(path: "\(copy.path)/\(id).sqlite")
+            let gap = try #require(LedgerGap(of: run))
+            #expect(!gap.isKnown && gap.diagnostic.message.contains("put back from a backup of \(Self.backup)"), "\(gap.diagnostic)")
+            #expect(try !mayBegin(run))
+        }
+        #expect(LedgerGap(of: try SQLiteRun(path: copy.path + "/finished.sqlite")) == nil)
+        // The folder that it was copied from is not concerned.
+        #expect(LedgerGap(of: try SQLiteRun(path: folder.path + "/stopped.sqlite")) == nil)
+        #expect(try mayBegin(SQLiteRun(path: folder.path + "/planned.sqlite")))
+    }
+
+    @Test("where nothing was sent after the backup, runs go on; what was being sent then is held all the same")
+    func last() throws {
+        let (copy, state) = try putBack(makeFolder(), isLast: true)
+        #expect(state.held.isEmpty)
+        for id in ["planned", "stopped"] {
+            let run = try SQLiteRun(path: "\(copy.path)/\(id).sqlite")
+            #expect(LedgerGap(of: run) == nil)
+            #expect(try mayBegin(run))
+        }
+        let sending = try putBack(makeFolder(), sending: ["stopped", "finished"], isLast: true)
+        #expect(sending.state.held == ["stopped"])
+        #expect(try !mayBegin(SQLiteRun(path: sending.folder.path + "/stopped.sqlite")))
+    }
+
+    @Test("a run that is being sent is copied without its last part, and says that it is not known what was sent")
+    func beingSent() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, id: "r", audience: 20)
+        let marks = try begin(run)
+        try run.claim(0..<8, at: noon)
+        try marks.note(8)
+        let inventory = try RunsInventory(folder.path)
+        #expect(inventory.entries.map(\.kind) == [.mark, .run, .history])
+        let (copy, state) = try putBack(folder)
+        try run.claim(8..<20, at: noon)
+        try marks.note(20)
+        #expect(state.held == ["r"] && !copy.names.contains("r.sqlite.claimed"), "\(copy.names)")
+        let restored = try SQLiteRun(path: copy.path + "/r.sqlite")
+        #expect(try restored.claimCount() == 8)
+        #expect(LedgerGap(of: restored)?.isKnown == false)
+        #expect(try !mayBegin(restored))
+    }
+
+    @Test("times that were open are closed, with the reason, and times up to the restoring are not to fire")
+    func times() throws {
+        let folder = try makeFolder()
+        let store = try ScheduleStore(folder: folder.path)
+        func time(_ occurrence: String, _ state: ScheduledRun.State, run: String?) -> ScheduledRun {
+            ScheduledRun(
+                key: .init(campaign: "a", occurrence: occurrence), file: "/a.yaml", run: run, state: state, begins: noon, ends: noon,
+                changedAt: noon)
+        }
+        try store.save(
+            [
+                time("1", .planning, run: "not-there"), time("2", .waiting, run: "planned"), time("3", .sending, run: "stopped"),
+                time("4", .finished, run: "finished"),
+            ], [])
+        #expect(try store.restoredAt() == nil)
+        store.close()
+        let (copy, _) = try putBack(folder)
+        let restored = try ScheduleStore(folder: copy.path)
+        let runs = try restored.scheduledRuns(since: Timestamp(epochSeconds: 0))
+        let states = Dictionary(uniqueKeysWithValues: runs.map { ($0.key.occurrence, $0.state) })
+        #expect(states == ["1": .skipped, "2": .skipped, "3": .stopped, "4": .finished])
+        #expect(runs.filter { $0.problem == .restored }.count == 3)
+        #expect(try restored.restoredAt() == Self.restored)
+        restored.close()
+    }
+
+    @Test("orders that waited lapse, and orders that a sender had taken are left")
+    func orders() throws {
+        let folder = try TemporaryFolder()
+        let store = try OrderStore(folder: folder.path)
+        let asked = OrderMoment(time: noon, uptime: Uptime(start: "s", milliseconds: 1_000_000))
+        for nonce in ["waits", "taken"] {
+            _ = try store.place(Order(nonce: nonce, kind: .send(run: "r", digest: "d"), by: "anna", at: asked))
+        }
+        #expect(try store.take("taken", life: "l", at: noon))
+        store.close()
+        let (copy, state) = try putBack(folder)
+        #expect(state.lapsedOrders == 2)
+        let restored = try OrderStore(folder: copy.path)
+        #expect(try restored.order("waits")?.state == .lapsed)
+        #expect(try restored.order("taken")?.state == .left(.unknown(run: nil, "")))
+        restored.close()
+    }
+
+    @Test("a run that was damaged before does not keep the others from being put back", .enabled(if: hasSQLiteTool))
+    func damaged() throws {
+        let folder = try makeFolder()
+        #expect(query(folder.path + "/finished.sqlite", "DROP TABLE claim; DELETE FROM run").isEmpty)
+        let (copy, state) = try putBack(folder)
+        #expect(state.held.sorted() == ["planned", "stopped"] && copy.names.contains("finished.sqlite"))
+    }
+
+    @Test(
+        "a run or a list of a newer version is refused", .enabled(if: hasSQLiteTool), arguments: ["planned.sqlite", "suppressed-x.sqlite"])
+    func newer(name: String) throws {
+        let folder = try makeFolder()
+        #expect(shell("cp '\(folder.path)/planned.sqlite' '\(folder.path)/suppressed-x.sqlite'").isEmpty)
+        #expect(query(folder.path + "/suppressed-x.sqlite", "PRAGMA application_id = \(0x5673_7570)").isEmpty)
+        if name == "planned.sqlite" { _ = shell("rm '\(folder.path)/suppressed-x.sqlite'") }
+        #expect(query(folder.path + "/" + name, "PRAGMA user_version = 99").isEmpty)
+        let found = diagnostic { _ = try putBack(folder) }
+        #expect(found?.message.contains("newer Volley") == true, "\(String(describing: found))")
+    }
+}
